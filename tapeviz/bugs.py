@@ -1,4 +1,4 @@
-"""A fault of tapeviz's own in, a traceback in the log and a line for the user out."""
+"""Report a fault of tapeviz's own: a traceback in the log, and a line for the user."""
 
 from __future__ import annotations
 

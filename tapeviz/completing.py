@@ -1,4 +1,4 @@
-"""Places in Python texts in, the names that fit there out: a process of its own, for jedi.
+"""Find the names that fit at a place in a Python text: a process of its own, for jedi.
 
 It reads a JSON object a line, ``{"id", "text", "line", "column"}`` (line from 1, column from 0, in
 characters), and answers each with ``{"id", "names"}``. jedi reads the text and the sources of the

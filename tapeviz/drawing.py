@@ -1,4 +1,4 @@
-"""A trace, its diagnosis and a view in; the arranged graph and the scene out.
+"""Arrange the graph of a diagnosed trace under a view, and compose its scene.
 
 The one sequence that the window, the command line and the tests run: build, fold, lay out, compose.
 """

@@ -1,4 +1,4 @@
-"""Two runs and their comparison in, one drawing of both out: same ops in the same place."""
+"""Make one drawing of two compared runs: same ops in the same place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``resources/examples`` in, the gallery out: what each example shows, and its text."""
+"""The gallery in ``resources/examples``: what each example shows, and its text."""
 
 from __future__ import annotations
 

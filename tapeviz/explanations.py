@@ -1,4 +1,4 @@
-"""The kind of a cause in, the page that explains it out: two paragraphs and a tiny example."""
+"""The page that explains a kind of cause: two paragraphs and a tiny example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace, its diagnosis and a view in, drawings to be exported out: of one call or its rounds."""
+"""Make the drawings of a film of a diagnosed trace: of one call's steps, or of its rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recording from a file in; its trace, and what was computed with it, as if it were live, out."""
+"""A recording from a file: its trace, and what was computed with it, as if it were live."""
 
 from __future__ import annotations
 

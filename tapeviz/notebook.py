@@ -1,4 +1,4 @@
-"""A Jupyter notebook in, the source of its code cells out: one text, cell after cell."""
+"""Read the code cells of a Jupyter notebook as one text, cell after cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that ended in; what its process still knows, asked for request by request, out.
+"""Ask the process of a run that ended for what it still knows, request by request.
 
 Answers are events like those of the run: they go into its recording, and so into its file.
 """

@@ -1,4 +1,4 @@
-"""A snippet in, its trace out: repair, kernel, events, and the replays that explain a None.
+"""Record a snippet: repair, kernel, events, and the replays that explain a None.
 
 This is the sequence that the window, the command line and the tests all run.
 """

@@ -1,4 +1,4 @@
-"""A trace and its diagnosis in, the JSON object of ``explain --json`` out (its names are fixed)."""
+"""Write a diagnosed trace as the JSON object of ``explain --json`` (its names are fixed)."""
 
 from __future__ import annotations
 

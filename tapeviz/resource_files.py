@@ -1,4 +1,4 @@
-"""Name of a data file in, its path out: in a checkout and in an installed wheel."""
+"""Find a data file by its name: in a checkout and in an installed wheel."""
 
 from __future__ import annotations
 

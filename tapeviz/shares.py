@@ -1,4 +1,4 @@
-"""A gradient call of several targets in; each target's share of each gradient out.
+"""Compute the share of each target in each gradient of a call with several targets.
 
 ``tape.gradient`` adds up over targets and over the elements of each. TensorFlow runs its pass once
 more here for each of them, over the tensors that it kept: the same gradient functions in the same

@@ -1,4 +1,4 @@
-"""A file of Python text in, its characters out, and back: in the encoding that Python reads it in.
+"""Read and write files of Python text, in the encoding that Python reads them in.
 
 That is UTF-8, or what a line such as ``# -*- coding: latin-1 -*-`` at the top says (PEP 263).
 """

@@ -1,4 +1,4 @@
-"""A Qt platform in, the Debian packages whose libraries it misses on this machine out.
+"""List the Debian packages whose libraries a Qt platform misses on this machine.
 
 Qt aborts without a word a newcomer understands when one of them is missing, so they are looked for
 before Qt is imported. ``python -m tapeviz.system_libraries`` prints the packages, status 1 if any.

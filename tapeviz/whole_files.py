@@ -1,4 +1,4 @@
-"""Contents and a path in, a file out that is whole, or as it was before.
+"""Write a file so that it is whole, or as it was before.
 
 Everything that tapeviz writes for the user goes through :func:`write_whole`.
 """

@@ -1,4 +1,4 @@
-"""A trace in, a :class:`~tapeviz.analysis.model.Diagnosis` out."""
+"""Explain a trace: the :class:`~tapeviz.analysis.model.Diagnosis` of its gradient calls."""
 
 from .diagnose import diagnose
 

@@ -1,4 +1,4 @@
-"""Findings of one gradient call in, groups of those that tell one story out.
+"""Group the findings of one gradient call that tell the same story.
 
 A layer's bias has mostly no gradient for the reason for which its kernel has none. What is said of
 both is said once.

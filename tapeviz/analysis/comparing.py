@@ -1,4 +1,4 @@
-"""Two traces and their diagnoses in; which gradients and which ops are not the same, out."""
+"""Compare two diagnosed traces: which gradients and which ops are not the same."""
 
 from __future__ import annotations
 

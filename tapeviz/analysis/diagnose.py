@@ -1,4 +1,4 @@
-"""A trace in, its diagnosis out: status, cause, and flow of each gradient asked for."""
+"""Diagnose a trace: status, cause, and flow of each gradient asked for."""
 
 from __future__ import annotations
 

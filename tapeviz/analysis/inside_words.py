@@ -1,4 +1,4 @@
-"""A call of a compiled function that was run again in, what has to be said of its values out."""
+"""Say what has to be known of the values of a compiled call that was run again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gradient of some status in, its causes out: the deciding one first."""
+"""Find the causes of a gradient by its status: the deciding one first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two sequences and ways to tell their items in, which item of one is which of the other out."""
+"""Pair the items of two sequences: which one of the first is which of the second."""
 
 from __future__ import annotations
 

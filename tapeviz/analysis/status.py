@@ -1,4 +1,4 @@
-"""A gradient in, its status out."""
+"""Tell the status of a gradient: it flows, or it is None, zero, NaN or infinite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings in, those that differ in nothing but the source and the numbers together out."""
+"""Put findings together that differ in nothing but the source and the numbers."""
 
 from __future__ import annotations
 

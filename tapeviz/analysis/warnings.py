@@ -1,4 +1,4 @@
-"""A call whose gradient flows in, what looks right about it and is wrong out.
+"""Warn of what looks right about a gradient that flows, and is wrong.
 
 :data:`WARNINGS` is the table: each looks at one call. They are quiet unless the numbers are all but
 certainly not what the snippet meant: ordinary code never sees one.

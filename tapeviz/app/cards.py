@@ -1,4 +1,4 @@
-"""A panel in, a rounded card around it out: a dock, or the card in the middle."""
+"""A rounded card around a panel: a dock, or the card in the middle."""
 
 from __future__ import annotations
 

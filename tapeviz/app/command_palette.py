@@ -1,4 +1,4 @@
-"""The menus in, a list of all commands that is searched by words out."""
+"""A list of all commands of the menus, searched by words."""
 
 from __future__ import annotations
 

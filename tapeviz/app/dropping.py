@@ -1,4 +1,4 @@
-"""Files dropped on the window in, the file to open out."""
+"""Choose the file to open among those dropped on the window."""
 
 from __future__ import annotations
 

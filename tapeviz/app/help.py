@@ -1,4 +1,4 @@
-"""The table of actions in, the dialogs with the shortcuts and about tapeviz out."""
+"""The dialogs with the shortcuts, from the table of actions, and about tapeviz."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of actions in, the menu bar out, with menus that are filled when they open."""
+"""Build the menu bar from the table of actions; some menus are filled when they open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A typed text in, the matching nodes (best first), or the round or turn that it names, out."""
+"""Find the nodes that match a typed text, the best first, or the round or turn that it names."""
 
 from __future__ import annotations
 

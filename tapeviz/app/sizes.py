@@ -1,4 +1,4 @@
-"""The size of a window and of its panels' content in, the sizes of the docks out."""
+"""Compute the sizes of the docks from those of the window and of the panels' content."""
 
 from __future__ import annotations
 

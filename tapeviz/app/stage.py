@@ -1,4 +1,4 @@
-"""Panels in, docks around the graph out, with gaps between the cards."""
+"""Arrange the panels as docks around the graph, with gaps between the cards."""
 
 from __future__ import annotations
 

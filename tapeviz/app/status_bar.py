@@ -1,4 +1,4 @@
-"""The document and the kernel in, the status line with its progress bar out."""
+"""The status line of the window: document, kernel, and a progress bar."""
 
 from __future__ import annotations
 

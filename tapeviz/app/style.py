@@ -1,4 +1,4 @@
-"""A theme in, the application's stylesheet and palette out."""
+"""Make the application's stylesheet and palette for a theme."""
 
 from __future__ import annotations
 

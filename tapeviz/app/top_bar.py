@@ -1,4 +1,4 @@
-"""Actions in, the bar above the cards out: run, examples, layout, search, export, interpreter."""
+"""The bar above the cards: run, examples, layout, search, export, interpreter."""
 
 from __future__ import annotations
 

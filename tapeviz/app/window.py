@@ -1,4 +1,4 @@
-"""The document in, the window with its bars and panels, connected, out."""
+"""The window: bars and panels around one document, connected."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The drawing in the window: a scene in, pixels and clicks out, however large the graph."""
+"""The drawing in the window: pixels and clicks of a scene, however large the graph."""

@@ -1,4 +1,4 @@
-"""Two scenes in, the point that should stay in place when a group opened or closed out."""
+"""Find the point that should stay in place when a group opens or closes."""
 
 from __future__ import annotations
 

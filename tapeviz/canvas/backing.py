@@ -1,4 +1,4 @@
-"""A camera in, its picture out; after a move only the strips that came into sight are painted."""
+"""Keep the picture of a camera; after a move only the strips that came into sight are painted."""
 
 from __future__ import annotations
 

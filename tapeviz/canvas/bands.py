@@ -1,4 +1,4 @@
-"""A prepared scene in, QPainter calls on whole arrays out: the far and the middle band."""
+"""Paint the far and the middle band of a scene by QPainter calls on whole arrays."""
 
 from __future__ import annotations
 

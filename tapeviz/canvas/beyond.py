@@ -1,4 +1,4 @@
-"""A camera over a scene in, buttons at the edges out that say what lies out of sight there."""
+"""Buttons at the edges of the drawing that say what lies out of sight there."""
 
 from __future__ import annotations
 

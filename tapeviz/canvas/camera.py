@@ -1,4 +1,4 @@
-"""The part of the scene in sight: moves and zooms in, another camera out."""
+"""The part of the scene in sight; moves and zooms give another camera."""
 
 from __future__ import annotations
 

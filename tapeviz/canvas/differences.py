@@ -1,4 +1,4 @@
-"""The differences of two pictures side by side in, frames and headings at any scale out."""
+"""Paint frames and headings on the differences of two pictures, at any scale."""
 
 from __future__ import annotations
 

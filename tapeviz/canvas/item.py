@@ -1,4 +1,4 @@
-"""A scene and a camera in, its picture out: one graphics item for all nodes."""
+"""Paint a scene under a camera: one graphics item for all nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The legend of a scene in, a row of samples and words out."""
+"""Show the legend of a scene as a row of samples and words."""
 
 from __future__ import annotations
 

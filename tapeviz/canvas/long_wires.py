@@ -1,4 +1,4 @@
-"""A long wire and a rectangle in, the pieces of the wire near it out.
+"""Cut the pieces of a long wire that lie near a rectangle.
 
 The cost of a stroke grows with its length, also out of sight.
 """

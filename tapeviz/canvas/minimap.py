@@ -1,4 +1,4 @@
-"""A scene and a camera in, a small picture of the whole graph with a frame of the view out."""
+"""A small picture of the whole graph, with a frame around what is in sight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prepared scene in, QPainter calls out: the near band, with every detail."""
+"""Paint the near band of a scene, with every detail."""
 
 from __future__ import annotations
 

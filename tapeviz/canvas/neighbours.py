@@ -1,4 +1,4 @@
-"""A selected node and a direction in, the node that an arrow key selects next out."""
+"""Find the node that an arrow key selects next."""
 
 from __future__ import annotations
 

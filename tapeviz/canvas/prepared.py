@@ -1,4 +1,4 @@
-"""A scene in, NumPy arrays of its boxes and wires out: for culling, hit tests and far bands."""
+"""Prepare NumPy arrays of a scene's boxes and wires: for culling, hit tests and far bands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain text in, a tooltip that shows it as it is out."""
+"""Show plain text as a tooltip, as it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mouse and keys in, camera moves and intents out: the widget that shows a scene."""
+"""The widget that shows a scene; mouse and keys become camera moves and intents."""
 
 from __future__ import annotations
 

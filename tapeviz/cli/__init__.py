@@ -1,4 +1,4 @@
-"""The command line in, an exit status out; a module for each verb.
+"""The command line: a module for each verb, and an exit status.
 
 Nothing heavy is imported here, so ``tapeviz --help`` loads neither NumPy nor Qt.
 """

@@ -1,4 +1,4 @@
-"""``tapeviz diff``: two snippets in, the differences of their gradients and ops out."""
+"""``tapeviz diff``: compare the gradients and ops of two snippets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comparison in, lines for a terminal or a JSON object out."""
+"""Write a comparison as lines for a terminal or as a JSON object."""
 
 from __future__ import annotations
 

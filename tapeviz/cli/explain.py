@@ -1,4 +1,4 @@
-"""``tapeviz explain``: snippets in, the outcome of each gradient out, as text or JSON."""
+"""``tapeviz explain``: say what happened to each gradient of a snippet, as text or JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tapeviz export``: a snippet in, the picture of its op graph out."""
+"""``tapeviz export``: write the picture of a snippet's op graph."""
 
 from __future__ import annotations
 

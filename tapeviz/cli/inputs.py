@@ -1,4 +1,4 @@
-"""Files named on the command line in, traces and their diagnoses out."""
+"""Read the files named on the command line: their traces and diagnoses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tapeviz record``: a snippet in, a ``.tape`` file out."""
+"""``tapeviz record``: write the recording of a snippet as a ``.tape`` file."""
 
 from __future__ import annotations
 

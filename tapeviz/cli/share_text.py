@@ -1,4 +1,4 @@
-"""A table of shares in, lines for a terminal out."""
+"""Write a table of shares as lines for a terminal."""
 
 from __future__ import annotations
 

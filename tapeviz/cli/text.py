@@ -1,4 +1,4 @@
-"""A trace and its diagnosis in, lines for a terminal out."""
+"""Write a diagnosed trace as lines for a terminal."""
 
 from __future__ import annotations
 

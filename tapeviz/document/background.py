@@ -1,4 +1,4 @@
-"""Slow functions in, their results on the window's thread out; only the newest of a kind counts."""
+"""Run slow functions beside the window's thread; only the newest of a kind counts."""
 
 from __future__ import annotations
 

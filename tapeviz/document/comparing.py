@@ -1,4 +1,4 @@
-"""Two runs in, a picture of both side by side, with the same ops in the same places, out.
+"""Draw two runs side by side, with the same ops in the same places.
 
 The first run is the document's own. The second is recorded in another process, or comes from a
 file; it does not change the rest of the document.

@@ -1,4 +1,4 @@
-"""The observable document: source, trace and view in, diagnosis, graph and scene out.
+"""The observable document: source, trace and view, and the diagnosis, graph and scene of them.
 
 Panels and canvas read its attributes when a signal says that they changed; they know neither each
 other nor the pipeline. A stage runs again only if one of its inputs is another object. Long work is

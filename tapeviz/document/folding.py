@@ -1,4 +1,4 @@
-"""Groups that the user opens, closes and turns in, another view out."""
+"""Open, close and turn groups: each gives another view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of compiled functions to look into in; the recording with their inside out.
+"""Look into calls of compiled functions: ask for the recording with their inside.
 
 What a compiled function computes on the way is asked of the run's process call by call. The answer
 is prepared in the background, diagnosis and arrangement included, so that the eye sees one change.

@@ -1,4 +1,4 @@
-"""A diagnosis in; the same with fixes that were tried, and the shares of several targets, out."""
+"""Add to a diagnosis the fixes that were tried, and the shares of several targets."""
 
 from __future__ import annotations
 

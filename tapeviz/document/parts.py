@@ -1,4 +1,4 @@
-"""A text and some of its lines in, a text that runs them alone, at the same line numbers, out."""
+"""Make a text that runs some lines of another alone, at the same line numbers."""
 
 from __future__ import annotations
 

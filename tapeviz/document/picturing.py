@@ -1,4 +1,4 @@
-"""A document in, its picture out: the graph laid out, the scene over it, and what they link.
+"""Make the picture of a document: the graph laid out, the scene over it, and what they link.
 
 Each is made again only when one of its inputs is another object; large ones in the background.
 """

@@ -1,4 +1,4 @@
-"""A pasted text in, the same as Python out; a fix of what ran in, the page with that fix out."""
+"""Repair a pasted text, and carry a fix of what ran over to the page."""
 
 from __future__ import annotations
 

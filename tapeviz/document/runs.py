@@ -1,4 +1,4 @@
-"""A text to run in; its output and its trace while it grows out, as signals."""
+"""Run a text; its output and its growing trace arrive as signals."""
 
 from __future__ import annotations
 

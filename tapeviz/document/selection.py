@@ -1,4 +1,4 @@
-"""Graph, trace and walk in; which node, line, step and tensor belong together out."""
+"""Know which node, line, step and tensor belong together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tensor in; its elements out, asked of the run's process where they did not travel."""
+"""Give the elements of a tensor, asked of the run's process where they did not travel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A drawing in, a file out: one writer for each suffix."""
+"""Write a drawing to a file: one writer for each suffix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A drawing in, a Graphviz DOT file out: states are styles, Graphviz makes the layout."""
+"""Write a drawing as Graphviz DOT: states are styles, Graphviz makes the layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawings in, an animated GIF out: the steps of a backward pass."""
+"""Write drawings as an animated GIF: the steps of a backward pass."""
 
 from __future__ import annotations
 

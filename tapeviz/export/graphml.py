@@ -1,4 +1,4 @@
-"""A drawing in, GraphML out: for yEd, Gephi, Cytoscape and ``networkx.read_graphml``."""
+"""Write a drawing as GraphML: for yEd, Gephi, Cytoscape and ``networkx.read_graphml``."""
 
 from __future__ import annotations
 

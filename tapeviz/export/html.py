@@ -1,4 +1,4 @@
-"""A drawing, or a page about a gradient call, in; a self-contained HTML file out.
+"""Write a drawing, or a page about a gradient call, as one self-contained HTML file.
 
 Wheel, drag, + and - move and zoom the picture. A shared page shows source, cards and backward pass
 beside it; the left and right arrow keys step through the pass.

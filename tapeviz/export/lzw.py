@@ -1,4 +1,4 @@
-"""Bytes in, the image data of a GIF out: variable-length LZW in sub-blocks (GIF89a, appendix F)."""
+"""Compress the image data of a GIF: variable-length LZW in sub-blocks (GIF89a, appendix F)."""
 
 from __future__ import annotations
 

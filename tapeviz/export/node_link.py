@@ -1,4 +1,4 @@
-"""A drawing in, JSON in networkx's node-link form out.
+"""Write a drawing as JSON in networkx's node-link form.
 
 ``networkx.node_link_graph(json.load(file), edges="edges")`` reads it. `networkx.node_link_data` is
 not used, because its arguments differ between versions.

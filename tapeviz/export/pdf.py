@@ -1,4 +1,4 @@
-"""A drawing in, a PDF with one page of its size out; text stays text, fonts are embedded."""
+"""Write a drawing as a PDF page of its size; text stays text, fonts are embedded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A drawing in, a PNG file out."""
+"""Write a drawing as a PNG file."""
 
 from __future__ import annotations
 

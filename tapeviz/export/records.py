@@ -1,4 +1,4 @@
-"""A drawing in, dicts of its nodes, edges, frames and cuts out, for the data formats."""
+"""List the nodes, edges, frames and cuts of a drawing as dicts, for the data formats."""
 
 from __future__ import annotations
 

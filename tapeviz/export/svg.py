@@ -1,4 +1,4 @@
-"""A drawing in, an SVG file out: text stays text, every look is a CSS class."""
+"""Write a drawing as SVG: text stays text, every look is a CSS class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scene in, sentences that describe it to a screen reader out."""
+"""Describe a scene to a screen reader, in sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A drawing and a path in, a file out; the table of writers."""
+"""Write a drawing to a path; the table of writers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A diagnosis in, edits of the source that were run and mend it out."""
+"""Find edits of the source that mend a gradient, each of them tried by a run."""
 
 from __future__ import annotations
 

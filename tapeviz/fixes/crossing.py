@@ -1,4 +1,4 @@
-"""A diagnosis with cuts that its recording cannot cross in, the same with the gradients out.
+"""Add to a diagnosis the gradients across cuts that its own recording cannot cross.
 
 The snippet runs once more, in a process of its own: there each NumPy value remembers the tensor
 that it came from, TensorFlow computes the same beside NumPy

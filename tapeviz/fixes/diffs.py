@@ -1,4 +1,4 @@
-"""Two texts in, the lines that differ out."""
+"""Show the lines in which two texts differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A diagnosis in, the groups of findings to be fixed out; fixes in, the diagnosis with them out."""
+"""Group the findings that are to be fixed, and put fixes into their diagnosis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run before and a run after an edit in, whether the edit mended the gradient out."""
+"""Judge whether an edit mended the gradient, by the runs before and after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes at nodes of a text in, the new text out; everything else stays as it was formatted."""
+"""Change nodes of a text; everything else stays as it was formatted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls on the lines of a cause in, other code in the place of each out: the fixes that are rows.
+"""Replace calls on the lines of a cause by other code: the fixes that are rows of a table.
 
 ``safe_norm = CallRewrite(("norm",), code, title)`` is such a row. A fix that moves statements,
 writes new ones or follows names through the text is a function of its own.

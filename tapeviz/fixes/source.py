@@ -1,4 +1,4 @@
-"""A snippet's text in, where its statements and calls stand out: by line, for edits."""
+"""The parsed text of a snippet: where its statements and calls stand, by line, for edits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A diagnosis in, the same diagnosis with the fixes that were run and found good out."""
+"""Run the edits for a diagnosis, and add those that were found good to it."""
 
 from __future__ import annotations
 

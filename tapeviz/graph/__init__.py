@@ -1,1 +1,1 @@
-"""A trace in, a networkx graph of nodes and edges out."""
+"""Make a networkx graph of nodes and edges from a trace."""

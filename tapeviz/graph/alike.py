@@ -1,4 +1,4 @@
-"""Two op graphs in, the counterpart of each node out, if the graphs are alike.
+"""Find the counterpart of each node in another op graph, if the graphs are alike.
 
 Rounds of one call site ran the same lines, so their graphs differ only in ids and values. Nodes are
 in the order in which they were made, so counterparts have the same position.

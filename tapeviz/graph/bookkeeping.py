@@ -1,4 +1,4 @@
-"""A trace in, the ops and constants that only compute shapes, axes and permutations out."""
+"""Find the ops and constants that only compute shapes, axes and permutations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace and a gradient call in, the op graph out: ops, versions, constants, and their edges."""
+"""Build the op graph of a gradient call: ops, versions, constants, and their edges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folded graph in, the graph with a chip (a copy) of each widely used value per reader out.
+"""Copy each widely used value to its readers as a chip.
 
 A weight that a thousand ops read would draw a thousand edges across the picture. In a large graph
 a few readers are enough to make chips, in a small one it takes more.

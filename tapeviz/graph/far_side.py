@@ -1,4 +1,4 @@
-"""A source without a gradient in, the ops and values between it and the targets out.
+"""Find the ops and values between a source without a gradient and the targets.
 
 The ways lead through state, through Python and NumPy, and through ops that no tape recorded.
 """

@@ -1,4 +1,4 @@
-"""An op graph in, the graph without versions and writes that lead to nothing out."""
+"""Drop the versions and writes of an op graph that lead to nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An op, a version of a variable or a constant in, its :class:`~tapeviz.graph.model.Node` out."""
+"""Make the :class:`~tapeviz.graph.model.Node` of an op, a version of a variable, or a constant."""
 
 from __future__ import annotations
 

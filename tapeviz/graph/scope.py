@@ -1,4 +1,4 @@
-"""A trace and a gradient call in, the ops, versions and tensors of its picture out.
+"""Choose the ops, versions and tensors in the picture of a gradient call.
 
 The picture of a call has the ops on the way to the targets that its tape recorded, and a single
 node for each value computed outside of these. For a source without a gradient it also has the ways

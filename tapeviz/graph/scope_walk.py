@@ -1,4 +1,4 @@
-"""Tensors in, the ops, versions and tensors of the picture that they were made from out."""
+"""Walk back from tensors to the ops, versions and tensors of the picture that made them."""
 
 from __future__ import annotations
 

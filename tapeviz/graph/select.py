@@ -1,4 +1,4 @@
-"""A trace and a gradient call in, the ops that are nodes of its picture out."""
+"""Choose the ops that are nodes in the picture of a gradient call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace in, the tables that all pictures of it share out."""
+"""Tables of a trace that all pictures of it share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two graphs and their paired ops in, one graph that holds both out."""
+"""Unite two graphs with paired ops in one graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops, tensors and variables in, the titles and subtitles of their nodes out."""
+"""Write the titles and subtitles of nodes."""
 
 from __future__ import annotations
 

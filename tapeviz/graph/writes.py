@@ -1,4 +1,4 @@
-"""An assign op and the snippet's text in, the words on its node out: ``x[:2,:2] ← patch``."""
+"""Write the words on the node of an assign op: ``x[:2,:2] ← patch``."""
 
 from __future__ import annotations
 

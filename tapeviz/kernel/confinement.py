@@ -1,4 +1,4 @@
-"""An interpreter in, the command prefix that starts it without a network out."""
+"""The command prefix that starts an interpreter without a network."""
 
 from __future__ import annotations
 

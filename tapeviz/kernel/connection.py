@@ -1,4 +1,4 @@
-"""A connection file in, requests to the kernel and messages from it out.
+"""Send requests to a kernel and receive its messages, over its connection file.
 
 A request is sent only after the reply to the one before. ipykernel 7.0 to 7.3 writes replies on the
 raw socket from which a ``ZMQStream`` reads requests; a request that arrives at that time stays

@@ -1,4 +1,4 @@
-"""Output of ``faulthandler`` in, the line of the snippet that ran out."""
+"""Find the line of the snippet that ran in the output of ``faulthandler``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our environment variables in, those of kernels out."""
+"""Make the environment variables of kernels from our own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An interpreter in, kernels forked from a process with TensorFlow loaded out."""
+"""Fork kernels from a process that has TensorFlow loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A snippet's text in, the environment variables that it sets for TensorFlow's import out.
+"""Find the environment variables that a snippet sets for TensorFlow's import.
 
 ``os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"`` above ``import tensorflow`` changes the last bits of
 results (seen on 2.21.0). In a warm kernel TensorFlow is loaded already, and it would do nothing.

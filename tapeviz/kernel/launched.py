@@ -1,4 +1,4 @@
-"""An interpreter or a kernelspec in, a kernel started by ``jupyter_client`` out.
+"""Start a kernel by ``jupyter_client``, from an interpreter or a kernelspec.
 
 Used for kernelspecs, on Windows and macOS, and if forking fails. Each kernel imports TensorFlow
 itself.

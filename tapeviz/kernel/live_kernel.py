@@ -1,4 +1,4 @@
-"""A kernel's process in, a run of a snippet and then answers about its values out.
+"""Run a snippet in a kernel's process, and ask it about its values afterwards.
 
 Each kernel has a thread, which does everything; other threads put orders into a queue.
 """

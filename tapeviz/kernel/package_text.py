@@ -1,4 +1,4 @@
-"""The folder of a package in, the source texts of its modules under a private name out."""
+"""Read the source texts of a package's modules, under a private name."""
 
 from __future__ import annotations
 

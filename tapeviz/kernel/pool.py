@@ -1,4 +1,4 @@
-"""Requests in, runs out, each in a fresh process that has TensorFlow loaded already."""
+"""Run requests, each in a fresh process that has TensorFlow loaded already."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An interpreter and environment settings in, kernels that are ready for a snippet out."""
+"""Keep kernels ready for a snippet: of one interpreter, with one set of environment settings."""
 
 from __future__ import annotations
 

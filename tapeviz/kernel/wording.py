@@ -1,4 +1,4 @@
-"""How a process ended in, a line for the user out."""
+"""Say to the user how a process ended."""
 
 from __future__ import annotations
 

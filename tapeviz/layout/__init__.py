@@ -1,4 +1,4 @@
-"""A graph with box sizes in, a position for each node and a route for each edge out."""
+"""Lay a graph out: a position for each node, and a route for each edge."""
 
 from tapeviz.layout.engines import LAYOUTS, lay_out
 from tapeviz.layout.model import EMPTY_LAYOUT, EdgeKey, Layout, Point, Rect

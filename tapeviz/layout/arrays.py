@@ -1,4 +1,4 @@
-"""A networkx graph in; its box sizes and edges as plain indexed lists and arrays out.
+"""Read a networkx graph as plain indexed lists and arrays: its box sizes and edges.
 
 Every engine works on indices, not names, and always from top to bottom. For the direction "right"
 widths and heights are exchanged here, and `picture.finished` exchanges x and y of the result.

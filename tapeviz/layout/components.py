@@ -1,4 +1,4 @@
-"""A graph in; its connected parts, largest first, out."""
+"""Split a graph into its connected parts, largest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A networkx graph and the name of a layout in; the layout out."""
+"""Lay a networkx graph out by the name of a layout."""
 
 from __future__ import annotations
 

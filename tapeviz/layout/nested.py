@@ -1,4 +1,4 @@
-"""A graph with frames around some of its nodes in, a layout with a rectangle for each frame out.
+"""Lay a graph out whose nodes stand in frames, with a rectangle for each frame.
 
 The inside of each frame is laid out by itself, the innermost first, and is then a box in the level
 around it. An edge across a border goes through a port: a small node at the border of the inside,

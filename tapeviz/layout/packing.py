@@ -1,4 +1,4 @@
-"""Sizes of pictures in, their places on a compact sheet out."""
+"""Place pictures on a compact sheet by their sizes."""
 
 from __future__ import annotations
 

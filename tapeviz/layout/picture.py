@@ -1,4 +1,4 @@
-"""The result of an engine (positions and routes by index, top to bottom) in, the layout out."""
+"""Turn an engine's result (positions and routes by index, top to bottom) into a layout."""
 
 from __future__ import annotations
 

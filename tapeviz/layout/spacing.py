@@ -1,4 +1,4 @@
-"""Points and box sizes in, points at which no box overlaps another out."""
+"""Move points apart until no box overlaps another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A layout that is a little too tall in, the same with its rows closer together out."""
+"""Move the rows of a layout that is a little too tall closer together."""
 
 from __future__ import annotations
 

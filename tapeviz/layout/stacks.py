@@ -1,4 +1,4 @@
-"""Sources side by side in one wide row in, the same in stacks of several out.
+"""Stack sources that stand side by side in one wide row.
 
 The boxes of a stack stand one below the other, each a little further right, so that the edges of
 those above run down straight beside it. The layered layout sees a stack as one box.

@@ -1,4 +1,4 @@
-"""Placed boxes and edges in, straight lines from border to border out.
+"""Draw edges as straight lines from border to border.
 
 Edges between the same two boxes are bent a little at their middles, which keeps them apart.
 """

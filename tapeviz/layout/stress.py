@@ -1,4 +1,4 @@
-"""A graph in, positions whose distances follow the distances in the graph out.
+"""Place nodes so that their distances follow the distances in the graph.
 
 The energy of Kamada and Kawai (1989), minimised by majorisation (Gansner, Koren, North, "Graph
 drawing by stress majorization", 2004), and for large graphs pivot MDS (Brandes, Pich, "Eigensolver

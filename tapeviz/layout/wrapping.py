@@ -1,4 +1,4 @@
-"""A tall layered layout in, the same in columns side by side out.
+"""Wrap a tall layered layout into columns side by side.
 
 The layout is cut between rows where few edges cross. An edge from one column to another leaves its
 column at the bottom, runs up beside it and enters the other column at the top.

@@ -1,1 +1,1 @@
-"""Primitives of a scene in, strokes of a QPainter out: the same for the window and for files."""
+"""Paint primitives of a scene by a QPainter: the same for the window and for files."""

@@ -1,4 +1,4 @@
-"""Groups of primitives in, QPainter calls out; pens and brushes are made here alone."""
+"""Paint groups of primitives; pens and brushes are made here alone."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The docks, a file or folder each: the document in, widgets out."""
+"""The docks, a file or folder each: widgets over the document."""

@@ -1,4 +1,4 @@
-"""Two runs side by side in, a bar above their picture out, with the differences and a way back."""
+"""The bar above the picture of two runs, with their differences and a way back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The document in, words in the place of a missing graph out."""
+"""Words in the place of a graph that is not there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures that a snippet showed in, a row of pictures under its output out."""
+"""Show the figures of a snippet as a row of pictures under its output."""
 
 from __future__ import annotations
 

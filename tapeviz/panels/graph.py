@@ -1,4 +1,4 @@
-"""The document in, the panel with its drawing out."""
+"""The panel with the drawing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A name and a colour in, an icon out: small shapes on a grid of 16."""
+"""Icons: small shapes on a grid of 16, in any colour."""
 
 from __future__ import annotations
 

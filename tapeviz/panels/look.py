@@ -1,4 +1,4 @@
-"""A theme in, the fonts and colours that widgets paint with out."""
+"""The fonts and colours of a theme that widgets paint with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The snippet's output in, a panel that no flood of it freezes out."""
+"""The snippet's output, in a panel that no flood of it freezes."""
 
 from __future__ import annotations
 

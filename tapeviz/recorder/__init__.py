@@ -1,4 +1,4 @@
-"""A snippet in, what TensorFlow did while it ran out; answers about its tensors afterwards.
+"""Record what TensorFlow does while a snippet runs, and answer about its tensors afterwards.
 
 Runs inside the user's kernel, with the standard library, NumPy and TensorFlow only, and is loaded
 there under a private name.

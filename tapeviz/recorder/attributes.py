@@ -1,4 +1,4 @@
-"""An op's attribute tuple in, the attributes that a reader cares about out."""
+"""Choose the attributes of an op that a reader cares about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the log in, JSON lines and the bytes of values out; ops get their numbers here."""
+"""Encode rows of the log as JSON lines and bytes of values; ops get their numbers here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ops that ran in; an op by its number, its attributes or its tensors out."""
+"""Find an op that ran by its number, its attributes or its tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows from hooks in; encoded events out, in order, sent every few hundredths of a second."""
+"""Encode the rows of hooks and send them as events, in order, every few hundredths of a second."""
 
 from __future__ import annotations
 

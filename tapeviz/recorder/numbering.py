@@ -1,4 +1,4 @@
-"""Names that TensorFlow numbers in; the numbers that they have without the recorder's own ops, out.
+"""Give names that TensorFlow numbers the numbers that they have without the recorder's own ops.
 
 One counter (``ops.uid``) gives ids to tensors and numbers to functions, branches, variables and
 custom gradients, and messages show these: ``__inference_f_30``. What the recorder reads takes ids,

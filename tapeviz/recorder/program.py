@@ -1,4 +1,4 @@
-"""The snippet's text in; it runs as ``__main__``, and how it ended comes out."""
+"""Run the snippet's text as ``__main__``, and tell how it ended."""
 
 from __future__ import annotations
 import __future__

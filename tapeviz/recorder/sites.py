@@ -1,4 +1,4 @@
-"""A running Python frame in, the number of a place in the snippet out."""
+"""Number the places in the snippet that running Python frames stand at."""
 
 from __future__ import annotations
 

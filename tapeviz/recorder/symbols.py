@@ -1,4 +1,4 @@
-"""A tensor of a graph in, its negative id out; graphs get numbers."""
+"""Give the tensors of graphs negative ids, and the graphs numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors that events name in; ``tensor`` events, the bytes that travel and those kept out."""
+"""Send ``tensor`` events for the tensors that events name: bytes that travel, and those kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tensor in; its raw bytes, texts or statistics out, without an op being run."""
+"""Read raw bytes, texts or statistics of a tensor, without running an op."""
 
 from __future__ import annotations
 

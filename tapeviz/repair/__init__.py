@@ -1,4 +1,4 @@
-"""Pasted text in, the same lines as Python can read them out, with a list of the repairs."""
+"""Repair pasted text, line for line, so that Python can read it, and list the repairs."""
 
 from tapeviz.repair.blocks import block_starts
 from tapeviz.repair.imports import missing_imports

@@ -1,4 +1,4 @@
-"""A page with several blocks of code in, the page with comments for what cannot run out.
+"""Turn the parts of a page with several blocks of code that cannot run into comments.
 
 A block is the code between two stretches of page text (sentences, fences, buttons). A text with
 one block is one program and stays as it is.

@@ -1,4 +1,4 @@
-"""Statements that lost their indentation in, where the body of a compound statement ends out."""
+"""Find where the body of a compound statement ends that lost its indentation."""
 
 from __future__ import annotations
 

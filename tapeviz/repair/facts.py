@@ -1,4 +1,4 @@
-"""A statement in, the names that it binds and reads and the gradients that it asks for out."""
+"""Tell the names that a statement binds and reads, and the gradients that it asks for."""
 
 from __future__ import annotations
 

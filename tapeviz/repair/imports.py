@@ -1,4 +1,4 @@
-"""A text in, the well-known names that it uses without importing them out."""
+"""Import the well-known names that a text uses without importing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text in; its syntax tree, its symbols, or the reason why it has none out. Never raises."""
+"""Parse text: its syntax tree and symbols, or the reason why it has none. Never raises."""
 
 from __future__ import annotations
 

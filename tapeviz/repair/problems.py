@@ -1,4 +1,4 @@
-"""Python's syntax error in, a problem that says in plain words what to do out."""
+"""Say in plain words what to do about one of Python's syntax errors."""
 
 from __future__ import annotations
 

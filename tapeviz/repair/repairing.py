@@ -1,4 +1,4 @@
-"""Pasted text in, text that Python can read out, line for line; the table of passes."""
+"""Repair pasted text line for line; the table of passes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Lines in; their stretches of code (outside strings and comments), and what they leave open,
-out."""
+"""Find the stretches of code in lines (outside strings and comments), and what they leave open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line that does not parse in, whether it is a sentence (and no mistyped code) out."""
+"""Tell whether a line that does not parse is a sentence, and no mistyped code."""
 
 from __future__ import annotations
 

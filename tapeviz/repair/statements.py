@@ -1,4 +1,4 @@
-"""Lines in, their statements out; each is parsed by itself, so that a bad line spoils no other."""
+"""Split lines into statements, each parsed by itself, so that a bad line spoils no other."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Graph, layout and overlay in, a scene out."""
+"""Compose a scene from a graph, its layout and an overlay."""

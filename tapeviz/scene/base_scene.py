@@ -1,4 +1,4 @@
-"""Graph, layout and trace in; boxes and wires without any overlay out."""
+"""Make the boxes and wires of a laid-out graph, without any overlay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call and the wires drawn in, the title and the legend of the picture out."""
+"""Write the title and the legend of a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graph, layout, trace, the call shown and the overlay in; the scene out."""
+"""Compose the scene of a laid-out graph, with the call shown and the overlay."""
 
 from __future__ import annotations
 

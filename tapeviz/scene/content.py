@@ -1,4 +1,4 @@
-"""A node and its trace in; the words, value and picture size of its box out.
+"""Choose the words, the value and the picture size of a node's box.
 
 Box sizes and painters share them.
 """

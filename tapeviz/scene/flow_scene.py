@@ -1,4 +1,4 @@
-"""A base scene and a gradient call in; wires, boxes and marks that show its flow out."""
+"""Add the flow of a gradient call to a base scene: wires, boxes and marks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gradient call in; the wires that its flow, its cuts and its bridges touch out."""
+"""Find the wires that the flow of a gradient call, its cuts and its bridges touch."""
 
 from __future__ import annotations
 

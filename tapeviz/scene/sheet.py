@@ -1,4 +1,4 @@
-"""A scene and a theme in, a whole picture out: margins, title, drawing and legend."""
+"""Lay out a whole picture: margins, title, drawing and legend."""
 
 from __future__ import annotations
 

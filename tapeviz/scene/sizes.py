@@ -1,4 +1,4 @@
-"""An op graph and its trace in, the same graph with the width and height of every box out."""
+"""Give every box of an op graph its width and height."""
 
 from __future__ import annotations
 

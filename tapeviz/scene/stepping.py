@@ -1,4 +1,4 @@
-"""The first steps of a backward pass in; the wires and boxes that they have reached out."""
+"""Find the wires and boxes that the first steps of a backward pass have reached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shapes and a theme in, primitives in drawing order out: every painter draws these."""
+"""List the primitives of shapes in drawing order: every painter draws these."""
 
 from __future__ import annotations
 

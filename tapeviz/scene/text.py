@@ -1,4 +1,4 @@
-"""A string, a font and a size in, its width out; strings cut to fit, without Qt."""
+"""Measure strings in a font, and cut them to fit, without Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A theme file in, every colour of the drawing and the window out."""
+"""Read every colour of the drawing and the window from a theme file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two scenes in, one scene with both side by side and their differences marked out."""
+"""Put two scenes side by side in one, with their differences marked."""
 
 from __future__ import annotations
 

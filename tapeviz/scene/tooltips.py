@@ -1,4 +1,4 @@
-"""Nodes, tensors and causes in, the plain text of their tooltips out."""
+"""Write the plain text of the tooltips of nodes, tensors and causes."""
 
 from __future__ import annotations
 

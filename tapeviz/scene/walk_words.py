@@ -1,4 +1,4 @@
-"""Steps of a backward pass in, the short texts of its table out."""
+"""Write the short texts in the table of a backward pass."""
 
 from __future__ import annotations
 

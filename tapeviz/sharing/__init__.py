@@ -1,1 +1,1 @@
-"""A run that others should understand in, a page and an answer that hold all of it out."""
+"""Make a page and an answer that hold all of a run that others should understand."""

@@ -1,4 +1,4 @@
-"""A run in, an answer to paste out: Markdown, and the same as HTML with the picture in it."""
+"""Write an answer to paste: Markdown, and the same as HTML with the picture in it."""
 
 from __future__ import annotations
 

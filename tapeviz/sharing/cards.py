@@ -1,4 +1,4 @@
-"""A diagnosis in, the words, numbers and diffs of its cards out."""
+"""List the words, numbers and diffs of a diagnosis's cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace, its diagnosis and a view in, the content of a page to share out."""
+"""Collect the content of a page to share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A token of Python in, the name of its colour in a theme out."""
+"""Name the colour of a Python token in a theme."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line and an op's type in, what the snippet calls that op there out.
+"""Find what the snippet calls an op, by its line and type.
 
 Where the columns of a call are known, :meth:`SourceText.words_at` says more. Python before 3.11
 tells none, and neither does AutoGraph for code inside a ``tf.function``.

@@ -1,1 +1,1 @@
-"""Raw events in, an immutable :class:`~tapeviz.trace.model.Trace` out."""
+"""Read raw events as an immutable :class:`~tapeviz.trace.model.Trace`."""

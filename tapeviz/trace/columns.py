@@ -1,4 +1,4 @@
-"""Pairs of numbers in; the second ones of each first one out, from two sorted columns."""
+"""Look up pairs of numbers by their first one, in two sorted columns."""
 
 from __future__ import annotations
 

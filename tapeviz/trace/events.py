@@ -1,4 +1,4 @@
-"""The raw events that the recorder sends: JSON lines in, one frozen struct for each out.
+"""The raw events that the recorder sends: a frozen struct for each kind of JSON line.
 
 An event is written once, in the order in which things happened, and holds nothing that can be
 derived from the others. Tensors are named by TensorFlow's own ``EagerTensor._id`` (never reused

@@ -1,4 +1,4 @@
-"""A recording in, a ``.tape`` file out, and back: raw events and values, nothing derived.
+"""Write and read ``.tape`` files: raw events and values, nothing derived.
 
 A ``.tape`` is a zip of ``meta.json`` (what was run), ``events.jsonl`` (one event a line) and
 ``values.npy`` (the blob, one-dimensional uint8). Nothing in it is ever executed or unpickled, and

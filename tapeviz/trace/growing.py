@@ -1,4 +1,4 @@
-"""Events of a run in, as they come; its trace out, at any time and with any calls opened."""
+"""Keep the events of a run as they come, and read its trace at any time, with any calls opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of a recording in, its events out, decoded each time that they are read."""
+"""The lines of a recording as events, decoded each time that they are read."""
 
 from __future__ import annotations
 

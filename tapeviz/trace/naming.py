@@ -1,4 +1,4 @@
-"""Variables, the operands of gradient calls and the snippet's names in, what each is called out."""
+"""Tell what variables, operands of gradient calls and the snippet's tensors are called."""
 
 from __future__ import annotations
 

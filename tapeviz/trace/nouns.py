@@ -1,4 +1,4 @@
-"""One event in, and where and when it happened; the noun of the trace that it describes out."""
+"""Turn one event into the noun of the trace that it describes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An op's type in, what is special about it out: a row for each type that some rule names.
+"""Tell what is special about an op's type: a row for each type that some rule names.
 
 The recorder travels alone and has tables of its own.
 """

@@ -1,4 +1,4 @@
-"""Events and the blob of values in, the :class:`~tapeviz.trace.model.Trace` out.
+"""Read events and the blob of values as a :class:`~tapeviz.trace.model.Trace`.
 
 :class:`Reader` can be fed while the snippet still runs; :meth:`Reader.trace` is a snapshot.
 """

@@ -1,4 +1,4 @@
-"""Events from outside in; what is wrong with how they refer to each other, in words, out.
+"""Say what is wrong with how events from outside refer to each other.
 
 The reader follows these references: it adds the frames of callers, expands graphs in graphs and
 finds its way by the paths into them. What does not end, or names what is not there, is found here.

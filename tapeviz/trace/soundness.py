@@ -1,4 +1,4 @@
-"""Event lines from outside in, an error out for one that could not come from the recorder.
+"""Refuse event lines from outside that could not come from the recorder.
 
 The reader trusts its events: it indexes the blob by them and counts through ranges of ids. What a
 file claims is looked at here, once, so that nothing behind it has to ask again.

@@ -1,4 +1,4 @@
-"""Ops on variable handles in, each variable's versions out: who wrote it, who read it."""
+"""Tell the versions of each variable from the ops on its handle: who wrote it, who read it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tapes' life and the ops in, which tape recorded which op out.
+"""Tell which tape recorded which op.
 
 TensorFlow's rule (``GradientTape::RecordOperation`` and ``ShouldRecord`` in ``tape.h``, 2.15–2.21):
 a tape that is recording keeps an op when one of its inputs is on that tape and of a dtype that has

@@ -1,4 +1,4 @@
-"""A tensor's bytes in the blob in, its NumPy array and statistics out."""
+"""Read the NumPy array and the statistics of a tensor from the blob."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An exception and the recording that it ended in, what those who explain it ask of them out."""
+"""An exception and the recording that it ended, with what those who explain it ask of them."""
 
 from __future__ import annotations
 

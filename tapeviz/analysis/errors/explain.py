@@ -1,4 +1,4 @@
-"""The exception that ended a snippet in, at most three plain sentences about it out.
+"""Explain the exception that ended a snippet, in at most three plain sentences.
 
 :data:`EXPLANATIONS` is the table: a pattern of ``Type: message`` as TensorFlow 2.15 to 2.21, Keras
 2 and 3, and Python 3.10 to 3.13 word it, and a function that tells what happened, why, and what to

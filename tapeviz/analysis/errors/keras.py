@@ -1,4 +1,4 @@
-"""Exceptions about what Keras 3 renamed, dropped or does not take in, what to say of each out."""
+"""Explain exceptions about what Keras 3 renamed, dropped or does not take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A name that TensorFlow 2 dropped in, what to use in its place out."""
+"""Say what to use in the place of a name that TensorFlow 2 dropped."""
 
 from __future__ import annotations
 

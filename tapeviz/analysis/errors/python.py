@@ -1,4 +1,4 @@
-"""Exceptions of Python, its modules and old names in, what to say of each out."""
+"""Explain exceptions of Python and its modules, and those about old names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exceptions of tapes, accumulators and custom gradients in, what to say of each out."""
+"""Explain exceptions of tapes, accumulators and custom gradients."""
 
 from __future__ import annotations
 

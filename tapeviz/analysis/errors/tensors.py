@@ -1,4 +1,4 @@
-"""Exceptions about values, shapes and dtypes in, what to say of each out."""
+"""Explain exceptions about values, shapes and dtypes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exceptions of optimizers, layers and models in, what to say of each out."""
+"""Explain exceptions of optimizers, layers and models."""
 
 from __future__ import annotations
 

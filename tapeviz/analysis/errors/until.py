@@ -1,4 +1,4 @@
-"""A run in which a call of a compiled function raised in; up to where its inside is known out."""
+"""Say how far a call of a compiled function got before it raised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a backward pass in; those that gave a tensor a gradient out."""
+"""Find the steps of a backward pass that gave a tensor a gradient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An op in, the words of its local vector–Jacobian product out.
+"""Write the local vector–Jacobian product of an op as a formula.
 
 ``ḡ`` is the upstream gradient, ``a``, ``b``, ``c``, … are the op's inputs in order, ``y`` is its
 output (``ḡ₁``, ``ḡ₂``, ``y₁``, … where there are several). One part for each input that gets a

@@ -1,4 +1,4 @@
-"""A tensor of whole numbers in, the op that picks elements of another tensor by them out."""
+"""Find the op that picks elements of another tensor by a tensor of whole numbers."""
 
 from __future__ import annotations
 

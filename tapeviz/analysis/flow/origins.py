@@ -1,4 +1,4 @@
-"""An op that a gradient call ran in, the forward op whose derivative it computes out."""
+"""Find the forward op whose derivative an op of a gradient call computes."""
 
 from __future__ import annotations
 

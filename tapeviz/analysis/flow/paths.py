@@ -1,4 +1,4 @@
-"""A gradient call in, what its targets were made from out: while its tape ran, and before.
+"""Find what the targets of a gradient call were made from: while its tape ran, and before.
 
 Weights carry the past: each was written by an update that was made from gradients, those from
 the weights before, back to the first step. A call is first judged without that past, and only a

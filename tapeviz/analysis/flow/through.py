@@ -1,4 +1,4 @@
-"""A step of a backward pass through a compiled function in, the edges inside that it took out.
+"""Find the edges inside a compiled function that a step of a backward pass took.
 
 TensorFlow runs the backward function as a whole, and tells no gradient in between. Which way it
 takes was settled when the function was traced: :attr:`Op.derived`.

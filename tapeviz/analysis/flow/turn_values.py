@@ -1,4 +1,4 @@
-"""A trace and the number of a turn in, what the names in compiled loops held in that turn out."""
+"""List what the names in compiled loops held in one turn."""
 
 from __future__ import annotations
 

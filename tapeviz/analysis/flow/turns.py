@@ -1,4 +1,4 @@
-"""The rows of a backward pass in, the stretches of it that go back through a loop turn by turn out.
+"""Find the stretches of a backward pass that go back through a loop turn by turn.
 
 Backwards the last turn comes first: the rows of one turn repeat those of the turn before.
 """

@@ -1,4 +1,4 @@
-"""A call in, its backward pass as rows out: gradient functions, sums, and where it stops."""
+"""Write the backward pass of a call as rows: gradient functions, sums, and where it stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a backward pass in; the edges that it walked, and the gradients of tensors, out."""
+"""Collect the edges that a backward pass walked, and the gradients of tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gradient that flows in; whether it is 0 but for rounding, and which op it cancels at, out."""
+"""Tell whether a gradient that flows is 0 but for rounding, and at which op it cancels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gradient that arrived as zeros or not finite in, the op that made it so out.
+"""Find the op that turned a gradient into zeros, or into NaN or infinity.
 
 From the source the steps that fed it are followed upstream, as long as what they received was
 spoiled already; the op that received a sound gradient and gave a spoiled one is the cause.

@@ -1,4 +1,4 @@
-"""Where a tape was opened and where an op ran in, the line that a reader would move out."""
+"""Name the line that a reader would move, given where a tape was opened and where an op ran."""
 
 from __future__ import annotations
 

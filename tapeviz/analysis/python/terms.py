@@ -1,4 +1,4 @@
-"""A gradient that flows in; a term of its target that left TensorFlow, and so counts nothing, out.
+"""Find terms of a target that left TensorFlow and so count nothing in a gradient that flows.
 
 Only what is added to the target is looked at. A plain number that weighs, shifts or divides
 something is often meant to stay out of the gradient: a learning target, a norm, a maximum.

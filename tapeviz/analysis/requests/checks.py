@@ -1,4 +1,4 @@
-"""A trace in; the gradients to be compared with finite differences out."""
+"""Choose the gradients that are compared with finite differences."""
 
 from __future__ import annotations
 

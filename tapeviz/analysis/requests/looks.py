@@ -1,4 +1,4 @@
-"""A trace in; the calls of compiled functions to run again, so that their inside is known, out.
+"""Choose the calls of compiled functions that are run again, so that their inside is known.
 
 TensorFlow keeps no value of what a compiled function computes on the way. Most of them nobody asks
 for; a diagnosis needs some.

@@ -1,4 +1,4 @@
-"""A trace in; the calls whose loops are to be run again, so that each turn is known, out."""
+"""Choose the calls whose loops are run again, so that each turn is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The edges that a gradient is to go back along in, the recorder's instructions for them out."""
+"""Write the recorder's instructions for a gradient that goes back along given edges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call that gave None in, the backward pass to ask the kernel for out.
+"""Write the backward pass that the kernel is asked for where a call gave None.
 
 The kernel runs TensorFlow's own gradient functions over the tensors it kept
 (``recorder.answer("replay", …)``); the program says in which order, and where state links ops.

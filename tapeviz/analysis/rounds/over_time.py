@@ -1,4 +1,4 @@
-"""A call site and one of its rounds in, where its gradients vanish or explode out.
+"""Say where the gradients of a round, or of all rounds, vanish or explode.
 
 By turn (of a loop inside the tape), by layer (from source to source) and by round.
 """

@@ -1,4 +1,4 @@
-"""The calls of a loop in, causes of a None that an equal round before had already out.
+"""Reuse the causes of a None that an equal earlier round of a loop had already.
 
 A training loop asks thousands of times at one line, and looking for a cause means walking back
 through everything that ran. Two rounds are equal when the same happened at the same places since

@@ -1,4 +1,4 @@
-"""A call site's rounds in, what to say of them out: ``NaN from round 137 on (line 8, sqrt)``."""
+"""Say what happened to a gradient over its rounds: ``NaN from round 137 on (line 8, sqrt)``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The diagnosed calls of a run in, its call sites with what changes from round to round out."""
+"""Group the diagnosed calls of a run by call site, with what changes from round to round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interpreters of this machine in, the one chosen for snippets out."""
+"""Choose the interpreter for snippets among those of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pools of processes in, the pipeline and the stages of the window out."""
+"""Connect the pools of processes to the pipeline and the stages of the window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An interpreter in, processes that are ready to run snippets out.
+"""Keep processes ready that run snippets in the chosen interpreter.
 
 This module imports little, so that the first process loads TensorFlow before the window is made.
 """

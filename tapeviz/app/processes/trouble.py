@@ -1,4 +1,4 @@
-"""An uncaught exception in, a traceback in the log and a line in the window out."""
+"""Turn an uncaught exception into a traceback in the log and a line in the window."""
 
 from __future__ import annotations
 

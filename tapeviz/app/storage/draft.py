@@ -1,4 +1,4 @@
-"""The text as it is typed in, a copy on disk out, so that neither crash nor closing loses it."""
+"""Keep a copy of the typed text on disk, so that neither a crash nor closing loses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The drawing in the window in, a file or the clipboard out."""
+"""Write the drawing of the window to a file or to the clipboard."""
 
 from __future__ import annotations
 

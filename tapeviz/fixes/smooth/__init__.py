@@ -1,1 +1,1 @@
-"""Operations without a slope in, neighbours that have one out: each an estimate, and named so."""
+"""Replace operations without a slope by neighbours that have one: each is an estimate."""

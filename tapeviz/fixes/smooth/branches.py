@@ -1,4 +1,4 @@
-"""A Python ``if`` that compares a tensor in, both of its results weighed by a sigmoid out."""
+"""Weigh both results of a Python ``if`` that compares a tensor, by a sigmoid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Histograms, bins, counts and one-hot vectors in, the same with weights that change smoothly out.
+"""Give histograms, bins, counts and one-hot vectors weights that change smoothly.
 
 An element counts for the whole number next to it by a triangle of width 2: 1 at the number itself,
 0 one away from it. That is linear interpolation between two bins.

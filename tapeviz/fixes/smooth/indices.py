@@ -1,4 +1,4 @@
-"""Elements picked by a rounded number in, their interpolation at the number itself out."""
+"""Interpolate between elements that were picked by a rounded number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions that are 0 everywhere (masks, hinges, constant sums) in, a form with a slope out."""
+"""Give expressions that are 0 everywhere (masks, hinges, constant sums) a slope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of variables written in loops or by ``map_structure`` in, lists of tensors out."""
+"""Turn lists of variables written in loops or by ``map_structure`` into lists of tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A variable that is written between source and target in, a tensor in its place out."""
+"""Put a tensor in the place of a variable that is written between source and target."""
 
 from __future__ import annotations
 

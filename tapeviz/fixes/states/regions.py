@@ -1,4 +1,4 @@
-"""A statement in, the statements that run after it under the same tape out."""
+"""Find the statements that run after another one under the same tape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A variable's expression and a region of statements in, changes of its reads to a tensor out."""
+"""Let the reads of a variable in a region of statements read a tensor."""
 
 from __future__ import annotations
 

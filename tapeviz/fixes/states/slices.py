@@ -1,4 +1,4 @@
-"""``x[…]`` and a value to be put there in, an expression for the new tensor out.
+"""Write the expression of a tensor that has a new value at ``x[…]``.
 
 Whole rows by number become ``tensor_scatter_nd_update``; ranges become ``concat`` of what stays
 and what is new, axis by axis.

@@ -1,4 +1,4 @@
-"""A variable made from a computed tensor in, that tensor itself out."""
+"""Put a computed tensor in the place of the variable that was made from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights of a Keras model written while a tape records in, a call with new weights out."""
+"""Call a Keras model with new weights that were written into it while a tape records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line that changes a variable's state in, what is written there and how out."""
+"""Read what a line writes into a variable's state, and how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tape of the recording in, the ``with`` block of the text that it records out."""
+"""Find the ``with`` block of the text that a tape of the recording records."""
 
 from __future__ import annotations
 

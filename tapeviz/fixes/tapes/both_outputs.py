@@ -1,4 +1,4 @@
-"""A layer's output that the model keeps inside in, one model that gives both outputs out."""
+"""Make one model that gives both outputs, of which the model kept one inside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ``custom_gradient`` that gives None, or an object that swallows its input, in; a repair out."""
+"""Mend a ``custom_gradient`` that gives None, or an object that swallows its input."""
 
 from __future__ import annotations
 

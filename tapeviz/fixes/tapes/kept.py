@@ -1,4 +1,4 @@
-"""A result computed once and kept in, the same computed anew where a tape records out."""
+"""Compute a result that was kept anew where a tape records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements that ran where the tape did not record in, the same inside its block out."""
+"""Move statements that ran where the tape did not record into its block."""
 
 from __future__ import annotations
 

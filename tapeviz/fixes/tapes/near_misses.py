@@ -1,4 +1,4 @@
-"""A source whose way ends in a tensor that nothing uses in, that tensor in a place like it out."""
+"""Use the tensor in which a source's way ends, in the place of one like it."""
 
 from __future__ import annotations
 

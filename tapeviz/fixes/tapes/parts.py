@@ -1,4 +1,4 @@
-"""Parts of a tensor as sources in, the parts of its gradient out."""
+"""Take the parts of a gradient where the parts of a tensor were asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An exception of a gradient call in, an edit after which it is not raised out."""
+"""Edit the text so that an exception of a gradient call is not raised."""
 
 from __future__ import annotations
 

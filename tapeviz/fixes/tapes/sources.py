@@ -1,4 +1,4 @@
-"""A source that is not the tensor that was used in, the one that was out."""
+"""Ask for the tensor that was used, in the place of a source that was not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A source that no tape follows in, a watch at the right place, or a variable, out."""
+"""Put a watch at the right place for a source that no tape follows, or make it a variable."""
 
 from __future__ import annotations
 

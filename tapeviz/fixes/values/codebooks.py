@@ -1,5 +1,4 @@
-"""A nearest row of a codebook in, an estimate for what was compared with its rows out; a
-straight-through estimate that leaves the codebook without gradient in, a loss for it out."""
+"""Estimate the gradient of what picks the nearest row of a codebook, and of the codebook."""
 
 from __future__ import annotations
 

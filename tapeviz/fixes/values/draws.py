@@ -1,4 +1,4 @@
-"""A draw of whole numbers in, the loss weighed by the draw's log-probability out."""
+"""Weigh the loss by the log-probability of a draw of whole numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An op without a slope in, the same value with an estimated slope, or a smooth neighbour, out."""
+"""Give an op without a slope an estimated one, or put a smooth neighbour in its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An op whose derivative is not finite here in, a form of it that stays finite out."""
+"""Write an op whose derivative is not finite here in a form that stays finite."""
 
 from __future__ import annotations
 

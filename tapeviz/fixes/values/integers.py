@@ -1,4 +1,4 @@
-"""A value of an integer dtype in, the same value as a real number out."""
+"""Make a value of an integer dtype a real number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A value that went through NumPy or Python in, the same computation in TensorFlow out."""
+"""Compute in TensorFlow what went through NumPy or Python."""
 
 from __future__ import annotations
 

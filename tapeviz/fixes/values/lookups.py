@@ -1,4 +1,4 @@
-"""Whole numbers that pick rows as a source in, the rows that they picked out."""
+"""Ask for the rows that whole numbers picked, where the numbers were the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A loss that a metric, a dataset or an array was to carry in, the tensors themselves out."""
+"""Use the tensors themselves where a metric, a dataset or an array was to carry a loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A name of NumPy or ``math`` in, how TensorFlow says the same out."""
+"""Say in TensorFlow's names what a name of NumPy or ``math`` means."""
 
 from __future__ import annotations
 

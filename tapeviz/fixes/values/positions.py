@@ -1,4 +1,4 @@
-"""Positions that an op gave (argmax, top_k, where) in, the values at those positions out."""
+"""Take the values at the positions that an op gave (argmax, top_k, where)."""
 
 from __future__ import annotations
 

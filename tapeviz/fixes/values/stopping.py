@@ -1,4 +1,4 @@
-"""``tf.stop_gradient`` on the way in, the value that it was given out."""
+"""Take ``tf.stop_gradient`` off the way."""
 
 from __future__ import annotations
 

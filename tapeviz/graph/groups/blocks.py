@@ -1,4 +1,4 @@
-"""Names of layers in, blocks of layers with a common beginning out (``conv2_block1_1_conv``)."""
+"""Find blocks of layers by the common beginning of their names (``conv2_block1_1_conv``)."""
 
 from __future__ import annotations
 

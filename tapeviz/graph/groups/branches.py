@@ -1,4 +1,4 @@
-"""Ops in the order they ran in, a tree of the functions, loops and layers that they ran in out."""
+"""Build the tree of the functions, loops and layers that ops ran in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An op graph, its groups and which of them are open in, the graph that is drawn out.
+"""Fold an op graph: draw each closed group as one node.
 
 A closed group is one node. An open repeat shows one turn, whose nodes stand for those at the same
 place of the other turns: values carried from turn to turn run back to the beginning, values that

@@ -1,4 +1,4 @@
-"""Branches in, branches worth a group out: small ones dissolved, repeats and lines gathered."""
+"""Choose the branches worth a group: small ones dissolve, repeats and lines are gathered."""
 
 from __future__ import annotations
 

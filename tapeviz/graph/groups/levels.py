@@ -1,4 +1,4 @@
-"""A trace in, the functions, loop turns and layers that each op ran in out.
+"""Tell the functions, loop turns and layers that each op ran in.
 
 The recording says when a loop variable or a parameter was bound, so turns and invocations are known
 exactly. A turn of a ``while`` loop begins where the execution goes back to an earlier statement.

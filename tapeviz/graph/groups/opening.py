@@ -1,4 +1,4 @@
-"""A tree of groups and the user's folds in, the groups to draw open out."""
+"""Choose the groups that are drawn open, from their tree and the user's folds."""
 
 from __future__ import annotations
 

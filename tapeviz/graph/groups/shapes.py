@@ -1,4 +1,4 @@
-"""Branches in, the number of ops and the shape of each out."""
+"""Count the ops of each branch, and tell its shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sequence of tokens in, the stretches in which it repeats with a period out."""
+"""Find the stretches in which a sequence of tokens repeats with a period."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An op graph and its trace in, the tree of its groups out.
+"""Build the tree of groups of an op graph.
 
 A group is a stretch of the order in which the ops ran, so folding it makes no cycle. A repeat is a
 group whose children are turns: of a Python loop, or consecutive stretches that are alike.

@@ -1,4 +1,4 @@
-"""Source text from a request in, packages that can be imported under private names out.
+"""Make packages from source text in a request, to be imported under private names.
 
 Executed in a kernel by itself, since nothing of ours can be imported there before.
 """

@@ -1,4 +1,4 @@
-"""The text that a snippet printed in; its head and tail, with long lines cut, out."""
+"""Keep head and tail of the text that a snippet prints, with long lines cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules that draw in; the pictures that they would show in a window, as PNG, out.
+"""Catch the pictures that drawing modules would show in a window, as PNG.
 
 ``plt.show()`` and PIL's ``Image.show()`` hand their pictures over and return at once. Without a
 screen a plain run shows nothing there. Neither library is imported by us.

@@ -1,4 +1,4 @@
-"""Orders in, kernels forked from a process with TensorFlow loaded out.
+"""Fork kernels on order from a process that has TensorFlow loaded.
 
 Executed as a script (``python fork_server.py FOLDER…``) in the user's interpreter. Orders are lines
 of JSON on standard input: first ``{"imports": […], "if_there": […], "texts": …}``, then

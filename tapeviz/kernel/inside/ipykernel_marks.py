@@ -1,4 +1,4 @@
-"""A kernel's process in; Python's modules without what ipykernel changed in them out."""
+"""Take back what ipykernel changed in Python's modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes written to standard output and error in, stream messages in the same order out.
+"""Send what is written to standard output and error as messages, in the same order.
 
 The output of ``print``, C code and subprocesses ends here: descriptors 1 and 2 are pipes, which are
 emptied before each write by Python, so that all output keeps its order.

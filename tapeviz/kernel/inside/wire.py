@@ -1,4 +1,4 @@
-"""Requests of tapeviz in, events, output and answers out, all as Jupyter messages.
+"""Answer requests of tapeviz with events, output and answers, all as Jupyter messages.
 
 A request is the JSON in the first buffer of an ``execute_request`` whose code is always the same
 line. The answers are ``iopub`` messages: ``tapeviz_output`` ((stream, text) pairs in order),

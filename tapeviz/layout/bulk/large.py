@@ -1,4 +1,4 @@
-"""A large connected graph in, its layered picture out.
+"""Lay a large connected graph out in layers.
 
 For graphs of many thousand nodes, for which `layered.draw_layered` would take minutes: each step
 is a few operations on whole arrays, or one walk over nodes and edges.

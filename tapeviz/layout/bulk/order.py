@@ -1,4 +1,4 @@
-"""Rows of a large graph in; an order with few crossings, found for all rows at once, out."""
+"""Order the rows of a large graph with few crossings, all rows at once."""
 
 from __future__ import annotations
 

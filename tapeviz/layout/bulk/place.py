@@ -1,4 +1,4 @@
-"""Ordered rows of a large graph in; the position of each vertex across the flow out."""
+"""Place the vertices of ordered rows of a large graph across the flow."""
 
 from __future__ import annotations
 

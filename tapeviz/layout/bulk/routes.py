@@ -1,4 +1,4 @@
-"""Rows of placed vertices in, the position of each row and a polyline for each edge out."""
+"""Place the rows of a large graph, and route each edge as a polyline."""
 
 from __future__ import annotations
 

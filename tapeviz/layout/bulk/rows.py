@@ -1,4 +1,4 @@
-"""A large acyclic graph in; rows, and dummies for edges of moderate length, as arrays, out."""
+"""Give a large acyclic graph rows, with dummies for edges of moderate length, as arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A directed graph in, the edges to reverse so that no cycle is left out."""
+"""Choose the edges to reverse so that a directed graph has no cycle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Springs between points on a line and distances to keep in, positions of the points out.
+"""Balance points on a line by springs, and keep their distances.
 
 Minimises Σ w·(|d| + d²/2s), d the length of a spring beyond its rest, subject to
 ``x[b] - x[a] >= gap`` for each fence. The term |d| makes as many springs as possible exactly

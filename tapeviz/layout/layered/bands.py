@@ -1,4 +1,4 @@
-"""The sideways moves of edges between two rows in, the height at which each begins out.
+"""Choose the height at which each sideways move of an edge between two rows begins.
 
 Two flat edges side by side would look like one thick line. So each begins a little lower than its
 neighbour on the side that they go to, which also keeps them from crossing.

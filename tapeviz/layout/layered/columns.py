@@ -1,4 +1,4 @@
-"""Layers and a partition into columns in, the crossings for each place of a column out.
+"""Count the crossings of layers for each place that a column could take.
 
 A *column* is a set of vertices, one in each of some consecutive rows, that stay straight above one
 another. All columns have one order from left to right, and each row has its order from it. Moving

@@ -1,4 +1,4 @@
-"""Ordered rows in, the position of each vertex across the flow out.
+"""Place the vertices of ordered rows across the flow.
 
 The dummies of a long edge move together, so that it runs straight; only at hinges may it bend, to
 save room. The rest is a balance: springs pull edges straight, fences keep boxes apart.

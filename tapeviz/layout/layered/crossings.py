@@ -1,4 +1,4 @@
-"""Links between neighbouring rows in, the number of their crossings out."""
+"""Count the crossings of links between neighbouring rows."""
 
 from __future__ import annotations
 

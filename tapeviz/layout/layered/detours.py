@@ -1,4 +1,4 @@
-"""Straight routes in, routes around the boxes of other nodes out.
+"""Lead straight routes around the boxes of other nodes.
 
 A route that hits a box becomes the shortest path over corners of the boxes that it hits; if the
 new path hits others, the search is repeated with these too.

@@ -1,4 +1,4 @@
-"""Edges too long for dummies in, a lane beside the rows for each out.
+"""Give edges too long for dummies a lane beside the rows.
 
 The edges of one source share a lane, as they carry the same tensor. Short lanes are inside.
 """

@@ -1,4 +1,4 @@
-"""A connected graph in, its layered picture from top to bottom out.
+"""Lay a connected graph out in layers, from top to bottom.
 
 The steps of Sugiyama's method, a module each: cycles, rows, order in the rows, positions, docks,
 routes.

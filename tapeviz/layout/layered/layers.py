@@ -1,5 +1,4 @@
-"""Ranked nodes and edges in, rows of vertices out: a long edge has a dummy in each row it
-passes."""
+"""Make rows of vertices from ranked nodes: a long edge has a dummy in each row it passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers in, an order of each row with few crossings out.
+"""Order each row of the layers with few crossings.
 
 Sifting (Matuszewski, Schönfeld, Molitor, "Using Sifting for k-Layer Straightline Crossing
 Minimization", 1999) of columns over many rows instead of single vertices, from coarse to fine:

@@ -1,4 +1,4 @@
-"""Placed boxes in, the position on the border at which each edge docks out.
+"""Choose the place on a box's border at which each edge docks.
 
 An edge that can run straight does. The others dock beside it in the order of their positions in the
 next row, a little apart, so that arrow heads do not cover each other.

@@ -1,4 +1,4 @@
-"""An acyclic graph in, the row of each node with the least sum of edge lengths out."""
+"""Choose the row of each node of an acyclic graph, with the least sum of edge lengths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of placed vertices in, the position of each row and a polyline for each edge out.
+"""Place the rows, and route each edge as a polyline.
 
 Between two rows all edges move sideways in one band that touches no box; inside a row they run
 straight down in the room reserved for them. So no edge touches the box of another node, and two

@@ -1,4 +1,4 @@
-"""A connected acyclic graph and feasible ranks in, ranks of minimal weighted edge length out.
+"""Improve the ranks of a connected acyclic graph to minimal weighted edge length.
 
 Network simplex after Gansner, Koutsofios, North, Vo, "A Technique for Drawing Directed Graphs"
 (1993), section 2.3. The cut value of a tree edge is computed as the net outflow of one side: edges

@@ -1,4 +1,4 @@
-"""Ordered columns and fixed docks in, an order with fewer crossings out.
+"""Swap ordered columns with fixed docks until fewer edges cross.
 
 The order of rows was found as if all edges of a box met in one point. Where edges have fixed docks,
 the vertices that they lead to are exchanged as long as that removes crossings.

@@ -1,4 +1,4 @@
-"""The table of steps in, a small table below it with its cuts that are out of sight out."""
+"""A small table below that of the steps, with its cuts that are out of sight."""
 
 from __future__ import annotations
 

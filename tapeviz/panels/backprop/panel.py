@@ -1,4 +1,4 @@
-"""The document in, a panel to step through its backward pass out."""
+"""The panel that steps through the backward pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of shares in, a widget with the share of each target and the sums out."""
+"""A table with the share that each target has in each gradient, and the sums."""
 
 from __future__ import annotations
 

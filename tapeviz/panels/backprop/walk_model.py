@@ -1,4 +1,4 @@
-"""The steps of a backward pass in, a table model out."""
+"""The table model of a backward pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a backward pass in, the rows of its table out; a turn of a loop is one row."""
+"""The rows of a backward pass's table; a turn of a loop is one row."""
 
 from __future__ import annotations
 

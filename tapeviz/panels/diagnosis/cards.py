@@ -1,4 +1,4 @@
-"""Parts of a diagnosis in, cards out: words, links, an explanation, tried fixes."""
+"""The parts of a card: words, links, an explanation, tried fixes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A diff in, its changed lines with hanging indents out."""
+"""Show the changed lines of a diff, with hanging indents."""
 
 from __future__ import annotations
 

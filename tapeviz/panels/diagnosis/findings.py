@@ -1,4 +1,4 @@
-"""A finding in, its card out: the outcome of a gradient, the cause, and fixes."""
+"""The card of a finding: the outcome of a gradient, the cause, and fixes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The diagnosis in, a column of cards out: one for each gradient asked for."""
+"""A column of cards: one for each gradient asked for."""
 
 from __future__ import annotations
 

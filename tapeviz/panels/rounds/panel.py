@@ -1,4 +1,4 @@
-"""The document in, plots of its gradients by round, by layer and by turn out."""
+"""Plots of gradients by round, by layer and by turn."""
 
 from __future__ import annotations
 

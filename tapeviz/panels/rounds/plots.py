@@ -1,4 +1,4 @@
-"""A call site's rounds, layers or turns in, plots of them out, by pyqtgraph."""
+"""Plot rounds, layers or turns of a call site, by pyqtgraph."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A call site in, a slider over its rounds out: loss and gradient norms as lines, marks where a
-round differs, a knob at the one that is shown. Or the calls of a compiled function in its place."""
+"""A slider over the rounds of a call site, or over the calls of a compiled function: loss and
+gradient norms as lines, marks where a round differs, a knob at the one that is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers by round in, a small line without axes, with marks at rounds that differ, out."""
+"""A small line of numbers by round, without axes, with marks at rounds that differ."""
 
 from __future__ import annotations
 

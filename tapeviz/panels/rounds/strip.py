@@ -1,4 +1,4 @@
-"""The call site that is shown in, a strip above the graph to choose its round from out.
+"""The strip above the graph, from which the round of a call site is chosen.
 
 For gradients that were asked for in a compiled function: which of its calls to look into.
 """

@@ -1,4 +1,4 @@
-"""A text and a cursor in, the bracket at the cursor and its partner out."""
+"""Find the bracket at the cursor and its partner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An editor in, a list of names that fit at the cursor out; jedi finds them in another process."""
+"""A list of names that fit at the cursor; jedi finds them in another process."""
 
 from __future__ import annotations
 

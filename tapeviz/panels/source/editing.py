@@ -1,4 +1,4 @@
-"""A cursor in, an edit of Python text out, as one step to undo."""
+"""Edit Python text at a cursor, as one step to undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stretches of the text in, their backgrounds and colours in the editor out."""
+"""Backgrounds and colours for stretches of the text in the editor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An editor in, the bars below it to find, to replace and to go to a line out."""
+"""The bars below the editor: to find, to replace, to go to a line."""
 
 from __future__ import annotations
 

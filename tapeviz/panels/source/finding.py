@@ -1,4 +1,4 @@
-"""A text and what is sought in, matches and replacements out; positions as Qt counts them."""
+"""Find and replace in a text; positions as Qt counts them."""
 
 from __future__ import annotations
 

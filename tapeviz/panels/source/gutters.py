@@ -1,4 +1,4 @@
-"""An editor and its marks in; line numbers and signs left of the text, badges right of it out."""
+"""Line numbers and signs left of the editor's text, badges right of it."""
 
 from __future__ import annotations
 

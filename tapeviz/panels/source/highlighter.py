@@ -1,4 +1,4 @@
-"""Python text in, its colours out: pygments reads, Qt paints."""
+"""Colour Python text: pygments reads, Qt paints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of what is pointed at in; if they are out of sight, words at the edge of the editor."""
+"""Words at the edge of the editor that name the lines pointed at, if they are out of sight."""
 
 from __future__ import annotations
 

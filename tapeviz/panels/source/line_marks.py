@@ -1,4 +1,4 @@
-"""The document in, the marks of the lines of its text out."""
+"""The marks of the text's lines: targets, sources, cuts, errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The document in, the panel with its text, the marks of the run and the repairs out."""
+"""The panel with the text, the marks of the run and the repairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The repairs of a pasted page in, a bar that lists them and the parts left out out."""
+"""A bar that lists the repairs of a pasted page and the parts left out."""
 
 from __future__ import annotations
 

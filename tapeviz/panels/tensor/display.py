@@ -1,4 +1,4 @@
-"""An array in, a table, an image or curve, and a histogram of a slice out."""
+"""Show a slice of an array as a table, an image or curve, and a histogram."""
 
 from __future__ import annotations
 

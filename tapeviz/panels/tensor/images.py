@@ -1,4 +1,4 @@
-"""An array in, the images, channels or slices that it can be looked at by out."""
+"""Choose the images, channels or slices that an array can be looked at by."""
 
 from __future__ import annotations
 

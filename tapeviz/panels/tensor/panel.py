@@ -1,4 +1,4 @@
-"""The selection in, the panel with the tensor's values and words about it out."""
+"""The panel with the values of the selected tensor, and words about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An array in, its image, curve or histogram out, by pyqtgraph."""
+"""Plot an array as an image, a curve or a histogram, by pyqtgraph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sizes of leading dimensions in, the index that is looked at out."""
+"""Choose the index of an array's leading dimensions that is looked at."""
 
 from __future__ import annotations
 

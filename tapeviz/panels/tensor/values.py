@@ -1,4 +1,4 @@
-"""An array in, a table of coloured cells with its numbers out."""
+"""Show an array as a table of coloured cells with its numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tensor in, a line about it and the Python code of its values out."""
+"""Write a line about a tensor, and the Python code of its values."""
 
 from __future__ import annotations
 

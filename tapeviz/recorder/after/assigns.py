@@ -1,4 +1,4 @@
-"""The gradient of a state after an assign in; that of the value and that of the state before out.
+"""Split the gradient of a state after an assign into that of the value and of the state before.
 
 TensorFlow has no gradient for these ops: no tape records them. They are linear in the assigned
 value and in the state before, so the gradient is a slice, a gather or a mask of the one that came.

@@ -1,4 +1,4 @@
-"""A gradient across a cut in, how far it is from central finite differences out.
+"""Compare a gradient across a cut with central finite differences.
 
 The source is moved a little to both sides along some directions, and the recorded ops run again
 (:mod:`.sweep`): no gradient function has a part in it.

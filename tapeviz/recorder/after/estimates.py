@@ -1,4 +1,4 @@
-"""The upstream gradient of an op without a slope in, an estimate for its inputs out.
+"""Estimate the gradient of the inputs of an op that has no slope.
 
 Straight-through: what rounds passes the gradient on as if it were not there (Bengio, Léonard and
 Courville 2013); a comparison slopes like a sigmoid, the place of the largest like a softmax.

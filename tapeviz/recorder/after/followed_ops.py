@@ -1,4 +1,4 @@
-"""A NumPy function's name and arguments in, what TensorFlow makes of the same out.
+"""Compute in TensorFlow what a NumPy function makes of its arguments.
 
 Most go by TensorFlow's own NumPy functions (``tf.experimental.numpy``), which keep the names.
 """

@@ -1,4 +1,4 @@
-"""A backward program over a finished recording in; TensorFlow's gradients across its cuts out.
+"""Run a backward program over a finished recording: TensorFlow's gradients across its cuts.
 
 Only TensorFlow's own gradient functions are called, over the tensors that were kept; what lies
 between ops (state, a tape's end) is bridged by the instructions of the program.

@@ -1,4 +1,4 @@
-"""A source moved a little in, what the recorded ops make of it out: the forward pass run again.
+"""Run the recorded ops again after a source was moved a little.
 
 Only ops that depend on the source run, in the order of the recording; all else is what was kept.
 They run in float64 where the op has a kernel for it, so that a difference shows a derivative.

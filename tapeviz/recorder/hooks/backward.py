@@ -1,4 +1,4 @@
-"""Gradient functions as TensorFlow calls them in, backward steps out.
+"""Record backward steps, as TensorFlow calls the gradient functions.
 
 A tape calls one function for every op it recorded (``TFE_Py_RegisterGradientFunction``), except
 for entries made by ``record_operation`` (custom gradients, functions), which bring their own.

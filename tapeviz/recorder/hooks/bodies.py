@@ -1,4 +1,4 @@
-"""Functions that stay compiled in; the graphs of their bodies, and the runs of these, out.
+"""Record the graphs of functions that stay compiled, and the runs of these.
 
 A body's events stand between a ``body`` event that begins it and one that ends it. ``runs`` comes
 right before the op that runs one: a call, or a branch or loop (``If``, ``While``) in a graph.

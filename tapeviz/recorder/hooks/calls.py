@@ -1,4 +1,4 @@
-"""``gradient``, ``jacobian`` and their like in; a ``call`` and its ``result`` out."""
+"""Record ``gradient``, ``jacobian`` and their like: a ``call`` and its ``result``."""
 
 from __future__ import annotations
 

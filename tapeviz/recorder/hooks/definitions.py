@@ -1,4 +1,4 @@
-"""A snippet's text in; its functions, by their names, out."""
+"""Find the functions of a snippet's text by their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tf.autodiff.ForwardAccumulator`` in; a tape of kind ``jvp`` and its calls out.
+"""Record ``tf.autodiff.ForwardAccumulator``: a tape of kind ``jvp`` and its calls.
 
 A call asks for outputs, and what comes back belongs to those: they stand as the call's sources, the
 primals that were given tangents as its targets.

@@ -1,4 +1,4 @@
-"""Ops that are put into a graph in, rows of the log out."""
+"""Record ops that are put into a graph, as rows of the log."""
 
 from __future__ import annotations
 

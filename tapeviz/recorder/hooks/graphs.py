@@ -1,4 +1,4 @@
-"""Graph mode: ``tf.gradients`` and ``Session.run`` in, calls, steps and fetched values out."""
+"""Record graph mode: calls of ``tf.gradients``, steps, and what ``Session.run`` fetched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A snippet's syntax tree in, the same tree with its bindings reported to a hook out.
+"""Report the bindings of a snippet's syntax tree to a hook.
 
 Every inserted node carries the place of the one it stands beside, so lines, columns and tracebacks
 stay those of the text. Nothing is evaluated twice and nothing the snippet can see is added: the

@@ -1,4 +1,4 @@
-"""Eager calls of traced functions in; what it takes to run any of them once more out.
+"""Keep what it takes to run an eager call of a traced function once more.
 
 Arguments and results are kept as NumPy views of TensorFlow's own memory: nothing is copied, and the
 tensors themselves can die as they do in a plain run. What variables held is read at checkpoints:

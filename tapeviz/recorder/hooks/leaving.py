@@ -1,4 +1,4 @@
-"""Values taken out of TensorFlow by the snippet in, ``left`` events out.
+"""Record values that the snippet takes out of TensorFlow, as ``left`` events.
 
 What NumPy takes through the buffer protocol (``np.sin(tensor)``) passes by unseen here; such calls
 are found in the snippet's text (see ``instrument``).

@@ -1,4 +1,4 @@
-"""Values bound to the snippet's names in, ``bind`` events out."""
+"""Record values that the snippet's names are bound to, as ``bind`` events."""
 
 from __future__ import annotations
 

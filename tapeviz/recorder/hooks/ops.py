@@ -1,4 +1,4 @@
-"""Ops as TensorFlow runs them in, rows of the log out. The hot path of the recorder."""
+"""Record ops as TensorFlow runs them, as rows of the log. The hot path of the recorder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A profiler of the snippet's own in; one that counts what a plain run has it count out."""
+"""Let a profiler of the snippet's own count what it counts in a plain run."""
 
 from __future__ import annotations
 

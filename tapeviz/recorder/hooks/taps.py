@@ -1,4 +1,4 @@
-"""Eager calls of traced functions in; what nobody could compute again in a later run of them out.
+"""Keep what eager calls of traced functions take in that a later run could not compute again.
 
 The runtime runs a copy of the function that has further outputs (:mod:`.rerun.sources`); neither
 the snippet nor a message of TensorFlow's shows it.

@@ -1,4 +1,4 @@
-"""Code that AutoGraph made of the snippet's functions in, ``bind`` events of its local names out.
+"""Record local names of the code that AutoGraph made of the snippet's functions.
 
 AutoGraph reads a function's text and makes its own code of it, in which the snippet's bindings are
 not reported (see ``instrument``). Its names are the same, though: they are looked up in the frame

@@ -1,4 +1,4 @@
-"""A trace function of the snippet's own in; one that is told what a plain run tells it out.
+"""Tell a trace function of the snippet's own what a plain run tells it.
 
 It hears neither of our frames, and of what they call in Python's library, nor of the lines of
 parameters, which we report before a function's first statement.

@@ -1,4 +1,4 @@
-"""``tf.Variable`` objects as they are made in, ``variable`` events out. None of them is held."""
+"""Record ``tf.Variable`` objects as they are made; none of them is held."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A private name of TensorFlow in; what it stands for out, or a stand-in that says it is missing.
+"""Look a private name of TensorFlow up; a stand-in takes the place of one that is missing.
 
 TensorFlow moves its private names between versions. One that is missing costs the feature that
 needs it, and never the run: :data:`MISSING` has its name, and the recording a note about it.

@@ -1,4 +1,4 @@
-"""A kept call of a traced function in, the values of its inside out, computed by running it again.
+"""Run a kept call of a traced function again, to know the values of its inside.
 
 TensorFlow keeps no value of what a compiled function computes on the way. The function runs again
 as TensorFlow runs it, compiled, on variables of our own that hold what the snippet's held then; its

@@ -1,4 +1,4 @@
-"""A function in, a copy out without what must not happen twice.
+"""Copy a function without what must not happen twice.
 
 Prints, Python functions, iterators, files, queues, random numbers from a state of their own: an op
 of such a kind is left out. What it gave is known from the run, where the function gave it as a

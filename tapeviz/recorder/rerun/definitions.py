@@ -1,4 +1,4 @@
-"""A ``FunctionDef`` in, edited copies out: nodes as text refers to them, further outputs."""
+"""Edit copies of a ``FunctionDef``: nodes as text refers to them, further outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function in, a copy of it out that gives values of its inside as further outputs.
+"""Copy a function so that it gives values of its inside as further outputs.
 
 Nested calls, branches and loops are edited by recursion: a branch gives zeros for what the other
 one computes, and a loop collects the values of all its turns in TensorLists.

@@ -1,4 +1,4 @@
-"""A traced function in; copies of it that give the values of its inside out.
+"""Make the copies of a traced function that give the values of its inside.
 
 TensorFlow optimizes a function before it runs it: some ops are fused, and their steps never exist
 as tensors. A copy that gives only those tensors which survive computes what the function itself

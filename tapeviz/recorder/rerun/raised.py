@@ -1,4 +1,4 @@
-"""The function of a call that raised in; copies of it that end before the op that did out.
+"""Copy the function of a call that raised, so that it ends before the op that did.
 
 TensorFlow gives nothing of a call that raised. What ran before the op that did can be computed
 again: without that op and all that waits for it, and of a loop the turns before the one it is in.

@@ -1,4 +1,4 @@
-"""Results of probes in, the values of a run by path, turn, op and output out."""
+"""Read the results of probes: the values of a run by path, turn, op and output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A traced function in, a copy out that also gives what nobody could compute again.
+"""Copy a traced function so that it also gives what nobody could compute again.
 
 The copy runs in the place of the function: a batch of an iterator, what a Python function returned,
 random numbers are its further outputs. No op is added, so nothing is computed otherwise.

@@ -1,4 +1,4 @@
-"""Kept calls in; the state of their variables before any of them out, computed by running again.
+"""Find the state of variables before a kept call, by running the calls before it again.
 
 All runs use variables of our own: nothing that the snippet made is written to.
 """

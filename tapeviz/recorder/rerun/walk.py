@@ -1,4 +1,4 @@
-"""A call and the values of its inside in, the report of it out.
+"""Write the report of a call that was run again, with the values of its inside.
 
 Each graph is walked as it was traced, once for each time that it ran. What only passes a value on
 (a call, a branch, a loop, an ``Identity``) has the value of what it passes on.

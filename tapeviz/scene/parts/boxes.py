@@ -1,4 +1,4 @@
-"""A box and a theme in, its outline, words, picture and ring out."""
+"""Draw a box: its outline, words, picture and ring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The changes between two pictures in, the frames and signs that mark them out."""
+"""Draw the frames and signs that mark the changes between two pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doubt about a box's value in, the sign for it out."""
+"""Draw the sign for the doubt about a box's value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames and their rectangles in; their primitives and their buttons out."""
+"""Draw frames around groups, with their buttons."""
 
 from __future__ import annotations
 

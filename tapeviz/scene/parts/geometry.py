@@ -1,4 +1,4 @@
-"""Rectangles and polylines in, outlines of lines and cubic curves out."""
+"""Outline rectangles and polylines by lines and cubic curves."""
 
 from __future__ import annotations
 

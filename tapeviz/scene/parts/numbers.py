@@ -1,4 +1,4 @@
-"""Values in, the short texts that boxes and tables show for them out."""
+"""Write values as the short texts that boxes and tables show."""
 
 from __future__ import annotations
 

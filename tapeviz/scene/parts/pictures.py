@@ -1,4 +1,4 @@
-"""An array in, a picture of a few cells out: the thumbnail that stands in a box."""
+"""Make the thumbnail of an array that stands in a box: a picture of a few cells."""
 
 from __future__ import annotations
 

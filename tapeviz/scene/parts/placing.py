@@ -1,4 +1,4 @@
-"""A wire and the boxes around it in, a free point for scissors or a label out."""
+"""Find a free point near a wire for scissors or a label."""
 
 from __future__ import annotations
 

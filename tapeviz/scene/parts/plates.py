@@ -1,4 +1,4 @@
-"""A gradient's value as text in, the small plate that shows it out."""
+"""Draw the small plate that shows a gradient's value."""
 
 from __future__ import annotations
 

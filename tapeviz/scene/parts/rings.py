@@ -1,4 +1,4 @@
-"""A gradient call in, the rings around the boxes of its sources and targets out."""
+"""Draw the rings around the boxes of a call's sources and targets."""
 
 from __future__ import annotations
 

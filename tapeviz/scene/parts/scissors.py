@@ -1,4 +1,4 @@
-"""A centre and a size in, the outline of a pair of open scissors out."""
+"""Outline a pair of open scissors by its centre and size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events in, events out: those of a compiled function's body stand where the function runs.
+"""Put the events of a compiled function's body where the function runs.
 
 TensorFlow traces the body of a ``tf.function``, a branch or a loop once, and then runs the graph.
 The events of the tracing are kept back, and emitted for the calls that are opened, by the names of

@@ -1,4 +1,4 @@
-"""An opened call of a compiled function in; the events of its inside, by names of its own, out.
+"""Make the events of the inside of an opened call, under names of its own.
 
 What was computed again in this call goes by the ids of that: a tensor by the id of its value, an op
 by the number that a replay knows it by. The others get ids that are made of the call's own number:

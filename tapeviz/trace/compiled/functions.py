@@ -1,4 +1,4 @@
-"""Calls of compiled functions in; the ops of their inside, and what is known of them, out.
+"""Find the ops inside calls of compiled functions, and what is known of them.
 
 See :mod:`.expansion` for how a call comes to have ops of its own.
 """

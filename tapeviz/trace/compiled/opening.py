@@ -1,4 +1,4 @@
-"""Events in; which calls of compiled functions are opened, so that their inside is read, out.
+"""Choose the calls of compiled functions that are opened, so that their inside is read.
 
 A call of a compiled function is one op. Its inside is read for those calls that matter: calls that
 were run again after the snippet, the last call of each function, and calls that a gradient may have

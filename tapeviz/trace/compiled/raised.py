@@ -1,4 +1,4 @@
-"""A run in which a call of a compiled function raised in, the op inside of it that did out."""
+"""Find the op inside a call of a compiled function that raised."""
 
 from __future__ import annotations
 

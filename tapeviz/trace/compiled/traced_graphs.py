@@ -1,4 +1,4 @@
-"""Events in; the graphs that TensorFlow traced, with what each does when it runs, out.
+"""Collect the graphs that TensorFlow traced, with what each does when it runs.
 
 The body of a ``tf.function``, a branch or a loop is traced once, and then its graph runs. What came
 while it was traced is kept with the graph, and emitted for a run of it (:mod:`.expansion`).
