@@ -170,7 +170,7 @@ class ProcessRequests:
         with self._lock:
             about, buffers = self._fetch("replay", arguments, _ANSWER_SECONDS)
             lines = [str(line).encode() for line in about["events"]]
-            self._growing.append(lines, b"".join(buffers))
+            self._growing.keep_for_file(lines, b"".join(buffers))
         return self._replayed([decode(line) for line in lines])
 
     def _replayed(self, events: Sequence[Event]) -> dict[str, Array]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -121,10 +120,7 @@ def test_an_offence_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_no_file_attracts_everything() -> None:
     for path in MODULES:
-        lines = len(path.read_text(encoding="utf-8").splitlines())
-        assert lines <= 1000, path
-        if lines > 400:
-            warnings.warn(f"{path.relative_to(PACKAGE)} has {lines} lines: split it", stacklevel=1)
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 600, path
 
 
 def test_no_folder_holds_more_than_a_reader_can_scan() -> None:

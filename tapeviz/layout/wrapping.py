@@ -150,8 +150,8 @@ class _Columns:
         return _at_origin(replace(layout, rects=rects, routes=routes))
 
     def _homes(self) -> dict[str, int]:
-        """The column of each box. A source whose readers all are in later columns moves into the
-        next one, if nothing stands below it."""
+        """Choose the column of each box. A source whose readers all are in later columns goes into
+        the next one, if nothing stands below it: the layout has it there afterwards."""
         layout = self._layout
         homes = {name: bisect_left(self._cuts, rect.y) for name, rect in layout.rects.items()}
         takers: dict[str, list[str]] = {}

@@ -189,32 +189,37 @@ class Session:
     def _install(self, installed: Installed) -> None:
         recording = self.recording
         known_tapes, known_calls = tapes.TapeRegistry(recording), calls.Calls(recording)
-        families: tuple[Callable[[], None], ...] = (
-            lambda: ops.install(recording, installed),
-            lambda: tapes.install(recording, installed, known_tapes),
-            lambda: calls.install(recording, installed, known_tapes, known_calls),
-            lambda: forward_mode.install(recording, installed, known_tapes, known_calls),
-            lambda: backward.install(recording, installed),
-            lambda: variables.install(recording, installed),
-            lambda: graphs.install(recording, installed, known_calls),
-            lambda: bodies.install(recording, installed),
-            lambda: numbering.install(installed),
-            lambda: traced_names.note_generated_code(self._generated_code, installed),
-            lambda: leaving.install(recording, installed),
-            lambda: traced_names.install(recording, installed),
-            lambda: names.install(recording, installed, known_tapes),
-            lambda: seeding.sow(self._seed, installed),
-            lambda: self._install_ending(installed),
-            lambda: _quieten_collector(self._source, installed),
-            lambda: tracing.install(self._source, self._filename, installed),
-            lambda: profiling.install(self._source, installed),
-            lambda: self._follow_numpy(installed),
-        )
-        for install in families:
+        # A part that fails is told in a note, and the others are there all the same.
+        parts: dict[str, Callable[[], None]] = {
+            "ops": lambda: ops.install(recording, installed),
+            "tapes": lambda: tapes.install(recording, installed, known_tapes),
+            "gradient calls": lambda: calls.install(recording, installed, known_tapes, known_calls),
+            "forward mode": lambda: forward_mode.install(
+                recording, installed, known_tapes, known_calls
+            ),
+            "steps of the backward pass": lambda: backward.install(recording, installed),
+            "variables": lambda: variables.install(recording, installed),
+            "graph mode": lambda: graphs.install(recording, installed, known_calls),
+            "compiled functions": lambda: bodies.install(recording, installed),
+            "numbers in names": lambda: numbering.install(installed),
+            "files of AutoGraph": lambda: traced_names.note_generated_code(
+                self._generated_code, installed
+            ),
+            "values that leave TensorFlow": lambda: leaving.install(recording, installed),
+            "names in compiled functions": lambda: traced_names.install(recording, installed),
+            "names": lambda: names.install(recording, installed, known_tapes),
+            "seeds": lambda: seeding.sow(self._seed, installed),
+            "the end of the process": lambda: self._install_ending(installed),
+            "the garbage collector": lambda: _quieten_collector(self._source, installed),
+            "trace functions": lambda: tracing.install(self._source, self._filename, installed),
+            "profilers": lambda: profiling.install(self._source, installed),
+            "values in NumPy": lambda: self._follow_numpy(installed),
+        }
+        for part, install in parts.items():
             try:
                 install()
             except Exception:
-                self.log.complain("a part of TensorFlow is not as expected")
+                self.log.complain(f"{part}: TensorFlow is not as expected")
         for name, lost in private.MISSING.items():
             self._note(f"recorder, this TensorFlow has no {name}; not recorded: {lost}")
         self._note_missing(installed)

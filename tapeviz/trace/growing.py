@@ -48,7 +48,7 @@ class GrowingTrace:
         for line in lines:
             self._take(decode(line), bytes(line))
 
-    def append(self, lines: Iterable[bytes], blob: bytes) -> None:
+    def keep_for_file(self, lines: Iterable[bytes], blob: bytes) -> None:
         """Keep events of the kernel for the file alone: the trace is not to change by them.
 
         The kernel counts bytes from the run's beginning, so those have to be kept, too.

@@ -48,7 +48,7 @@ def changed_state(asked: EdgeUnderTest) -> Cause | None:
     return facts.cause(Assigned(name), op.line, edge)
 
 
-def through_file(asked: Unlinked) -> Cause | None:
+def copied_values(asked: Unlinked) -> Cause | None:
     """A variable was given, from outside TensorFlow, the very elements that the source had.
 
     So it is with ``save_weights`` and ``load_weights``, and with a copy of a model, whose variables

@@ -62,7 +62,7 @@ CAUSES = _Causes(
         # Names and ops of the recording prove it, before what only equal numbers betray.
         replaced_source.replaced,
         stateful.dropped_write,
-        assign.through_file,  # whole arrays that are equal tell more than single numbers
+        assign.copied_values,  # whole arrays that are equal tell more than single numbers
         left_tensorflow.number_came_back,
         not_connected.is_same_slope,  # before the two ends, which are one and the same there
         not_connected.only_form,  # zeros_like in a gradient function is a form as well

@@ -13,7 +13,7 @@ from ...text.source import SourceText
 from ...trace.model import Trace
 from . import keras, python, tapes, tensors, training
 from .case import Case, Explain
-from .until import known_until
+from .raised_inside import reached_words
 
 
 def explain_error(trace: Trace) -> str:
@@ -27,8 +27,8 @@ def explain_error(trace: Trace) -> str:
         match = re.search(pattern, said, re.IGNORECASE | re.DOTALL)
         words = explain(Case(trace, failure, text, match)) if match else ""
         if words:
-            return " ".join(filter(None, (words, known_until(trace))))
-    return known_until(trace)
+            return " ".join(filter(None, (words, reached_words(trace))))
+    return reached_words(trace)
 
 
 def say(words: str) -> Explain:

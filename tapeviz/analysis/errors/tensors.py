@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .case import Case
-from .until import known_until
+from .raised_inside import reached_words
 
 
 def shapes(case: Case) -> str:
@@ -82,7 +82,7 @@ def raised_in_function(case: Case) -> str:
     where = f" on line {case.line}" if case.traced_lines else ""
     line = case.failure.line
     raised = f"The op {name}{where} raised inside of the compiled function that line {line} calls."
-    if known_until(case.trace):
+    if reached_words(case.trace):
         return raised
     return (
         f"{raised} TensorFlow gives nothing back of a call that raised, so the values inside of "

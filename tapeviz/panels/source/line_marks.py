@@ -23,8 +23,9 @@ FLOWS = "✓"
 
 @dataclass(frozen=True, slots=True)
 class LineMark:
-    """``tint``: of the whole line; ``bar``: a red bar at its left edge; ``badge``: at its right;
-    ``sign``: beside its number (``source``, ``target``, ``step``, ``error``)."""
+    """``tint``: of the whole line; ``has_bar``: a red bar at its left edge; ``badge``: at its
+    right, green if it ``is_good``; ``sign``: beside its number (``source``, ``target``, ``step``,
+    ``error``)."""
 
     line: int
     tint: Tint = ""
@@ -48,7 +49,7 @@ def marks_of(document: Document) -> tuple[LineMark, ...]:
     for mark in marks:
         line = document.text.line_now(mark.line)
         if line:
-            moved.append(LineMark(line, *_rest(mark)))
+            moved.append(replace(mark, line=line))
     return (*_left_out_marks(document), *moved)
 
 
@@ -57,10 +58,6 @@ def _left_out_marks(document: Document) -> Iterator[LineMark]:
     for first, last, why in document.text.left_out():
         for line in range(first, last + 1):
             yield LineMark(line, "left-out", tip=f"Left out: {why}")
-
-
-def _rest(mark: LineMark) -> tuple[Tint, bool, str, bool, str, str]:
-    return mark.tint, mark.has_bar, mark.badge, mark.is_good, mark.sign, mark.tip
 
 
 def _linked_marks(document: Document) -> Iterator[LineMark]:

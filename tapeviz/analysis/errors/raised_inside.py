@@ -11,7 +11,7 @@ _MOST_SHOWN = 8
 """Elements of a value that stands in a sentence."""
 
 
-def known_until(trace: Trace) -> str:
+def reached_words(trace: Trace) -> str:
     """A sentence or two; empty where no such call was computed again up to what raised."""
     call = call_that_raised(trace)
     if call is None or call.inside is None:
