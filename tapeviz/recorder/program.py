@@ -185,12 +185,20 @@ def compile_snippet(
 
 
 def _cut(tree: ast.Module, starts: Sequence[int]) -> list[ast.Module]:
-    """The statements of each block; one that reaches over a start belongs to where it begins."""
-    blocks: dict[int, list[ast.stmt]] = {}
+    """The statements of each block; one that reaches over a start belongs to where it begins.
+
+    Each import of a page stands by itself: a module that is not installed must not keep those
+    imported below it from the rest of the page.
+    """
+    blocks: dict[tuple[int, int], list[ast.stmt]] = {}
+    imports = 0
     for statement in tree.body:
         decorators = getattr(statement, "decorator_list", ())
         line = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
-        blocks.setdefault(bisect.bisect(starts, line), []).append(statement)
+        is_import = bool(starts) and isinstance(statement, (ast.Import, ast.ImportFrom))
+        imports += is_import
+        blocks.setdefault((bisect.bisect(starts, line), imports), []).append(statement)
+        imports += is_import
     return [ast.Module(body, tree.type_ignores) for body in blocks.values()] or [tree]
 
 

@@ -394,3 +394,17 @@ def test_a_program_ends_with_its_error(record: Record) -> None:
     recorded = record(PAGE)
     assert recorded.out == "first\n"
     assert recorded.events[-1].how == "raised"
+
+
+def test_an_import_of_a_page_that_fails_keeps_no_other_from_the_page() -> None:
+    page = "import json\nimport not_installed\nimport math\nx = math.pi\ny = json\n\nz = x\n"
+    space: dict[str, object] = {"__tapeviz_bind__": lambda *bound: None}
+    failed = []
+    for code in program.compile_snippet(page, "page.py", print, starts=(1, 7)):
+        try:
+            exec(code, space)
+        except ModuleNotFoundError as error:
+            failed.append(error.name)
+    assert failed == ["not_installed"]
+    assert {"json", "math", "x", "y", "z"} <= space.keys()
+    assert len(program.compile_snippet(page, "page.py", print)) == 1
