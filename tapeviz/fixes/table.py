@@ -246,6 +246,7 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     raising.make_persistent,
     raising.give_pairs,
     raising.watch_value,
+    raising.take_sparse_values,
     raising.make_tensor,
     raising.keep_tensor,
     raising.ask_for_given,

@@ -45,6 +45,11 @@ RAISING = {
         "with tf.GradientTape() as tape:\n    tape.watch(model.inputs)",
         ["model.inputs", "symbolic"],
     ),
+    "a sparse source": (
+        "import tensorflow as tf\ns = tf.sparse.eye(2)\nwith tf.GradientTape() as tape:\n"
+        "    y = tf.reduce_sum(tf.sparse.to_dense(s))\ntape.gradient(y, s)",
+        ["source s on line 5", "SparseTensor", "tape.watch(s.values)"],
+    ),
     "Keras variable watched": (
         "import tensorflow as tf\n"
         "model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])\n"

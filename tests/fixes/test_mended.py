@@ -687,6 +687,15 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
             """,
             "x = tf.convert_to_tensor(x)",
         ),
+        (
+            """
+            s = tf.sparse.eye(2)
+            with tf.GradientTape() as tape:
+                y = tf.reduce_sum(tf.sparse.to_dense(s) ** 2)
+            tape.gradient(y, s)
+            """,
+            "tape.watch(s.values)",
+        ),
     ],
 )
 def test_an_error_mended(text: str, line: str, recorder: Recorder) -> None:

@@ -88,6 +88,7 @@ EXPLANATIONS: tuple[tuple[str, Explain], ...] = (
         ),
     ),
     (r"must accept keyword argument 'variables'", tapes.custom_variables),
+    (r"Type SparseTensor is not supported as a gradient", tapes.sparse),
     (r"Argument `target` should be a list.*received None", tapes.no_target),
     (r"argument `type_value`: None to a TensorFlow DType", tapes.no_sources),
     (

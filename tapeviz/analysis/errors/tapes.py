@@ -53,6 +53,16 @@ def no_tensor(case: Case) -> str:
     )
 
 
+def sparse(case: Case) -> str:
+    sources = case.argument(1, "gradient", "jacobian", "batch_jacobian")
+    given = f"The target or the source {sources}" if sources else "The target or a source"
+    return (
+        f"{given} on line {case.failure.line} is a SparseTensor, which holds three tensors: "
+        f"indices, values and dense_shape. Only its values have a gradient. Watch and give those, "
+        f"as in tape.watch(s.values) and tape.gradient(y, s.values)."
+    )
+
+
 def symbolic_watch(case: Case) -> str:
     given = case.argument(0, "watch") or "what was given"
     return (

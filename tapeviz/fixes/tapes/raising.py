@@ -74,6 +74,35 @@ def watch_value(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 yield Edit("Watch the tensor in the Keras variable", plan.text())
 
 
+def take_sparse_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """A ``SparseTensor`` as a source or a target, which has no gradient: its ``values`` have one.
+
+    A source of that kind is watched by its values as well, at the start of the block.
+    """
+    failure = trace.failure
+    if failure is None or "Type SparseTensor is not supported as a gradient" not in failure.message:
+        return
+    call = trace.calls[-1] if trace.calls and not trace.calls[-1].ended else None
+    block = block_of_call(source, trace, call) if call is not None else None
+    for asked in _asked_on(source, failure.lines or (failure.line,)):
+        for place, keyword in ((1, "sources"), (0, "target")):
+            given = argument(asked, place, keyword)
+            if given is None or not isinstance(given.value, (cst.Name, cst.Attribute)):
+                continue
+            code = source.code(given.value)
+            plan = Plan(source)
+            plan.replace(given.value, f"{code}.values")
+            watches = [watch for watch in all_of(source.module, cst.Call) if watch.args]
+            watched = [w.args[0].value for w in watches if called_name(w) == "watch"]
+            for tensor in watched:
+                if source.code(tensor) == code:
+                    plan.replace(tensor, f"{code}.values")
+            is_watched = any(source.code(tensor) in (code, f"{code}.values") for tensor in watched)
+            if place == 1 and not is_watched and block is not None and block.name:
+                plan.first(block.node, f"{block.name}.watch({code}.values)")
+            yield Edit(f"Ask for the values of {code}, which is sparse", plan.text())
+
+
 def keep_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """A target or source that is a NumPy value already: leave ``.numpy()`` off."""
     failure = trace.failure
