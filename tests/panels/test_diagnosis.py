@@ -208,6 +208,22 @@ def test_a_kernel_and_its_bias_share_a_card(qtbot: QtBot, panel: DiagnosisPanel)
     show(qtbot, panel, with_sources(panel, 2, are_alike=True))
     (card,) = panel.cards
     assert "The same holds for w1." in words(card)
+    assert "w0" in labels(card)
+
+
+def test_rows_of_a_card_that_would_only_repeat_its_title_are_left_out(
+    qtbot: QtBot, panel: DiagnosisPanel
+) -> None:
+    (call,) = with_sources(panel, 2, are_alike=True).calls
+    findings = tuple(replace(each, bridged=None, bridged_value=None) for each in call.findings)
+    show(qtbot, panel, Diagnosis((replace(call, findings=findings),)))
+    (card,) = panel.cards
+    assert "∂o / ∂w0, ∂w1" in labels(card)
+    assert "w0" not in labels(card)
+
+
+def labels(card: QWidget) -> list[str]:
+    return [label.text() for label in card.findChildren(QLabel)]
 
 
 def test_nothing_asked_for_is_said(qtbot: QtBot, panel: DiagnosisPanel) -> None:

@@ -39,7 +39,7 @@ def no_gradients(case: Case) -> str:
     return (
         "Every gradient that the optimizer was given is None, so there is nothing to apply. "
         "The loss is not connected to these variables on the tape. "
-        "Look at the gradients above: each None is explained with the line that cuts it."
+        "Look at the gradients of this run: each None is explained with the line that cuts it."
     )
 
 

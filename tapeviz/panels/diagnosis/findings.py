@@ -266,7 +266,8 @@ class FindingCard(Card):
         names: Sequence[str],
         spread: Callable[[], object] | None,
     ) -> None:
-        """A row for each of the first sources that share the story of this card."""
+        """A row for each of the first sources that share the story of this card, unless the rows
+        would only repeat the names of the title."""
         self.column.addWidget(rule())
         if finding.bridged is not None or finding.bridged_value is not None:
             self.column.addWidget(plain_label(bridge_heading(finding), "heading", wraps=True))
@@ -280,7 +281,8 @@ class FindingCard(Card):
         shown = [result_in_a_line(self._document.trace, result) for result in alike[:MOST_ALIKE]]
         if self.series is not None and all(words.startswith(NORM) for words in shown):
             shown = [words.removeprefix(NORM) for words in shown]  # the line above says it
-        for row, words in enumerate(shown):
+        says_more = any(shown) or names[0] not in self.title
+        for row, words in enumerate(shown if says_more else ()):
             called = ShortLabel("code", Qt.TextElideMode.ElideMiddle)
             called.setText(names[row])
             called.setMinimumWidth(min(called.sizeHint().width(), NAME))
