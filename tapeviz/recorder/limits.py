@@ -46,6 +46,12 @@ TURNS_AT_EITHER_END = 8
 TURNS_UNTIL_ERROR = 1 << 14
 """Turns of a loop that are tried to find the one that raised."""
 
+# Tensors that were let go of.
+OPS_AGAIN = 20_000
+"""Ops that are run again to compute one."""
+SECONDS_AGAIN = 10.0
+"""Time for that."""
+
 # Checks by finite differences.
 OPS_OF_CHECK = 20_000
 """Ops that are run again for each point."""

@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from . import limits, numbering, private, program, seeding
 from .after import following
+from .after.again import CannotRepeat, compute_again
 from .encode import Encoder
 from .history import History
 from .hooks import (
@@ -133,30 +134,42 @@ class Session:
         return {"events": lines}, [self.tensors.take_blob()]
 
     def tensor(self, identity: int) -> tuple[dict[str, Any], list[bytes]]:
-        """All elements of a tensor that was kept."""
-        tensor = self.tensors.tensor(identity)
-        if tensor is None:
-            return {"error": _LET_GO}, []
+        """All elements of a tensor that was kept, or is computed again: then with statistics
+        (``again``), by which that can be seen to have given the same."""
         try:
+            tensor, is_again = self._tensor(identity)
             raw = raw_bytes(tensor)
+            about = {"dtype": tensor.dtype.name, "shape": list(tensor.shape)}
+            return about | ({"again": statistics(array_of(tensor))} if is_again else {}), [raw]
+        except CannotRepeat as reason:
+            return {"error": f"{_LET_GO}, and {reason}"}, []
         except Exception as error:
             return {"error": f"tensor {identity} has no elements to give: {error}"}, []
-        return {"dtype": tensor.dtype.name, "shape": list(tensor.shape)}, [raw]
+
+    def _tensor(self, identity: int) -> tuple[Any, bool]:
+        """A tensor, and whether it was computed again. Raises :class:`CannotRepeat`."""
+        tensor = self.tensors.tensor(identity)
+        if tensor is not None:
+            return tensor, False
+        return compute_again(self.encoder, identity), True
 
     def part(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-        """A slice of a large tensor to look at, its statistics, and some elements of all of it."""
-        tensor = self.tensors.tensor(int(arguments["id"]))
-        if tensor is None:
-            return {"error": _LET_GO}, []
+        """A slice of a large tensor to look at, its statistics, and some elements of all of it;
+        ``again``: as of :meth:`tensor`."""
         try:
+            tensor, is_again = self._tensor(int(arguments["id"]))
             array, most = array_of(tensor), int(arguments["most"])
             part, steps = part_of(array, arguments["shape"], arguments["index"], most)
             spread = spread_of(array, int(arguments["spread"]))
-            stats = arguments.get("stats") and statistics(array)
+            is_asked = is_again or arguments.get("stats")
+            stats = statistics(array) if is_asked else None
+        except CannotRepeat as reason:
+            return {"error": f"{_LET_GO}, and {reason}"}, []
         except Exception as error:
             return {"error": f"tensor {arguments['id']} has no elements to give: {error}"}, []
         about = {"dtype": tensor.dtype.name, "shape": list(part.shape), "steps": steps}
-        return {**about, "stats": stats or None}, [little_endian(part), little_endian(spread)]
+        about |= {"stats": stats} | ({"again": stats} if is_again else {})
+        return about, [little_endian(part), little_endian(spread)]
 
     def _begin(self) -> None:
         self.recording.emit(

@@ -184,6 +184,19 @@ class Tensors:
         self._held[identity] = None, tensor
         return tensor
 
+    def has(self, identity: int) -> bool:
+        """Whether the elements of the tensor with this id can be had."""
+        return identity in self._held or self.seen.get(identity, -1) >= 0
+
+    def hold_again(self, identity: int, tensor: Any) -> None:
+        """Hold a tensor that was let go of and computed anew, as gradients between two steps of a
+        backward pass are held."""
+        number = tensor._datatype_enum()
+        if self.has(identity) or private.is_opaque(number) or private.is_string(number):
+            return
+        array = array_of(tensor)
+        self._hold(identity, (number, array), array.nbytes, self._passing)
+
     def _travel(self, raw: bytes) -> str:
         """Send these bytes; the fields that say where they are."""
         fields = f',"at":{self.offset},"nbytes":{len(raw)}'

@@ -244,20 +244,56 @@ def test_a_refused_op_is_there_with_its_error(record: Record) -> None:
 def test_the_oldest_large_tensors_are_let_go_of(record: Record) -> None:
     seen = record(
         """
-        x = tf.ones([256, 256])
-        xs = [x + float(i) for i in range(8)]
+        x = tf.random.uniform([256, 256], 1, 1.0001)
+        xs = [tf.floor(x + float(i)) for i in range(8)]
         del xs
         """,
-        keep_budget=4 * 256 * 256 * 4,
+        keep_budget=8 * 256 * 256 * 4,
     )
-    outputs = [op.outputs[0] for op in seen.ops("AddV2")]
+    outputs = [op.outputs[0] for op in seen.ops("Floor")]
     gone = [output for output in outputs if "error" in seen.ask("tensor", id=output)[0]]
     assert gone == outputs[:4]
+    words = seen.ask("tensor", id=outputs[0])[0]["error"]
+    assert words.startswith("they were let go of")
+    assert words.endswith("RandomUniform would not give the same again")
     highest = [(seen.tensor(output).stats or [0.0] * 2)[1] for output in outputs]
     assert highest == [float(1 + i) for i in range(8)]
     about, (raw,) = seen.ask("tensor", id=outputs[-1])
     assert about == {"dtype": "float32", "shape": [256, 256]}
     assert set(np.frombuffer(raw, "float32")) == {8.0}
+
+
+def test_a_gradient_that_was_let_go_of_is_computed_again(record: Record) -> None:
+    """The ops of the backward pass run again, from tensors that are still held."""
+    source = """
+        w = tf.constant(np.linspace(-1, 1, 65536).reshape(256, 256).astype("float32"))
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            h = w
+            for i in range(10):
+                h = tf.sin(tf.matmul(h, w) * 0.1)
+            loss = tf.reduce_sum(h)
+        g = tape.gradient(loss, w)
+        """
+    size = 256 * 256 * 4
+    whole, less = record(source, keep_budget=99 * size), record(source, keep_budget=32 * size)
+    given = [op.outputs[0] for op in less.ops() if op.call]
+    assert [op.outputs[0] for op in whole.ops() if op.call] == given
+    inner = [identity for identity in given if less.tensor(identity).stats]
+    again = 0
+    for identity in reversed(inner):
+        about, (raw,) = less.ask("tensor", id=identity)
+        known, (expected,) = whole.ask("tensor", id=identity)
+        assert "again" not in known
+        assert raw == expected
+        if "again" in about:
+            again += 1
+            assert less.tensor(identity).stats == about["again"]
+    assert again > 1
+    part = {"shape": [256, 256], "index": [], "most": 9, "spread": 9, "stats": False}
+    assert [less.ask("part", id=i, **part)[1] for i in inner] == [
+        whole.ask("part", id=i, **part)[1] for i in inner
+    ]
 
 
 def test_values_travel_up_to_a_budget(record: Record) -> None:
