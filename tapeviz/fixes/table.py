@@ -23,7 +23,8 @@ from ..trace.model import Trace
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .smooth.branches import weigh_both
 from .smooth.counts import SOFT_COUNTS
-from .smooth.indices import interpolate, interpolate_edges, weigh_picked
+from .smooth.indices import interpolate, interpolate_edges, splat, weigh_picked
+from .smooth.widths import count_softly, weigh_by_width
 from .smooth.zeros import (
     GENTLER_EXPONENTIAL,
     GENTLER_SIGMOID,
@@ -78,6 +79,7 @@ from .tapes.watching import (
     watch_values,
 )
 from .values.codebooks import codebook_loss, pass_on_to_compared
+from .values.datasets import map_in_python, unstack_values
 from .values.draws import score_function
 from .values.estimates import (
     MIX_ONE_HOT,
@@ -110,7 +112,7 @@ from .values.integers import (
 )
 from .values.leaving import CALL_MODEL, TAKE_VARIABLES, call_directly, stay_in_tensorflow
 from .values.lookups import ask_for_rows
-from .values.metrics import compute_beside_metric, unstack_values
+from .values.metrics import compute_beside_metric
 from .values.positions import soft_accuracy, soft_ranks, take_values
 from .values.stopping import close_after_difference, take_away
 
@@ -132,8 +134,11 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         CALL_MODEL,
         TAKE_VARIABLES,
         interpolate,
+        weigh_by_width,
+        count_softly,
         *SOFT_COUNTS,
         weigh_both,
+        soften_argmax,
         stay_in_tensorflow,
         call_directly,
         score_function,
@@ -161,6 +166,8 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         soft_ranks,
         weigh_picked,
         interpolate_edges,
+        splat,
+        count_softly,
         *SOFT_COUNTS,
         STRAIGHT_THROUGH,
         straight_through_largest,
@@ -176,6 +183,8 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     IntegerValue: (
         ask_for_rows,
         interpolate,
+        splat,
+        weigh_by_width,
         *SOFT_COUNTS,
         take_text_away,
         soft_logic,
@@ -208,7 +217,13 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         take_zeros,
     ),
     CustomGradient: (return_computed, differentiate_itself, pass_upstream),
-    StatefulObject: (loop_in_python, keep_written, compute_beside_metric, unstack_values),
+    StatefulObject: (
+        loop_in_python,
+        keep_written,
+        compute_beside_metric,
+        map_in_python,
+        unstack_values,
+    ),
     Saturated: (
         SMOOTH_EXTREME,
         smooth_hinge,
@@ -220,7 +235,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         wider_floats,
     ),
     FlatOp: (smooth_activation, *SMOOTH_MAXIMUM, STRAIGHT_THROUGH),
-    MultipliedByZero: (start_random, blend, leave_factor_out),
+    MultipliedByZero: (start_random, blend, leave_factor_out, wider_floats),
     Cancelled: (
         one_unit,
         ask_for_element,

@@ -17,6 +17,60 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "points drawn into an image": (
+        """
+        place, ink = tf.Variable([[1.25, 2.5]]), tf.constant([1.0])
+        ramp = tf.reshape(tf.range(16.0), [4, 4])
+        with tf.GradientTape() as tape:
+            cell = tf.cast(place, tf.int32)
+            image = tf.scatter_nd(cell, ink, [4, 4])
+            loss = tf.reduce_sum(image * ramp)
+        tape.gradient(loss, place)
+        """,
+        "image = tf.add_n([tf.scatter_nd(tf.clip_by_value(tf.cast(tf.floor(place), tf.int32) + "
+        "side, 0, tf.constant([4, 4])[:2] - 1), ink * tf.reduce_prod(1.0 - tf.abs(place - "
+        "tf.floor(place) - tf.cast(side, tf.float32)), -1), [4, 4]) for side in ([0, 0], [0, 1], "
+        "[1, 0], [1, 1])])",
+        [[4.0, 1.0]],
+    ),
+    "rows of an embedding layer by a rounded number": (
+        """
+        level = tf.Variable([1.25])
+        rows = tf.keras.layers.Embedding(3, 2)
+        rows.build(None)
+        rows.embeddings.assign([[0.0, 0.0], [1.0, 2.0], [3.0, 5.0]])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(rows(tf.cast(level, tf.int32)))
+        tape.gradient(loss, level)
+        """,
+        "loss = tf.reduce_sum(tf.gather(rows.embeddings, tf.cast(level, tf.int32)) + (level - "
+        "tf.cast(tf.cast(level, tf.int32), tf.float32))[..., tf.newaxis] * (tf.gather("
+        "rows.embeddings, tf.minimum(tf.cast(level, tf.int32) + 1, tf.shape(rows.embeddings)[0] - "
+        "1)) - tf.gather(rows.embeddings, tf.cast(level, tf.int32))))",
+        [5.0],
+    ),
+    "how many are over a threshold": (
+        """
+        x = tf.Variable([0.5, 2.0])
+        with tf.GradientTape() as tape:
+            over = tf.where(x > 0.5)
+            loss = 4.0 * tf.cast(tf.shape(over)[0], tf.float32)
+        tape.gradient(loss, x)
+        """,
+        "loss = 4.0 * tf.cast(tf.reduce_sum(tf.sigmoid(x - 0.5)), tf.float32)",
+        [1.0, 0.5965858],
+    ),
+    "a variable that a dataset maps by": (
+        """
+        gain = tf.Variable(2.0)
+        data = tf.data.Dataset.from_tensor_slices([1.0, 2.0, 3.0]).map(lambda v: v * gain)
+        with tf.GradientTape() as tape:
+            total = tf.add_n([v ** 2 for v in data])
+        tape.gradient(total, gain)
+        """,
+        "total = tf.add_n([v ** 2 for v in map(lambda v: v * gain, data)])",
+        56.0,
+    ),
     "a comprehension of slices": (
         """
         x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])

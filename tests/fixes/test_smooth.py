@@ -108,7 +108,7 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     (
         "left-tensorflow",
         "v = rng.normal(x.numpy(), 2.0, size=3)",
-        "v = x + 2.0 * rng.standard_normal(3)",
+        "v = x + 2.0 * rng.standard_normal(3).astype('float32')",
     ),
     (
         "left-tensorflow",
@@ -185,6 +185,59 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "v = tf.cast(tf.cast(x, tf.float32) * tf.cast(y, tf.float32), tf.float32)",
     ),
     ("saturated", "v = 2.0 * tf.exp(-x)", "v = 2.0 * (1.0 / (1.0 - (-x)))"),
+    (
+        "not-differentiable",
+        "n = tf.cast(tf.shape(tf.where(x > a))[0], tf.float32)",
+        "n = tf.cast(tf.reduce_sum(tf.sigmoid(x - a)), tf.float32)",
+    ),
+    (
+        "not-differentiable",
+        "n = float(len(x[x < a])) * 2.0",
+        "n = tf.reduce_sum(tf.sigmoid(a - x)) * 2.0",
+    ),
+    (
+        "not-differentiable",
+        "n = tf.reduce_mean(tf.cast(tf.cast(x > a, tf.int32) == y, tf.float32))",
+        "n = tf.reduce_mean(1.0 - tf.abs(tf.sigmoid(x - a) - tf.cast(y, tf.float32)))",
+    ),
+    (
+        "integer",
+        "v = p[:tf.cast(x, tf.int32)]",
+        "v = p * tf.clip_by_value(x - tf.cast(tf.range(tf.shape(p)[0]), tf.float32), 0.0, 1.0)",
+    ),
+    (
+        "left-tensorflow",
+        "v = 2.0 * p[int(x):]",
+        "v = 2.0 * (p * (1.0 - tf.clip_by_value(x - tf.cast(tf.range(tf.shape(p)[0]), "
+        "tf.float32), 0.0, 1.0)))",
+    ),
+    (
+        "integer",
+        "m = tf.sequence_mask(tf.cast(x, tf.int32), n, tf.float32)",
+        "m = tf.clip_by_value(tf.expand_dims(x, -1) - tf.cast(tf.range(n), tf.float32), 0.0, 1.0)",
+    ),
+    (
+        "integer",
+        "v = tf.nn.embedding_lookup(p, tf.cast(x, tf.int32))",
+        "v = tf.gather(p, tf.cast(x, tf.int32)) + (x - tf.cast(tf.cast(x, tf.int32), "
+        "tf.float32))[..., tf.newaxis] * (tf.gather(p, tf.minimum(tf.cast(x, tf.int32) + 1, "
+        "tf.shape(p)[0] - 1)) - tf.gather(p, tf.cast(x, tf.int32)))",
+    ),
+    (
+        "left-tensorflow",
+        "v = p[int(tf.argmax(x))]",
+        "v = tf.reduce_sum(tf.nn.softmax(x, axis=0) * p, axis=0)",
+    ),
+    (
+        "saturated",
+        "v = tf.maximum(3.0, x)",
+        "v = x + tf.stop_gradient(tf.maximum(3.0, x) - x)",
+    ),
+    (
+        "stateful",
+        "v = [e for e in tf.data.Dataset.range(3).map(lambda e: e * x)]",
+        "v = [e for e in map(lambda e: e * x, tf.data.Dataset.range(3))]",
+    ),
     (Cancelled("subtracted"), "v = y - x + x", "v = tf.stop_gradient(y - x) + x"),
     (Cancelled("subtracted"), "v = x + (y - x)", "v = x + tf.stop_gradient(y - x)"),
 ]
@@ -207,6 +260,32 @@ def test_an_index_on_several_axes_is_interpolated_between_corners() -> None:
     assert "tf.gather_nd(p, tf.minimum(" in edits[0].new_text
     unknown = edits_for(fix_case(text, "integer", 2))  # of how many axes it picks is not known
     assert not any(edit.title.startswith("Estimate: interpolate") for edit in unknown)
+
+
+def test_values_are_shared_among_the_cells_around() -> None:
+    text = f"{HEAD}    v = tf.scatter_nd(tf.cast(x, tf.int32), c, [4, 5])\n{TAIL}"
+    given = fix_case(text, "integer", 2)
+    known = replace(
+        given.trace,
+        ops={OP: given.trace.ops[OpId(OP)].having(outputs=(TensorId(60),))},
+        tensors={TensorId(60): tensor_of((3, 2))},
+    )
+    edits = [edit.new_text for edit in edits_for(replace(given, trace=known))]
+    assert any("for side in ([0, 0], [0, 1], [1, 0], [1, 1])])" in edit for edit in edits)
+    unknown = edits_for(given)  # of how many axes it writes to is not known
+    assert not any("for side in" in edit.new_text for edit in unknown)
+
+
+def test_a_mapped_dataset_is_mapped_where_it_is_walked_through() -> None:
+    text = (
+        "ds = tf.data.Dataset.zip((a, b)).map(lambda p, q: p * q * x).prefetch(2)\n"
+        "with tf.GradientTape() as tape:\n    for i, v in enumerate(ds.take(2)):\n"
+        "        loss += v\ntape.gradient(loss, x)\n"
+    )
+    edit = next(edits_for(fix_case(text, "stateful", 1)))
+    assert edit.new_text == text.replace(".map(lambda p, q: p * q * x)", "").replace(
+        "ds.take(2)", "((lambda p, q: p * q * x)(*element) for element in ds.take(2))"
+    )
 
 
 def test_what_cuts_digits_off_is_an_estimate() -> None:

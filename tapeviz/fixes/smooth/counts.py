@@ -194,7 +194,10 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
         return ""
     while isinstance(inner, cst.Call) and called_name(inner) in _ROUNDING and inner.args:
         inner = inner.args[0].value
+    if isinstance(inner, cst.Call) and called_name(inner) in _WHOLE:
+        return ""
     return source.code(enclosed(inner))
 
 
+_WHOLE = ("argmax", "argmin", "argsort", "shape", "size", "where", "count_nonzero")
 _ROUNDING = ("round", "floor", "ceil", "rint", "float")

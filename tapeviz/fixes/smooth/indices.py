@@ -25,27 +25,29 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
     source = case.source
     plan = Plan(source)
     for call in all_of(source.module, cst.Call):
-        params, indices = argument(call, 0, "params"), argument(call, 1, "indices")
+        params, indices = argument(call, 0, "params"), argument(call, 1, "indices", "ids")
         name = called_name(call)
+        table = embeddings_of(source, call)
+        if table and (ids := argument(call, 0 if name != "embedding_lookup" else 1, "ids")):
+            x = uncast(source, ids.value)
+            if x and is_at_cause(case, ids):
+                _put(plan, call, _between_rows(case, table, source.code(enclosed(ids.value)), x, 2))
+            continue
         if name not in ("gather", "gather_nd") or params is None or indices is None:
             continue
         x = uncast(source, indices.value)
         if name == "gather_nd":
             text = _between_corners(case, params, indices, x)
-            if x and text and _is_at_cause(case, indices):
+            if x and text and is_at_cause(case, indices):
                 _put(plan, call, text)
             continue
-        if x and argument(call, 2, "axis", "batch_dims") is None and _is_at_cause(case, indices):
-            code, tf = source.code, source.tf
-            p, i = code(enclosed(params.value)), code(enclosed(indices.value))
-            here = f"{tf}.gather({p}, {i})"
-            following = f"{tf}.gather({p}, {tf}.minimum({i} + 1, {tf}.shape({p})[0] - 1))"
-            part = f"({x} - {tf}.cast({i}, {tf}.float32))" + _widened(case, p)
-            _put(plan, call, f"{here} + {part} * ({following} - {here})")
+        if x and argument(call, 2, "axis", "batch_dims") is None and is_at_cause(case, indices):
+            p, i = (source.code(enclosed(given.value)) for given in (params, indices))
+            _put(plan, call, _between_rows(case, p, i, x, rank_of(case, p)))
     for call in all_of(source.module, cst.Call):
         key = argument(call, 0, "keys")
         x = uncast(source, key.value) if key is not None and called_name(call) == "lookup" else ""
-        if key is not None and x and _is_at_cause(case, key):
+        if key is not None and x and is_at_cause(case, key):
             code = source.code
             table, k = code(call.func), code(enclosed(key.value))
             here = f"{table}({k})"
@@ -56,12 +58,23 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
         if len(node.slice) != 1 or not isinstance(part_of, cst.Index):
             continue
         x = uncast(source, part_of.value)
-        if x and _is_at_cause(case, part_of):
+        if x and is_at_cause(case, part_of):
             p, i = source.code(node.value), source.code(enclosed(part_of.value))
             following = f"{p}[min({i} + 1, len({p}) - 1)]"
             _put(plan, node, f"{p}[{i}] + ({x} - {i}) * ({following} - {p}[{i}])")
     if plan.changes:
         yield Edit(_TITLE, plan.text(), is_estimate=True)
+
+
+def _between_rows(case: FixCase, p: str, i: str, x: str, rank: int) -> str:
+    """The line between two rows of a table of this rank, at ``x``, which is ``i`` rounded down."""
+    tf = case.source.tf
+    here = f"{tf}.gather({p}, {i})"
+    following = f"{tf}.gather({p}, {tf}.minimum({i} + 1, {tf}.shape({p})[0] - 1))"
+    part = f"({x} - {tf}.cast({i}, {tf}.float32))"
+    if rank > 1:
+        part += f"[..., {', '.join([f'{tf}.newaxis'] * (rank - 1))}]"
+    return f"{here} + {part} * ({following} - {here})"
 
 
 def interpolate_edges(case: FixCase) -> Iterator[Edit]:
@@ -105,6 +118,47 @@ def interpolate_edges(case: FixCase) -> Iterator[Edit]:
 
 
 _PICKING = {"top_k": (0, "input"), "argsort": (0, "values"), "non_max_suppression": (1, "scores")}
+
+
+def splat(case: FixCase) -> Iterator[Edit]:
+    """``tf.scatter_nd(i, v, shape)`` with ``i`` cast from ``x`` → each value shared among the cells
+    around ``x``, by how near they are (bilinear splatting)."""
+    source, code, tf = case.source, case.source.code, case.source.tf
+    plan = Plan(source)
+    for call in all_of(source.module, cst.Call):
+        name = called_name(call)
+        place = {"scatter_nd": 0, "tensor_scatter_nd_add": 1}.get(name)
+        indices = argument(call, place, "indices") if place is not None else None
+        updates = argument(call, 1 if place == 0 else 2, "updates")
+        whole = argument(call, 2 if place == 0 else 0, "shape" if place == 0 else "tensor")
+        x = uncast(source, indices.value) if indices is not None else ""
+        axes = _last_size(case)
+        if not x or indices is None or updates is None or whole is None or not axes:
+            continue
+        if not is_at_cause(case, indices):
+            continue
+        shape = code(whole.value) if place == 0 else f"{tf}.shape({code(whole.value)})"
+        sides = ", ".join(f"[{', '.join(map(str, map(int, side)))}]" for side in _sides(axes))
+        cell = f"{tf}.clip_by_value({tf}.cast({tf}.floor({x}), {tf}.int32) + side, 0, "
+        cell += f"{tf}.constant({shape})[:{axes}] - 1)" if place == 0 else f"{shape}[:{axes}] - 1)"
+        away = f"{x} - {tf}.floor({x}) - {tf}.cast(side, {tf}.float32)"
+        part = f"{code(enclosed(updates.value))} * {tf}.reduce_prod(1.0 - {tf}.abs({away}), -1)"
+        text = f"{tf}.add_n([{tf}.scatter_nd({cell}, {part}, {shape}) for side in ({sides})])"
+        if place == 1:
+            text = f"{code(enclosed(whole.value))} + {text}"
+        _put(plan, call, text)
+    if plan.changes:
+        title = "Estimate: share each value among the cells around it (bilinear splatting)"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _last_size(case: FixCase) -> int:
+    """How many numbers each index has that is cast at the cut; 0 if not known or too many."""
+    trace = case.trace
+    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    known = trace.tensors.get(op.outputs[0]) if op is not None and op.outputs else None
+    size = (known.shape or (0,))[-1] if known is not None else 0
+    return size if size is not None and size <= _MOST_AXES else 0
 
 
 def weigh_picked(case: FixCase) -> Iterator[Edit]:
@@ -197,20 +251,28 @@ def _put(plan: Plan, place: cst.BaseExpression, text: str) -> None:
     plan.replace(place, fitting(plan.source, place, cst.parse_expression(text)))
 
 
-def _is_at_cause(case: FixCase, indices: cst.CSTNode) -> bool:
+def is_at_cause(case: FixCase, indices: cst.CSTNode) -> bool:
     """Whether the index is cast on a line of the cause, or is a name that was bound there."""
     source, lines = case.source, case.lines()
     if any(source.covers(indices, line) for line in lines):
         return True
-    value = indices.value if isinstance(indices, (cst.Arg, cst.Index)) else None
+    value = indices.value if isinstance(indices, (cst.Arg, cst.Index)) else indices
     bound = source.bound_to(value.value) if isinstance(value, cst.Name) else None
     return bound is not None and any(source.covers(bound, line) for line in lines)
 
 
-def _widened(case: FixCase, params: str) -> str:
-    """A new axis for each of the params' rows, where they are more than single numbers."""
-    rank = rank_of(case, params) or 1
-    return f"[..., {', '.join([f'{case.source.tf}.newaxis'] * (rank - 1))}]" if rank > 1 else ""
+def embeddings_of(source: ParsedSource, call: cst.Call) -> str:
+    """The table that a call looks rows up in: ``emb.embeddings`` of ``emb(ids)``, ``table`` of
+    ``tf.nn.embedding_lookup(table, ids)``; else empty."""
+    if called_name(call) == "embedding_lookup":
+        params = argument(call, 0, "params")
+        return source.code(params.value) if params is not None else ""
+    layer = source.code(call.func)
+    for assign in all_of(source.module, cst.Assign):
+        made, names = assign.value, [source.code(target.target) for target in assign.targets]
+        if isinstance(made, cst.Call) and called_name(made) == "Embedding" and layer in names:
+            return f"{layer}.embeddings"
+    return ""
 
 
 def rank_of(case: FixCase, params: str) -> int:

@@ -98,7 +98,7 @@ def blend(case: FixCase) -> Iterator[Edit]:
         is_where = called_name(call) == "where"
         condition = argument(call, 0 if is_where else 1, "condition" if is_where else "mask")
         given = [arg.value for arg in call.args if arg is not condition]
-        margin = _margin(source, condition.value) if condition is not None else ""
+        margin = margin_of(source, condition.value) if condition is not None else ""
         if not margin or len(given) != (2 if is_where else 1):
             continue
         weight = f"{source.tf}.sigmoid({margin})"
@@ -112,7 +112,7 @@ def blend(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _margin(source: ParsedSource, condition: cst.BaseExpression) -> str:
+def margin_of(source: ParsedSource, condition: cst.BaseExpression) -> str:
     """``a - b`` of ``a > b``, also of a name that was bound to it."""
     if isinstance(condition, cst.Name):
         condition = source.bound_to(condition.value) or condition

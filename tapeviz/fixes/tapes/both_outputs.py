@@ -61,7 +61,9 @@ def _both(
         plan.before(block.node, f"{both} = {source.tf}.keras.Model({model}.inputs, {outputs})")
         given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
         line = plan.parse(f"{name}, {output} = {both}({given})")
-        plan.before(statement, line)
+        body = body_of(block)
+        is_earlier = removed in body and body.index(removed) < body.index(statement)
+        plan.before(removed if removed is not None and is_earlier else statement, line)
         plan.remove(statement)
         if removed is not None:
             plan.remove(removed)

@@ -10,7 +10,7 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
 from ..rewrites import CallRewrite, template
-from ..smooth.indices import rank_of
+from ..smooth.indices import embeddings_of, rank_of
 from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes
 
 _COMPARED = {cst.GreaterThan: "{a} - {b}", cst.GreaterThanEqual: "{a} - {b}"}
@@ -30,11 +30,16 @@ def _with_slope(case: FixCase, call: cst.Call) -> str:
     given = argument(call, 0, "x", "t", "input", "inputs")
     if given is None or dotted(call.func) == called_name(call):
         return ""
-    return straight_through(case.source, call.with_changes(lpar=[], rpar=[]), call.args[0].value)
+    if called_name(call) in ("maximum", "minimum") and isinstance(given.value, cst.BaseNumber):
+        given = call.args[-1]
+    return straight_through(case.source, call.with_changes(lpar=[], rpar=[]), given.value)
 
 
 STRAIGHT_THROUGH = CallRewrite(
-    ("round", "rint", "floor", "ceil", "sign", "clip_by_value", "fake_quant_with_min_max_args"),
+    (
+        *("round", "rint", "floor", "ceil", "sign", "clip_by_value", "maximum", "minimum"),
+        "fake_quant_with_min_max_args",
+    ),
     _with_slope,
     "Estimate: let the gradient pass {name} as if it were not there",
     is_estimate=True,
@@ -202,25 +207,29 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     shape = _shape(case)
     along = "" if len(shape) == 1 or axis_code == "-1" else f", axis={axis_code}"
     soft = f"{tf}.nn.softmax({sign}{scores}{along})"
-    for answer, label, is_right in _answers(source, call):
+    made = _outermost(source, call)
+    for answer, label, is_right in _answers(source, made):
         probability = f"{tf}.nn.softmax({sign}{scores})"
         batch = max(len(shape) - 1, 1)
         right = f"{tf}.gather({probability}, {source.code(label)}, batch_dims={batch})"
         plan.replace(answer, _in_place(source, answer, right if is_right else f"1.0 - {right}"))
         return True
-    for user in _users(source, call):
+    for user in _users(source, made):
         if called_name(user) == "confusion_matrix" and shape and shape[-1] is not None:
-            return _soften_confusion(plan, call, user, soft, shape[-1])
-    for user in _users(source, call):
+            return _soften_confusion(plan, made, user, soft, shape[-1])
+    for user in _users(source, made):
         weights = argument(user, 0, "params")
         if called_name(user) == "one_hot":
             plan.replace(user, soft)
+            return True
+        if table := embeddings_of(source, user):
+            plan.replace(user, f"{tf}.tensordot({soft}, {table}, 1)")
             return True
         if called_name(user) == "gather" and weights is not None:
             values = source.code(enclosed(weights.value))
             plan.replace(user, f"{tf}.reduce_sum({soft} * {values}{along})")
             return True
-    for picked in _subscripts(source, call):
+    for picked in _subscripts(source, made):
         values = source.code(enclosed(picked.value))
         is_of_rows = len(shape) == 1 and rank_of(case, values) > 1
         average = f"{tf}.tensordot({soft}, {values}, 1)"
@@ -234,6 +243,20 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     along = ", axis=-1" if last else ""
     plan.replace(call, f"{tf}.reduce_sum({soft} * {tf}.range({shape[-1]}.0){along})")
     return True
+
+
+def _outermost(source: ParsedSource, call: cst.Call) -> cst.Call:
+    """``int(tf.argmax(x))`` and ``tf.argmax(x).numpy()``: with what only passes the number on."""
+    while True:
+        above = source.parent(call)
+        if isinstance(above, cst.Arg | cst.Attribute):
+            above = source.parent(above)
+        if not isinstance(above, cst.Call) or called_name(above) not in _PASSING:
+            return call
+        call = above
+
+
+_PASSING = ("int", "numpy", "item", "to_int32", "squeeze")
 
 
 def _soften_confusion(plan: Plan, call: cst.Call, user: cst.Call, soft: str, classes: int) -> bool:

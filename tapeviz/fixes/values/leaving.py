@@ -359,7 +359,8 @@ def _is_draw(source: ParsedSource, call: cst.Call) -> bool:
 
 
 def _drawn(source: ParsedSource, call: cst.Call) -> cst.BaseExpression:
-    """``rng.normal(m, s)`` → ``m + s * rng.standard_normal()``: the same draw, with a slope."""
+    """``rng.normal(m, s)`` → ``m + s * rng.standard_normal(m.shape)``: the same draw, with a
+    slope."""
     form, names, defaults = DRAWS[called_name(call)]
     function, size = call.func, argument(call, 2, "size")
     assert isinstance(function, cst.Attribute)
@@ -367,6 +368,8 @@ def _drawn(source: ParsedSource, call: cst.Call) -> cst.BaseExpression:
     for place, (name, default) in enumerate(zip(names, defaults, strict=True)):
         given = argument(call, place, name)
         parts[name] = source.code(enclosed(given.value)) if given is not None else default
+        if given is not None and not parts["size"] and not isinstance(given.value, cst.BaseNumber):
+            parts["size"] = f"{parts[name]}.shape"
     return cst.parse_expression(form.format(**parts))
 
 

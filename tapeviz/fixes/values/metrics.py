@@ -116,32 +116,3 @@ def _is_same(bound: str, name: str) -> bool:
     if bound.startswith("self.") and "." in name:
         return bound.partition(".")[2] == name.partition(".")[2]
     return bound == name
-
-
-def unstack_values(case: FixCase) -> Iterator[Edit]:
-    """``Dataset.from_tensor_slices(t)`` that is walked in a loop → ``tf.unstack(t)``."""
-    source = case.source
-    for call in case.calls("from_tensor_slices", "from_tensors"):
-        if len(call.args) != 1:
-            continue
-        value = source.code(call.args[0].value)
-        is_whole = called_name(call) == "from_tensors"
-        plan = Plan(source)
-        walked: cst.BaseExpression = call
-        new = f"[{value}]" if is_whole else f"{source.tf}.unstack({value})"
-        size = _batch_size(source, call)
-        if size is not None and not is_whole:
-            walked, n = size[0], source.code(enclosed(size[1]))
-            v = source.code(enclosed(call.args[0].value))
-            new = f"[{v}[i:i + {n}] for i in range(0, {v}.shape[0], {n})]"
-        plan.replace(walked, new)
-        yield Edit("Walk through the tensor itself in place of a dataset", plan.text())
-
-
-def _batch_size(source: ParsedSource, made: cst.Call) -> tuple[cst.Call, cst.BaseExpression] | None:
-    """The call ``….batch(n)`` right behind the dataset, and ``n``."""
-    method = source.parent(made)
-    call = source.parent(method) if isinstance(method, cst.Attribute) else None
-    if not isinstance(call, cst.Call) or called_name(call) != "batch" or not call.args:
-        return None
-    return call, call.args[0].value

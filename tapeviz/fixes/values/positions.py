@@ -8,6 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
+from ..smooth.zeros import margin_of
 from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes, sole
 from ..states.regions import region_after
 from ..states.renaming import rename_reads
@@ -129,28 +130,50 @@ def _of_where(source: ParsedSource, line: int) -> Iterator[Edit]:
 
 
 def soft_accuracy(case: FixCase) -> Iterator[Edit]:
-    """``tf.equal(tf.round(p), y)`` as a number → ``1.0 - tf.abs(p - y)``."""
-    source = case.source
-    for call in case.calls("equal"):
-        around = source.enclosing(call, cst.Call)
-        if around is None or dotted(around.func) != f"{source.tf}.cast":
+    """``tf.equal(tf.round(p), y)`` as a number → ``1.0 - tf.abs(p - y)``.
+
+    Also of a name bound to ``tf.round(p)`` or ``tf.cast(p > 0.5, …)``, and of ``==``.
+    """
+    source, tf = case.source, case.source.tf
+    for sides, asked in _equalities(case):
+        around = source.enclosing(asked, cst.Call)
+        if around is None or dotted(around.func) != f"{tf}.cast":
             continue
-        given = [_unrounded(arg.value) for arg in call.args[:2]]
-        if len(given) == 2 and any(node is not two.value for node, two in _pairs(given, call)):
-            p, y = (source.code(node) for node in given)
-            plan = Plan(source)
-            plan.replace(around, f"1.0 - {source.tf}.abs({p} - {y})")
-            title = "Estimate: count how near it is in place of whether it is equal"
-            yield Edit(title, plan.text(), is_estimate=True)
+        given = [_unrounded(source, side) for side in sides]
+        if len(given) != 2 or not any(given):
+            continue
+        p, y = (
+            soft or f"{tf}.cast({source.code(side)}, {tf}.float32)"
+            for soft, side in zip(given, sides, strict=True)
+        )
+        plan = Plan(source)
+        near = cst.parse_expression(f"1.0 - {tf}.abs({p} - {y})")
+        plan.replace(around, fitting(source, around, near))
+        title = "Estimate: count how near it is in place of whether it is equal"
+        yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _pairs(
-    given: list[cst.BaseExpression], call: cst.Call
-) -> Iterator[tuple[cst.BaseExpression, cst.Arg]]:
-    yield from zip(given, call.args, strict=False)
+def _equalities(
+    case: FixCase,
+) -> Iterator[tuple[list[cst.BaseExpression], cst.BaseExpression]]:
+    """Both sides of ``tf.equal(a, b)`` and ``a == b``, and the whole."""
+    for call in case.calls("equal"):
+        yield [arg.value for arg in call.args[:2]], call
+    for line in case.lines():
+        statement = case.source.statement(line)
+        for node in header_nodes(statement, cst.Comparison) if statement is not None else ():
+            only = node.comparisons[0]
+            if len(node.comparisons) == 1 and isinstance(only.operator, cst.Equal):
+                yield [node.left, only.comparator], node
 
 
-def _unrounded(node: cst.BaseExpression) -> cst.BaseExpression:
-    if isinstance(node, cst.Call) and dotted(node.func).endswith("round") and node.args:
-        return node.args[0].value
-    return node
+def _unrounded(source: ParsedSource, node: cst.BaseExpression) -> str:
+    """The code of a number that was rounded, or a sigmoid of two that were compared; else empty."""
+    if isinstance(node, cst.Name):
+        node = source.bound_to(node.value) or node
+    while isinstance(node, cst.Call) and called_name(node) == "cast" and node.args:
+        node = node.args[0].value
+    if isinstance(node, cst.Call) and called_name(node) in ("round", "rint") and node.args:
+        return source.code(enclosed(node.args[0].value))
+    margin = margin_of(source, node) if isinstance(node, cst.Comparison) else ""
+    return f"{source.tf}.sigmoid({margin})" if margin else ""

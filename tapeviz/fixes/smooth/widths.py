@@ -1,0 +1,127 @@
+"""Counts of what passes a comparison, and slices up to a whole number, in; smooth ones out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan, enclosed, fitting
+from ..source import ParsedSource, all_of, argument, called_name
+from .counts import uncast
+from .indices import is_at_cause, rank_of
+from .zeros import margin_of
+
+
+def count_softly(case: FixCase) -> Iterator[Edit]:
+    """``tf.shape(tf.where(x > a))[0]`` → ``tf.reduce_sum(tf.sigmoid(x - a))``.
+
+    ``tf.size``, ``len`` and ``.shape[0]`` likewise, and of ``tf.boolean_mask(x, x > a)`` and
+    ``x[x > a]``.
+    """
+    source = case.source
+    plan = Plan(source)
+    for place, counted in _counts(source):
+        soft = _soft_mask(case, counted)
+        if soft:
+            text = f"{source.tf}.reduce_sum({soft})"
+            plan.replace(place, fitting(source, place, cst.parse_expression(text)))
+            around = source.enclosing(place, cst.Call)
+            if around is not None and called_name(around) in ("float", "int"):
+                plan.replace(around, text)
+    if plan.changes:
+        title = "Estimate: count each by a sigmoid of how far it passes the comparison"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _counts(source: ParsedSource) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    """Expressions that count rows, and what is counted."""
+    for call in all_of(source.module, cst.Call):
+        given = argument(call, 0, "input")
+        if given is None or called_name(call) not in ("size", "len", "shape"):
+            continue
+        if called_name(call) != "shape":
+            yield call, given.value
+        elif _is_first(above := source.parent(call)):
+            yield above, given.value  # type: ignore[misc]
+    for form in all_of(source.module, cst.Attribute):
+        if form.attr.value == "shape" and _is_first(above := source.parent(form)):
+            yield above, form.value  # type: ignore[misc]
+
+
+def _is_first(node: cst.CSTNode | None) -> bool:
+    """Whether this is ``…[0]``."""
+    if not isinstance(node, cst.Subscript) or len(node.slice) != 1:
+        return False
+    index = node.slice[0].slice
+    return isinstance(index, cst.Index) and getattr(index.value, "value", "") == "0"
+
+
+def _soft_mask(case: FixCase, counted: cst.BaseExpression) -> str:
+    """The sigmoid of what the mask compares, if what is counted is picked by one at the cut."""
+    source = case.source
+    if isinstance(counted, cst.Name):
+        counted = source.bound_to(counted.value) or counted
+    mask: cst.BaseExpression | None = None
+    if isinstance(counted, cst.Call) and called_name(counted) in ("where", "boolean_mask"):
+        is_where = called_name(counted) == "where"
+        given = argument(counted, 0 if is_where else 1, "condition" if is_where else "mask")
+        mask = (
+            given.value if given is not None and not (is_where and len(counted.args) > 1) else None
+        )
+    elif isinstance(counted, cst.Subscript) and len(counted.slice) == 1:
+        index = counted.slice[0].slice
+        mask = index.value if isinstance(index, cst.Index) else None
+    margin = margin_of(source, mask) if mask is not None else ""
+    made = [node for node in (counted, mask) if node is not None]
+    if isinstance(mask, cst.Name) and (bound := source.bound_to(mask.value)) is not None:
+        made.append(bound)
+    lines = case.lines("not-differentiable", "integer", "left-tensorflow")
+    if not margin or not any(source.covers(node, line) for node in made for line in lines):
+        return ""
+    return f"{source.tf}.sigmoid({margin})"
+
+
+def weigh_by_width(case: FixCase) -> Iterator[Edit]:
+    """``x[:k]`` with ``k = tf.cast(w, tf.int32)`` → ``x`` times weights that go from 1 to 0 at w.
+
+    ``x[k:]`` likewise, and ``tf.sequence_mask(k, n)`` as numbers: the one on the edge counts by the
+    part of it that is inside.
+    """
+    source, tf, code = case.source, case.source.tf, case.source.code
+    plan = Plan(source)
+    for node in all_of(source.module, cst.Subscript):
+        part = node.slice[0].slice
+        if not isinstance(part, cst.Slice) or len(node.slice) != 1 or part.step is not None:
+            continue
+        ends = [end for end in (part.lower, part.upper) if end is not None]
+        width = _width(case, ends[0]) if len(ends) == 1 else ""
+        if not width:
+            continue
+        x = code(enclosed(node.value))
+        places = f"{tf}.cast({tf}.range({tf}.shape({x})[0]), {tf}.float32)"
+        weights = f"{tf}.clip_by_value({width} - {places}, 0.0, 1.0)"
+        rank = rank_of(case, x)
+        if part.lower is not None:
+            weights = f"(1.0 - {weights})"
+        if rank > 1:
+            weights += f"[:, {', '.join([f'{tf}.newaxis'] * (rank - 1))}]"
+        plan.replace(node, fitting(source, node, cst.parse_expression(f"{x} * {weights}")))
+    for call in all_of(source.module, cst.Call):
+        lengths, most = argument(call, 0, "lengths"), argument(call, 1, "maxlen")
+        if called_name(call) != "sequence_mask" or lengths is None or most is None:
+            continue
+        if width := _width(case, lengths.value):
+            places = f"{tf}.cast({tf}.range({code(most.value)}), {tf}.float32)"
+            weights = f"{tf}.clip_by_value({tf}.expand_dims({width}, -1) - {places}, 0.0, 1.0)"
+            plan.replace(call, weights)
+    if plan.changes:
+        title = "Estimate: weights that go over from 1 to 0 at the edge, in place of a whole number"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _width(case: FixCase, end: cst.BaseExpression) -> str:
+    """The real number that the end of a slice was rounded from at the cut; else empty."""
+    width = uncast(case.source, end)
+    return width if width and is_at_cause(case, end) else ""

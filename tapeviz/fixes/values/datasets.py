@@ -1,0 +1,120 @@
+"""A dataset that a tensor goes through in, the same steps outside of the dataset out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan, enclosed
+from ..source import ParsedSource, all_of, argument, called_name
+
+_SAME_ELEMENTS = ("prefetch", "cache", "take", "repeat", "skip")
+_WALKS = ("iter", "enumerate", "zip", "list")
+
+
+def map_in_python(case: FixCase) -> Iterator[Edit]:
+    """``ds = made.map(f)`` → ``ds = made``, and ``for v in ds`` → ``for v in map(f, ds)``.
+
+    What a dataset computes no tape records; what Python computes for each element it does.
+    """
+    source = case.source
+    for call in case.calls("map"):
+        function = argument(call, 0, "map_func")
+        if function is None or not isinstance(call.func, cst.Attribute):
+            continue
+        whole: cst.BaseExpression = call
+        while isinstance(above := source.parent(whole), cst.Attribute):
+            around = source.parent(above)
+            if not isinstance(around, cst.Call) or above.attr.value not in _SAME_ELEMENTS:
+                break
+            whole = around
+        assign = source.parent(whole)
+        f, takes = source.code(function.value), _parameters(source, function.value)
+        plan, count = Plan(source), 0
+        made = call.func.value
+        if isinstance(assign, cst.Assign) and isinstance(assign.targets[0].target, cst.Name):
+            plan.replace(call, made)
+            for place in _walked(source, assign.targets[0].target.value):
+                plan.replace(place, _mapped(f, takes, source.code(place)))
+                count += 1
+        elif whole is call and _is_walk(source, call):
+            plan.replace(call, _mapped(f, takes, source.code(made)))
+            count += 1
+        if count:
+            yield Edit("Map the elements in Python, where the tape records it", plan.text())
+
+
+def _parameters(source: ParsedSource, function: cst.BaseExpression) -> int:
+    """How many parameters a function of the text has; 1 if it is not known."""
+    if isinstance(function, cst.Lambda):
+        return len(function.params.params)
+    name = source.code(function)
+    return next(
+        (
+            len(found.params.params)
+            for found in all_of(source.module, cst.FunctionDef)
+            if found.name.value == name
+        ),
+        1,
+    )
+
+
+def _mapped(f: str, takes: int, elements: str) -> str:
+    if takes == 1:
+        return f"map({f}, {elements})"
+    return f"(({f})(*element) for element in {elements})"
+
+
+def _walked(source: ParsedSource, name: str) -> Iterator[cst.BaseExpression]:
+    """The places where the dataset of this name is walked through."""
+    for node in all_of(source.module, cst.Name):
+        if node.value != name:
+            continue
+        place: cst.BaseExpression = node
+        method = source.parent(node)
+        around = source.parent(method) if isinstance(method, cst.Attribute) else None
+        is_same = isinstance(method, cst.Attribute) and method.attr.value in _SAME_ELEMENTS
+        if isinstance(around, cst.Call) and is_same:
+            place = around
+        if _is_walk(source, place):
+            yield place
+
+
+def _is_walk(source: ParsedSource, place: cst.BaseExpression) -> bool:
+    """Whether an expression is what a loop goes through."""
+    above = source.parent(place)
+    if isinstance(above, (cst.For, cst.CompFor)):
+        return above.iter is place
+    around = source.parent(above) if isinstance(above, cst.Arg) else None
+    return isinstance(around, cst.Call) and called_name(around) in _WALKS
+
+
+def unstack_values(case: FixCase) -> Iterator[Edit]:
+    """``Dataset.from_tensor_slices(t)`` that is walked in a loop → ``tf.unstack(t)``."""
+    source = case.source
+    for call in case.calls("from_tensor_slices", "from_tensors"):
+        if len(call.args) != 1:
+            continue
+        value = source.code(call.args[0].value)
+        is_whole = called_name(call) == "from_tensors"
+        plan = Plan(source)
+        walked: cst.BaseExpression = call
+        new = f"[{value}]" if is_whole else f"{source.tf}.unstack({value})"
+        size = _batch_size(source, call)
+        if size is not None and not is_whole:
+            walked, n = size[0], source.code(enclosed(size[1]))
+            v = source.code(enclosed(call.args[0].value))
+            new = f"[{v}[i:i + {n}] for i in range(0, {v}.shape[0], {n})]"
+        plan.replace(walked, new)
+        yield Edit("Walk through the tensor itself in place of a dataset", plan.text())
+
+
+def _batch_size(source: ParsedSource, made: cst.Call) -> tuple[cst.Call, cst.BaseExpression] | None:
+    """The call ``….batch(n)`` right behind the dataset, and ``n``."""
+    method = source.parent(made)
+    call = source.parent(method) if isinstance(method, cst.Attribute) else None
+    if not isinstance(call, cst.Call) or called_name(call) != "batch" or not call.args:
+        return None
+    return call, call.args[0].value
