@@ -128,13 +128,16 @@ class ParsedSource:
         return self.module.code_for_node(node)
 
     def bound_to(self, name: str) -> cst.BaseExpression | None:
-        """The value of the only plain assignment to a name; None if there are more."""
+        """The value of the only plain assignment to a name; None if there are more.
+
+        Also of ``a, b = c, d``.
+        """
         values = [
-            assign.value
+            value
             for assign in all_of(self.module, cst.Assign)
-            if any(
-                isinstance(t.target, cst.Name) and t.target.value == name for t in assign.targets
-            )
+            for target in assign.targets
+            for to, value in _pairs(target.target, assign.value)
+            if isinstance(to, cst.Name) and to.value == name
         ]
         return values[0] if len(values) == 1 else None
 
@@ -238,6 +241,17 @@ def argument(call: cst.Call, position: int, *keywords: str) -> cst.Arg | None:
 
 
 _BINDING = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.For, cst.NamedExpr)
+
+
+def _pairs(
+    target: cst.BaseExpression, value: cst.BaseExpression
+) -> list[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    """The targets of an assignment, each with its value."""
+    if not (isinstance(target, (cst.Tuple, cst.List)) and isinstance(value, (cst.Tuple, cst.List))):
+        return [(target, value)]
+    return [
+        (to.value, given.value) for to, given in zip(target.elements, value.elements, strict=False)
+    ]
 
 
 def bound_names(statement: cst.CSTNode) -> frozenset[str]:

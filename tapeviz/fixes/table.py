@@ -63,6 +63,7 @@ from .tapes.near_misses import (
 )
 from .tapes.parts import ask_for_all_parts, ask_for_whole
 from .tapes.sources import (
+    ask_before,
     ask_for_called,
     ask_for_original,
     keep_first,
@@ -202,6 +203,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         use_copy_inside,
         rename_second,
         keep_first,
+        ask_before,
         keep_variable,
         watch_lost,
         ask_for_original,

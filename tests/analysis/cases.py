@@ -346,6 +346,57 @@ CASES = (
         """,
     ),
     case(
+        "weights copied before the block into a model that is used in place of the source's",
+        "not-connected",
+        """
+        online, target = (tf.keras.Sequential([tf.keras.layers.Dense(2)]) for _ in range(2))
+        x = tf.ones([1, 3])
+        online(x), target(x)
+        target.set_weights(online.get_weights())
+        with tf.GradientTape() as t:
+            loss = tf.reduce_sum(target(x) ** 2)
+        t.gradient(loss, online.trainable_variables[0])  # cut
+        """,
+    ),
+    case(
+        "a changed copy written before the block",
+        "assign",
+        """
+        p, q = tf.Variable(2.0), tf.Variable(0.0)
+        q.assign(0.5 * p)  # cut
+        with tf.GradientTape() as t:
+            out = q * q
+        t.gradient(out, p)
+        """,
+    ),
+    case(
+        "an area that two boxes do not share",
+        "saturated",
+        """
+        a, b = tf.Variable([0.0, 1.0]), tf.constant([3.0, 4.0])
+        with tf.GradientTape() as t:
+            low, high = tf.maximum(a, b), tf.minimum(a + 1.0, b + 1.0)
+            sides = tf.nn.relu(high - low)  # cut
+            shared = sides[0] * sides[1]
+            loss = 1.0 - shared / (2.0 - shared)
+        t.gradient(loss, a)
+        """,
+    ),
+    case(
+        "a list made anew before the gradients are asked for, in each round",
+        "replaced-source",
+        """
+        params = [tf.Variable(1.0), tf.Variable(2.0)]
+        def line(p, x):
+            return p[0] * x + p[1]
+        for _ in range(2):
+            with tf.GradientTape() as t:
+                loss = (line(params, 3.0) - 1.0) ** 2
+            params = [tf.Variable(p - 0.1) for p in params]  # cut
+            t.gradient(loss, params)
+        """,
+    ),
+    case(
         "Python only shows what the source chooses",
         "not-connected",
         """

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 # Where no edit can be right: what the user wants to be connected only the user knows.
 BEYOND = {"not-connected"}
-ZEROS = {"a gradient function that gives zeros", "zeros of a batch_jacobian that has a cut"}
+ZEROS = {
+    "a gradient function that gives zeros",
+    "an area that two boxes do not share",
+    "zeros of a batch_jacobian that has a cut",
+}
 
 
 @pytest.mark.parametrize("case", [*CASES, *QUESTIONS], ids=lambda case: case.name)

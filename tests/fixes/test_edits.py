@@ -242,10 +242,10 @@ BEFORE_AND_AFTER = [
         """,
         """
         x = tf.Variable(3.0)
-        print(y)
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = x * x
+            print(y)
             u = y + 1
             z = u * 2
         tape.gradient(z, x)

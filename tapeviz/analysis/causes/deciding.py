@@ -21,7 +21,7 @@ from .not_connected import unconnected
 from .outside_tape import OutsideTape, with_computed_again
 from .questions import EdgeUnderTest, MadeZero, Unlinked, Unwatched, used_in
 from .table import CAUSES, first_cause
-from .zeros import CLIPPING, FLAT, MASKING
+from .zeros import CLIPPING, FLAT, MASKING, MultipliedByZero, Saturated, clipped_to_zero
 
 _MOST_TRIED = 40
 _BRANCHES = ops_with("branch")
@@ -66,6 +66,8 @@ class CutPaths:
             asked = Unlinked(facts, source, tensor, used_in(facts, self._ancestry))
             cause = first_cause(CAUSES.unlinked, asked)
             return () if cause is None else (cause,)
+        if facts.paths.is_copied_before(self._starts, self._edges):
+            return (unconnected(facts, source),)
         if not self._stops(self._edges, self._causes):
             cause = first_cause(CAUSES.unwatched, Unwatched(facts, source, tensor))
             return (*(() if cause is None else (cause,)), *_others(self._causes))
@@ -154,7 +156,11 @@ def explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
     suspect = None
     if step is not None and has_inside(op) and not op.is_open:
         suspect = last_in_body(facts, op, CLIPPING | FLAT | MASKING)
-    return first_cause(CAUSES.zero, MadeZero(facts, op, step, suspect))
+    cause = first_cause(CAUSES.zero, MadeZero(facts, op, step, suspect))
+    if cause is not None and cause.evidence == MultipliedByZero() and source.tensor is not None:
+        clip = clipped_to_zero(facts, op, facts.paths.starts(source.tensor))
+        return facts.cause_at(Saturated(), clip) if clip is not None else cause
+    return cause
 
 
 def barrier(asked: EdgeUnderTest) -> Cause | None:

@@ -124,17 +124,30 @@ def _put_into(facts: CallFacts, path: str, tensor: TensorId) -> int:
 
 
 def _rebound(case: Unlinked) -> Cause | None:
-    """The name meant a tensor that the target was made from, and was given to another one."""
+    """The name meant a tensor that the target was made from, and was given to another one.
+
+    Names inside a compiled function are noticed late, after the call: those only if no other is.
+    """
+    names = dict.fromkeys((case.source.text, *case.facts.trace.names.get(case.tensor, ())))
+    for until in (case.facts.call.when, None):
+        for name in names:
+            line = _rebound_on(case, name, until)
+            if line:
+                return case.facts.cause(ReplacedSource("rebound"), line)
+    return None
+
+
+def _rebound_on(case: Unlinked, name: str, until: int | None) -> int:
+    """The line that gave the name to the source, after it meant a tensor that was used; else 0."""
     line, was_used = 0, False
-    for when, bound, bound_on in case.facts.flow.bound.get(case.source.text, ()):
-        # Names inside a compiled function are noticed late: the source was bound before the call.
-        if when > case.facts.call.when and bound != case.tensor:
+    for when, bound, bound_on in case.facts.flow.bound.get(name, ()):
+        if when > case.facts.call.when and (bound != case.tensor or until is not None):
             continue
         if bound in case.used.tensors:
             was_used, line = True, 0
         elif bound == case.tensor and was_used and not line:
             line = bound_on
-    return case.facts.cause(ReplacedSource("rebound"), line) if line else None
+    return line
 
 
 def _made_anew(case: Unlinked) -> Cause | None:

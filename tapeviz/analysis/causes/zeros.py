@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar, Literal
 
 from ...trace.model import Op, OpId, Step, TensorId
 from ...trace.op_kinds import ops_with
+from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
+from ..flow.dataflow import Position
 from ..model import Cause, Evidence
 from ..numbers.began import is_meant
 from ..numbers.spoiled import NORMALISING, is_even, takes_nothing, was_given
@@ -246,6 +249,48 @@ def _where_masked(facts: CallFacts, op: Op) -> Op | None:
         is_passed_on = maker.type in _SHARING or maker.type in _SQUARES
         made = zeros[0] if zeros and is_passed_on else None
     return None
+
+
+def clipped_to_zero(facts: CallFacts, op: Op, starts: Collection[Position]) -> Op | None:
+    """The op that clipped something made from the source to 0, where all factors of ``op`` that are
+    0 come from such: the area that two boxes share, ``max(0, x) * max(0, y)``.
+
+    Both factors are 0 there, so that neither gets a gradient through the product.
+    """
+    trace, clips = facts.trace, list[Op]()
+    waiting = _zeros_taken(facts, op)
+    are_both_zero = _multiplies_zeros(op, waiting)
+    seen: set[TensorId] = set()
+    while waiting:
+        tensor = waiting.pop()
+        maker = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+        if tensor in seen:
+            continue
+        seen.add(tensor)
+        if maker is None or facts.call.tape not in maker.tapes:
+            return None
+        zeros = _zeros_taken(facts, maker)
+        if maker.type in _PRODUCTS | _SHARING and zeros:
+            waiting.extend(zeros)
+            are_both_zero |= _multiplies_zeros(maker, zeros)
+        elif maker.type in _BOUNDS and facts.flow.ancestry([tensor]).leads_from(starts):
+            clips.append(maker)
+        else:
+            return None
+    return min(clips, key=lambda clip: clip.id, default=None) if are_both_zero else None
+
+
+def _zeros_taken(facts: CallFacts, op: Op) -> list[TensorId]:
+    """The inputs that are 0; indices are none."""
+    known = (t for t in op.inputs if is_differentiable(facts.dtype(t)))
+    return [t for t in known if is_zero(facts.trace.stats(t))]
+
+
+def _multiplies_zeros(op: Op, zeros: Collection[TensorId]) -> bool:
+    return op.type == "Mul" and len(zeros) == len(op.inputs)
+
+
+_BOUNDS = frozenset({"Relu", "Relu6", "Maximum", "Minimum", "ClipByValue"})
 
 
 def _became_infinite(facts: CallFacts, op: Op) -> Saturated | None:

@@ -7,11 +7,14 @@ source that nothing else leads from is looked for in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
 
 from ...trace.model import Call, TapeId, TensorId
-from .dataflow import Ancestry, DataEdge, DataFlow, Position
+from ...trace.op_kinds import ops_with
+from .dataflow import Ancestry, DataEdge, DataFlow, EdgesInto, Position
+
+_COPIES = ops_with("copy")
 
 _MOST_PAST = 2_000
 """A loop of many steps has a past that grows with each: so much of it is looked at every time."""
@@ -58,6 +61,33 @@ class Paths:
         targets."""
         leads_to = self.recent.leads_from(starts)
         return self.recent if any(target in leads_to for target in self.targets) else self.whole
+
+    def is_copied_before(self, starts: Collection[Position], edges: EdgesInto) -> bool:
+        """Whether the source's own value, unchanged, was written into variables before the tape
+        began, and these ``edges`` lead from it to the targets in no other way.
+
+        So the weights of a target network are set, which is a network of its own from then on.
+        """
+        if self.ancestry_from(starts) is self.recent:
+            return False
+        copies = [
+            edge
+            for into in edges.values()
+            for edge in into
+            if edge.kind == "assign" and self._is_past_write(edge)
+        ]
+        unchanged = Ancestry(
+            {
+                position: tuple(edge for edge in into if self._keeps_value(edge))
+                for position, into in edges.items()
+            }
+        ).leads_from(starts)
+        reached = {*starts, *unchanged}
+        return bool(copies) and all(edge.start in reached for edge in copies)
+
+    def _keeps_value(self, edge: DataEdge) -> bool:
+        op = self._flow.trace.ops.get(edge.op) if edge.op is not None else None
+        return edge.kind != "op" or (op is not None and op.type in _COPIES)
 
     def writes_since(self, starts: Iterable[Position]) -> int:
         """When the writes that this ancestry goes through begin: a time of the recording."""

@@ -190,6 +190,10 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
     if not isinstance(node, cst.Call) or not node.args:
         return ""
     inner = node.args[0].value
+    if called_name(node) in ("clip_by_value", "minimum", "maximum"):
+        x = uncast(source, inner)
+        bounds = "".join(f", {source.code(arg.value)}" for arg in node.args[1:])
+        return f"{source.tf}.{called_name(node)}({x}{bounds})" if x else ""
     if called_name(node) not in ("cast", "int") and not dotted(node.func).endswith("to_int32"):
         return ""
     while isinstance(inner, cst.Call) and called_name(inner) in _ROUNDING and inner.args:

@@ -41,9 +41,12 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             if x and text and is_at_cause(case, indices):
                 _put(plan, call, text)
             continue
-        if x and argument(call, 2, "axis", "batch_dims") is None and is_at_cause(case, indices):
+        along = argument(call, 3, "axis")
+        axis = source.code(along.value) if along is not None else "0"
+        is_row = axis.isdigit() and argument(call, 4, "batch_dims") is None
+        if x and is_row and is_at_cause(case, indices):
             p, i = (source.code(enclosed(given.value)) for given in (params, indices))
-            _put(plan, call, _between_rows(case, p, i, x, rank_of(case, p)))
+            _put(plan, call, _between_rows(case, p, i, x, rank_of(case, p), int(axis)))
     for call in all_of(source.module, cst.Call):
         key = argument(call, 0, "keys")
         x = uncast(source, key.value) if key is not None and called_name(call) == "lookup" else ""
@@ -66,14 +69,15 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
         yield Edit(_TITLE, plan.text(), is_estimate=True)
 
 
-def _between_rows(case: FixCase, p: str, i: str, x: str, rank: int) -> str:
+def _between_rows(case: FixCase, p: str, i: str, x: str, rank: int, axis: int = 0) -> str:
     """The line between two rows of a table of this rank, at ``x``, which is ``i`` rounded down."""
-    tf = case.source.tf
-    here = f"{tf}.gather({p}, {i})"
-    following = f"{tf}.gather({p}, {tf}.minimum({i} + 1, {tf}.shape({p})[0] - 1))"
+    tf, after = case.source.tf, rank - 1 - axis
+    along = f", axis={axis}" if axis else ""
+    here = f"{tf}.gather({p}, {i}{along})"
+    following = f"{tf}.gather({p}, {tf}.minimum({i} + 1, {tf}.shape({p})[{axis}] - 1){along})"
     part = f"({x} - {tf}.cast({i}, {tf}.float32))"
-    if rank > 1:
-        part += f"[..., {', '.join([f'{tf}.newaxis'] * (rank - 1))}]"
+    if after > 0:
+        part += f"[..., {', '.join([f'{tf}.newaxis'] * after)}]"
     return f"{here} + {part} * ({following} - {here})"
 
 

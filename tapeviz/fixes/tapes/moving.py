@@ -46,8 +46,12 @@ def _from_before(
     was computed once: not where a turn goes on from what the last one made."""
     siblings = source.siblings(around)
     between = siblings[_place(siblings, outside) : _place(siblings, around)]
-    moved = _dependents(between, outside)
-    if any(isinstance(statement, (cst.ClassDef, cst.FunctionDef)) for statement in moved):
+    moved = [
+        statement
+        for statement in _dependents(between, outside, with_shown=True)
+        if statement is outside or not isinstance(statement, (cst.ClassDef, cst.FunctionDef))
+    ]  # a function reads names when it is called
+    if isinstance(outside, (cst.ClassDef, cst.FunctionDef)):
         return
     if around is not block.node:
         made = set[str]().union(*map(bound_names, moved))
@@ -187,12 +191,15 @@ def _statements_of_cause(case: FixCase) -> Iterator[Statement]:
             yield statement
 
 
-def _dependents(statements: Sequence[Statement], first: Statement) -> list[Statement]:
-    """``first``, and of those after it what reads something that was made from it."""
+def _dependents(
+    statements: Sequence[Statement], first: Statement, with_shown: bool = False
+) -> list[Statement]:
+    """``first``, and of those after it what reads something that was made from it; with what only
+    shows or writes it (``print(y)``, ``q.assign(y)``), which cannot run before."""
     kept: list[Statement] = []
     names: set[str] = set()
     for statement in statements:
-        is_shown = isinstance(sole(statement), cst.Expr)
+        is_shown = isinstance(sole(statement), cst.Expr) and not with_shown
         if statement is first or (names & read_names(statement) and not is_shown):
             kept.append(statement)
             names |= bound_names(statement)

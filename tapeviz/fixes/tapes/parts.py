@@ -62,12 +62,15 @@ def _ask_for_wholes(case: FixCase, call: cst.Call, asked: cst.List | cst.Tuple) 
 
 
 def _whole_and_part(source: ParsedSource, node: cst.BaseExpression) -> tuple[str, str]:
-    """``x`` and ``[0]`` of ``x[0]``; no part for what is no slice of something with a name."""
+    """``x`` and ``[0]`` of ``x[0]``, also of a name for it; no part for what is no slice of
+    something with a name."""
     code = source.code(node)
+    if isinstance(node, cst.Name):
+        node = source.bound_to(node.value) or node
     if not isinstance(node, cst.Subscript) or not is_plain_path(source.code(node.value)):
         return code, ""
     whole = source.code(node.value)
-    return whole, code[len(whole) :]
+    return whole, source.code(node)[len(whole) :]
 
 
 def ask_for_all_parts(case: FixCase) -> Iterator[Edit]:

@@ -142,10 +142,7 @@ def soft_accuracy(case: FixCase) -> Iterator[Edit]:
         given = [_unrounded(source, side) for side in sides]
         if len(given) != 2 or not any(given):
             continue
-        p, y = (
-            soft or f"{tf}.cast({source.code(side)}, {tf}.float32)"
-            for soft, side in zip(given, sides, strict=True)
-        )
+        p, y = (soft or _as_number(source, side) for soft, side in zip(given, sides, strict=True))
         plan = Plan(source)
         near = cst.parse_expression(f"1.0 - {tf}.abs({p} - {y})")
         plan.replace(around, fitting(source, around, near))
@@ -165,6 +162,12 @@ def _equalities(
             only = node.comparisons[0]
             if len(node.comparisons) == 1 and isinstance(only.operator, cst.Equal):
                 yield [node.left, only.comparator], node
+
+
+def _as_number(source: ParsedSource, side: cst.BaseExpression) -> str:
+    code = source.code(enclosed(side))
+    is_literal = isinstance(side, (cst.List, cst.Float))
+    return code if is_literal else f"{source.tf}.cast({source.code(side)}, {source.tf}.float32)"
 
 
 def _unrounded(source: ParsedSource, node: cst.BaseExpression) -> str:
