@@ -130,6 +130,11 @@ class Encoder:
             self.tensors.see(identity, tensor, self._lines)
         return identity
 
+    def number(self, name: str, kind: str, identity: int, site: int) -> None:
+        """A name was given a Python number, the object of this identity."""
+        about = f'"value":"{kind}","object":{identity}'
+        self._lines.append(f'{{"e":"bind","name":{json.dumps(name)},"site":{site},{about}}}')
+
     def symbolic(self, pairs: Iterable[tuple[int, Any]]) -> None:
         """A graph's tensors with their negative ids."""
         for identity, tensor in pairs:
@@ -163,10 +168,11 @@ class Encoder:
 
     def runs(self, graphs: list[int], into: int, call: KeptCall | None = None) -> None:
         """The next op, put into the graph ``into`` or eager, runs these graphs."""
-        run = {"e": "runs", "graphs": graphs, "into": into}
+        about = ""
         if call is not None:
-            run["call"], call.op = call.number, len(self.history.lines) + 1
-        self._lines.append(json.dumps(run))
+            call.op = len(self.history.lines) + 1
+            about = f',"call":{call.number}'
+        self._lines.append(f'{{"e":"runs","graphs":{graphs},"into":{into}{about}}}')
 
     def graph_op(self, fields: dict[str, Any]) -> None:
         """An op that was put into a graph."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import private
 from ..installed import Installed
 from ..recording import RecordingContext, caller
+from ..rerun.sources import Tapped
 from .graph_ops import put_into_graph
-from .kept_calls import Handle, KeptCall
+from .kept_calls import KeptCall
 from .taps import Taps
 
 
@@ -78,42 +79,70 @@ def _about(recording: RecordingContext, graph: Any) -> dict[str, Any]:
     return about
 
 
+class _Running(NamedTuple):
+    """A traced function that runs eagerly.
+
+    ``number``: its graph's; ``returned``: how many of its outputs the snippet's function has;
+    ``copy``: what runs in its place.
+    """
+
+    graph: Any
+    number: int
+    returned: int | None
+    copy: Tapped | None
+
+
 def _running(
     recording: RecordingContext, run: Callable[..., Any], taps: Taps
 ) -> Callable[..., Any]:
     """``AtomicFunction.call_flat`` runs a traced function; into a graph without a callback."""
     kept, are_eager = recording.kept_calls, {private.EagerTensor}.issuperset
+    append, encoder, local = recording.append, recording.encoder, recording.local
+    known: dict[Any, _Running] = {}  # kept_calls holds each anyway
 
-    @recording.guarded
-    def begun(function: Any, graph: Any, inputs: Sequence[Any], into: Any) -> KeptCall | None:
+    def looked_up(function: Any) -> _Running | None:
+        graph = private.graph_behind(function)
         number = recording.symbols.known_graph(graph) if graph is not None else 0
         if not number:
             return None
-        where = recording.symbols.graph(into) if into is not None else 0
-        call = None
-        if into is None:
-            if not are_eager(map(type, inputs)):
-                return None  # a graph's tensor that leaked: TensorFlow refuses it
-            with recording.log.hiding():
-                call = kept.begin(graph, function, inputs)
-        recording.append((recording.encoder.runs, [number], where, call))
-        return call
+        # TensorFlow 2.15 traces the backward pass of a backward pass where no hook sees it.
+        returned = recording.returned.get(number)
+        about = known[function] = _Running(graph, number, returned, taps.copy_of(function))
+        return about
 
     @recording.guarded
-    def ended(call: KeptCall, outputs: Sequence[Any] | None, sources: Sequence[Any]) -> None:
-        # TensorFlow 2.15 traces the backward pass of a backward pass where no hook sees it.
-        returned = recording.returned.get(recording.symbols.graph(call.graph))
-        kept.end(call, (outputs or ())[:returned], sources)  # None: of a function without any
-        spoiled = [call.inputs[place] for place in taps.spoiled(call.function)]
-        kept.written.update(
-            resource.id for resource in spoiled if isinstance(resource, Handle) and resource.dtype
-        )
+    def begun(function: Any, inputs: Sequence[Any]) -> tuple[_Running, KeptCall] | None:
+        about = known.get(function) or looked_up(function)
+        if about is None or not are_eager(map(type, inputs)):
+            return None  # a graph's tensor that leaked: TensorFlow refuses it
+        local.hidden += 1
+        try:
+            call = kept.begin(about.graph, function, inputs)
+        finally:
+            local.hidden -= 1
+        append((encoder.runs, [about.number], 0, call))
+        return about, call
+
+    @recording.guarded
+    def ended(
+        about: _Running, call: KeptCall, inputs: Sequence[Any], outputs: Any, sources: Any
+    ) -> None:
+        append((kept.end, call, outputs, sources))
+        if about.copy is not None and about.copy.spoiled:
+            resources = [inputs[place] for place in about.copy.spoiled]
+            kept.written.update(private.id_of(each) for each in resources if _is_variable(each))
 
     @recording.guarded
     def raised(call: KeptCall, inputs: Sequence[Any], words: str) -> None:
         fields = {"type": call.function.name.decode(), "error": words}
-        fields |= {"site": recording.here(sys._getframe(1)), "call": recording.local.state[0]}
-        recording.append((recording.encoder.failed_op, fields, list(inputs)))
+        fields |= {"site": recording.here(sys._getframe(1)), "call": local.state[0]}
+        append((encoder.failed_op, fields, list(inputs)))
+
+    @recording.guarded
+    def begun_in_graph(graph: Any, into: Any) -> None:
+        number = recording.symbols.known_graph(graph) if graph is not None else 0
+        if number:
+            append((encoder.runs, [number], recording.symbols.graph(into)))
 
     @recording.guarded
     def put(graph: Any, into: Any, outputs: Sequence[Any]) -> None:
@@ -122,22 +151,41 @@ def _running(
             recording.runs[recording.symbols.graph(into), op.name] = [graph]
             put_into_graph(recording, op.type, op.inputs, None, op.outputs, into)
 
+    def running_in_graph(into: Any, function: Any, args: tuple[Any, ...]) -> Any:
+        graph = private.graph_behind(function)
+        begun_in_graph(graph, into)
+        outputs = run(function, *args)
+        put(graph, into, outputs)
+        return outputs
+
     def running(self: Any, *args: Any) -> Any:
         if _is_silent(recording):
             return run(self, *args)
-        into, graph = private.graph_being_built(), private.graph_behind(self)
-        call = begun(self, graph, args, into)
-        if call is not None:
-            try:
-                outputs, sources = taps.run(lambda: run(self, *args), self)
-            except Exception as error:
-                raised(call, args, str(error))
-                raise
-            ended(call, outputs, sources)
-            return outputs
-        outputs = run(self, *args)
+        into = private.graph_being_built()
         if into is not None:
-            put(graph, into, outputs)
+            return running_in_graph(into, self, args)
+        found = begun(self, args)
+        if found is None:
+            return run(self, *args)
+        about, call = found
+        sources: Sequence[Any] = ()
+        try:
+            if about.copy is None:
+                outputs = run(self, *args)
+            else:
+                outputs, sources = taps.run(lambda: run(self, *args), self, about.copy)
+        except BaseException as error:
+            if isinstance(error, Exception):
+                raised(call, args, str(error))
+            append((kept.end, call, None, ()))
+            raise
+        # TensorFlow returns None for a function without outputs.
+        ended(about, call, args, (outputs or ())[: about.returned], sources)
         return outputs
 
     return running
+
+
+def _is_variable(resource: Any) -> bool:
+    """Whether a variable is behind an eager resource tensor."""
+    return private.is_resource(resource._datatype_enum()) and bool(private.behind(resource)[0])

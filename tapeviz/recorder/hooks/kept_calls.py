@@ -51,9 +51,10 @@ class Handle(NamedTuple):
 class KeptCall:
     """One eager call. ``number``: from 1, among those of its graph; ``sequence``: among all calls.
 
-    ``inputs``: arrays, :class:`Handle`, or a tensor that NumPy cannot show; ``outputs``: the same,
-    ``None`` if the call raised; ``sources``: what it took from elsewhere; ``taken``, ``given``: the
-    ids of its arguments and results; ``op``: the number of the eager op, 0 until it is encoded.
+    ``inputs``: the arguments; once it is over, for each an array, a :class:`Handle`, or a tensor
+    that NumPy cannot show; ``outputs``: the same, ``None`` if the call raised; ``sources``: what it
+    took from elsewhere; ``taken``, ``given``: the ids of its arguments and results; ``op``: the
+    number of the eager op, 0 until it is encoded.
     """
 
     graph: Any
@@ -61,7 +62,7 @@ class KeptCall:
     number: int
     sequence: int
     inputs: Sequence[Any]
-    taken: Sequence[int]
+    taken: Sequence[int] = ()
     outputs: Sequence[Any] | None = None
     given: Sequence[int] = ()
     sources: Sequence[Any] = ()
@@ -83,6 +84,8 @@ class _Traced:
 
     captured: frozenset[int]
     """Ids of tensors that the function holds anyway."""
+    resources: Sequence[int]
+    """Places of the arguments that are resources."""
     calls: dict[int, KeptCall] = field(default_factory=dict)
     count: int = 0
     ids: list[int] = field(default_factory=list)
@@ -93,6 +96,14 @@ class _Traced:
     fresh_bytes: int = 0
     fresh_calls: int = 0
     last_read: float = 0.0
+
+    def take_handles(self, arguments: Sequence[Any]) -> None:
+        """Let ``handles`` be those among these arguments."""
+        known, self.handles = self.handles, {}
+        for place in self.resources:
+            handle = arguments[place]
+            identity = handle._id or FIRST_ID
+            self.handles[identity] = known.get(identity) or _readable(handle)
 
 
 class KeptCalls:
@@ -122,41 +133,46 @@ class KeptCalls:
         self._lock = threading.RLock()
 
     def begin(self, graph: Any, function: Any, arguments: Sequence[Any]) -> KeptCall:
-        """Keep the arguments of a call that is about to run, and the state if it is time to."""
+        """Number a call that is about to run; read what variables hold if it is time to."""
         with self._lock:  # threads may call functions at once
-            return self._begin(graph, function, arguments)
+            traced = self._traced.get(graph)
+            if traced is None:
+                resources = [place for place, each in enumerate(arguments) if _is_resource(each)]
+                traced = self._traced[graph] = _Traced(private.captured_ids(graph), resources)
+            traced.count += 1
+            traced.fresh_calls += 1
+            self._sequence += 1
+            call = KeptCall(graph, function, traced.count, self._sequence, arguments)
+            self._checkpoint(traced, call)
+            return call
 
-    def _begin(self, graph: Any, function: Any, arguments: Sequence[Any]) -> KeptCall:
-        traced = self._traced.get(graph)
-        if traced is None:
-            traced = self._traced[graph] = _Traced(captured=private.captured_ids(graph))
-        traced.count += 1
-        self._sequence += 1
+    def end(self, call: KeptCall, outputs: Sequence[Any] | None, sources: Sequence[Any]) -> None:
+        """Keep what a call was given, what it gave, and what it took from elsewhere.
+
+        On the log's thread: there many calls follow each other.
+        """
+        if outputs is not None:
+            call.outputs = tuple(map(_held, outputs))
+            call.given = tuple([output._id or FIRST_ID for output in outputs])
+            call.sources = tuple(map(_held, sources))
+        with self._lock:
+            traced = self._traced[call.graph]
+            size = sum(map(_size, call.outputs or ())) + sum(map(_size, call.sources))
+            self._add(traced, call, size + self._keep_inputs(traced, call))
+
+    def _keep_inputs(self, traced: _Traced, call: KeptCall) -> int:
+        """Put what is held of the arguments in their place; the bytes that this adds."""
         size = 0
-        if len(traced.ids) != len(arguments):
-            traced.ids, traced.inputs = [-1] * len(arguments), [None] * len(arguments)
-        for place, argument in enumerate(arguments):
+        if len(traced.ids) != len(call.inputs):
+            traced.ids, traced.inputs = [-1] * len(call.inputs), [None] * len(call.inputs)
+        for place, argument in enumerate(call.inputs):
             identity = argument._id or FIRST_ID
             if traced.ids[place] != identity:
                 held = traced.inputs[place] = _held(argument)
                 size += 0 if identity in traced.captured else _size(held)
-                if type(held) is Handle:
-                    traced.handles.pop(traced.ids[place], None)
-                    traced.handles[identity] = _readable(argument, held)
                 traced.ids[place] = identity
-        held, taken = tuple(traced.inputs), tuple(traced.ids)
-        call = KeptCall(graph, function, traced.count, self._sequence, held, taken)
-        self._checkpoint(traced, call.number)
-        self._add(traced, call, size)
-        return call
-
-    def end(self, call: KeptCall, outputs: Sequence[Any], sources: Sequence[Any] = ()) -> None:
-        """Keep what a call gave, and what it took from elsewhere."""
-        held = call.outputs = tuple(map(_held, outputs))
-        call.given = tuple([output._id or FIRST_ID for output in outputs])
-        call.sources = tuple(map(_held, sources))
-        with self._lock:
-            self._grow(call, sum(map(_size, held)) + sum(map(_size, call.sources)))
+        call.inputs, call.taken = tuple(traced.inputs), tuple(traced.ids)
+        return size
 
     def count(self, graph: Any) -> int:
         """How many calls a graph had."""
@@ -181,14 +197,17 @@ class KeptCalls:
         traced = self._traced.get(graph)
         return traced is not None and any(since <= moment < until for moment in traced.dropped)
 
-    def _checkpoint(self, traced: _Traced, number: int) -> None:
+    def _checkpoint(self, traced: _Traced, call: KeptCall) -> None:
         """Read what the variables hold: all of them, or those that changed behind our back."""
-        now = time.monotonic()
+        now, number = time.monotonic(), call.number
         is_power = number & (number - 1) == 0
         has_many = 8 * traced.fresh_calls > limits.CALLS_KEPT
         has_much = has_many or 8 * traced.fresh_bytes > self._budget
         is_time = now - traced.last_read > self._pause
         is_due = is_power or has_much or is_time
+        if not is_due and not self.written:
+            return
+        traced.take_handles(call.inputs)
         if not is_due and self.written.isdisjoint(traced.handles):
             return
         written = self.written.intersection(traced.handles)
@@ -258,12 +277,8 @@ class KeptCalls:
         if before is not None and before.number & (before.number - 1):
             self._spare.append(before)  # neither the last any more, nor one at a checkpoint
         traced.calls[call.number] = self.timeline[call.sequence] = call
-        traced.fresh_calls += 1
         traced.fresh_bytes += size
-        self._grow(call, size)
-
-    def _grow(self, call: KeptCall, size: int) -> None:
-        call.nbytes += size
+        call.nbytes = size
         self._bytes += size
         most = limits.CALLS_KEPT
         while self._spare and (self._bytes > self._budget or len(self.timeline) > most):
@@ -285,9 +300,13 @@ def _held(tensor: Any) -> Any:
     return tensor._numpy_internal()
 
 
-def _readable(handle: Any, about: Handle) -> _Readable:
-    size = math.prod(about.shape) * private.dtype_size(about.dtype) if about.dtype else 0
-    return _Readable(handle, about.dtype, size)
+def _is_resource(tensor: Any) -> bool:
+    return private.is_resource(tensor._datatype_enum())
+
+
+def _readable(handle: Any) -> _Readable:
+    dtype, shape = private.behind(handle)
+    return _Readable(handle, dtype, math.prod(shape) * private.dtype_size(dtype) if dtype else 0)
 
 
 def _size(held: Any) -> int:

@@ -44,6 +44,7 @@ class Names:
         self._recording = recording
         self._tapes = tapes
         self._append, self._here = recording.append, recording.sites.here
+        self._number = recording.encoder.number
         self._local = recording.local
         self._counts: dict[str, int] = {}
         self._taken: dict[int, list[Any]] = {}
@@ -55,6 +56,14 @@ class Names:
             if kind is private.EagerTensor:
                 if not self._local.hidden:
                     self._append((None, name, value, self._here(sys._getframe(1))))
+            elif kind in _SCALARS:
+                # A loop's counter, say. The words for a key run nothing of the snippet's.
+                count = self._counts.get(name, 0)
+                if count <= limits.BINDINGS_OF_NAME and not self._local.hidden:
+                    self._counts[name] = count + 1
+                    if count < limits.BINDINGS_OF_NAME:
+                        site = self._here(sys._getframe(1))
+                        self._append((self._number, name, kind.__name__, id(value), site))
             elif kind not in _UNINTERESTING and not self._local.hidden:
                 # What it calls of the snippet's, such as the words for a key, binds names again.
                 self._local.hidden += 1
@@ -106,8 +115,6 @@ class Names:
             self._recording.log.complain("an exception's traceback")
 
     def _bound(self, name: str, value: Any, kind: type, frame: FrameType) -> None:
-        if kind in _SCALARS and self._counts.get(name, 0) > limits.BINDINGS_OF_NAME:
-            return
         about, tensors = self._about(value)
         if about is None:
             return

@@ -27,28 +27,27 @@ class Taps:
     def install(self, installed: Installed) -> None:
         installed.replace(private.Context, private.CALL_FUNCTION, self._calling)
 
-    def run(self, call: Callable[[], Any], function: Any) -> tuple[Any, Sequence[Any]]:
-        """Run ``call``, which calls ``function``; return its result and the sources, in order."""
+    def copy_of(self, function: Any) -> Tapped | None:
+        """The copy that runs in the place of a function; ``None`` if it takes nothing from outside
+        that a later run could not compute again."""
         name = function.name
         if name not in self._copies:
             self._copies[name] = None
             with self._recording.shielded("what a function takes from outside"):
                 self._copies[name] = tap(private.functions.definition(name))
-        copy = self._copies[name]
-        if copy is None:
-            return call(), ()
+        return self._copies[name]
+
+    def run(
+        self, call: Callable[[], Any], function: Any, copy: Tapped
+    ) -> tuple[Any, Sequence[Any]]:
+        """Run ``call``, which calls ``function``; return its result and the sources, in order."""
         local = self._recording.local
-        local.tapped, local.sources = (name, copy), ()
+        local.tapped, local.sources = (function.name, copy), ()
         try:
             outputs = call()
         finally:
             local.tapped = None
         return outputs, [local.sources[place] for place in copy.order] if local.sources else ()
-
-    def spoiled(self, function: Any) -> Sequence[int]:
-        """Positions of the resources that it may have changed so that no re-run knows how."""
-        copy = self._copies.get(function.name)
-        return copy.spoiled if copy is not None else ()
 
     def _calling(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """``Context.call_function``, by which an ``AtomicFunction`` runs."""
