@@ -19,6 +19,7 @@ from .analysis.inside_words import words_about_values
 from .analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, Finding, Fix
 from .analysis.rounds.round_words import numbers_words
 from .shares import ShareTable
+from .text.source import holds_code
 from .trace.model import EMPTY_TRACE, Array, Call, CallId, Check, TensorId, Trace
 
 _TRACED = "in user code:\n"
@@ -26,6 +27,7 @@ _TRACED_FRAME = re.compile(
     r'\s*File ".*", line (?P<line>\d+), in (?P<name>\S+)(?:  (?P<mark>\*+))?\s*$'
 )
 _FUNCTION_NODE = re.compile(r"\{\{function_node [^}]*\}\}\s*")
+NO_CODE = "The text has no line of Python code, so nothing ran."
 MAX_ELEMENTS = 10_000
 _IN_A_LINE = 4
 """Elements of a value that stand in one line."""
@@ -122,6 +124,11 @@ def report_of_trouble(message: str) -> dict[str, Any]:
     """The same object for a file that could not be recorded at all."""
     error = {"type": "TapevizError", "message": message, "line": None, "explanation": ""}
     return report(EMPTY_TRACE, EMPTY_DIAGNOSIS) | {"error": error}
+
+
+def ran_no_code(trace: Trace) -> bool:
+    """Whether the text that ran had only comments, as a page without any code has."""
+    return bool(trace.source) and not trace.ops and not holds_code(trace.source)
 
 
 def ended_well(trace: Trace) -> bool:

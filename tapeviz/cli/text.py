@@ -22,11 +22,13 @@ from ..analysis.rounds.round_words import (
 )
 from ..analysis.status import BOTH, word_of
 from ..report import (
+    NO_CODE,
     bridge_heading,
     check_words,
     ended_well,
     number_in_a_line,
     plain_message,
+    ran_no_code,
     ran_words,
 )
 from ..shares import ShareTable
@@ -87,6 +89,8 @@ def as_text(
         ]
     elif not ended_well(trace):
         blocks.append(_unfinished(trace))
+    elif ran_no_code(trace):
+        blocks.append(NO_CODE)
     elif not diagnosis.calls:
         blocks.append("No gradient was asked for.")
     return "\n\n".join(block for block in blocks if block)

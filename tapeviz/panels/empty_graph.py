@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ..document import Document
+from ..report import ran_no_code
 from .widgets import plain_label
 
 
@@ -36,6 +37,12 @@ class EmptyGraph(QWidget):
         if document.is_running:
             self.title.setText("Running …")
             self.words.setText("The graph appears as soon as the first ops are recorded.")
+        elif ran_no_code(document.trace):
+            self.title.setText("No code to run")
+            self.words.setText(
+                "No line of this text is Python: all of it is kept as comments."
+                "\nPaste the code itself, or choose one of the Examples."
+            )
         elif document.trace.source and not document.trace.ops:
             self.title.setText("No TensorFlow op ran")
             self.words.setText("The snippet ended before it computed anything. See Output.")

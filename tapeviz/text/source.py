@@ -236,3 +236,8 @@ def _conditions(node: ast.AST) -> list[ast.expr]:
         named = [keyword.value for keyword in node.keywords if keyword.arg == "pred"]
         return (node.args[:1] or named) if node.func.attr == "cond" else []
     return []
+
+
+def holds_code(text: str) -> bool:
+    """Whether a line of the text is neither blank nor a comment."""
+    return any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines())

@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from tapeviz.analysis import diagnose
+from tapeviz.analysis.model import Diagnosis
 from tapeviz.cli.text import MOST_LISTED, as_text
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.trace.file import load
+from tapeviz.trace.model import Trace
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 
@@ -42,3 +44,8 @@ def test_the_numbers_of_many_gradients_have_a_line_each() -> None:
     assert len(lines) == 1 + len(many)
     assert lines[1].split() == ["w0", "[3,", "4],", "norm", "0.3212"]
     assert lines[2].split()[0] == "w1"
+
+
+def test_a_text_without_code_is_told_from_one_that_asks_for_no_gradient() -> None:
+    assert "no line of Python code" in as_text(Trace(source="# a\n#¶ b\n"), Diagnosis())
+    assert as_text(Trace(source="print(1)\n"), Diagnosis()) == "No gradient was asked for."

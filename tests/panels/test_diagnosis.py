@@ -17,7 +17,7 @@ from tapeviz.panels.diagnosis.panel import PAGE, DiagnosisPanel
 from tapeviz.panels.look import Theme
 from tapeviz.panels.outdated import Veil
 from tapeviz.panels.widgets import Badge
-from tapeviz.trace.model import CallId
+from tapeviz.trace.model import CallId, Trace
 from tests.document.sample import FIX, SamplePipeline
 
 
@@ -230,6 +230,11 @@ def test_nothing_asked_for_is_said(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     show(qtbot, panel, Diagnosis())
     assert panel.cards == []
     assert "asked for no gradient" in words(panel)
+
+
+def test_a_text_without_code_is_said_to_have_none(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    panel.document.take_trace(Trace(source="#¶ $ pip install tensorflow\n"))
+    qtbot.waitUntil(lambda: "no line of Python code" in words(panel))
 
 
 def test_the_card_of_the_shown_call_is_marked(qtbot: QtBot, panel: DiagnosisPanel) -> None:

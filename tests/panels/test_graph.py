@@ -108,6 +108,15 @@ def test_an_empty_graph_says_how_to_begin(qtbot: QtBot, document: Document, them
     qtbot.waitUntil(lambda: not panel.empty.isVisible())
 
 
+def test_a_text_without_code_is_told_in_the_place_of_its_graph(
+    qtbot: QtBot, panel: GraphPanel
+) -> None:
+    panel.document.take_trace(Trace(source="#¶ some words\n\n#¶ and more of them\n"))
+    qtbot.waitUntil(lambda: panel.empty.title.text() == "No code to run")
+    panel.document.take_trace(Trace(source="print(1)\n"))
+    qtbot.waitUntil(lambda: panel.empty.title.text() == "No TensorFlow op ran")
+
+
 def test_the_scene_speaks_for_itself_to_a_screen_reader(panel: GraphPanel) -> None:
     assert panel.view.accessibleDescription() == "7 nodes, 7 edges"
     panel.document.select_nodes(frozenset(("op5",)))

@@ -127,6 +127,12 @@ def test_a_pasted_page_is_repaired_and_can_be_undone(
     assert document.text.source == ""
 
 
+def test_a_page_without_code_is_not_called_repaired(qtbot: QtBot, panel: SourcePanel) -> None:
+    text = panel.document.text
+    text.take_repairs(Repairs("#¶ no code\n", ((1, "not Python: kept as a comment"),)))
+    assert panel.repair_strip.words.text().startswith("No line of it is Python")
+
+
 def test_typing_is_never_repaired(qtbot: QtBot, panel: SourcePanel) -> None:
     panel.editor.setFocus()
     QApplication.clipboard().setText("one word")

@@ -15,6 +15,7 @@ from ...analysis.alike import SourceResult, alike_results
 from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Fix
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...document import Document
+from ...report import NO_CODE, ran_no_code
 from ...trace.model import EMPTY_TRACE, CallId
 from ..look import Theme
 from ..outdated import Veil
@@ -364,6 +365,8 @@ class DiagnosisPanel(Panel):
             for group in groups
             for item in (group.sources if isinstance(group, CallSite) else group.findings)
         ]
+        if ran_no_code(document.trace):
+            return NO_CODE
         if not calls and not diagnosis.error:
             return NO_GRADIENT
         if not calls:

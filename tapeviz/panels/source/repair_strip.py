@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout
 
 from ...document import Document
 from ...document.pipeline import Repairs
+from ...text.source import holds_code
 from ..look import Theme
 from ..widgets import IconButton, link_button, plain_label
 
@@ -70,6 +71,8 @@ class RepairStrip(QFrame):
             return
         count = len(repairs.repairs)
         done = f"Repaired {count} thing{'s' if count != 1 else ''}" if count else ""
+        if count and not holds_code(repairs.text):
+            done = "No line of it is Python: all of it is kept as comments"
         skipped = left_out_words(left_out, repairs.blocks)
         self.words.setText(". ".join(part for part in (skipped, done, repairs.error) if part))
         self.list.setPlainText("\n".join(listed(repairs, left_out)))
