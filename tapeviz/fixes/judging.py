@@ -58,7 +58,9 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
     if old.status == "zero" and _has_vanished(after.trace, new):
         return False
     method = before.diagnosis.calls[key[0]].call.method
-    has_same_shape = old.shape is None or old.shape == new.shape or method != "gradient"
+    # Where a Python function was not followed, py_function gives a single 0 for any shape.
+    is_placeholder = old.status == "zero" and old.shape == ()
+    has_same_shape = old.shape in (None, new.shape) or is_placeholder or method != "gradient"
     if not (has_same_shape or edit.parts or edit.has_other_shape):
         return False
     return edit.asks_once or _others_flow(before, after, key)

@@ -24,7 +24,7 @@ from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .smooth.branches import weigh_both
 from .smooth.counts import SOFT_COUNTS
 from .smooth.indices import interpolate, interpolate_edges, splat, weigh_picked
-from .smooth.widths import count_softly, weigh_by_width
+from .smooth.widths import count_softly, weigh_by_width, weigh_selected
 from .smooth.zeros import (
     GENTLER_EXPONENTIAL,
     GENTLER_SIGMOID,
@@ -169,6 +169,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         interpolate_edges,
         splat,
         count_softly,
+        weigh_selected,
         *SOFT_COUNTS,
         STRAIGHT_THROUGH,
         straight_through_largest,

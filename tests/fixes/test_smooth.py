@@ -201,6 +201,45 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "n = tf.reduce_mean(1.0 - tf.abs(tf.sigmoid(x - a) - tf.cast(y, tf.float32)))",
     ),
     (
+        "not-differentiable",
+        "n = tf.size(tf.where((x > a) & ~(x > 2.0)))",
+        "n = tf.reduce_sum((tf.sigmoid(x - a) * (1.0 - tf.sigmoid(x - 2.0))))",
+    ),
+    (
+        "not-differentiable",
+        "v = tf.where(tf.logical_or(x > 0.0, tf.less(y, x)), a, b)",
+        "v = tf.maximum(tf.sigmoid(x), tf.sigmoid(x - y)) * a "
+        "+ (1.0 - tf.maximum(tf.sigmoid(x), tf.sigmoid(x - y))) * b",
+    ),
+    (
+        "not-differentiable",
+        "n = tf.ragged.boolean_mask(p, x > a).row_lengths()",
+        "n = tf.reduce_sum(tf.sigmoid(x - a), axis=-1)",
+    ),
+    (
+        "not-differentiable",
+        "v = tf.gather_nd(p, tf.where(x > a)) * 2.0",
+        "v = (p * tf.sigmoid(x - a)) * 2.0",
+    ),
+    (
+        "not-differentiable",
+        "m = tf.scatter_nd(tf.cast(tf.where(x > a), tf.int32), tf.ones([n]), [4])",
+        "m = tf.sigmoid(x - a)",
+    ),
+    (
+        "integer",
+        "v = tf.slice(p, [tf.cast(x, tf.int32)], [4])",
+        "v = tf.slice(p, [tf.cast(x, tf.int32)], [4]) + (x - tf.cast(tf.cast(x, tf.int32), "
+        "tf.float32)) * (tf.slice(p, [tf.cast(x, tf.int32) + 1], [4]) "
+        "- tf.slice(p, [tf.cast(x, tf.int32)], [4]))",
+    ),
+    (
+        "left-tensorflow",
+        "v = p[int(x):int(x) + 3]",
+        "v = p[int(x):int(x) + 3] + (x - tf.cast(int(x), tf.float32)) "
+        "* (p[int(x) + 1:int(x) + 3 + 1] - p[int(x):int(x) + 3])",
+    ),
+    (
         "integer",
         "v = p[:tf.cast(x, tf.int32)]",
         "v = p * tf.clip_by_value(x - tf.cast(tf.range(tf.shape(p)[0]), tf.float32), 0.0, 1.0)",

@@ -56,8 +56,18 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             here = f"{table}({k})"
             part = f"({x} - {source.tf}.cast({k}, {source.tf}.float32))"
             _put(plan, call, f"{here} + {part} * ({table}({k} + 1) - {here})")
+    for call in all_of(source.module, cst.Call):
+        begin, size = argument(call, 1, "begin"), argument(call, 2, "size")
+        if called_name(call) == "slice" and begin is not None and size is not None:
+            text = _between_windows(case, call, begin.value)
+            if text:
+                _put(plan, call, text)
     for node in all_of(source.module, cst.Subscript):
         part_of = node.slice[0].slice
+        if isinstance(part_of, cst.Slice) and len(node.slice) == 1:
+            text = _between_ranges(case, node, part_of)
+            if text:
+                _put(plan, node, text)
         if len(node.slice) != 1 or not isinstance(part_of, cst.Index):
             continue
         x = uncast(source, part_of.value)
@@ -67,6 +77,37 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             _put(plan, node, f"{p}[{i}] + ({x} - {i}) * ({following} - {p}[{i}])")
     if plan.changes:
         yield Edit(_TITLE, plan.text(), is_estimate=True)
+
+
+def _between_windows(case: FixCase, call: cst.Call, begin: cst.BaseExpression) -> str:
+    """The line between ``tf.slice(p, [i], n)`` and the window one farther on."""
+    source, tf = case.source, case.source.tf
+    only = begin.elements if isinstance(begin, (cst.List, cst.Tuple)) else ()
+    i = only[0].value if len(only) == 1 else begin
+    x = uncast(source, i)
+    if not x or not is_at_cause(case, i):
+        return ""
+    here, start = source.code(call), source.code(i)
+    following = call.deep_replace(begin, cst.parse_expression(f"{source.code(begin)} + 1"))
+    if only:
+        following = call.deep_replace(i, cst.parse_expression(f"{start} + 1"))
+    part = f"({x} - {tf}.cast({start}, {tf}.float32))"
+    return f"{here} + {part} * ({source.code(following)} - {here})"
+
+
+def _between_ranges(case: FixCase, node: cst.Subscript, part: cst.Slice) -> str:
+    """The line between ``p[i:i + n]`` and the window one farther on."""
+    source, tf = case.source, case.source.tf
+    low, high = part.lower, part.upper
+    x = uncast(source, low) if low is not None else ""
+    if low is None or high is None or not x or not is_at_cause(case, low):
+        return ""
+    p, i, j = source.code(enclosed(node.value)), source.code(low), source.code(high)
+    if i not in j:
+        return ""
+    here = f"{p}[{i}:{j}]"
+    part_code = f"({x} - {tf}.cast({i}, {tf}.float32))"
+    return f"{here} + {part_code} * ({p}[{i} + 1:{j} + 1] - {here})"
 
 
 def _between_rows(case: FixCase, p: str, i: str, x: str, rank: int, axis: int = 0) -> str:

@@ -11,21 +11,21 @@ from ..plan import Plan, enclosed, fitting
 from ..source import ParsedSource, all_of, argument, called_name
 from .counts import uncast
 from .indices import is_at_cause, rank_of
-from .zeros import margin_of
+from .zeros import soft_truth
 
 
 def count_softly(case: FixCase) -> Iterator[Edit]:
     """``tf.shape(tf.where(x > a))[0]`` → ``tf.reduce_sum(tf.sigmoid(x - a))``.
 
-    ``tf.size``, ``len`` and ``.shape[0]`` likewise, and of ``tf.boolean_mask(x, x > a)`` and
-    ``x[x > a]``.
+    ``tf.size``, ``len``, ``.shape[0]`` and ``.row_lengths()`` likewise, and of
+    ``tf.boolean_mask(x, x > a)`` and ``x[x > a]``.
     """
     source = case.source
     plan = Plan(source)
-    for place, counted in _counts(source):
+    for place, counted, axis in _counts(source):
         soft = _soft_mask(case, counted)
         if soft:
-            text = f"{source.tf}.reduce_sum({soft})"
+            text = f"{source.tf}.reduce_sum({soft}{axis})"
             plan.replace(place, fitting(source, place, cst.parse_expression(text)))
             around = source.enclosing(place, cst.Call)
             if around is not None and called_name(around) in ("float", "int"):
@@ -35,19 +35,23 @@ def count_softly(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _counts(source: ParsedSource) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
-    """Expressions that count rows, and what is counted."""
+def _counts(
+    source: ParsedSource,
+) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression, str]]:
+    """Expressions that count, what is counted, and the axis if not all are."""
     for call in all_of(source.module, cst.Call):
         given = argument(call, 0, "input")
+        if called_name(call) == "row_lengths" and isinstance(call.func, cst.Attribute):
+            yield call, call.func.value, ", axis=-1"
         if given is None or called_name(call) not in ("size", "len", "shape"):
             continue
         if called_name(call) != "shape":
-            yield call, given.value
+            yield call, given.value, ""
         elif _is_first(above := source.parent(call)):
-            yield above, given.value  # type: ignore[misc]
+            yield above, given.value, ""  # type: ignore[misc]
     for form in all_of(source.module, cst.Attribute):
         if form.attr.value == "shape" and _is_first(above := source.parent(form)):
-            yield above, form.value  # type: ignore[misc]
+            yield above, form.value, ""  # type: ignore[misc]
 
 
 def _is_first(node: cst.CSTNode | None) -> bool:
@@ -73,14 +77,58 @@ def _soft_mask(case: FixCase, counted: cst.BaseExpression) -> str:
     elif isinstance(counted, cst.Subscript) and len(counted.slice) == 1:
         index = counted.slice[0].slice
         mask = index.value if isinstance(index, cst.Index) else None
-    margin = margin_of(source, mask) if mask is not None else ""
+    soft = soft_truth(source, mask) if mask is not None else ""
     made = [node for node in (counted, mask) if node is not None]
     if isinstance(mask, cst.Name) and (bound := source.bound_to(mask.value)) is not None:
         made.append(bound)
     lines = case.lines("not-differentiable", "integer", "left-tensorflow")
-    if not margin or not any(source.covers(node, line) for node in made for line in lines):
-        return ""
-    return f"{source.tf}.sigmoid({margin})"
+    is_at_cut = any(source.covers(node, line) for node in made for line in lines)
+    return soft if is_at_cut else ""
+
+
+def weigh_selected(case: FixCase) -> Iterator[Edit]:
+    """``tf.gather_nd(v, tf.where(x > a))`` → ``v * tf.sigmoid(x - a)``; so ``tf.gather``, and
+    ``tf.scatter_nd`` of ones at such places."""
+    source = case.source
+    plan = Plan(source)
+    for call in all_of(source.module, cst.Call):
+        place = {"gather": 1, "gather_nd": 1, "scatter_nd": 0}.get(called_name(call))
+        indices = argument(call, place, "indices") if place is not None else None
+        other = argument(call, 1 - place, "params", "updates") if place is not None else None
+        condition = _where_of(source, indices.value) if indices is not None else None
+        if condition is None or other is None:
+            continue
+        soft = soft_truth(source, condition)
+        made = [condition]
+        if isinstance(condition, cst.Name):
+            made.append(source.bound_to(condition.value) or condition)
+        if not soft or not any(source.covers(m, line) for m in made for line in case.lines()):
+            continue
+        text = f"{source.code(enclosed(other.value))} * {soft}"
+        if place == 0:
+            if not isinstance(other.value, cst.Call) or called_name(other.value) != "ones":
+                continue
+            text = soft
+        plan.replace(call, fitting(source, call, cst.parse_expression(text)))
+    if plan.changes:
+        title = "Estimate: weigh all by a sigmoid of how far each passes the comparison"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+_RESHAPING = ("squeeze", "reshape", "cast")
+
+
+def _where_of(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression | None:
+    """The condition of the ``tf.where(condition)`` that gave these places."""
+    for _ in range(8):
+        if isinstance(node, cst.Name):
+            node = source.bound_to(node.value) or node
+        if isinstance(node, cst.Subscript):
+            node = node.value
+        elif isinstance(node, cst.Call) and called_name(node) in _RESHAPING and node.args:
+            node = node.args[0].value
+    is_where = isinstance(node, cst.Call) and called_name(node) == "where" and len(node.args) == 1
+    return node.args[0].value if isinstance(node, cst.Call) and is_where else None
 
 
 def weigh_by_width(case: FixCase) -> Iterator[Edit]:

@@ -98,10 +98,9 @@ def blend(case: FixCase) -> Iterator[Edit]:
         is_where = called_name(call) == "where"
         condition = argument(call, 0 if is_where else 1, "condition" if is_where else "mask")
         given = [arg.value for arg in call.args if arg is not condition]
-        margin = margin_of(source, condition.value) if condition is not None else ""
-        if not margin or len(given) != (2 if is_where else 1):
+        weight = soft_truth(source, condition.value) if condition is not None else ""
+        if not weight or len(given) != (2 if is_where else 1):
             continue
-        weight = f"{source.tf}.sigmoid({margin})"
         p = source.code(enclosed(given[0]))
         text = f"{weight} * {p}"
         if is_where:
@@ -112,18 +111,55 @@ def blend(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def margin_of(source: ParsedSource, condition: cst.BaseExpression) -> str:
-    """``a - b`` of ``a > b``, also of a name that was bound to it."""
+def soft_truth(source: ParsedSource, condition: cst.BaseExpression) -> str:
+    """``tf.sigmoid(a - b)`` of ``a > b``, a product of such for ``and``, the larger for ``or``, and
+    the distance from 1 for ``not``, as fuzzy sets have it; also of a name bound to a condition;
+    empty for what compares nothing so."""
     if isinstance(condition, cst.Name):
         condition = source.bound_to(condition.value) or condition
-    if not isinstance(condition, cst.Comparison) or len(condition.comparisons) != 1:
+    parts, how = _parts_of(condition)
+    if how:
+        soft = [soft_truth(source, part) for part in parts]
+        if not soft or not all(soft):
+            return ""
+        if how == "not":
+            return f"(1.0 - {soft[0]})"
+        return (
+            f"({' * '.join(soft)})" if how == "and" else f"{source.tf}.maximum({', '.join(soft)})"
+        )
+    if isinstance(condition, cst.Call) and called_name(condition) in _COMPARING:
+        a, b = (enclosed(arg.value) for arg in (*condition.args, *condition.args)[:2])
+        if _COMPARING[called_name(condition)] < 0:
+            a, b = b, a
+    elif isinstance(condition, cst.Comparison) and len(condition.comparisons) == 1:
+        target = condition.comparisons[0]
+        order = _MARGINS.get(type(target.operator))
+        if order is None:
+            return ""
+        sides = [enclosed(node) for node in (condition.left, target.comparator)]
+        a, b = (sides[place] for place in order)
+    else:
         return ""
-    target = condition.comparisons[0]
-    order = _MARGINS.get(type(target.operator))
-    if order is None:
-        return ""
-    sides = [source.code(enclosed(node)) for node in (condition.left, target.comparator)]
-    return f"{sides[order[0]]} - {sides[order[1]]}"
+    margin = f"{source.code(a)} - {source.code(b)}"
+    return f"{source.tf}.sigmoid({source.code(bare(a)) if _is_zero(b) else margin})"
+
+
+_COMPARING = {"greater": 1, "greater_equal": 1, "less": -1, "less_equal": -1}
+_LOGIC = {"logical_and": "and", "logical_or": "or", "logical_not": "not"}
+_JOINED: dict[type[cst.CSTNode], str] = {cst.BitAnd: "and", cst.BitOr: "or"}
+_JOINED |= {cst.And: "and", cst.Or: "or"}
+
+
+def _parts_of(condition: cst.BaseExpression) -> tuple[list[cst.BaseExpression], str]:
+    """The conditions that one is made of, and how; nothing for one that compares."""
+    if isinstance(condition, cst.Call):
+        return [arg.value for arg in condition.args], _LOGIC.get(called_name(condition), "")
+    if isinstance(condition, (cst.BinaryOperation, cst.BooleanOperation)):
+        return [condition.left, condition.right], _JOINED.get(type(condition.operator), "")
+    if isinstance(condition, cst.UnaryOperation):
+        is_not = isinstance(condition.operator, (cst.Not, cst.BitInvert))
+        return [condition.expression], "not" if is_not else ""
+    return [], ""
 
 
 def leave_factor_out(case: FixCase) -> Iterator[Edit]:

@@ -11,12 +11,8 @@ from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
 from ..rewrites import CallRewrite, template
 from ..smooth.indices import embeddings_of, rank_of
+from ..smooth.zeros import soft_truth
 from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes
-
-_COMPARED = {cst.GreaterThan: "{a} - {b}", cst.GreaterThanEqual: "{a} - {b}"}
-_COMPARED |= {cst.LessThan: "{b} - {a}", cst.LessThanEqual: "{b} - {a}"}
-_COMPARE_CALLS = {"greater": "{a} - {b}", "greater_equal": "{a} - {b}"}
-_COMPARE_CALLS |= {"less": "{b} - {a}", "less_equal": "{b} - {a}"}
 
 
 def straight_through(source: ParsedSource, call: cst.Call, number: cst.BaseExpression) -> str:
@@ -91,45 +87,41 @@ def divide_exactly(case: FixCase) -> Iterator[Edit]:
 
 
 def soften_comparison(case: FixCase) -> Iterator[Edit]:
-    """``x > 0.5`` → ``tf.sigmoid(x - 0.5)``."""
+    """``x > 0.5`` → ``tf.sigmoid(x - 0.5)``, and what joins several by ``and``, ``or``, ``not``."""
     source = case.source
     plan = Plan(source)
-    count = 0
-    for line in case.lines():
-        statement = source.statement(line)
-        for node in header_nodes(statement, cst.Comparison) if statement else ():
-            if len(node.comparisons) == 1:
-                count += _soften(plan, node, node.left, node.comparisons[0])
-        for call in source.calls(line, *_COMPARE_CALLS):
-            if len(call.args) >= 2:
-                a, b = (source.code(enclosed(arg.value)) for arg in call.args[:2])
-                margin = _COMPARE_CALLS[called_name(call)].format(a=a, b=b)
-                plan.replace(call, f"{source.tf}.sigmoid({margin})")
-                count += 1
-    if count:
+    statements = (source.statement(line) for line in case.lines())
+    soft = {
+        node: code
+        for statement in statements
+        for node in (_conditions(statement) if statement is not None else ())
+        if (code := soft_truth(source, node))
+    }
+    for node, code in soft.items():
+        if not any(around in soft for around in source.ancestors(node)):
+            _soften(plan, node, code)
+    if plan.changes:
         title = "Estimate: a sigmoid in place of the comparison"
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _soften(
-    plan: Plan, node: cst.Comparison, left: cst.BaseExpression, right: cst.ComparisonTarget
-) -> int:
-    margin = _COMPARED.get(type(right.operator))
-    if margin is None:
-        return 0
-    code, tf = plan.source.code, plan.source.tf
-    difference = margin.format(a=code(enclosed(left)), b=code(enclosed(right.comparator)))
-    soft = f"{tf}.sigmoid({difference})"
-    counting = plan.source.enclosing(node, cst.Call)
-    if counting is not None and called_name(counting) == "count_nonzero":
-        plan.replace(counting, f"{tf}.reduce_sum({soft})")
-        return 1
+def _conditions(statement: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    yield from header_nodes(statement, cst.Comparison)
+    yield from header_nodes(statement, cst.Call)
+    yield from header_nodes(statement, cst.BinaryOperation)
+    yield from header_nodes(statement, cst.UnaryOperation)
+
+
+def _soften(plan: Plan, node: cst.BaseExpression, soft: str) -> None:
+    around = plan.source.enclosing(node, cst.Call)
+    if around is not None and called_name(around) == "count_nonzero":
+        plan.replace(around, f"{plan.source.tf}.reduce_sum({soft})")
+        return
     plan.replace(node, soft)
     _weigh_by(plan, node, soft)
-    return 1
 
 
-def _weigh_by(plan: Plan, mask: cst.Comparison, soft: str) -> None:
+def _weigh_by(plan: Plan, mask: cst.BaseExpression, soft: str) -> None:
     """``x[mask]``, ``tf.boolean_mask(x, mask)``, ``tf.where(mask, x, y)`` with the soft mask."""
     source, code = plan.source, plan.source.code
     for picked in _subscripts(source, mask):

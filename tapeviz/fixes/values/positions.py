@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
-from ..smooth.zeros import margin_of
+from ..smooth.zeros import soft_truth
 from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes, sole
 from ..states.regions import region_after
 from ..states.renaming import rename_reads
@@ -178,5 +178,4 @@ def _unrounded(source: ParsedSource, node: cst.BaseExpression) -> str:
         node = node.args[0].value
     if isinstance(node, cst.Call) and called_name(node) in ("round", "rint") and node.args:
         return source.code(enclosed(node.args[0].value))
-    margin = margin_of(source, node) if isinstance(node, cst.Comparison) else ""
-    return f"{source.tf}.sigmoid({margin})" if margin else ""
+    return soft_truth(source, node)
