@@ -47,6 +47,7 @@ class Encoder:
                 break
             except Exception:
                 complain("writing an event")
+        self.tensors.measure(lines)
         sites = [
             json.dumps({"e": "site", "id": number, "frames": [frame], "caller": caller})
             for number, frame, caller in self._sites.unsent()
@@ -196,6 +197,7 @@ class Encoder:
         """The events of a call that was looked into after the run."""
         lines = self._lines = []
         self.inside(inside)
+        self.tensors.measure(lines)
         return lines
 
     def derived(self, outputs: Sequence[int], given: list[bool]) -> None:

@@ -8,7 +8,17 @@ import math
 from typing import Any, NamedTuple
 
 from . import limits, private
-from .values import address_of, array_of, little_endian, raw_bytes, sampling, statistics, texts_of
+from .values import (
+    address_of,
+    array_of,
+    go_together,
+    little_endian,
+    raw_bytes,
+    sampling,
+    statistics,
+    statistics_of_many,
+    texts_of,
+)
 
 _LARGE = 1 << 16
 _FORMS = 1 << 20
@@ -74,6 +84,8 @@ class Tensors:
         self.elements = 0
         """Elements of all large tensors that were seen so far."""
         self._measured: dict[tuple[int, int, int], tuple[int, Any]] = {}
+        self._unmeasured: list[tuple[int, str, str, Any]] = []
+        """The events that wait for statistics: place, text before and after these, array."""
         self._samplings: dict[tuple[int, ...], tuple[Any, list[int]]] = {}
         self._forms: dict[Any, _Form] = {}
         self._forms_by_place: list[_Form] = []
@@ -154,6 +166,17 @@ class Tensors:
             self._passing.remove(identity)
             number, array = tensor._datatype_enum(), array_of(tensor)
             self._hold(identity, (number, array), array.nbytes, self._lasting)
+
+    def measure(self, lines: list[str]) -> None:
+        """Complete these events, to be done with all that were written before others are."""
+        waiting, self._unmeasured = self._unmeasured, []
+        by_size: dict[int, list[tuple[int, str, str, Any]]] = {}
+        for each in waiting:
+            by_size.setdefault(each[3].size, []).append(each)
+        for alike in by_size.values():
+            all_found = statistics_of_many([array for _, _, _, array in alike])
+            for (place, before, after, _), found in zip(alike, all_found, strict=True):
+                lines[place] = before + _as_stats(found) + after
 
     def take_blob(self) -> bytes:
         """The bytes to be sent since the last call."""
@@ -247,13 +270,18 @@ class Tensors:
             lines.append(line + ',"kept":true}')
             return
         array = array_of(tensor)
-        if count <= self.value_limit and self.offset + array.nbytes <= self._budget:
-            line += self._travel(little_endian(array))
-        else:
-            line += _as_stats(self._statistics(identity, array, number)) + self._sample(array)
-            self._stayed.add(identity)
         is_kept = self._hold(identity, (number, array), array.nbytes, budget)
-        lines.append(line + (',"kept":true}' if is_kept else "}"))
+        end = ',"kept":true}' if is_kept else "}"
+        if count <= self.value_limit and self.offset + array.nbytes <= self._budget:
+            lines.append(line + self._travel(little_endian(array)) + end)
+            return
+        self._stayed.add(identity)
+        if go_together(array):
+            self._unmeasured.append((len(lines), line, self._sample(array) + end, array))
+            lines.append("")
+        else:
+            found = self._statistics(identity, array, number)
+            lines.append(line + _as_stats(found) + self._sample(array) + end)
 
     def _statistics(self, identity: int, array: Any, number: int) -> Any:
         """Statistics of an array; those of another tensor in the same memory, which a reshape, a

@@ -13,6 +13,8 @@ _CHUNK = 1 << 17
 _ROW = 256
 _squares = getattr(np, "vecdot", None) or partial(np.einsum, "ij,ij->i")  # NumPy 2 is faster
 _SAMPLED = 16
+_MOST_TOGETHER = 1 << 15
+_TABLE = 1 << 18
 _SMALL, _LARGE = 1e-10, 1e15
 """With a largest modulus between these, the squares that count are numbers in float32."""
 
@@ -128,6 +130,39 @@ def statistics(array: np.ndarray[Any, Any]) -> list[float | None] | None:
     return [low, high, mean, norm, float(nan), float(inf)]
 
 
+def go_together(array: np.ndarray[Any, Any]) -> bool:
+    """Whether :func:`statistics_of_many` takes this array."""
+    return array.dtype == np.float32 and 0 < array.size <= _MOST_TOGETHER and not array.size % _ROW
+
+
+def statistics_of_many(
+    arrays: Sequence[np.ndarray[Any, Any]],
+) -> list[list[float | None] | None]:
+    """:func:`statistics` of float32 arrays of one size that :func:`go_together`.
+
+    The same numbers in a fourth of the time: of a small array most of it goes into calls.
+    """
+    size, most = arrays[0].size, max(1, _TABLE // arrays[0].size)
+    if len(arrays) > most:
+        starts = range(0, len(arrays), most)
+        return [found for at in starts for found in statistics_of_many(arrays[at : at + most])]
+    if len(arrays) == 1:
+        return [statistics(arrays[0])]
+    table = np.concatenate([array.reshape(1, size) for array in arrays])
+    rows, shape = table.reshape(-1, _ROW), (len(arrays), -1)
+    with np.errstate(all="ignore"):  # of those with huge elements, which are not used
+        sums = np.einsum("ij->i", rows).astype(np.float64).reshape(shape)
+        squares = _squares(rows, rows).astype(np.float64).reshape(shape)
+        totals = np.add.reduce(sums, axis=1).tolist(), np.add.reduce(squares, axis=1).tolist()
+    ranges = np.minimum.reduce(table, axis=1).tolist(), np.maximum.reduce(table, axis=1).tolist()
+    return [
+        [low, high, total / size, math.sqrt(square), 0.0, 0.0]
+        if low != high and _SMALL < max(-low, high) < _LARGE
+        else statistics(array)
+        for array, low, high, total, square in zip(arrays, *ranges, *totals, strict=True)
+    ]
+
+
 def _of_float64(numbers: np.ndarray[Any, Any]) -> tuple[float, float, float, float]:
     """Minimum, maximum, sum and sum of squares; the elements are overwritten."""
     low, high, total = numbers.min(), numbers.max(), np.add.reduce(numbers)
@@ -139,7 +174,7 @@ def _of_float64(numbers: np.ndarray[Any, Any]) -> tuple[float, float, float, flo
 def _of_float32(piece: np.ndarray[Any, Any]) -> tuple[float, float, float, float] | None:
     """The same without a float64 copy, in 0.4 of the time; ``None`` if the squares need float64."""
     low, high = float(np.minimum.reduce(piece)), float(np.maximum.reduce(piece))  # NaN if any is
-    if low == high:
+    if low == high and math.isfinite(low):
         return low, high, low * piece.size, low * low * piece.size
     if not _SMALL < max(-low, high) < _LARGE or piece.size % _ROW:
         return None

@@ -182,6 +182,34 @@ def test_large_values_stay_and_can_be_asked_for(record: Record) -> None:
     assert "error" in seen.ask("what is this", id=1)[0]
 
 
+def test_statistics_of_small_arrays_that_are_measured_together(record: Record) -> None:
+    seen = record(
+        """
+        for i in range(30):
+            x = tf.random.stateless_normal([16, 128], [1, i]) * 10.0 ** i
+        for name in ("nan", "inf", "-inf"):
+            x = tf.concat([tf.ones([2047]), [float(name)]], 0)
+            x = tf.fill([2048], float(name))
+        x = tf.fill([2048], 3.0)
+        """
+    )
+    tensors = [seen.tensor(bound) for bound in seen.bound("x")]
+    stats = [tensor.stats or [] for tensor in tensors]
+    for number, found in enumerate(stats[:30]):
+        low, high, mean, norm, nan, inf = (value or 0.0 for value in found)
+        size = 10.0**number
+        assert (nan, inf) == (0, 0)
+        assert -6 * size < low < -2 * size < 2 * size < high < 6 * size
+        assert abs(mean) < 0.1 * size
+        assert 40 * size < norm < 50 * size  # √2048 is 45
+    of_one, of_none = [1.0, 1.0, 1.0, 2047**0.5], [None] * 4
+    assert stats[30:36] == [
+        *([*of_one, 1, 0], [*of_none, 2048, 0]),
+        *([*of_one, 0, 1], [*of_none, 0, 2048]) * 2,
+    ]
+    assert stats[36] == [3.0, 3.0, 3.0, 18432**0.5, 0, 0]
+
+
 def test_a_few_elements_of_a_large_value_travel_for_its_picture(record: Record) -> None:
     seen = record(
         """

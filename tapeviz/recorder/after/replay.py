@@ -51,6 +51,7 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
         for instruction in request["program"]:
             walk.follow(instruction)
         lines, results = walk.lines, walk.results(request["wanted"])
+    encoder.tensors.measure(lines)
     event = {
         "e": "replay",
         "call": request.get("call", 0),
