@@ -39,7 +39,7 @@ class StatusBar(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._document = document
         self.kernel_words = ""
-        self.facts = plain_label()
+        self.facts = ShortLabel()
         self.trouble = ShortLabel("trouble")
         self.busy_words = plain_label()
         self.bar = QProgressBar()

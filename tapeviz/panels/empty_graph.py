@@ -9,6 +9,8 @@ from ..document import Document
 from ..report import ran_no_code
 from .widgets import plain_label
 
+_MAKING = {"diagnose", "arrange", "compose"}
+
 
 class EmptyGraph(QWidget):
     """Words in the place of the graph while there is none."""
@@ -28,7 +30,12 @@ class EmptyGraph(QWidget):
         column.addWidget(self.title)
         column.addWidget(self.words)
         column.addStretch(1)
-        for signal in (document.status_changed, document.trace_changed, document.scene_changed):
+        for signal in (
+            document.status_changed,
+            document.trace_changed,
+            document.scene_changed,
+            document.progress_changed,
+        ):
             signal.connect(self._show)
         self._show()
 
@@ -46,9 +53,14 @@ class EmptyGraph(QWidget):
         elif document.trace.source and not document.trace.ops:
             self.title.setText("No TensorFlow op ran")
             self.words.setText("The snippet ended before it computed anything. See Output.")
-        elif document.trace.source and document.background.busy & {"arrange", "compose"}:
+        elif document.trace.source and document.background.busy & _MAKING:
             self.title.setText("Drawing …")
             self.words.setText("")
+        elif document.trace.ops:
+            self.title.setText("Nothing to draw")
+            self.words.setText(
+                "What ran made variables and constants, and computed nothing from them."
+            )
         else:
             self.title.setText("Paste a snippet, press Run")
             self.words.setText(

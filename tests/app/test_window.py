@@ -491,6 +491,22 @@ def test_the_window_can_be_narrow_even_while_a_snippet_runs(
     assert window.top_bar.bridge.isVisible() or width == 900
 
 
+def test_a_long_status_line_makes_no_window_wider(
+    qtbot: QtBot, ran: Window, pipeline: SamplePipeline
+) -> None:
+    ran.resize(900, 700)
+    ran.status.offer_former("for step in range(100000):  # again", lambda: None)
+    ran.status.show_kernel("stopped at line 7, after 287 steps · kernel ready " * 3)
+    pipeline.endless = True
+    ran.run()
+    qtbot.waitUntil(ran.status.bar.isVisible, timeout=5000)
+    qtbot.wait(30)
+    assert ran.width() == 900
+    assert ran.status.former.geometry().right() < ran.status.bar.x()
+    ran.document.stop()
+    qtbot.waitUntil(lambda: not ran.document.is_running, timeout=5000)
+
+
 def test_panels_have_the_room_that_their_content_needs(qtbot: QtBot, window: Window) -> None:
     stage, editor, steps = window.stage, window.source.editor, window.backprop
     window.document.open_source(("x" * 70 + "\n") * 9)

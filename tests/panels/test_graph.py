@@ -18,7 +18,7 @@ from tapeviz.layout.model import Rect
 from tapeviz.panels.graph import GraphPanel
 from tapeviz.panels.look import Theme
 from tapeviz.recording import Listener
-from tapeviz.scene.model import Overlay, Scene
+from tapeviz.scene.model import EMPTY_SCENE, Overlay, Scene
 from tapeviz.scene.sizes import LEGIBLE
 from tapeviz.trace.model import Trace
 from tests.document.sample import (
@@ -115,6 +115,15 @@ def test_a_text_without_code_is_told_in_the_place_of_its_graph(
     qtbot.waitUntil(lambda: panel.empty.title.text() == "No code to run")
     panel.document.take_trace(Trace(source="print(1)\n"))
     qtbot.waitUntil(lambda: panel.empty.title.text() == "No TensorFlow op ran")
+
+
+def test_ops_that_come_to_no_picture_are_not_taken_for_none(
+    qtbot: QtBot, panel: GraphPanel
+) -> None:
+    document = panel.document
+    document.stages = replace(document.stages, compose=lambda *asked: EMPTY_SCENE)
+    document.run()
+    qtbot.waitUntil(lambda: panel.empty.title.text() == "Nothing to draw", timeout=5000)
 
 
 def test_the_scene_speaks_for_itself_to_a_screen_reader(panel: GraphPanel) -> None:
