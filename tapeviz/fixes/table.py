@@ -92,6 +92,7 @@ from .values.estimates import (
     soften_comparison,
     straight_through_largest,
 )
+from .values.filling import fill_tensor
 from .values.infinities import (
     SAFE_DEVIATION,
     SAFE_NORM,
@@ -141,6 +142,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         weigh_both,
         soften_argmax,
         stay_in_tensorflow,
+        fill_tensor,
         call_directly,
         score_function,
     ),

@@ -16,7 +16,7 @@ _FIRST, _SECOND, _LAST = (0,), (1,), (-1,)
 _STRUCTURE: Mapping[str, tuple[int, ...]] = {
     # Positions of the inputs that are a shape, axis or order (TensorFlow's op definitions,
     # 2.15 to 2.21).
-    **dict.fromkeys(("Sum", "Mean", "Prod", "Max", "Min", "Any", "All", "EuclideanNorm"), _SECOND),
+    **dict.fromkeys(ops_with("reduces"), _SECOND),
     **dict.fromkeys(("ArgMax", "ArgMin", "Cumsum", "Cumprod", "CumulativeLogsumexp"), _SECOND),
     **dict.fromkeys(("Reshape", "ExpandDims", "Tile", "BroadcastTo", "ReverseV2"), _SECOND),
     **dict.fromkeys(("Transpose", "ConjugateTranspose", "Pad", "MirrorPad", "TopKV2"), _SECOND),

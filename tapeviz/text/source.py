@@ -10,8 +10,9 @@ from typing import NamedTuple
 from .names import called_name
 
 _TARGET_NAMES = ("target", "ys", "targets", "primals")
-_LONGEST_WORDS = 30
 _SOURCE_NAMES = ("sources", "xs", "source")
+_LONGEST_WORDS = 30
+_PACKAGES = ("tensorflow", "keras", "tf_keras")
 _DECIDED = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Break, ast.Continue)
 
 
@@ -163,13 +164,16 @@ class SourceText:
 
     @cached_property
     def _tensorflow(self) -> frozenset[str]:
-        """The names under which the snippet has TensorFlow; ``tf`` is there anyway."""
+        """The names under which the snippet has TensorFlow or Keras, or parts of them; ``tf`` is
+        there anyway."""
         names = {"tf"}
         for node in ast.walk(self.tree) if self.tree else ():
             if isinstance(node, ast.Import):
-                names |= {
-                    name.asname or name.name for name in node.names if name.name == "tensorflow"
-                }
+                packages = [(name, name.name.partition(".")[0]) for name in node.names]
+                names |= {n.asname or package for n, package in packages if package in _PACKAGES}
+            elif isinstance(node, ast.ImportFrom):
+                package = (node.module or "").partition(".")[0]
+                names |= {n.asname or n.name for n in node.names if package in _PACKAGES}
         return frozenset(names)
 
     def _bytes(self, span: TextSpan) -> int:

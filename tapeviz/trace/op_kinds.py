@@ -36,6 +36,7 @@ TRAITS: Mapping[str, str] = MappingProxyType(
         "view": "gives elements of its inputs: a slice, a copy, another shape or dtype",
         "difference": "compares two tensors element by element, as losses do",
         "mean": "gathers a loss into a number",
+        "reduces": "gathers elements along axes, which its second input names",
         "reshape": "who writes it asks for another shape",
         "position": "gives positions of elements",
         "question": "answers true or false",
@@ -49,6 +50,8 @@ _ROWS = """
 Abs                                  clips
 Acos                                 singular
 Acosh                                singular
+All                                  reduces
+Any                                  reduces
 ApproximateEqual                     question
 ArgMax                               position
 ArgMin                               position
@@ -89,7 +92,7 @@ EnsureShape                          copy view
 Equal                                question
 Erf                                  clips
 Erfc                                 clips
-EuclideanNorm                        singular
+EuclideanNorm                        singular reduces
 Exp                                  clips grows
 ExpandDims                           moves view reshape
 Expm1                                grows
@@ -130,15 +133,15 @@ LogicalOr                            question
 MatMul                               product
 MatrixBandPart                       mask
 MatrixInverse                        singular
-Max                                  clips
+Max                                  clips reduces
 MaxPool                              clips
 MaxPool3D                            clips
 MaxPoolGrad                          flat
 MaxPoolGradV2                        flat
 MaxPoolV2                            clips
 Maximum                              clips
-Mean                                 mean
-Min                                  clips
+Mean                                 mean reduces
+Min                                  clips reduces
 Minimum                              clips
 Mul                                  product
 MulNoNan                             product
@@ -160,7 +163,7 @@ ParameterizedTruncatedNormal         no-gradient
 PartitionedCall                      call
 Placeholder                          plumbing
 Pow                                  product grows
-Prod                                 clips
+Prod                                 clips reduces
 RaggedRange                          no-gradient
 RandomPoissonV2                      draw discrete
 RandomShuffle                        no-gradient draw
@@ -226,7 +229,7 @@ StatelessWhile                       loop
 StopGradient                         copy
 StridedSlice                         moves view reshape
 Sub                                  difference
-Sum                                  mean
+Sum                                  mean reduces
 Tanh                                 clips
 TanhGrad                             clips
 TemporaryVariable                    ref-variable

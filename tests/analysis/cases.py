@@ -623,4 +623,57 @@ CASES = (
         t.gradient(y, w)
         """,
     ),
+    case(
+        "a head that nothing uses in a compiled step, of which the loss is printed",
+        "not-connected",
+        """
+        w, spare = tf.Variable([[1.0, 2.0]]), tf.Variable([[3.0, 1.0]])
+        @tf.function
+        def train(y):
+            with tf.GradientTape() as t:
+                head = y * spare
+                loss = tf.reduce_mean(tf.square(y * w))
+            t.gradient(loss, spare)  # cut
+            return loss
+        for _ in range(3):
+            print(float(train(tf.ones((1, 2)))))
+        """,
+    ),
+    case(
+        "an array of Keras",
+        "left-tensorflow",
+        """
+        v = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            h = tf.keras.ops.convert_to_numpy(v) * 2.0  # cut
+            y = tf.reduce_sum(tf.convert_to_tensor(h))
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "an array filled with tensors",
+        "left-tensorflow",
+        """
+        import numpy as np
+        v = tf.Variable(0.5)
+        with tf.GradientTape() as t:
+            grid = np.zeros((2, 3), np.float32)
+            for i in range(2):
+                for j in range(3):
+                    grid[i, j] = tf.sin(v * i + j)  # cut
+            y = tf.reduce_mean(tf.constant(grid))
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "pixels made whole numbers and floats again",
+        "integer",
+        """
+        v = tf.Variable([0.2, 0.7])
+        with tf.GradientTape() as t:
+            whole = tf.image.convert_image_dtype(v, tf.uint8)  # cut
+            y = tf.reduce_sum(tf.image.convert_image_dtype(whole, tf.float32))
+        t.gradient(y, v)
+        """,
+    ),
 )

@@ -29,6 +29,8 @@ _HOW = {
     "tolist": "by .tolist()",
     "format": "into text",
     "str": "into text",
+    "convert_to_numpy": "by convert_to_numpy(), which gives a NumPy array",
+    "get_value": "by get_value(), which gives a NumPy array",
     "predict": "by predict(), which gives NumPy arrays",
     "get_weights": "by get_weights(), which gives NumPy arrays",
     "predict_on_batch": "by predict_on_batch(), which gives NumPy arrays",

@@ -23,6 +23,8 @@ _BRANCHES = ops_with("branch")
 # that gives None (gradient registry of 2.15 to 2.21). Asked where no gradient function was called.
 _WITHOUT_GRADIENT = ops_with("no-gradient")
 _LEVEL = ops_with("flat", "position", "question")
+_CASTING = ("cast", "to_", "dtype", "astype")
+"""Parts of the names of functions that are there to give another dtype."""
 _DECODED = "Train with tf.nn.ctc_loss on the logits, and keep what is decoded for reports."
 _WEIGHED = "Weigh what is picked by its score: then the scores get a gradient."
 _BETWEEN = "Interpolate between the values of the two edges around it."
@@ -157,7 +159,7 @@ def became_whole(asked: EdgeUnderTest) -> Cause | None:
         return None
     dtype = facts.dtype(edge.end)
     words = facts.words_of(op)  # tf.histogram_fixed_width_bins ends in a cast of its own
-    is_cast = op.type == "Cast" and (not words or "cast" in words or "to_" in words)
+    is_cast = op.type == "Cast" and (not words or any(part in words for part in _CASTING))
     evidence: Evidence = NotDifferentiable()
     if is_cast or dtype == "string":
         pick = picked_by(facts.flow, edge.end) if not isinstance(edge.end, VersionId) else None

@@ -19,9 +19,11 @@ from typing import NamedTuple
 from ...text.source import SourceText
 from ...text.statements import PythonText, Statement, read_text
 from ...trace.model import Array, Binding, Call, Leave, Op, Site, StackFrame, TensorId, Trace
+from ...trace.op_kinds import ops_with
 
 _MOST_LEAVES = 64
 _MOST_BINDINGS = 200
+_REDUCTIONS = ops_with("reduces")
 # Asked for its truth value, a tensor decides what runs: no number of it goes on.
 NO_NUMBER = frozenset({"bool"})
 
@@ -67,7 +69,7 @@ def _follow(trace: Trace, text: SourceText) -> Outside:
         return NOTHING_OUTSIDE
     slicer = _Slicer(trace.bindings, leaves, read_text(text))
     found: dict[TensorId, tuple[Leave, ...]] = {}
-    seen: set[TensorId] = set()
+    seen = _all_axes(trace)
     for tensors, site, when in _came_back(trace):
         new = [tensor for tensor in tensors if tensor not in seen]
         seen.update(new)
@@ -75,6 +77,19 @@ def _follow(trace: Trace, text: SourceText) -> Outside:
         for tensor in _made_of(trace, new, left, slicer.text.statement(site.line)):
             found[tensor] = tuple(leave for leave in left if leave.tensor != tensor)
     return Outside({tensor: leaves for tensor, leaves in found.items() if leaves})
+
+
+def _all_axes(trace: Trace) -> set[TensorId]:
+    """Constants that TensorFlow makes itself where a reduction is given no axis: ``range(rank)``
+    (``_ReductionDims`` in math_ops.py, 2.15 to 2.21). Nothing of the snippet's is in them."""
+    found = set()
+    for op in trace.ops.values():
+        if op.type in _REDUCTIONS and len(op.inputs) > 1:
+            reduced, axes = trace.tensors.get(op.inputs[0]), trace.value(op.inputs[1])
+            rank = len(reduced.shape) if reduced is not None and reduced.shape is not None else 0
+            if axes is not None and axes.shape == (rank,) and axes.tolist() == list(range(rank)):
+                found.add(op.inputs[1])
+    return found
 
 
 def _came_back(trace: Trace) -> Iterator[tuple[list[TensorId], Site, int]]:
@@ -160,6 +175,15 @@ def _carries_nothing(binding: Binding) -> bool:
     return is_tensor or binding.value.startswith("keras") or binding.value == "GradientTape"
 
 
+def _encloses(outer: StackFrame, inner: StackFrame) -> bool:
+    """Whether the expression of one frame stands inside of the other's, and is not all of it."""
+    if outer.column < 0 or outer.function != inner.function:
+        return False
+    begins = (outer.line, outer.column) <= (inner.line, inner.column)
+    ends = (outer.end_line, outer.end_column) >= (inner.end_line, inner.end_column)
+    return begins and ends and outer.span != inner.span
+
+
 class _Ran(NamedTuple):
     """A statement that ran: the stack that it ran in, and between which times."""
 
@@ -208,11 +232,23 @@ class _Slicer:
         return [found[moment] for moment in sorted(found)[-_MOST_LEAVES:]]
 
     def _left_on(self, line: int, ran: _Ran) -> Sequence[Leave]:
-        """The leaves on the line between those times, the latest: more are not asked for."""
+        """The leaves on the line between those times, the latest: more are not asked for.
+
+        ``float(f(x))`` comes after ``f(x)``: in a loop it left in an earlier turn, and no name
+        leads from there into the call.
+        """
         leaves = self._at_line.get(line, ())
         first = bisect_left(leaves, ran.since, key=lambda leave: leave.when)
         end = bisect_left(leaves, ran.until, key=lambda leave: leave.when)
-        return leaves[max(first, end - _MOST_LEAVES) : end]
+        found = leaves[max(first, end - _MOST_LEAVES) : end]
+        inner = ran.frames[0] if ran.frames else None
+        if inner is None or inner.column < 0:
+            return found
+        return [
+            leave
+            for leave in found
+            if not any(_encloses(frame, inner) for frame in leave.site.frames if frame.line == line)
+        ]
 
     @staticmethod
     def _key(scope: int, path: str) -> tuple[int, str]:

@@ -18,6 +18,8 @@ _MAKERS = (
     *("array", "asarray", "arange"),
 )
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
+_SCALING = "convert_image_dtype"
+"""Casts, and scales by the largest number of the dtype: back again by itself alone."""
 _INTEGERS = frozenset(
     f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
 ) | frozenset(("int", "bool"))
@@ -125,17 +127,19 @@ def pass_through_cast(case: FixCase) -> Iterator[Edit]:
     source = case.source
     plan = Plan(source)
     for back in all_of(source.module, cst.Call):
-        if called_name(back) != "cast":
+        name = called_name(back)
+        if name not in ("cast", _SCALING):
             continue
-        given, dtype = argument(back, 0, "x"), argument(back, 1, "dtype")
+        given, dtype = argument(back, 0, "x", "image"), argument(back, 1, "dtype")
         if given is None or dtype is None or "float" not in source.code(dtype.value):
             continue
         whole = given.value
         if isinstance(whole, cst.Name):
             whole = source.bound_to(whole.value) or whole
-        if not isinstance(whole, cst.Call) or called_name(whole) not in _CASTS:
+        casts = (_SCALING,) if name == _SCALING else _CASTS
+        if not isinstance(whole, cst.Call) or called_name(whole) not in casts:
             continue
-        number = argument(whole, 0, "x")
+        number = argument(whole, 0, "x", "image")
         if number is None or not any(source.covers(whole, line) for line in case.lines("integer")):
             continue
         through = cst.parse_expression(straight_through(source, back, number.value))
@@ -150,7 +154,7 @@ def take_cast_away(case: FixCase) -> Iterator[Edit]:
     source = case.source
     plan = Plan(source)
     for line in case.lines("integer"):
-        for call in source.calls(line, *_CASTS):
+        for call in source.calls(line, *_CASTS, _SCALING):
             dtype = argument(call, 1, "dtype")
             if dtype is None or _is_integer(dtype.value):
                 plan.replace(call, partial(inner, source, call))

@@ -28,6 +28,7 @@ from .numpy_words import (
     DRAWS,
     ENTERING,
     FUNCTIONS,
+    KERAS_LEAVING_FUNCTIONS,
     LEAVING_FUNCTIONS,
     LEAVING_METHODS,
     METHODS,
@@ -223,7 +224,9 @@ class _Translated:
                 call,
                 lambda old: fitting(self.source, call, bare(old.func.value)),
             )
-        elif dotted(call.func) in LEAVING_FUNCTIONS and len(call.args) == 1:
+        elif len(call.args) == 1 and (
+            dotted(call.func) in LEAVING_FUNCTIONS or name in KERAS_LEAVING_FUNCTIONS
+        ):
             self._do(
                 call,
                 lambda old: self._given(call, old),
