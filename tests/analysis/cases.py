@@ -346,6 +346,20 @@ CASES = (
         """,
     ),
     case(
+        "a loop runs as often as the source says",
+        "not-connected",
+        """
+        x = tf.Variable(0.3)
+        with tf.GradientTape() as t:
+            turns, grown = 0, x
+            while grown < 5.0:  # cut
+                grown = grown * 2.0
+                turns += 1
+            loss = tf.square(tf.constant(float(turns)))
+        t.gradient(loss, x)
+        """,
+    ),
+    case(
         "weights copied before the block into a model that is used in place of the source's",
         "not-connected",
         """

@@ -107,6 +107,12 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     ("left-tensorflow", "v = math.log(x, 2)", "v = (tf.math.log(x) / tf.math.log(2.0))"),
     (
         "left-tensorflow",
+        "v = np.percentile(x.numpy(), 75)",
+        "v = tf.reduce_sum(tf.sort(tf.reshape(x, [-1])) * tf.nn.relu(1.0 - tf.abs(tf.cast("
+        "tf.range(tf.size(x)), tf.float32) - 75 / 100.0 * tf.cast(tf.size(x) - 1, tf.float32))))",
+    ),
+    (
+        "left-tensorflow",
         "v = rng.normal(x.numpy(), 2.0, size=3)",
         "v = x + 2.0 * rng.standard_normal(3).astype('float32')",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -14,7 +15,7 @@ from ..flow.ends import Ends, ends_of
 from ..model import Cause, Evidence
 from .questions import Unlinked
 
-How = Literal["constant", "chosen", "swapped", "statistics", "form"]
+How = Literal["constant", "chosen", "repeated", "swapped", "statistics", "form"]
 _HOW: dict[How, str] = {
     "constant": (
         "{target} is a constant: no operation on any tensor made it. "
@@ -26,6 +27,11 @@ _HOW: dict[How, str] = {
         "answer: {source} chooses what {target} is made from, and gives no number to it. A choice "
         "has no derivative. Compute {target} from {source} in what follows that choice, too, or "
         "weigh both outcomes by a sigmoid."
+    ),
+    "repeated": (
+        "Line {line} repeats as long as something made from {source} is true: {source} decides how "
+        "often, and gives no number to {target}. The number of turns is whole and jumps, so there "
+        "is no derivative. Compute {target} from the values that the loop works on, too."
     ),
     "swapped": (
         "{source} was computed from {target}, not the other way round. "
@@ -251,7 +257,8 @@ def unconnected(facts: CallFacts, source: Operand) -> Cause:
     decides = ends is not None and ends.fate == "decides"
     line = _choice(facts, source) if how == "constant" or decides else 0
     if line and (how == "constant" or facts.text.chooses_value(line)):
-        return facts.cause(NotConnected("chosen"), line)
+        is_loop = isinstance(facts.text.statement(line), ast.While)
+        return facts.cause(NotConnected("repeated" if is_loop else "chosen"), line)
     return facts.cause(NotConnected(how, ends), facts.call.line)
 
 

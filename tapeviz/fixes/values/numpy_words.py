@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 # {a}, {b}: arguments; {rest}: those after the ones named, with a comma in front if there are any.
+# The line between the two sorted elements around a place: weights by a triangle of width 2.
+_AT_RANK = (
+    "{{tf}}.reduce_sum({{tf}}.sort({{tf}}.reshape({{a}}, [-1])) * {{tf}}.nn.relu(1.0 - {{tf}}.abs("
+    "{{tf}}.cast({{tf}}.range({{tf}}.size({{a}})), {{tf}}.float32) "
+    "- {share} * {{tf}}.cast({{tf}}.size({{a}}) - 1, {{tf}}.float32))))"
+)
 FUNCTIONS = {
     **{name: f"{{tf}}.{name}({{all}})" for name in ("abs", "exp", "sqrt", "square", "sin", "cos")},
     **{name: f"{{tf}}.{name}({{all}})" for name in ("tan", "sinh", "cosh", "tanh", "maximum")},
@@ -46,6 +52,9 @@ FUNCTIONS = {
     "arccosh": "{tf}.acosh({a})",
     "arctanh": "{tf}.atanh({a})",
     "atan2": "{tf}.atan2({all})",
+    "median": _AT_RANK.format(share="0.5"),
+    "quantile": _AT_RANK.format(share="{b}"),
+    "percentile": _AT_RANK.format(share="{b} / 100.0"),
     "radians": "({a} * (3.141592653589793 / 180.0))",
     "degrees": "({a} * (180.0 / 3.141592653589793))",
     "deg2rad": "({a} * (3.141592653589793 / 180.0))",
