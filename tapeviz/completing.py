@@ -17,7 +17,8 @@ from typing import TextIO
 
 from platformdirs import user_cache_path
 
-MOST = 200
+MOST = 5_000
+"""Names of an answer, at most. The list is narrowed as a name is typed; ``tf`` has over 300."""
 _IMPORTED = re.compile(r"^\s*import\s+tensorflow(?:\s+as\s+(\w+))?\s*$", re.MULTILINE)
 _NOT_IMPORTED = ("import tensorflow as tf", "import numpy as np", "import keras")
 """Names that snippets use without an import; Keras also in place of TensorFlow's lazy

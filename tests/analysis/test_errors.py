@@ -100,6 +100,10 @@ RAISING = {
     "undefined name": (TAPE + "model = build_model()", ["build_model", "Line 6"]),
     "keyboard": ("n = int(input('how many? '))", ["Line 1", "keyboard"]),
     "missing module": ("import a_module_nobody_has", ["a_module_nobody_has", "pip install"]),
+    "module of another package": (
+        "raise ModuleNotFoundError(\"No module named 'PIL'\", name='PIL')",
+        ["pip install pillow"],
+    ),
     "tf.gradients": (TAPE + "tf.gradients(y, x)", ["GradientTape"]),
     "TensorFlow 1": ("import tensorflow as tf\ntf.placeholder(tf.float32)", ["tf.constant"]),
     "changing a tensor": (

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from tapeviz.analysis.model import Diagnosis, ExplainedError
 from tapeviz.analysis.status import STATUS_WORDS
 from tapeviz.document import Document
+from tapeviz.panels.diagnosis.cards import breakable
 from tapeviz.panels.diagnosis.diff_view import FOLD, MOST_ROWS, DiffView, changed_lines
 from tapeviz.panels.diagnosis.findings import ErrorCard, FindingCard, WarningCard
 from tapeviz.panels.diagnosis.panel import PAGE, DiagnosisPanel
@@ -220,6 +221,12 @@ def test_rows_of_a_card_that_would_only_repeat_its_title_are_left_out(
     (card,) = panel.cards
     assert "∂o / ∂w0, ∂w1" in labels(card)
     assert "w0" not in labels(card)
+
+
+def test_long_names_in_titles_break_between_their_words() -> None:
+    assert breakable("∂loss / ∂dense/kernel") == "∂loss / ∂dense/kernel"
+    broken = breakable("∂loss / ∂moving_average_of_the/kernel")
+    assert broken.split("\u200b") == ["∂loss / ∂moving_", "average_", "of_", "the/", "kernel"]
 
 
 def labels(card: QWidget) -> list[str]:

@@ -263,6 +263,7 @@ def test_a_dot_asks_enter_breaks_the_line_and_tab_takes(qtbot: QtBot, panel: Sou
         ("with tf.GradientTape() as g:\n    g.grad", "    g.grad", "gradient"),
         ("import tensorflow as T\nx = T.keras.layers.Den", "x = T.keras.layers.Den", "Dense"),
         ("wrong(\nlo", "lo", "locals"),
+        ("import tensorflow as tf\ntf.", "tf.", "zeros_like"),
     ],
 )
 def test_libraries_are_read(text: str, begin: str, wanted: str) -> None:

@@ -5,6 +5,15 @@ from __future__ import annotations
 from .case import Case
 from .old_names import NEW_NAMES
 
+PACKAGES = {
+    "PIL": "pillow",
+    "cv2": "opencv-python",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+"""Modules that are installed under another name, and that name."""
+
 
 def undefined(case: Case) -> str:
     name = case.match[1]
@@ -46,8 +55,8 @@ def no_module(case: Case) -> str:
     root = name.split(".")[0]
     return (
         f"The module {name} is not installed in the Python that runs the snippet. "
-        f"Install it there (pip install {root}), choose another interpreter, or leave line "
-        f"{case.failure.line} out if the gradient does not need it."
+        f"Install it there (pip install {PACKAGES.get(root, root)}), choose another interpreter, "
+        f"or leave line {case.failure.line} out if the gradient does not need it."
     )
 
 

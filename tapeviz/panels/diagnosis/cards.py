@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,9 @@ from ..widgets import link_button, plain_label
 from .diff_view import DiffView
 
 LONGEST_VALUE = 60
+LONG_NAME = 20
+"""Letters of a name that a row of a narrow card has room for, beside the outcome."""
+_JOINT = re.compile(r"([_./])(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,12 @@ class Asks:
     apply: Callable[[Fix], object]
     compare: Callable[[str, Fix], object]
     example: Callable[[str, str], object]
+
+
+def breakable(text: str) -> str:
+    """The text with places at which a label may break the names that are too long for a row."""
+    words = text.split(" ")
+    return " ".join(_JOINT.sub("\\1\u200b", w) if len(w) > LONG_NAME else w for w in words)
 
 
 def rule() -> QFrame:
@@ -80,7 +90,7 @@ class Card(QFrame):
     def add_title(self, text: str, beside: QWidget | None = None) -> None:
         row = QHBoxLayout()
         row.setSpacing(8)
-        title = plain_label(text, "findingTitle", wraps=True)
+        title = plain_label(breakable(text), "findingTitle", wraps=True)
         title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         row.addWidget(title, 1)
         if beside is not None:
