@@ -238,18 +238,22 @@ class _Folding:
         turns = self._nodes_of_turns(repeat)
         shown = self._opening.turns[repeat]
         standing = turns.get(shown, [])
-        counterpart = {key: name for name, key in self._keys(standing).items()}
         found: dict[NodeId, NodeId | None] = {}
         self._matches[repeat] = found
+        others: list[list[NodeId]] = []
+        keys: dict[NodeId, Hashable] = {}
         for turn, names in turns.items():
             if turn == shown:
                 continue
             if self._are_alike(names, standing):
                 found.update(zip(names, standing, strict=True))
-                continue
-            own = self._keys(names)
+            else:
+                others.append(names)
+                keys |= self._keys(names)
+        counterpart = self._with_keys(standing, set(keys.values()))
+        for names in others:
             for name in names:
-                found[name] = counterpart.get(own[name])
+                found[name] = counterpart.get(keys[name])
             for name in names:
                 if found[name] is None:
                     near = [p for p in self._graph.predecessors(name) if found.get(p) is not None]
@@ -302,12 +306,23 @@ class _Folding:
                 return False
         return True
 
-    def _keys(self, names: list[NodeId]) -> dict[NodeId, Hashable]:
+    def _with_keys(self, names: list[NodeId], wanted: set[Hashable]) -> dict[Hashable, NodeId]:
+        """The nodes of a turn by their keys, with at least the ``wanted`` ones that are there."""
+        if not wanted:
+            return {}
+        found = {key: name for name, key in self._keys(names, 2 * len(wanted)).items()}
+        if wanted <= found.keys():  # a long turn beside short ones: its beginning has them
+            return found
+        return {key: name for name, key in self._keys(names).items()}
+
+    def _keys(self, turn: list[NodeId], most: int | None = None) -> dict[NodeId, Hashable]:
         """The key of each node within its turn: type, source position and a running number; for a
-        value the key of the first node that takes it."""
+        value the key of the first node that takes it. ``most``: only of so many first nodes, and
+        not of values that later ones take."""
         seen: Counter[Hashable] = Counter()
         keys: dict[NodeId, Hashable] = {}
-        inside = set(names)
+        inside, names = set(turn), turn[:most]
+        within = set(names)
         for name in names:
             if (op := self._graph.op(name)) is not None:
                 key: Hashable = (op.type, op.site.id)
@@ -317,6 +332,8 @@ class _Folding:
             if name not in keys:
                 around = (*self._graph.successors(name), *self._graph.predecessors(name))
                 near = [other for other in around if other in inside]
+                if near and near[0] not in within:
+                    continue
                 key = (self._graph.role(name), keys.get(near[0]) if near else None)
                 seen[key] += 1
                 keys[name] = (key, seen[key])
