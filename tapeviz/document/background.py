@@ -13,9 +13,10 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from ..errors import TapevizError
 
-_PAUSES = 3
-"""So many times as long as optional work took passes before the next of its kind; of work that
-takes more than a second longer still, since what is asked for meanwhile has to wait for it."""
+_PAUSES, _LONG = 3, 1.0
+"""So many times as long as optional work took passes before the next of its kind;"""
+_LONG_PAUSES = 30
+"""so many times if it took more than ``_LONG`` seconds: what is asked for meanwhile has to wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Background(QObject):
         kind is under way, and it gets a quarter of the time at most, of more than a second's
         work less."""
         ended, seconds = self._took.get(kind, (0.0, 0.0))
-        pause = _PAUSES * seconds * max(seconds, 1.0)
+        pause = seconds * (_PAUSES if seconds <= _LONG else _LONG_PAUSES)
         return kind not in self.busy and time.monotonic() > ended + pause
 
     def forget_times(self) -> None:

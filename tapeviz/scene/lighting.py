@@ -71,7 +71,7 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
             if key[0] in asked or not is_constant(base, key[0])
         }
 
-    for step in shown.steps:
+    for step in shown.steps if base.trace.functions else ():
         for link in links_inside(base.trace, step):
             if not (is_followed(link[0]) and link in flow.walked):
                 for key in base.edges.get(link, ()):

@@ -66,7 +66,12 @@ class _Rows:
         self.call = call
         self.is_replayed = is_replayed
         self.taken: list[tuple[Step, Op]] = []
-        self.shares: dict[Position, list[tuple[int, TensorId]]] = {}
+        self.shares: dict[Position, TensorId] = {}
+        """The first share of each gradient; nearly all have no other."""
+        self.fans: dict[Position, list[TensorId]] = {}
+        """All shares of the others."""
+        self.complete: dict[Position, int] = {}
+        """For each of these the place of the step that gave the last one."""
         self.totals: dict[Position, TensorId] = {}
         self.stops: dict[OpId, WalkStep] = {}
         self.differentiated: set[OpId] = set()
@@ -90,7 +95,11 @@ class _Rows:
             if gradient is not None:
                 version = self.trace.reads.get(tensor)
                 position = version.id if version else tensor
-                self.shares.setdefault(position, []).append((len(self.taken), gradient))
+                if position not in self.shares:
+                    self.shares[position] = gradient
+                    continue
+                self.fans.setdefault(position, [self.shares[position]]).append(gradient)
+                self.complete[position] = len(self.taken)
         self.differentiated.add(op.id)
         self.taken.append((step, op))
 
@@ -137,9 +146,9 @@ class _Rows:
 
     def finished(self) -> tuple[WalkStep, ...]:
         sums: dict[int, list[Position]] = {}
-        for position, shares in self.shares.items():
-            if len(shares) > 1:
-                sums.setdefault(shares[-1][0], []).append(position)
+        for position in self.shares if self.fans else ():
+            if position in self.fans:
+                sums.setdefault(self.complete[position], []).append(position)
         rows: list[WalkStep] = []
         for place, (step, op) in enumerate(self.taken):
             rows.append(self._row(len(rows), step, op))
@@ -149,7 +158,7 @@ class _Rows:
         return (*rows, *(structs.replace(row, index=index) for index, row in stops))
 
     def _sum(self, index: int, position: Position) -> WalkStep:
-        shares = tuple(gradient for _, gradient in self.shares[position])
+        shares = tuple(self.fans[position])
         line, name = self._line_and_name(position)
         terms = " + ".join(f"ḡ{_subscript(n + 1)}" for n in range(min(len(shares), 4)))
         return WalkStep(
@@ -166,9 +175,8 @@ class _Rows:
 
     def _total(self, position: Position) -> TensorId | None:
         """The whole gradient at a position, if TensorFlow ever added it up."""
-        shares = self.shares.get(position, [])
-        if len(shares) == 1:
-            return shares[0][1]
+        if position in self.shares and position not in self.fans:
+            return self.shares[position]
         if not isinstance(position, VersionId):
             return self.totals.get(position)
         replay = self.call.replay

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
+
+import msgspec
+from msgspec import structs
 
 from ...trace.compiled.model import Loop
 from ...trace.model import Op, OpId, Trace, Version
@@ -27,8 +30,7 @@ _MOST_VALUES = 8
 """More variables, or constants, that belong to no group become a group."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(msgspec.Struct, frozen=True, gc=False):
     """``parent``: path of the group around it. ``ops``: the number of ops in it. ``shape``: the
     same for groups that are alike. ``turns``: the paths of a repeat's turns, in order. ``entry``:
     the recorded operation, or the call of a compiled function, that the group is the inside of."""
@@ -133,7 +135,7 @@ def _name(
             if child.kind == "turn":
                 turns.append(inside[-1][1])
         if turns and path:
-            groups[path] = replace(groups[path], kind="repeat", turns=tuple(turns))
+            groups[path] = structs.replace(groups[path], kind="repeat", turns=tuple(turns))
         waiting.extend(reversed(inside))
 
 
@@ -170,11 +172,11 @@ def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group
             continue
         if name in graph.into and not graph.is_returned(name):
             continue
-        takers = list(graph.successors(name))
-        if len(takers) == 1:
-            shared = home.get(takers[0], "")
+        edges = graph.out.of(name)
+        if len(edges) == 1:
+            shared = home.get(edges[0].target, "")
         else:
-            shared = shared_path({home.get(taker, "") for taker in takers})
+            shared = shared_path({home.get(edge.target, "") for edge in edges})
         while shared and groups[shared].kind == "repeat":
             shared = groups[shared].parent
         if shared:
@@ -183,7 +185,7 @@ def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group
             while turn and groups[turn].kind != "turn":
                 turn = groups[turn].parent
             if turn:
-                key = (groups[turn].parent, (graph.role(name), *graph.kind(takers[0])))
+                key = (groups[turn].parent, (graph.role(name), *graph.kind(edges[0].target)))
                 within.setdefault(key, []).append(name)
     for (repeat, _), names in within.items():
         if 2 * len(names) < len(groups[repeat].turns):  # only in a few turns, as a first state
