@@ -20,7 +20,7 @@ from .causes.nonfinite import made_from_finite, nonfinite_in_call
 from .flow.dataflow import EdgesInto, Position
 from .model import Warned
 from .numbers.rounding import rounding_only
-from .python.terms import lost_term
+from .python.terms import lost_term, unrecorded_term
 from .status import status_of
 
 _COMPARING = ops_with("difference")
@@ -331,6 +331,7 @@ WARNINGS: tuple[Look, ...] = (
     shared_ties,
     half_assigned,
     lost_term,
+    unrecorded_term,
     nonfinite_call,
     nonfinite_target,
     doubtful_gradient,

@@ -186,6 +186,51 @@ ODDS = (
         """,
     ),
     _odd(
+        "a sum over rounds of which each has its tape",
+        "lost-term",
+        """
+        q, out = tf.Variable(2.0), 0.0
+        for x in (1.0, 3.0):
+            with tf.GradientTape() as t:
+                out += (q * x - 1.0) ** 2  # odd
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "a baseline computed before the block, which weighs something",
+        None,
+        """
+        q, c = tf.Variable(2.0), tf.Variable(0.5)
+        baseline = c * 3.0
+        with tf.GradientTape() as t:
+            out = (4.0 - baseline) * tf.math.log(q) + c * c
+        t.gradient(out, [q, c])
+        """,
+    ),
+    _odd(
+        "a state that one block hands to the next",
+        None,
+        """
+        q, h = tf.Variable(0.5), tf.constant(1.0)
+        for x in (1.0, 3.0):
+            with tf.GradientTape() as t:
+                h = tf.tanh(q * x + h)
+                out = (h - 1.0) ** 2
+            t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "a penalty computed before the block",
+        "lost-term",
+        """
+        q = tf.Variable([0.5, -0.7])
+        penalty = tf.reduce_sum(q * q)  # odd
+        with tf.GradientTape() as t:
+            out = tf.reduce_mean((q - 3.0) ** 2) + 0.01 * penalty
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
         "a term that NumPy computed, of a mean of terms",
         "lost-term",
         """

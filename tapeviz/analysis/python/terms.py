@@ -1,4 +1,5 @@
-"""Find terms of a target that left TensorFlow and so count nothing in a gradient that flows.
+"""Find terms of a target that count nothing in a gradient that flows: what made them left
+TensorFlow, or ran while the tape did not record.
 
 Only what is added to the target is looked at. A plain number that weighs, shifts or divides
 something is often meant to stay out of the gradient: a learning target, a norm, a maximum.
@@ -10,7 +11,7 @@ import ast
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from ...trace.model import Leave, Op, TensorId
+from ...trace.model import Leave, Op, TensorId, VersionId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import DataEdge, Position
@@ -27,6 +28,8 @@ _WITHOUT_SLOPE = ops_with("no-gradient", "flat", "position", "question", "no-dat
     "StopGradient"
 }
 _LARGEST = 1e30
+_MOST_BEFORE = 300
+"""Positions that are gone back from a term that was computed before the tape recorded."""
 # A number that decides, picks or is shown, and is not computed with.
 _NO_TERM = NO_NUMBER | {"int", "index", "format", "str"}
 
@@ -42,7 +45,7 @@ def lost_term(facts: CallFacts) -> Iterator[Warned]:
     during = {leave.when for leave in leaves[first:end] if leave.how not in _NO_TERM}
     if not during:
         return
-    terms, came_back = _terms(facts)
+    terms, came_back = facts.once(_terms)
     for leave, number in came_back:
         if leave.when not in during or _is_chosen(facts, leave, number):
             continue
@@ -62,10 +65,54 @@ def lost_term(facts: CallFacts) -> Iterator[Warned]:
         return
 
 
+def unrecorded_term(facts: CallFacts) -> Iterator[Warned]:
+    """A tensor that was computed from a source before the tape recorded is added to the target."""
+    call, tape, trace = facts.call, facts.tape, facts.trace
+    if tape is None or call.method != "gradient" or not call.is_direct:
+        return
+    terms, _ = facts.once(_terms)
+    made = {
+        trace.producers[position]
+        for position in terms
+        if not isinstance(position, VersionId) and position in trace.producers
+    }
+    for op in sorted((trace.ops[maker] for maker in made), key=lambda op: -op.when):
+        if op.when > tape.when or not op.line or call.tape in op.tapes:
+            continue
+        source = _source_of(facts, op)
+        if source:
+            target = call.targets[0].text or "the target"
+            yield Warned(
+                "lost-term",
+                op.line,
+                f"The gradient of {target} counts only a part: a term of it was computed from "
+                f"{source} on line {op.line} before this tape recorded, and a tape knows only what "
+                f"runs while it records. Compute all terms of {target} in the block of one tape.",
+            )
+            return
+
+
+def _source_of(facts: CallFacts, op: Op) -> str:
+    """The name of a source with a gradient, of whose present value the op's output was computed."""
+    call, trace = facts.call, facts.trace
+
+    def is_flat(edge: DataEdge) -> bool:
+        made_by = trace.ops.get(edge.op) if edge.op is not None else None
+        return edge.kind != "read" and (made_by is None or made_by.type in _WITHOUT_SLOPE)
+
+    made_from = facts.flow.ancestry(op.outputs[:1], is_flat, _MOST_BEFORE)
+    for source, result in zip(call.sources, call.results, strict=False):
+        if source.tensor is None or result is None or status_of(trace, result) != "flows":
+            continue
+        if any(start in made_from.into for start in facts.paths.starts(source.tensor)):
+            return source.text
+    return ""
+
+
 def _terms(facts: CallFacts) -> tuple[set[Position], list[tuple[Leave, TensorId]]]:
     """The positions whose sum a scalar target is, each perhaps weighed by a number; and the plain
-    numbers among them that left TensorFlow before."""
-    trace, flow = facts.trace, facts.flow
+    numbers among them that left TensorFlow before. What the tape came too late for is one term."""
+    trace, flow, begin = facts.trace, facts.flow, facts.tape.when if facts.tape else 0
     found: set[Position] = set()
     came_back: list[tuple[Leave, TensorId]] = []
     waiting = list(facts.paths.targets) if len(facts.call.targets) == 1 else []
@@ -78,8 +125,8 @@ def _terms(facts: CallFacts) -> tuple[set[Position], list[tuple[Leave, TensorId]
             if edge.leave is not None and isinstance(position, int):
                 came_back.append((edge.leave, position))
             op = trace.ops.get(edge.op) if edge.op is not None else None
-            if edge.kind == "op" and op is not None and _is_added(facts, op, edge):
-                waiting.append(edge.start)
+            if edge.kind == "op" and op is not None and op.when >= begin:
+                waiting.extend([edge.start] if _is_added(facts, op, edge) else ())
     return found, came_back
 
 

@@ -202,7 +202,9 @@ def ask_for_used(case: FixCase) -> Iterator[Edit]:
         if isinstance(node, (cst.Name, cst.Attribute, cst.Subscript))
         and source.code(node) == asked_text
     ]
-    for other in sorted(made_from, key=lambda text: -_likeness(asked_text, text)):
+    given = {operand.text for operand in case.call.sources}
+    others = [other for other in made_from if other not in given]
+    for other in sorted(others, key=lambda text: -_likeness(asked_text, text)):
         if places and (len(made_from) == 1 or _likeness(asked_text, other) >= _ALIKE):
             plan = Plan(source)
             plan.replace(places[0], other)
