@@ -18,8 +18,8 @@ from ..widgets import link_button, plain_label
 from .diff_view import DiffView
 
 LONGEST_VALUE = 60
-LONG_NAME = 20
-"""Letters of a name that a row of a narrow card has room for, beside the outcome."""
+LONG_NAME, LONG_WORD = 20, 30
+"""Letters of a name that a row of a narrow card has room for: beside the outcome, and alone."""
 _JOINT = re.compile(r"([_./])(?=\w)")
 
 
@@ -32,10 +32,10 @@ class Asks:
     example: Callable[[str, str], object]
 
 
-def breakable(text: str) -> str:
-    """The text with places at which a label may break the names that are too long for a row."""
+def breakable(text: str, longest: int = LONG_NAME) -> str:
+    """The text with places at which a label may break the names of more letters than this."""
     words = text.split(" ")
-    return " ".join(_JOINT.sub("\\1\u200b", w) if len(w) > LONG_NAME else w for w in words)
+    return " ".join(_JOINT.sub("\\1\u200b", w) if len(w) > longest else w for w in words)
 
 
 def rule() -> QFrame:
@@ -98,7 +98,7 @@ class Card(QFrame):
         self.column.addLayout(row)
 
     def add_words(self, text: str, name: str = "") -> None:
-        words = plain_label(text, name, wraps=True)
+        words = plain_label(breakable(text, LONG_WORD), name, wraps=True)
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.column.addWidget(words)
 
@@ -191,7 +191,7 @@ def fix_frame(fix: Fix, title: str, asks: Asks, theme: Theme) -> QFrame:
     column = QVBoxLayout(frame)
     column.setContentsMargins(12, 10, 12, 10)
     column.setSpacing(4)
-    column.addWidget(plain_label(fix.title, "fixTitle", wraps=True))
+    column.addWidget(plain_label(breakable(fix.title, LONG_WORD), "fixTitle", wraps=True))
     column.addWidget(DiffView(fix.diff, theme))
     text = array_text(fix.value, LONGEST_VALUE) if fix.value is not None else ""
     if text and title:

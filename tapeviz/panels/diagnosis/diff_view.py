@@ -19,7 +19,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ..look import SMALL, Theme, colour, font
 
-FOLD = "⋯"
+FOLD, MINUS = "⋯", "\u2212"
+"""Signs: of unchanged lines, and of a removed one, after which no row ends as after a hyphen."""
 MOST, MOST_ROWS = 10, 12
 """Changed lines shown, at most, and the rows that they may take where they wrap; comparing side by
 side shows all."""
@@ -53,6 +54,9 @@ class DiffView(QWidget):
         self._changed = changed_lines(diff)
         self._theme = theme
         self._width = 0
+        count = len(self._changed)
+        self._most = self._shown = count if count <= MOST + 1 else MOST
+        """Lines to show where there is room, and those that are shown."""
         self.lines: list[tuple[str, str]] = []
         """Sign and code of the lines shown, the last with the number of those that are not."""
         self._document = QTextDocument(self)
@@ -61,16 +65,18 @@ class DiffView(QWidget):
         wrap = QTextOption()
         wrap.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self._document.setDefaultTextOption(wrap)
-        self._show(MOST)
+        self._show(self._most)
         self._ideal = math.ceil(self._document.idealWidth())
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 
     def _show(self, most: int) -> None:
-        """Show the first lines, or all if that is one more."""
-        changed, more = self._changed, len(self._changed) - most
-        lines = changed if more <= 1 else [*changed[:most], (FOLD, f"{more} more lines")]
+        """Show the first lines, and how many more there are."""
+        lines, more = self._changed[:most], len(self._changed) - most
+        if more > 0:
+            shown = lines[:-1] if lines[-1][0] == FOLD else lines
+            lines = [*shown, (FOLD, f"{more} more line{'s' if more != 1 else ''}")]
         if lines != self.lines:
             self.lines = lines
             self.setAccessibleName("\n".join(f"{sign} {code}" for sign, code in lines))
@@ -80,10 +86,12 @@ class DiffView(QWidget):
         """Lay out for this width in px, with as many lines as the rows hold."""
         if width != self._width:
             self._width = width
-            self._show(MOST)
+            self._shown = self._most
+            self._show(self._shown)
         self._document.setTextWidth(width)
-        while self._rows() > MOST_ROWS and len(self.lines) > 2:
-            self._show(len(self.lines) - 2)
+        while self._rows() > MOST_ROWS and self._shown > 1:
+            self._shown -= 1
+            self._show(self._shown)
 
     def _rows(self) -> int:
         """Rows that the lines take at the present width."""
@@ -108,7 +116,8 @@ class DiffView(QWidget):
             cursor.setBlockFormat(block)
             letters = QTextCharFormat()
             letters.setForeground(colour(tones[sign]))
-            cursor.insertText(f"{sign} {code}", letters)
+            shown = sign.replace("-", MINUS)
+            cursor.insertText(f"{shown}\u00a0{code}", letters)  # the sign never stands alone
 
     def hasHeightForWidth(self) -> bool:
         return True
