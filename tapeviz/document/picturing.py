@@ -5,16 +5,18 @@ Each is made again only when one of its inputs is another object; large ones in 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ..graph.model import NodeId
 from ..scene.model import EMPTY_SCENE, Scene
 from ..trace.model import EMPTY_TRACE, Trace
 from ..view import DEFAULT_VIEW, View
 from .background import are_same
 from .pipeline import NOTHING_ARRANGED, ArrangedGraph
-from .selection import Links
+from .selection import Links, groups_in
 
 if TYPE_CHECKING:
     from .document import Document
@@ -41,6 +43,8 @@ class Picturing:
         """The base of the scene: graph, trace, call, and whether it has the bridge. Another step or
         selection over it costs little."""
         self._linked_from: tuple[object, ...] = ()
+        self._groups: tuple[ArrangedGraph, Mapping[NodeId, NodeId]] = (NOTHING_ARRANGED, {})
+        """An arrangement, and for each node folded away in it the group that stands for it."""
         self._before: Trace | None = None
         """The trace of the run before, while the picture is of that run: it stays until this run
         has one. Ids name other ops and variables in it, so nothing is looked up or composed."""
@@ -82,12 +86,19 @@ class Picturing:
             return  # the picture of a moment ago is worth more than none: this one comes after it
         before = self.arranged if self._stays_alike() else None
         self._arranged_from = wanted
-        work = partial(document.stages.arrange, *wanted, before)
+        work = partial(self._arranged, *wanted, before)
         if before is not None and _is_small(before):
             document.background.drop("arrange")
             self.take_arranged(work())
         else:
             document.background.submit("arrange", work, self.take_arranged)
+
+    def _arranged(self, *inputs: Any) -> ArrangedGraph:
+        """Arrange, and index what is folded away: of a long tape a tenth of a second's work, which
+        the window's thread would do otherwise."""
+        arranged: ArrangedGraph = self._document.stages.arrange(*inputs)
+        self._groups = arranged, groups_in(arranged)
+        return arranged
 
     def _stays_alike(self) -> bool:
         """Whether the picture differs from the one before by its call or a turn of a loop only."""
@@ -143,7 +154,9 @@ class Picturing:
         if self._before is not None:
             wanted = (NOTHING_ARRANGED, EMPTY_TRACE, None)
         if not are_same(wanted, self._linked_from):
-            self._linked_from, self.links = wanted, Links(*wanted)
+            arranged, groups = self._groups
+            known = groups if arranged is wanted[0] else None
+            self._linked_from, self.links = wanted, Links(*wanted, known)
 
 
 def _is_small(arranged: ArrangedGraph) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -34,13 +35,32 @@ MOST_SPANS = 30
 """Places in the text that are lit up at once."""
 
 
-class Links:
-    """The ties between the parts of one picture; each table is made when first asked for."""
+def groups_in(arranged: ArrangedGraph) -> Mapping[NodeId, NodeId]:
+    """For each node that is folded away the group that stands for it."""
+    if arranged.graph is None:
+        return {}
+    nodes = arranged.graph.nodes(data="node")
+    return {member: name for name, node in nodes for member in node.members}
 
-    def __init__(self, arranged: ArrangedGraph, trace: Trace, call: CallDiagnosis | None) -> None:
+
+class Links:
+    """The ties between the parts of one picture; each table is made when first asked for.
+
+    ``groups``: of :func:`groups_in`, where it is known already.
+    """
+
+    def __init__(
+        self,
+        arranged: ArrangedGraph,
+        trace: Trace,
+        call: CallDiagnosis | None,
+        groups: Mapping[NodeId, NodeId] | None = None,
+    ) -> None:
+        self._arranged = arranged
         self._graph: Any = arranged.graph
         self._trace = trace
         self._call = call
+        self._known_groups = groups
 
     @cached_property
     def nodes(self) -> dict[NodeId, Node]:
@@ -69,9 +89,8 @@ class Links:
         return frozenset(self._by_line.get(line, ()))
 
     @cached_property
-    def _groups(self) -> dict[NodeId, NodeId]:
-        """For each node that is folded away the group that stands for it."""
-        return {member: id_ for id_, node in self.nodes.items() for member in node.members}
+    def _groups(self) -> Mapping[NodeId, NodeId]:
+        return groups_in(self._arranged) if self._known_groups is None else self._known_groups
 
     def node_of_op(self, op: OpId | None) -> NodeId | None:
         """The node of an op, or the folded group that it is in."""

@@ -21,7 +21,7 @@ from tapeviz.document.pipeline import ArrangedGraph
 from tapeviz.errors import TapevizError
 from tapeviz.recording import Listener
 from tapeviz.scene.model import Scene
-from tapeviz.trace.model import EMPTY_TRACE, TensorId, Trace
+from tapeviz.trace.model import EMPTY_TRACE, OpId, TensorId, Trace
 from tests.document.sample import (
     CAUSE,
     SOURCE,
@@ -294,6 +294,23 @@ def test_a_diagnosis_that_comes_before_its_graph_is_composed_with_it(
     with qtbot.waitSignal(document.scene_changed):
         pass
     assert composed == [trace]
+
+
+def test_what_is_folded_away_is_indexed_in_the_background(
+    qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    indexed: list[bool] = []
+
+    def noted(arranged: Any) -> dict[str, str]:
+        indexed.append(threading.current_thread() is threading.main_thread())
+        return {"inner": "op5"}
+
+    monkeypatch.setattr("tapeviz.document.picturing.groups_in", noted)
+    monkeypatch.setattr("tapeviz.document.selection.groups_in", noted)
+    monkeypatch.setattr("tapeviz.document.selection.op_id", lambda op: "inner")
+    run(qtbot, document)
+    assert document.links.node_of_op(OpId(999)) == "op5"
+    assert indexed == [False] * len(indexed) != []
 
 
 @pytest.mark.parametrize(("seconds", "pause"), [(0.5, 1.5), (1.0, 3.0), (2.0, 60.0)])
