@@ -690,4 +690,20 @@ CASES = (
         t.gradient(y, v)
         """,
     ),
+    case(
+        "rows gathered by the best of a function",
+        "not-differentiable",
+        """
+        v = tf.Variable([[0.5, -1.0], [2.0, 0.3]])
+        keys, rows = tf.constant([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), tf.eye(3)
+        @tf.function
+        def attend(v):
+            scores = v @ tf.transpose(keys)
+            best = tf.math.top_k(scores, k=1).indices[:, 0]  # cut
+            return tf.gather(rows, best)
+        with tf.GradientTape() as t:
+            y = tf.reduce_sum(attend(v) * [1.0, 2.0, 3.0])
+        t.gradient(y, v)
+        """,
+    ),
 )

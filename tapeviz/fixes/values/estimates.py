@@ -12,7 +12,7 @@ from ..plan import Plan, enclosed, fitting
 from ..rewrites import CallRewrite, template
 from ..smooth.indices import embeddings_of, rank_of
 from ..smooth.zeros import soft_truth
-from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes
+from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes, nodes_in
 
 
 def straight_through(source: ParsedSource, call: cst.Call, number: cst.BaseExpression) -> str:
@@ -177,7 +177,7 @@ def soften_argmax(case: FixCase) -> Iterator[Edit]:
     """The largest's position → an average by softmax: of what it picks, or of positions."""
     source = case.source
     plan = Plan(source)
-    for call in case.calls("argmax", "argmin", "categorical"):
+    for call in case.calls("argmax", "argmin", "categorical", "top_k"):
         if _soften_argmax(case, plan, call):
             name = called_name(call)
             what = "the draw" if name == "categorical" else f"the {name}"
@@ -192,14 +192,18 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     if given is None:
         return False
     is_draw = called_name(call) == "categorical"
+    largest = _largest(source, call) if called_name(call) == "top_k" else call
+    if largest is None:
+        return False
     tf, scores = source.tf, source.code(enclosed(given.value))
     sign = "-" if called_name(call) == "argmin" else ""
-    axis = argument(call, 1, "axis", "dimension") if not is_draw else None
-    axis_code = source.code(axis.value) if axis is not None else "-1" if is_draw else "0"
+    has_axis = not is_draw and largest is call
+    axis = argument(call, 1, "axis", "dimension") if has_axis else None
+    axis_code = source.code(axis.value) if axis is not None else "0" if has_axis else "-1"
     shape = _shape(case)
     along = "" if len(shape) == 1 or axis_code == "-1" else f", axis={axis_code}"
     soft = f"{tf}.nn.softmax({sign}{scores}{along})"
-    made = _outermost(source, call)
+    made = _outermost(source, largest)
     for answer, label, is_right in _answers(source, made):
         probability = f"{tf}.nn.softmax({sign}{scores})"
         batch = max(len(shape) - 1, 1)
@@ -219,7 +223,10 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
             return True
         if called_name(user) == "gather" and weights is not None:
             values = source.code(enclosed(weights.value))
-            plan.replace(user, f"{tf}.reduce_sum({soft} * {values}{along})")
+            mixed = f"{tf}.tensordot({soft}, {values}, 1)"
+            if argument(user, 9, "axis", "batch_dims") is not None:
+                mixed = f"{tf}.reduce_sum({soft} * {values}{along})"
+            plan.replace(user, mixed)
             return True
     for picked in _subscripts(source, made):
         values = source.code(enclosed(picked.value))
@@ -233,11 +240,24 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     if not shape or shape[-1] is None or axis_code not in ("-1", str(last)):
         return False
     along = ", axis=-1" if last else ""
-    plan.replace(call, f"{tf}.reduce_sum({soft} * {tf}.range({shape[-1]}.0){along})")
+    plan.replace(largest, f"{tf}.reduce_sum({soft} * {tf}.range({shape[-1]}.0){along})")
     return True
 
 
-def _outermost(source: ParsedSource, call: cst.Call) -> cst.Call:
+def _largest(source: ParsedSource, call: cst.Call) -> cst.BaseExpression | None:
+    """``tf.math.top_k(x, k=1).indices[..., 0]``, which is the argmax along the last axis."""
+    count, indices = argument(call, 1, "k"), source.parent(call)
+    if count is not None and source.code(count.value) != "1":
+        return None
+    if not isinstance(indices, cst.Attribute) or indices.attr.value != "indices":
+        return None
+    first = source.parent(indices)
+    last = first.slice[-1].slice if isinstance(first, cst.Subscript) else None
+    is_first = isinstance(last, cst.Index) and source.code(last.value) == "0"
+    return first if is_first and isinstance(first, cst.Subscript) else None
+
+
+def _outermost(source: ParsedSource, call: cst.BaseExpression) -> cst.BaseExpression:
     """``int(tf.argmax(x))`` and ``tf.argmax(x).numpy()``: with what only passes the number on."""
     while True:
         above = source.parent(call)
@@ -251,7 +271,9 @@ def _outermost(source: ParsedSource, call: cst.Call) -> cst.Call:
 _PASSING = ("int", "numpy", "item", "to_int32", "squeeze")
 
 
-def _soften_confusion(plan: Plan, call: cst.Call, user: cst.Call, soft: str, classes: int) -> bool:
+def _soften_confusion(
+    plan: Plan, call: cst.BaseExpression, user: cst.Call, soft: str, classes: int
+) -> bool:
     """``confusion_matrix(labels, argmax)`` → for each pair of classes the sum of probabilities."""
     source, tf = plan.source, plan.source.tf
     sides = [argument(user, 0, "labels"), argument(user, 1, "predictions")]
@@ -278,7 +300,7 @@ def _shape(case: FixCase) -> tuple[int | None, ...]:
 
 
 def _answers(
-    source: ParsedSource, call: cst.Call
+    source: ParsedSource, call: cst.BaseExpression
 ) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression, bool]]:
     """Comparisons of the result with labels: the comparison, the labels, whether for equality."""
     found: list[tuple[cst.BaseExpression, list[cst.BaseExpression], bool]] = []
@@ -300,14 +322,14 @@ def _answers(
             yield answer, labels[0], is_right
 
 
-def _is_result(source: ParsedSource, node: cst.BaseExpression, call: cst.Call) -> bool:
+def _is_result(source: ParsedSource, node: cst.BaseExpression, call: cst.BaseExpression) -> bool:
     """Whether an expression holds the call, or is the name that its result is bound to."""
     if _is_name_of(source, node, call):
         return True
-    return any(found is call for found in all_of(node, cst.Call))
+    return any(found is call for found in nodes_in(node))
 
 
-def _users(source: ParsedSource, call: cst.Call) -> Iterator[cst.Call]:
+def _users(source: ParsedSource, call: cst.BaseExpression) -> Iterator[cst.Call]:
     """Calls that take the result: around it, or by the name that it is bound to."""
     for above in source.ancestors(call):
         if isinstance(above, cst.Call):
