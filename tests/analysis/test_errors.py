@@ -90,6 +90,14 @@ RAISING = {
         TAPE + "u = tf.Variable(1.0)\ng = tape.gradient(y, u)\nprint(g.numpy())",
         ["Line 8", "line 7", "for u"],
     ),
+    "an element of a number": (
+        "import tensorflow as tf\nloss = tf.constant(3.0)\nloss[0]",
+        ["Line 3", "single number", "index"],
+    ),
+    "more indices than axes": (
+        "import tensorflow as tf\nx = tf.constant([3.0, 1.0])\nx[0, 1]",
+        ["Line 3", "more indices", "axes, which are 1"],
+    ),
     "matrices": (TAPE + "tf.matmul(tf.ones([2, 3]), tf.ones([4, 5]))", ["[2, 3]", "[4, 5]"]),
     "no broadcast": (TAPE + "tf.ones([2, 3]) + tf.ones([4])", ["[2, 3]", "[4]", "line 6"]),
     "two dtypes": (TAPE + "x * tf.ones([2], tf.float64)", ["float", "tf.cast"]),

@@ -173,6 +173,21 @@ EXPLANATIONS: tuple[tuple[str, Explain], ...] = (
         ),
     ),
     (
+        r"Attempting to slice scalar input",
+        say(
+            "Line {line} takes an element of a tensor that is a single number: its shape is (), so "
+            "there is nothing to pick. Leave the index out, or look why the tensor has no axis: a "
+            "reduction such as tf.reduce_mean took it, or one element was picked before."
+        ),
+    ),
+    (
+        r"Index out of range using input dim \d+; input has only (\d+) dims",
+        say(
+            "Line {line} gives more indices than the tensor has axes, which are {0}. "
+            "Leave one out, or print the tensor's shape just before."
+        ),
+    ),
+    (
         rf"slice index (-?\d+) of dimension {_COUNT} out of bounds",
         say(
             "Line {line} takes element {0} along axis {1}, and the tensor is shorter than that. "
