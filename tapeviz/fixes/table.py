@@ -91,6 +91,7 @@ from .values.estimates import (
     soften_argmax,
     soften_comparison,
     straight_through_largest,
+    straight_through_result,
 )
 from .values.filling import fill_tensor
 from .values.infinities import (
@@ -183,6 +184,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         take_values,
         take_cast_away,
         call_directly,
+        straight_through_result,
     ),
     IntegerValue: (
         ask_for_rows,

@@ -17,6 +17,59 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "a place that a function returns": (
+        """
+        anchors = tf.constant([[1.0], [3.0]])
+        size = tf.Variable([0.0, 0.0])
+        def best(size):
+            return tf.argmax(size)
+        with tf.GradientTape() as tape:
+            place = best(size)
+            loss = tf.reduce_sum(tf.gather(anchors, place))
+        tape.gradient(loss, size)
+        """,
+        "loss = tf.reduce_sum(tf.tensordot(place, anchors, 1))",
+        [-0.5, 0.5],
+    ),
+    "whole numbers picked at the best places": (
+        """
+        scores, rel = tf.Variable([0.0, 0.0, -1.0]), tf.constant([4, 0, 8])
+        with tf.GradientTape() as tape:
+            top = tf.math.top_k(scores, k=2).indices
+            hits = tf.gather(rel, top)
+            loss = tf.reduce_sum(tf.cast(hits, tf.float32))
+        tape.gradient(loss, scores)
+        """,
+        "hits = tf.cast(tf.gather(rel, top), tf.float32) * tf.sigmoid(tf.gather(scores, top))",
+        [1.0, 0.0, 0.0],
+    ),
+    "an image that is compressed on the way": (
+        """
+        image = tf.Variable(tf.fill([8, 8, 3], 0.5))
+        with tf.GradientTape() as tape:
+            noisy = tf.image.adjust_jpeg_quality(image, 60)
+            loss = tf.reduce_mean(noisy)
+        tape.gradient(loss, image)
+        """,
+        "noisy = image + tf.stop_gradient(tf.image.adjust_jpeg_quality(image, 60) - image)",
+        np.full([8, 8, 3], 1 / 192),
+    ),
+    "a list of floats that a function returns": (
+        """
+        k = tf.Variable(2.0)
+        def steps(k):
+            found = [1.0]
+            for _ in range(2):
+                found.append(float(found[-1] * k))
+            return found
+        with tf.GradientTape() as tape:
+            path = steps(k)
+            loss = tf.reduce_sum(tf.constant(path))
+        tape.gradient(loss, k)
+        """,
+        "loss = tf.reduce_sum(tf.convert_to_tensor(path))",
+        5.0,
+    ),
     "points drawn into an image": (
         """
         place, ink = tf.Variable([[1.25, 2.5]]), tf.constant([1.0])

@@ -226,16 +226,17 @@ def weigh_picked(case: FixCase) -> Iterator[Edit]:
                 continue
             if not (names & {node.value for node in all_of(indices, cst.Name)}):
                 continue
-            ranks = _ranks_of_gather(case, source.line(call))
+            gathered = _gathered(case, source.line(call))
             s, i = code(scores.value), code(indices.value)
-            if ranks is None or s == code(params.value):
+            if gathered is None or s == code(params.value):
                 continue
-            picked, given = ranks
+            picked, given, is_float = gathered
             batch = f", batch_dims={given - 1}" if given > 1 else ""
             weight = f"{tf}.sigmoid({tf}.gather({s}, {i}{batch}))"
             if picked > given:
                 weight += f"[..., {', '.join([f'{tf}.newaxis'] * (picked - given))}]"
-            _put(plan, call, f"{code(call)} * {weight}")
+            taken = code(call) if is_float else f"{tf}.cast({code(call)}, {tf}.float32)"
+            _put(plan, call, f"{taken} * {weight}")
         if plan.changes:
             title = "Estimate: weigh what is picked by a sigmoid of its score"
             yield Edit(title, plan.text(), is_estimate=True)
@@ -262,14 +263,15 @@ def _positions_of(source: ParsedSource, chosen: cst.Call) -> set[str]:
     return names
 
 
-def _ranks_of_gather(case: FixCase, line: int) -> tuple[int, int] | None:
-    """The ranks of what a gather on a line gave and of its indices, as it ran."""
+def _gathered(case: FixCase, line: int) -> tuple[int, int, bool] | None:
+    """The ranks of what a gather on a line gave and of its indices, as it ran, and whether it gave
+    real numbers."""
     known = case.trace.tensors
     for op in case.trace.ops.values():
         if op.type in ("GatherV2", "ResourceGather") and op.line == line and len(op.inputs) > 1:
-            made, indices = known[op.outputs[0]].shape, known[op.inputs[1]].shape
-            if made is not None and indices is not None:
-                return len(made), len(indices)
+            made, indices = known[op.outputs[0]], known[op.inputs[1]]
+            if made.shape is not None and indices.shape is not None:
+                return len(made.shape), len(indices.shape), "float" in made.dtype
     return None
 
 
@@ -322,11 +324,15 @@ def embeddings_of(source: ParsedSource, call: cst.Call) -> str:
 
 def rank_of(case: FixCase, params: str) -> int:
     """The rank of the tensor or variable of this name; 0 if it is not known."""
+    form = form_of(case, params)
+    return len(form[0]) if form is not None else 0
+
+
+def form_of(case: FixCase, name: str) -> tuple[tuple[int | None, ...], str] | None:
+    """The shape and dtype of the tensor or variable of this name, if it is known."""
     trace = case.trace
-    shapes = [
-        known.shape
-        for tensor, names in trace.names.items()
-        if params in names
-        and (known := trace.variables.get(VariableId(tensor)) or trace.tensors.get(tensor))
-    ]
-    return len(shapes[0] or ()) if shapes else 0
+    for tensor, names in trace.names.items():
+        known = trace.variables.get(VariableId(tensor)) or trace.tensors.get(tensor)
+        if name in names and known is not None:
+            return known.shape or (), known.dtype
+    return None

@@ -11,7 +11,10 @@ from ..plan import Plan, enclosed
 from ..source import ParsedSource, Statement, all_of, argument, bound_names, called_name, sole
 from ..tapes.blocks import Block, block_of_call, body_of, target_name
 
-_DRAWS = ("categorical", "stateless_categorical", "choice", "poisson", "binomial")
+_DRAWS = (
+    *("categorical", "stateless_categorical", "choice", "poisson", "binomial"),
+    *("stateless_poisson", "stateless_binomial"),
+)
 
 
 def score_function(case: FixCase) -> Iterator[Edit]:
@@ -79,7 +82,7 @@ def _log_p(source: ParsedSource, call: cst.Call, drawn: str) -> str:
         if p is None or numbers is None or not _is_count(source, numbers.value):
             return ""
         return f"{tf}.gather({tf}.math.log({source.code(_in_tensorflow(p.value))}), {drawn})"
-    if called_name(call) in ("poisson", "binomial"):
+    if called_name(call).removeprefix("stateless_") in ("poisson", "binomial"):
         return _log_p_of_count(source, call, drawn)
     logits = argument(call, 0, "logits")
     if logits is None:
@@ -90,17 +93,21 @@ def _log_p(source: ParsedSource, call: cst.Call, drawn: str) -> str:
 
 def _log_p_of_count(source: ParsedSource, call: cst.Call, drawn: str) -> str:
     """The part of the log-probability that depends on the parameter: of ``np.random.poisson(lam)``,
-    ``tf.random.poisson(shape, lam)`` and ``np.random.binomial(n, p)``."""
+    ``tf.random.poisson(shape, lam)``, ``np.random.binomial(n, p)``, and of those with a seed,
+    ``tf.random.stateless_binomial(shape, seed, counts, probs)``."""
     tf, k = source.tf, f"{source.tf}.cast({drawn}, {source.tf}.float32)"
     is_of_tf = source.code(call.func).startswith(f"{tf}.")
-    if called_name(call) == "poisson":
-        rate = argument(call, 1 if is_of_tf else 0, "lam")
+    is_stateless = called_name(call).startswith("stateless_")
+    before = 2 if is_stateless else 1 if is_of_tf else 0
+    if called_name(call).endswith("poisson"):
+        rate = argument(call, before, "lam")
         if rate is None:
             return ""
         lam = source.code(enclosed(_in_tensorflow(rate.value)))
         return f"{k} * {tf}.math.log({lam}) - {lam}"
-    trials, probability = argument(call, 0, "n"), argument(call, 1, "p")
-    if trials is None or probability is None or is_of_tf:
+    trials = argument(call, before, "n", "counts")
+    probability = argument(call, before + 1, "p", "probs")
+    if trials is None or probability is None:
         return ""
     n, p = (source.code(enclosed(_in_tensorflow(arg.value))) for arg in (trials, probability))
     return f"{k} * {tf}.math.log({p}) + ({n} - {k}) * {tf}.math.log(1.0 - {p})"

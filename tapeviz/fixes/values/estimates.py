@@ -10,9 +10,18 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
 from ..rewrites import CallRewrite, template
-from ..smooth.indices import embeddings_of, rank_of
+from ..smooth.indices import embeddings_of, form_of, rank_of
 from ..smooth.zeros import soft_truth
-from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes, nodes_in
+from ..source import (
+    ParsedSource,
+    all_of,
+    argument,
+    called_name,
+    dotted,
+    header_nodes,
+    nodes_in,
+    sole,
+)
 
 
 def straight_through(source: ParsedSource, call: cst.Call, number: cst.BaseExpression) -> str:
@@ -40,6 +49,25 @@ STRAIGHT_THROUGH = CallRewrite(
     "Estimate: let the gradient pass {name} as if it were not there",
     is_estimate=True,
 )
+
+
+def straight_through_result(case: FixCase) -> Iterator[Edit]:
+    """``y = f(x)`` with ``y`` of the form of ``x`` → ``y = x + tf.stop_gradient(f(x) - x)``."""
+    source = case.source
+    small = sole(source.statement(case.cause.line))
+    if not isinstance(small, cst.Assign) or not isinstance(small.value, cst.Call):
+        return
+    call, name = small.value, source.code(small.targets[0].target)
+    known = form_of(case, name)
+    if known is None or not known[1].startswith("float"):
+        return
+    paths = [arg.value for arg in call.args if isinstance(arg.value, (cst.Name, cst.Attribute))]
+    x = next((path for path in paths if form_of(case, source.code(path)) == known), None)
+    if x is not None:
+        plan = Plan(source)
+        plan.replace(call, straight_through(source, call, x))
+        title = f"Estimate: let the gradient pass {called_name(call)} as if it were not there"
+        yield Edit(title, plan.text(), is_estimate=True)
 
 
 def straight_through_largest(case: FixCase) -> Iterator[Edit]:
@@ -210,6 +238,8 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
         right = f"{tf}.gather({probability}, {source.code(label)}, batch_dims={batch})"
         plan.replace(answer, _in_place(source, answer, right if is_right else f"1.0 - {right}"))
         return True
+    if isinstance(source.parent(made), cst.Return):
+        return _average_where_called(plan, made, f"{tf}.nn.softmax({sign}{scores}{along})")
     for user in _users(source, made):
         if called_name(user) == "confusion_matrix" and shape and shape[-1] is not None:
             return _soften_confusion(plan, made, user, soft, shape[-1])
@@ -255,6 +285,34 @@ def _largest(source: ParsedSource, call: cst.Call) -> cst.BaseExpression | None:
     last = first.slice[-1].slice if isinstance(first, cst.Subscript) else None
     is_first = isinstance(last, cst.Index) and source.code(last.value) == "0"
     return first if is_first and isinstance(first, cst.Subscript) else None
+
+
+def _average_where_called(plan: Plan, made: cst.BaseExpression, soft: str) -> bool:
+    """A function that returns the position returns weights, by which its callers average."""
+    source, count = plan.source, 0
+    function = source.enclosing(made, cst.FunctionDef)
+    name = function.name.value if function is not None else ""
+    for called in all_of(source.module, cst.Call):
+        if called_name(called) != name:
+            continue
+        for user in _users(source, called):
+            values = argument(user, 0, "params")
+            place = argument(user, 1, "indices") if called_name(user) == "gather" else None
+            table = source.code(values.value) if values is not None and place is not None else ""
+            if place is None and (table := embeddings_of(source, user)):
+                place = argument(user, 1 if called_name(user) == "embedding_lookup" else 0, "ids")
+            if place is not None and table:
+                weights = source.code(place.value)
+                plan.replace(user, f"{source.tf}.tensordot({weights}, {table}, 1)")
+                count += 1
+        for picked in _subscripts(source, called):
+            index = cst.ensure_type(picked.slice[0].slice, cst.Index).value
+            text = f"{source.tf}.tensordot({source.code(index)}, {source.code(picked.value)}, 1)"
+            plan.replace(picked, text)
+            count += 1
+    if count:
+        plan.replace(made, soft)
+    return count > 0
 
 
 def _outermost(source: ParsedSource, call: cst.BaseExpression) -> cst.BaseExpression:

@@ -235,6 +235,8 @@ class _Translated:
             self._do(call, lambda old: cst.parse_expression(f"list({self.source.code(old)})"))
         elif module in (self.source.np, "math") and function in FUNCTIONS and call.args:
             self._do(call, lambda old: self._function(old, function))
+        elif module == self.source.tf and function == "constant" and self._may_be_list(call):
+            self.plan.replace(call.func, f"{module}.convert_to_tensor")
         elif module == self.source.tf and function in ENTERING and len(call.args) == 1:
             self._do(
                 call,
@@ -285,6 +287,13 @@ class _Translated:
             and any(self.source.code(target.target) == name for target in assign.targets)
             for assign in all_of(self.source.module, cst.Assign)
         )
+
+    def _may_be_list(self, call: cst.Call) -> bool:
+        """Whether a name is given that a function of the snippet may have bound to a list: only
+        ``convert_to_tensor`` makes one tensor of several, with a gradient."""
+        given = call.args[0].value if len(call.args) == 1 else None
+        made = self.source.bound_to(given.value) if isinstance(given, cst.Name) else None
+        return isinstance(made, cst.Call) and isinstance(made.func, cst.Name)
 
     def _given(self, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
         return fitting(self.source, place, unformatted(call.args[0].value))
