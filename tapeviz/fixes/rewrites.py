@@ -15,7 +15,7 @@ import libcst as cst
 
 from .model import Edit, FixCase
 from .plan import Plan, enclosed, fitting
-from .source import called_name
+from .source import all_of, called_name
 
 Code: TypeAlias = "Callable[[FixCase, cst.Call], str]"
 """A call in, the code in its place out; empty where the call has another form."""
@@ -25,6 +25,7 @@ Code: TypeAlias = "Callable[[FixCase, cst.Call], str]"
 class CallRewrite:
     """A fix function: calls of these functions or methods become what ``code`` makes of them.
 
+    Those on the lines of the cause; where there are none, those that take a name bound there.
     ``{name}`` in the title stands for the first function that was replaced.
     """
 
@@ -36,11 +37,22 @@ class CallRewrite:
     def __call__(self, case: FixCase) -> Iterator[Edit]:
         plan = Plan(case.source)
         found = [call for call in case.calls(*self.names) if self.code(case, call)]
+        found = found or [call for call in self._readers(case) if self.code(case, call)]
         for call in found:
             plan.replace(call, partial(self._rewritten, case, call))
         if found:
             title = self.title.format(name=called_name(found[0]))
             yield Edit(title, plan.text(), self.is_estimate)
+
+    def _readers(self, case: FixCase) -> Iterator[cst.Call]:
+        """The calls that take a name which was bound on a line of the cause."""
+        source = case.source
+        for call in all_of(source.module, cst.Call):
+            if called_name(call) in self.names:
+                names = (arg.value.value for arg in call.args if isinstance(arg.value, cst.Name))
+                bound = (made for name in names if (made := source.bound_to(name)) is not None)
+                if any(source.covers(made, line) for made in bound for line in case.lines()):
+                    yield call
 
     def _rewritten(self, case: FixCase, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
         """The new expression at ``place``, of the call as it is after changes inside it."""

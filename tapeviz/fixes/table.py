@@ -95,6 +95,7 @@ from .values.estimates import (
 )
 from .values.filling import fill_tensor
 from .values.infinities import (
+    JITTER,
     SAFE_DEVIATION,
     SAFE_NORM,
     STABLE_LOG,
@@ -113,11 +114,17 @@ from .values.integers import (
     take_text_away,
     write_floats,
 )
-from .values.leaving import CALL_MODEL, TAKE_VARIABLES, call_directly, stay_in_tensorflow
+from .values.leaving import (
+    CALL_MODEL,
+    COMPUTE_LOSS,
+    TAKE_VARIABLES,
+    call_directly,
+    stay_in_tensorflow,
+)
 from .values.lookups import ask_for_rows
 from .values.metrics import compute_beside_metric
 from .values.positions import soft_accuracy, soft_ranks, take_values
-from .values.stopping import close_after_difference, take_away
+from .values.stopping import close_after_difference, map_nothing, take_away
 
 _log = logging.getLogger(__name__)
 
@@ -135,6 +142,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     NewVariable: (keep_tensor,),
     LeftTensorFlow: (
         CALL_MODEL,
+        COMPUTE_LOSS,
         TAKE_VARIABLES,
         interpolate,
         weigh_by_width,
@@ -163,7 +171,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         compute_anew,
         move_in,
     ),
-    StopGradient: (close_after_difference, take_away, codebook_loss),
+    StopGradient: (close_after_difference, take_away, map_nothing, codebook_loss),
     NotDifferentiable: (
         pass_on_to_compared,
         MIX_ONE_HOT,
@@ -257,6 +265,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         SAFE_NORM,
         safe_where,
         SAFE_DEVIATION,
+        JITTER,
         shifted_exponential,
         safe_division,
         away_from_edge,

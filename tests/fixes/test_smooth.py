@@ -234,6 +234,39 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     ),
     (
         "integer",
+        "d = tf.math.unsorted_segment_sum(m, tf.cast(x, tf.int32), 2)",
+        "d = tf.tensordot(tf.nn.relu(1.0 - tf.abs(tf.expand_dims(x, -1) "
+        "- tf.range(2, dtype=tf.float32))), m, [[0], [0]])",
+    ),
+    (
+        "integer",
+        "i = tf.cast(x, tf.int32); o = tf.one_hot(i, 3)",
+        "i = tf.cast(x, tf.int32); o = tf.nn.relu(1.0 - tf.abs(tf.expand_dims(x, -1) "
+        "- tf.range(3, dtype=tf.float32)))",
+    ),
+    (
+        "nonfinite",
+        "v = 2.0 * tf.linalg.logdet(a @ b)",
+        "v = 2.0 * tf.linalg.logdet((a @ b) + 1e-4 * tf.eye(tf.shape((a @ b))[-1], "
+        "dtype=(a @ b).dtype))",
+    ),
+    (
+        "not-differentiable",
+        "v = tf.cast(tf.not_equal(tf.round(x), y), tf.float32)",
+        "v = tf.abs(x - tf.cast(y, tf.float32))",
+    ),
+    (
+        "left-tensorflow",
+        "v = tf.convert_to_tensor(model.evaluate(x, y, verbose=0))",
+        "v = tf.convert_to_tensor(model.compute_loss(x, y, model(x)))",
+    ),
+    (
+        "stop-gradient",
+        "h = tf.nest.map_structure(tf.stop_gradient, x)",
+        "h = x",
+    ),
+    (
+        "integer",
         "v = tf.slice(p, [tf.cast(x, tf.int32)], [4])",
         "v = tf.slice(p, [tf.cast(x, tf.int32)], [4]) + (x - tf.cast(tf.cast(x, tf.int32), "
         "tf.float32)) * (tf.slice(p, [tf.cast(x, tf.int32) + 1], [4]) "

@@ -105,6 +105,17 @@ def _bincount(case: FixCase, call: cst.Call) -> str:
     return f"{source.tf}.reduce_sum({_triangle(source, distance)}, axis=0)"
 
 
+def _segments(case: FixCase, call: cst.Call) -> str:
+    """Each row counts for the segments around the float that its number was rounded from."""
+    source, tf = case.source, case.source.tf
+    given, count = argument(call, 1, "segment_ids"), _code(source, call, 2, "num_segments")
+    floats, data = uncast(source, given.value) if given else "", _code(source, call, 0, "data")
+    if not floats or not count or not data:
+        return ""
+    distance = f"{tf}.expand_dims({floats}, -1) - {tf}.range({count}, dtype={tf}.float32)"
+    return f"{tf}.tensordot({_triangle(source, distance)}, {data}, [[0], [0]])"
+
+
 def _one_hot(case: FixCase, call: cst.Call) -> str:
     source = case.source
     given, depth = argument(call, 0, "indices"), _code(source, call, 1, "depth")
@@ -165,6 +176,7 @@ SOFT_COUNTS = (
         "the place among the bins, not rounded down", _histogram_bins, "histogram_fixed_width_bins"
     ),
     _row("counts into which elements count by distance", _bincount, "bincount"),
+    _row("rows that count for the segments around them", _segments, "unsorted_segment_sum"),
     _row("a one-hot vector that goes over from one place to the next", _one_hot, "one_hot"),
     _row(
         "count each edge by a sigmoid",

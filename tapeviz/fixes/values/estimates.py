@@ -255,6 +255,10 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
             values = source.code(enclosed(weights.value))
             mixed = f"{tf}.tensordot({soft}, {values}, 1)"
             if argument(user, 9, "axis", "batch_dims") is not None:
+                wider = rank_of(case, values) - len(shape)
+                if argument(user, 4, "batch_dims") is not None and wider > 0 and shape:
+                    soft += f"[..., {', '.join([f'{tf}.newaxis'] * wider)}]"
+                    along = f", axis={len(shape) - 1}"
                 mixed = f"{tf}.reduce_sum({soft} * {values}{along})"
             plan.replace(user, mixed)
             return True

@@ -97,6 +97,26 @@ SAFE_DEVIATION = CallRewrite(
 )
 
 
+def _with_jitter(case: FixCase, call: cst.Call) -> str:
+    """``tf.linalg.logdet(K)`` → of ``K`` with a small number added along its diagonal."""
+    source, tf = case.source, case.source.tf
+    given = argument(call, 0, "matrix", "input", "tensor")
+    if given is None:
+        return ""
+    k = source.code(enclosed(given.value))
+    diagonal = f"1e-4 * {tf}.eye({tf}.shape({k})[-1], dtype={k}.dtype)"
+    rest = "".join(f", {source.code(arg).rstrip(', ')}" for arg in call.args if arg is not given)
+    return f"{source.code(call.func)}({k} + {diagonal}{rest})"
+
+
+JITTER = CallRewrite(
+    ("logdet", "slogdet", "det", "cholesky", "inv", "sqrtm", "svd", "eigh"),
+    _with_jitter,
+    "Estimate: add 0.0001 along the diagonal, so that the matrix is not singular",
+    is_estimate=True,
+)
+
+
 def _in_one_step(case: FixCase, call: cst.Call) -> str:
     """``log(softmax(x))`` → ``log_softmax(x)``, ``log(1 + exp(x))`` → ``softplus(x)``."""
     source = case.source

@@ -54,6 +54,24 @@ CALL_MODEL = CallRewrite(
 )
 
 
+def _computed_loss(case: FixCase, call: cst.Call) -> str:
+    """``model.evaluate(x, y)`` → ``model.compute_loss(x, y, model(x))``."""
+    source = case.source
+    x, y = argument(call, 0, "x"), argument(call, 1, "y")
+    if not isinstance(call.func, cst.Attribute) or x is None or y is None:
+        return ""
+    model = source.code(call.func.value)
+    given = f"{source.code(x.value)}, {source.code(y.value)}"
+    return f"{model}.compute_loss({given}, {model}({source.code(x.value)}))"
+
+
+COMPUTE_LOSS = CallRewrite(
+    ("evaluate", "test_on_batch"),
+    _computed_loss,
+    "Compute the loss of the model's output in place of {name}, which gives plain numbers",
+)
+
+
 TAKE_VARIABLES = CallRewrite(
     ("get_weights",),
     lambda case, call: (

@@ -132,36 +132,51 @@ def _of_where(source: ParsedSource, line: int) -> Iterator[Edit]:
 def soft_accuracy(case: FixCase) -> Iterator[Edit]:
     """``tf.equal(tf.round(p), y)`` as a number → ``1.0 - tf.abs(p - y)``.
 
-    Also of a name bound to ``tf.round(p)`` or ``tf.cast(p > 0.5, …)``, and of ``==``.
+    Also of a name bound to ``tf.round(p)`` or ``tf.cast(p > 0.5, …)``, of ``==``, and of what asks
+    whether they differ.
     """
     source, tf = case.source, case.source.tf
-    for sides, asked in _equalities(case):
-        around = source.enclosing(asked, cst.Call)
-        if around is None or dotted(around.func) != f"{tf}.cast":
+    for sides, asked, is_equal in _equalities(case):
+        around = _as_cast(source, asked)
+        if around is None:
             continue
         given = [_unrounded(source, side) for side in sides]
         if len(given) != 2 or not any(given):
             continue
         p, y = (soft or _as_number(source, side) for soft, side in zip(given, sides, strict=True))
         plan = Plan(source)
-        near = cst.parse_expression(f"1.0 - {tf}.abs({p} - {y})")
+        far = f"{tf}.abs({p} - {y})"
+        near = cst.parse_expression(f"1.0 - {far}" if is_equal else far)
         plan.replace(around, fitting(source, around, near))
         title = "Estimate: count how near it is in place of whether it is equal"
         yield Edit(title, plan.text(), is_estimate=True)
 
 
+def _as_cast(source: ParsedSource, asked: cst.BaseExpression) -> cst.Call | None:
+    """The ``tf.cast`` around an answer, or around the name that it is bound to."""
+    assign = source.parent(asked)
+    if isinstance(assign, cst.Assign) and isinstance(assign.targets[0].target, cst.Name):
+        name = assign.targets[0].target
+        casts = (call for call in all_of(source.module, cst.Call) if called_name(call) == "cast")
+        return next((c for c in casts if c.args and name.deep_equals(c.args[0].value)), None)
+    around = source.enclosing(asked, cst.Call)
+    return around if around is not None and dotted(around.func) == f"{source.tf}.cast" else None
+
+
 def _equalities(
     case: FixCase,
-) -> Iterator[tuple[list[cst.BaseExpression], cst.BaseExpression]]:
-    """Both sides of ``tf.equal(a, b)`` and ``a == b``, and the whole."""
-    for call in case.calls("equal"):
-        yield [arg.value for arg in call.args[:2]], call
+) -> Iterator[tuple[list[cst.BaseExpression], cst.BaseExpression, bool]]:
+    """Both sides of ``tf.equal(a, b)`` and ``a == b``, the whole, and whether it asks for that or
+    for the contrary."""
+    for call in case.calls("equal", "not_equal"):
+        yield [arg.value for arg in call.args[:2]], call, called_name(call) == "equal"
     for line in case.lines():
         statement = case.source.statement(line)
         for node in header_nodes(statement, cst.Comparison) if statement is not None else ():
             only = node.comparisons[0]
-            if len(node.comparisons) == 1 and isinstance(only.operator, cst.Equal):
-                yield [node.left, only.comparator], node
+            is_asked = isinstance(only.operator, (cst.Equal, cst.NotEqual))
+            if len(node.comparisons) == 1 and is_asked:
+                yield [node.left, only.comparator], node, isinstance(only.operator, cst.Equal)
 
 
 def _as_number(source: ParsedSource, side: cst.BaseExpression) -> str:

@@ -63,6 +63,18 @@ def _without(source: ParsedSource, calls: Iterable[cst.Call]) -> str:
     return plan.text()
 
 
+def map_nothing(case: FixCase) -> Iterator[Edit]:
+    """``tf.nest.map_structure(tf.stop_gradient, s)`` → ``s``."""
+    source = case.source
+    plan = Plan(source)
+    for line in case.lines("stop-gradient"):
+        for call in source.calls(line, "map_structure"):
+            if len(call.args) == 2 and "stop_gradient" in source.code(call.args[0].value):
+                plan.replace(call, source.code(enclosed(call.args[1].value)))
+    if plan.changes:
+        yield Edit("Let the gradient through: take tf.stop_gradient away", plan.text())
+
+
 def inner(source: ParsedSource, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
     """The first argument of a call, to stand in its place."""
     return fitting(source, place, call.args[0].value)
