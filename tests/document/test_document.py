@@ -273,7 +273,9 @@ def test_a_scene_with_much_inside_is_composed_in_the_background(
 def test_a_diagnosis_that_comes_before_its_graph_is_composed_with_it(
     qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    document.mending.tries_fixes = False
     run(qtbot, document)
+    qtbot.waitUntil(lambda: not document.background.busy)
     stages, go_on, composed = document.stages, threading.Event(), list[Any]()
 
     def arrange(*inputs: Any) -> Any:
