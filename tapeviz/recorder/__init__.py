@@ -11,9 +11,9 @@ from typing import Any
 
 from .after.check import check
 from .after.replay import replay
-from .session import Session
+from .session import BELOW_SNIPPET, Session
 
-__all__ = ["answer", "run"]
+__all__ = ["BELOW_SNIPPET", "answer", "run"]
 
 _last: Session | None = None
 

@@ -260,6 +260,10 @@ class Session:
         self.recording.emit({"e": "note", "message": words})
 
 
+BELOW_SNIPPET = (Session.run, Session._run_snippet, program.watch, program.run_as_main)
+"""The long functions that are on the stack while a snippet runs."""
+
+
 def _files_around(frame: FrameType | None) -> frozenset[str]:
     """The files of the frames that a snippet run here would find above it, and our own."""
     files = set()

@@ -2,4 +2,6 @@
 
 from .running import answer, run
 
-__all__ = ["answer", "run"]
+__all__ = ["BELOW_SNIPPET", "answer", "run"]
+
+BELOW_SNIPPET = (run,)
