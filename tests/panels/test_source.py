@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -315,6 +315,30 @@ def test_a_page_that_was_pasted_is_shown_at_its_call(qtbot: QtBot, panel: Source
         document.run()
     qtbot.waitUntil(lambda: bool(document.diagnosis.calls) and not document.background.busy)
     assert editor.verticalScrollBar().value() == 60
+
+
+def test_a_page_that_was_opened_is_shown_at_its_call_unless_one_works_elsewhere(
+    qtbot: QtBot, panel: SourcePanel
+) -> None:
+    document, editor = panel.document, panel.editor
+    stages = document.stages
+
+    def diagnose(trace: Trace) -> Diagnosis:
+        (call,) = stages.diagnose(trace).calls
+        flowing = [replace(finding, status="flows", cause=None) for finding in call.findings]
+        return Diagnosis((replace(call, call=replace(call.call), findings=tuple(flowing)),))
+
+    document.stages = replace(stages, diagnose=diagnose)
+    document.open_source("# words\n" * 80 + SOURCE)
+    editor.verticalScrollBar().setValue(70)
+    document.run()
+    qtbot.waitUntil(lambda: editor.firstVisibleBlock().blockNumber() < 8)
+    document.open_source("# words\n" * 90 + SOURCE)
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    with qtbot.waitSignal(document.diagnosis_changed):
+        document.run()
+    qtbot.waitUntil(lambda: bool(document.diagnosis.calls) and not document.background.busy)
+    assert editor.firstVisibleBlock().blockNumber() > 40
 
 
 def test_lines_out_of_sight_are_named_while_the_pointer_is_over_a_box(

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from ...analysis.model import Diagnosis
 from ...document import Document
-from ...trace.model import StackFrame
+from ...trace.model import EMPTY_TRACE, StackFrame
 from ..look import Theme
 from ..panel import Panel
 from ..widgets import plain_label
@@ -38,6 +38,8 @@ class SourcePanel(Panel):
         self._is_fresh = False
         """Another text was pasted since the last run: the cursor is at its end, not where one
         works."""
+        self._is_opened = False
+        """Another text was opened since the last run."""
         self.repair_strip = RepairStrip(document, theme)
         self.repair_strip.undo.clicked.connect(self._undo_repairs)
         self.find_bar = FindBar(self.editor, theme)
@@ -114,6 +116,7 @@ class SourcePanel(Panel):
         document = self.document
         if self.editor.toPlainText() != document.text.source:
             self.editor.setPlainText(document.text.source)
+            self._is_opened = document.trace is EMPTY_TRACE
             self.room_changed.emit()
         dot = " •" if document.text.is_unsaved else ""
         self.file_label.setText(document.text.filename + dot)
@@ -149,18 +152,19 @@ class SourcePanel(Panel):
 
     def _show_story(self) -> None:
         """After a run, bring the line of its error or first cut into sight; for a text that was
-        pasted, else that of the call that is shown."""
+        pasted or opened, else that of the call that is shown."""
         document, line = self.document, first_line(self.document.diagnosis)
-        if not line and self._is_fresh and document.current_call is not None:
+        is_fresh = self._is_fresh or (self._is_opened and not self.editor.textCursor().position())
+        if not line and is_fresh and document.current_call is not None:
             line = document.current_call.call.line
         if line and not document.is_running and document.trace is not self._shown_error_of:
             self._shown_error_of = document.trace
             now = document.text.line_now(line)
-            if now and self._is_fresh:
+            if now and is_fresh:
                 self.editor.horizontalScrollBar().setValue(0)
             if now:
                 self.editor.show_line(now)
-            self._is_fresh = False
+            self._is_fresh = self._is_opened = False
 
     def _take_paste(self) -> None:
         known = set(self.document.text.ran.split("\n"))
