@@ -98,6 +98,16 @@ WORDS = {
         """,
         ["The gradient function that doubled brings", "gave NaN or infinity"],
     ),
+    "a slope too steep for float32": (
+        """
+        q, s = tf.Variable(0.5), tf.constant(1e-26)
+        with tf.GradientTape() as t:
+            out = tf.square(
+                (q - 1.0) / s)  # here
+        t.gradient(out, q)
+        """,
+        ["too large for float32", "3.4e38", "away from 0"],
+    ),
     "an upstream gradient that is infinite": (
         """
         q = tf.Variable(2.0)

@@ -496,6 +496,20 @@ BEFORE_AND_AFTER = [
         tape.gradient(y, x)
         """,
     ),
+    (
+        "nonfinite",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(x * tf.math.log(x / p))
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.math.xlogy(x, tf.math.divide_no_nan(x, p)))
+        tape.gradient(y, x)
+        """,
+    ),
 ]
 
 

@@ -25,10 +25,13 @@ from .custom_gradient import gradient_return_line
 from .questions import MadeNonfinite
 
 _ZERO = "0.0"
-_NARROW = {"float16": "65504", "bfloat16": "3.4e38"}
+_LARGEST = {"float16": "65504", "bfloat16": "3.4e38", "float32": "3.4e38", "float64": "1.8e308"}
+_NARROW = ("float16", "bfloat16")
 # A slope that is infinite or undefined at a point, or a result that is; then what overflows.
 _SINGULAR = ops_with("singular")
 _GROWING = ops_with("grows")
+# Their slope is a factor, which is finite unless they divide by 0.
+_SCALING = ops_with("product") | {"Div", "RealDiv", "Square"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +92,13 @@ class Nonfinite(Evidence):
                 f"there it spreads to {source}. Look for the value's own cause first."
             )
         if self.how == "overflow":
+            remedy = "Scale the loss down, or compute this part in float32."
+            if self.dtype not in _NARROW:
+                remedy = "Keep what it divides by away from 0, and what it multiplies small."
             return (
                 f"The gradient that {op} gives is too large for {self.dtype}, which ends at "
-                f"{_NARROW[self.dtype]}, and becomes infinite. From there it spreads to {source}. "
-                f"Scale the loss down, or compute this part in float32."
+                f"{_LARGEST[self.dtype]}, and becomes infinite. From there it spreads to {source}. "
+                f"{remedy}"
             )
         got = f" got {self.value}, where its" if self.value else "'s"
         if self.value == "-inf" and cause.op in NORMALISING:
@@ -256,9 +262,19 @@ def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
     if any(_is_bad(facts, tensor) for tensor in op.outputs):
         return Nonfinite("output", value)
     dtype = _dtype_given(facts, step)
-    if dtype in _NARROW and value != _ZERO:
+    is_scaled = op.type in _SCALING and _is_infinite(facts, step, element)
+    if dtype in _LARGEST and value != _ZERO and (dtype in _NARROW or is_scaled):
         return Nonfinite("overflow", dtype=dtype)
     return Nonfinite("masked" if is_masked else "point", value)
+
+
+def _is_infinite(facts: CallFacts, step: Step, element: tuple[int, ...] | None) -> bool:
+    """Whether a gradient that the step gave is infinite at an element, and no NaN."""
+    values = [facts.trace.value(gradient) for gradient in _bad_gradients(facts, step)]
+    return element is not None and any(
+        value is not None and _has_element(value, element) and bool(np.isinf(value[element]).all())
+        for value in values
+    )
 
 
 def _bad_variable(facts: CallFacts, op: Op) -> str:

@@ -291,6 +291,14 @@ def safe_division(case: FixCase) -> Iterator[Edit]:
             plan.replace(call.func, f"{source.tf}.math.divide_no_nan")
     if plan.changes:
         yield Edit("Divide so that a division by zero gives 0", plan.text(), is_estimate=True)
+    plan = Plan(source)
+    for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+        if isinstance(node.operator, cst.Divide):
+            plan.replace(
+                node.right, lambda old: cst.parse_expression(f"({source.code(old)} + 1e-6)")
+            )
+    if plan.changes:
+        yield Edit("Add 1e-6 to what is divided by", plan.text(), is_estimate=True)
 
 
 def _divided(source: ParsedSource, node: cst.BinaryOperation) -> cst.BaseExpression:
@@ -298,6 +306,34 @@ def _divided(source: ParsedSource, node: cst.BinaryOperation) -> cst.BaseExpress
     if isinstance(node.left, cst.BaseNumber):
         above = f"{source.tf}.ones_like({below})" if above in ("1", "1.0") else above
     return cst.parse_expression(f"{source.tf}.math.divide_no_nan({above}, {below})")
+
+
+def _raised(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
+    return cst.parse_expression(f"({source.code(node)} + 1e-6)")
+
+
+def product_with_log(case: FixCase) -> Iterator[Edit]:
+    """``x * tf.math.log(y)`` → ``tf.math.xlogy(x, y)``, which is 0 where x is; a quotient in y
+    likewise gives 0 where both of its parts are."""
+    source = case.source
+    plan = Plan(source)
+    statement = source.statement(case.cause.line)
+    for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+        if not isinstance(node.operator, cst.Multiply):
+            continue
+        for factor, log in ((node.left, node.right), (node.right, node.left)):
+            if isinstance(log, cst.Call) and called_name(log) == "log" and log.args:
+                inside = log.args[0].value
+                if isinstance(inside, cst.BinaryOperation) and isinstance(
+                    inside.operator, cst.Divide
+                ):
+                    inside = _divided(source, inside)
+                text = f"{source.tf}.math.xlogy({source.code(factor)}, {source.code(inside)})"
+                plan.replace(node, fitting(source, node, cst.parse_expression(text)))
+                break
+    if plan.changes:
+        title = "Take the product with the logarithm in one step: it is 0 where the factor is"
+        yield Edit(title, plan.text())
 
 
 def wider_floats(case: FixCase) -> Iterator[Edit]:
