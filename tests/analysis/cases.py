@@ -346,6 +346,34 @@ CASES = (
         """,
     ),
     case(
+        "elements of an array that NumPy keeps",
+        "left-tensorflow",
+        """
+        import numpy as np
+        w = tf.Variable([0.5, 2.0])
+        rows = np.zeros((2, 2), np.float32)
+        with tf.GradientTape() as t:
+            for i in range(2):
+                rows[i] = w * float(i + 1)  # cut
+            loss = tf.reduce_sum(tf.square(rows))
+        t.gradient(loss, w)
+        """,
+    ),
+    case(
+        "elements of a list keep their tensors",
+        None,
+        """
+        w = tf.Variable([0.5, 2.0])
+        rows, total = [None, None], {"sum": 0.0}
+        with tf.GradientTape() as t:
+            for i in range(2):
+                rows[i] = w * float(i + 1)
+                total["sum"] += rows[i]
+            loss = tf.reduce_sum(total["sum"])
+        t.gradient(loss, w)
+        """,
+    ),
+    case(
         "a loop runs as often as the source says",
         "not-connected",
         """

@@ -15,6 +15,7 @@ BIND = "__tapeviz_bind__"
 CAUGHT = "__tapeviz_caught__"
 TAKEN = "__tapeviz_taken__"
 MADE = "__tapeviz_made__"
+PUT = "__tapeviz_put__"
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript)
 
@@ -69,7 +70,7 @@ class _Instrument(ast.NodeTransformer):
         after: list[ast.stmt] = []
         for target in reversed(node.targets):
             if isinstance(target, _SIMPLE):
-                node.value = _reported(target, node.value)
+                node.value = _put_into(target, _reported(target, node.value))
             else:
                 after += _reports(_names(target))
         return [node, *after]
@@ -87,6 +88,7 @@ class _Instrument(ast.NodeTransformer):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:
         self.generic_visit(node)
+        node.value = _put_into(node.target, node.value)
         return [node, *_reports(_names(node.target))]
 
     def visit_For(self, node: ast.For) -> ast.stmt:
@@ -138,6 +140,14 @@ def _called(hook: str, about: list[int | str], value: ast.expr) -> ast.expr:
     """``value`` passed through a hook."""
     arguments: list[ast.expr] = [ast.Constant(item) for item in about]
     return _placed(ast.Call(ast.Name(hook, ast.Load()), [*arguments, value], []), value)
+
+
+def _put_into(target: ast.expr, value: ast.expr) -> ast.expr:
+    """``out[i] = t`` as ``out[i] = put(t, into=out)``: an array of NumPy keeps numbers alone."""
+    if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+        return value
+    into = ast.keyword("into", ast.Name(target.value.id, ast.Load()))
+    return _placed(ast.Call(ast.Name(PUT, ast.Load()), [value], [into]), value)
 
 
 def _reported(target: ast.expr, value: ast.expr) -> ast.expr:

@@ -15,7 +15,7 @@ from .. import limits, private
 from ..installed import Installed, clean
 from ..private import is_instance
 from ..recording import RecordingContext
-from .instrument import BIND, CAUGHT, MADE, TAKEN
+from .instrument import BIND, CAUGHT, MADE, PUT, TAKEN
 from .leaving import tell_left
 from .tapes import TapeRegistry
 
@@ -27,13 +27,14 @@ def install(recording: RecordingContext, installed: Installed, tapes: TapeRegist
     """Make the hooks that the instrumented snippet calls builtin functions."""
     names = Names(recording, tapes)
     hooks = {BIND: names.bind, CAUGHT: names.caught, TAKEN: names.taken, MADE: names.made}
+    hooks[PUT] = names.put
     for name, hook in hooks.items():
         setattr(builtins, name, hook)
         # The snippet's functions may be called after its end (atexit, threads): they find this.
         installed.callback(setattr, builtins, name, _pass)
 
 
-def _pass(*values: Any) -> Any:
+def _pass(*values: Any, **_: Any) -> Any:
     return values[-1] if values else None
 
 
@@ -98,6 +99,16 @@ class Names:
                 with self._recording.shielded("a result of NumPy"):
                     if not self._local.hidden:
                         tell_left(self._recording, tensor, how, sys._getframe(1), value)
+        return value
+
+    def put(self, value: Any, into: Any) -> Any:
+        """Note that ``value`` is about to be written into elements of ``into``; return it."""
+        if is_instance(into, np.ndarray) and not self._local.hidden:
+            with self._recording.shielded("an element of an array"):
+                for tensor in (
+                    [value] if type(value) is private.EagerTensor else self._value_of(value)
+                ):
+                    tell_left(self._recording, tensor, "array", sys._getframe(1), into)
         return value
 
     def _value_of(self, value: Any) -> list[Any]:
