@@ -131,7 +131,14 @@ class SourceText:
         if isinstance(node, ast.Call):
             name = self.segment(node.func)
             return name if name.partition(".")[0] in self._tensorflow else ""
-        return self.expression_at(span)
+        words = self.expression_at(span)
+        return self._shortened(node) if not words and isinstance(node, ast.BinOp) else words
+
+    def _shortened(self, node: ast.BinOp) -> str:
+        """``x / …`` of a long quotient."""
+        sides = (self.segment(side) for side in (node.left, node.right))
+        left, right = (side if len(side) < _LONGEST_WORDS / 2 else "…" for side in sides)
+        return ast.unparse(ast.BinOp(ast.Name(left), node.op, ast.Name(right)))
 
     def expression_at(self, span: TextSpan) -> str:
         """The call or operator that stands there, as written; empty if it is long."""

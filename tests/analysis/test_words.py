@@ -159,3 +159,11 @@ def test_lines_are_those_that_python_counts() -> None:
         "b = 'x\u2028y'",
         "c = 3",
     ]
+
+
+def test_a_long_quotient_is_shortened() -> None:
+    from tapeviz.text.source import SourceText, TextSpan
+
+    line = "y = x / (tf.reduce_sum(w * w) + tf.reduce_sum(v * v))"
+    text = SourceText(line)
+    assert text.words_at(TextSpan(1, 4, 1, len(line))) == "x / …"
