@@ -161,6 +161,7 @@ class Window(QMainWindow):
         document.trace_changed.connect(self._turn_to_trouble)
         document.question_changed.connect(self._turn_to_question)
         document.step_changed.connect(self._turn_to_steps)
+        document.comparing.changed.connect(self._turn_to_comparison)
         self.top_bar.searched.connect(self.graph.reveal)
         self.diagnosis.apply_requested.connect(self.apply_fix)
         self.graph.stale.run_requested.connect(lambda: self.run())
@@ -324,6 +325,11 @@ class Window(QMainWindow):
         began, self._is_stepping = not self._is_stepping, self.document.step is not None
         if began and self._is_stepping:
             self.stage.open_drawer()
+
+    def _turn_to_comparison(self) -> None:
+        """Fold the panels below when a comparison begins, where that gives it more room."""
+        if self.document.comparing.awaited:
+            self.stage.open_drawer(is_open=False)
 
     def first_cause(self) -> Cause | None:
         call = self.document.current_call

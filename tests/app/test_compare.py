@@ -61,6 +61,22 @@ def test_a_fix_is_seen_beside_the_run_in_one_click(
     assert not ran.graph.strip.isVisible()
 
 
+def test_two_runs_side_by_side_have_the_height_of_a_small_window(
+    qtbot: QtBot, compared: Window
+) -> None:
+    compared.document.comparing.leave()
+    compared.resize(1024, 700)
+    compared.call_panel("output")
+    qtbot.waitUntil(compared.output.isVisible)
+    compared.side_by_side.show_file(RECORDINGS / "slice_assign_repaired.tape")
+    qtbot.waitUntil(lambda: compared.document.comparing.both is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: not compared.output.isVisible())
+    compared.call_panel("output")
+    compared.document.comparing.changed.emit()
+    qtbot.wait(30)
+    assert compared.output.isVisible(), "it was opened again"
+
+
 def test_both_texts_can_be_read_and_the_fix_taken(qtbot: QtBot, ran: Window) -> None:
     ran.side_by_side.show_fix("∂o / ∂patch", FIX)
     qtbot.waitUntil(lambda: ran.document.comparing.both is not None, timeout=10_000)
