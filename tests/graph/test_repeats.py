@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tapeviz.graph.groups.blocks import block_parts
-from tapeviz.graph.groups.branches import Branch
+from tapeviz.graph.groups.branches import Branch, shared_levels
 from tapeviz.graph.groups.gathering import cut_into_stretches, prune
-from tapeviz.graph.groups.levels import OpLevels
+from tapeviz.graph.groups.levels import Level, OpLevels
 from tapeviz.graph.groups.stretches import find_stretches
 from tapeviz.trace import events as e
 
@@ -101,3 +101,16 @@ def test_a_turn_begins_when_its_variable_is_bound() -> None:
     places = OpLevels(trace)
     turns = [[p.title for p in places.of(op) if p.kind == "turn"] for op in trace.ops.values()]
     assert turns[:2] == [["turn 1"], ["turn 2"]]
+
+
+def test_an_operation_recorded_without_its_scope_stays_in_the_turn_that_it_ran_in() -> None:
+    """The layers around it are known from the ops inside it."""
+    function, loop = Level("function", "loss", 9, 1), Level("loop", "for layer", 3, 5)
+    turn, next_turn = Level("turn", "turn 1", 3, 6), Level("turn", "turn 2", 3, 7)
+    model, dense = Level("layer", "model", 3, ("model", 2)), Level("layer", "d", 3, ("d", (4, 8)))
+    around = [function, model, loop, turn, dense]
+    assert shared_levels([function, loop, turn], around) == 4
+    assert shared_levels([function, loop, next_turn], around) == 3
+    assert shared_levels([function], around) == 1
+    assert shared_levels([function, model, loop, turn, dense], around) == 5
+    assert shared_levels([turn], around) == 0

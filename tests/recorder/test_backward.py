@@ -312,3 +312,25 @@ def test_large_values_of_a_recorded_backward_pass_are_measured(record: Record) -
         """
     )
     assert seen.tensor(seen.op("Cos").outputs[0]).stats is not None
+
+
+def test_a_recorded_operation_has_the_scope_of_its_call(record: Record) -> None:
+    """And not one that its body opened."""
+    seen = record(
+        """
+        @tf.custom_gradient
+        def doubled(x):
+            with tf.name_scope("inner"):
+                y = x * 2.0
+            return y, lambda upstream: upstream * 2.0
+        x = tf.constant(1.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            with tf.name_scope("model"):
+                with tf.name_scope("dense"):
+                    y = doubled(x)
+            z = doubled(y)
+        """
+    )
+    assert [entry.scope for entry in seen.of(e.OperationRecorded)] == ["model/dense", ""]
+    assert [op.scope for op in seen.ops("Mul")] == ["model/dense/inner", "inner"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Any
 
 from ...trace.model import Call, CallId, Op, OpId, Trace
@@ -112,7 +111,7 @@ class _Entries:
             own = self._own.get(entry.id)
             if own is None:
                 own = self._own[entry.id] = self._levels.of(entry.having(when=op.when))
-            depth = max(depth, _shared(own, around))
+            depth = max(depth, shared_levels(own, around))
             starts.setdefault(depth, []).append(entry)
         skipped: set[Kind] = set()
         for depth, level in enumerate((*around, None)):
@@ -142,7 +141,20 @@ class _Entries:
         return [*reversed(chain), *((op,) if is_closed else ())]
 
 
-def _shared(own: Sequence[Level], around: Sequence[Level]) -> int:
-    """The number of levels that both begin with."""
-    same = (mine.key == other.key for mine, other in zip(own, around, strict=False))
-    return sum(1 for _ in takewhile(bool, same))
+def shared_levels(own: Sequence[Level], around: Sequence[Level]) -> int:
+    """The number of the levels of an op that its entry is in, too. ``own``: those of the entry,
+    without the layers around it: an entry is recorded without its name scope."""
+    depth = 0
+    for level in own:
+        at = depth
+        while at < len(around) and around[at].key != level.key and _is_of_scope(around[at]):
+            at += 1
+        if at == len(around) or around[at].key != level.key:
+            break
+        depth = at + 1
+    return depth
+
+
+def _is_of_scope(level: Level) -> bool:
+    """Whether a name scope says that an op ran in this level: a layer, or a block of layers."""
+    return level.kind == "layer" or isinstance(level.key, str)

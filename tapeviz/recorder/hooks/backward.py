@@ -112,6 +112,9 @@ def _recording(recording: RecordingContext, record: Callable[..., Any]) -> Calla
             if not isinstance(tensor, private.EagerTensor):
                 recording.emit_symbolic(tensor)
         eager = [tensor for tensor in tensors if isinstance(tensor, private.EagerTensor)]
+        scope = private.thread_data().scope_name.rstrip("/") if eager else ""
+        if scope:  # that of its call: scopes that its body opened are closed again
+            fields["scope"] = scope
         ids = (
             [recording.id(tensor) for tensor in inputs],
             [recording.id(tensor) for tensor in outputs],
