@@ -24,6 +24,7 @@ from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .smooth.branches import weigh_both
 from .smooth.counts import SOFT_COUNTS
 from .smooth.indices import interpolate, interpolate_edges, splat, weigh_picked
+from .smooth.logits import from_logits
 from .smooth.widths import count_softly, weigh_by_width, weigh_selected
 from .smooth.zeros import (
     GENTLER_EXPONENTIAL,
@@ -241,6 +242,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         unstack_values,
     ),
     Saturated: (
+        from_logits,
         SMOOTH_EXTREME,
         smooth_hinge,
         STRAIGHT_THROUGH,

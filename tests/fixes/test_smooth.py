@@ -121,6 +121,11 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "v = tf.numpy_function(lambda a: np.sin(a), [x], tf.float32)",
         "v = (lambda a: tf.sin(a))(x)",
     ),
+    (
+        "saturated",
+        "v = tf.keras.losses.binary_crossentropy(y, tf.sigmoid(x @ w))",
+        "v = tf.keras.losses.binary_crossentropy(y, x @ w, from_logits=True)",
+    ),
     ("saturated", "v = tf.maximum(0.0, 1.0 - x)", "v = tf.nn.softplus(1.0 - x)"),
     ("saturated", "v = 2.0 * tf.minimum(x, c)", "v = 2.0 * (c - tf.nn.softplus(c - x))"),
     (
@@ -363,6 +368,18 @@ def test_a_mapped_dataset_is_mapped_where_it_is_walked_through() -> None:
     edit = next(edits_for(fix_case(text, "stateful", 1)))
     assert edit.new_text == text.replace(".map(lambda p, q: p * q * x)", "").replace(
         "ds.take(2)", "((lambda p, q: p * q * x)(*element) for element in ds.take(2))"
+    )
+
+
+def test_a_loss_object_is_given_the_logits() -> None:
+    text = (
+        'net = Sequential([Dense(4), Dense(1, activation="sigmoid")])\nbce = BinaryCrossentropy()\n'
+        "with tf.GradientTape() as tape:\n    p = net(x)\n    loss = bce(y, p)\n"
+        "tape.gradient(loss, x)\n"
+    )
+    edit = next(edits_for(fix_case(text, "saturated", 5)))
+    assert edit.new_text == text.replace('activation="sigmoid"', "activation=None").replace(
+        "BinaryCrossentropy()", "BinaryCrossentropy(from_logits=True)"
     )
 
 

@@ -1,0 +1,77 @@
+"""A cross-entropy of a saturated sigmoid or softmax in, the same computed from the logits out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan
+from ..source import ParsedSource, all_of, argument, called_name, dotted
+
+_SQUASHING = ("sigmoid", "softmax")
+_LOSSES = (
+    *("BinaryCrossentropy", "CategoricalCrossentropy", "SparseCategoricalCrossentropy"),
+    *("binary_crossentropy", "categorical_crossentropy", "sparse_categorical_crossentropy"),
+)
+
+
+def from_logits(case: FixCase) -> Iterator[Edit]:
+    """``loss = bce(y, tf.sigmoid(z))`` → ``loss = bce(y, z)`` with ``from_logits=True``.
+
+    Keras clips probabilities to a small distance from 0 and 1, beyond which the loss is flat. Also
+    of a model whose last activation is a sigmoid or softmax.
+    """
+    source = case.source
+    for call in all_of(source.module, cst.Call):
+        given = argument(call, 1, "y_pred")
+        maker = _maker(source, call)
+        if given is None or maker is None or argument(maker, 99, "from_logits") is not None:
+            continue
+        plan = Plan(source)
+        made = given.value
+        if isinstance(made, cst.Name):
+            made = source.bound_to(made.value) or made
+        if not isinstance(made, cst.Call):
+            continue
+        if called_name(made) in _SQUASHING and made.args:
+            plan.replace(given.value, made.args[0].value)
+        elif (activation := _last_activation(source)) is not None:
+            plan.replace(activation, "None")
+        else:
+            continue
+        if maker is call:
+            plan.replace(call, lambda old: cst.parse_expression(_with_flag(source, old)))
+        else:
+            plan.replace(maker, _with_flag(source, maker))
+        title = "Give the loss the logits: from_logits=True does not saturate"
+        yield Edit(title, plan.text(), has_other_value=True)
+
+
+def _with_flag(source: ParsedSource, call: cst.Call) -> str:
+    inside = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
+    return f"{source.code(call.func)}({f'{inside}, ' if inside else ''}from_logits=True)"
+
+
+def _maker(source: ParsedSource, call: cst.Call) -> cst.Call | None:
+    """The call that says what the loss is: of ``bce`` where the name was bound, or itself."""
+    if called_name(call) in _LOSSES and len(call.args) >= 2:
+        return call
+    made: cst.BaseExpression | None = call.func
+    if isinstance(made, (cst.Name, cst.Attribute)):
+        made = source.bound_to(dotted(made))
+    return made if isinstance(made, cst.Call) and called_name(made) in _LOSSES else None
+
+
+def _last_activation(source: ParsedSource) -> cst.BaseExpression | None:
+    """The only sigmoid or softmax that is given to a layer as its activation."""
+    found = [
+        arg.value
+        for arg in all_of(source.module, cst.Arg)
+        if arg.keyword is not None
+        and arg.keyword.value == "activation"
+        and isinstance(arg.value, cst.SimpleString)
+        and arg.value.evaluated_value in _SQUASHING
+    ]
+    return found[0] if len(found) == 1 else None
