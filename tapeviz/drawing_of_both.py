@@ -18,24 +18,29 @@ from .layout import lay_out
 from .layout.model import Layout
 from .scene.model import ChangeKind, Scene
 from .scene.together import Side, moved_layout, together
-from .trace.model import OpId, Trace
+from .trace.model import CallId, OpId, Trace
 from .view import View
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A run to be drawn; ``name``: what it is called above its picture."""
+    """A run to be drawn; ``name``: what it is called above its picture; ``call``: the gradient
+    call that the picture is of, None for the one that a picture alone would show."""
 
     name: str
     trace: Trace
     diagnosis: Diagnosis
+    call: CallId | None = None
 
 
 def draw_both(
     before: Shown, after: Shown, comparison: Comparison, view: View
 ) -> tuple[Arranged, Scene]:
     """Both graphs, each drawn from the layout of their union, and what differs marked."""
-    graphs = sized_graph(before.trace, view), sized_graph(after.trace, view)
+    graphs = (
+        sized_graph(before.trace, view, before.call),
+        sized_graph(after.trace, view, after.call),
+    )
     union = unite(*graphs, comparison.pairs)
     layout = lay_out(union.graph, name=view.layout, direction=view.direction)
     kinds = _kinds(union, graphs, comparison)
@@ -59,7 +64,7 @@ def draw_both(
 
 def only_drawn(before: Shown, after: Shown, comparison: Comparison, view: View) -> Comparison:
     """Without the ops that the picture leaves out, as they say nothing about a gradient."""
-    first, second = (_drawn_ops(shown.trace, view) for shown in (before, after))
+    first, second = (_drawn_ops(shown, view) for shown in (before, after))
     return replace(
         comparison,
         removed=tuple(op for op in comparison.removed if op in first),
@@ -70,8 +75,8 @@ def only_drawn(before: Shown, after: Shown, comparison: Comparison, view: View) 
     )
 
 
-def _drawn_ops(trace: Trace, view: View) -> frozenset[OpId]:
-    built = built_graph(trace, view)
+def _drawn_ops(shown: Shown, view: View) -> frozenset[OpId]:
+    built = built_graph(shown.trace, view, shown.call)
     made = map(built.maker.maker_of, built.parts.values())
     return frozenset(op for op in made if op is not None)
 
@@ -92,8 +97,9 @@ def _kinds(
 
 
 def _side(shown: Shown, view: View, arranged: Arranged, prefix: str, kinds: Kinds) -> Side:
-    call = shown_call(shown.diagnosis, view.overlay)
-    scene = compose_over(arranged, shown.trace, call, view.overlay)
+    overlay = replace(view.overlay, call=shown.call)
+    call = shown_call(shown.diagnosis, overlay)
+    scene = compose_over(arranged, shown.trace, call, overlay)
     return Side(scene, prefix, shown.name, kinds)
 
 

@@ -97,3 +97,30 @@ def test_every_writer_takes_it(both: Both, suffix: str) -> None:
         kinds = [group.get("class") for group in groups]
         assert kinds.count("change") == len(scene.changes)
         assert kinds.count("heading") == 2
+
+
+TWO_CALLS = """
+import tensorflow as tf
+a = tf.Variable(2.0)
+b = tf.Variable(-1.0)
+with tf.GradientTape() as tape:
+    first = tf.stop_gradient(a) * 3.0
+tape.gradient(first, a)
+with tf.GradientTape() as tape:
+    other = tf.sqrt(b)
+tape.gradient(other, b)
+"""
+
+
+def test_both_pictures_are_of_the_same_call(recorder: Recorder) -> None:
+    before = record(recorder, TWO_CALLS)
+    after = record(recorder, TWO_CALLS.replace("tf.stop_gradient(a)", "a"))
+    comparison = compare(before, after)
+    call = before[1].calls[0].call.id
+    shown = Shown("cut.py", *before, call), Shown("mended.py", *after, comparison.call_after(call))
+    _, scene = draw_both(*shown, comparison, DEFAULT_VIEW)
+    for side in ("before:", "after:"):
+        titles = {box.title for box in _boxes(scene, side).values()}
+        assert "first" in titles
+        assert "other" not in titles
+    assert comparison.call_after(None) is None

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..trace.model import Array, Op, OpId, Stats, Trace
+from ..trace.model import Array, CallId, Op, OpId, Stats, Trace
 from ..trace.op_kinds import ops_with
 from .model import CallDiagnosis, Diagnosis, Finding
 from .pairing import pair_anywhere, pair_in_order
@@ -63,6 +63,12 @@ class Comparison:
     turned: tuple[tuple[OpId, OpId], ...] = ()
     removed: tuple[OpId, ...] = ()
     added: tuple[OpId, ...] = ()
+
+    def call_after(self, call: CallId | None) -> CallId | None:
+        """The call of the second run that asked for what this one of the first run did."""
+        pairs = ((pair.before, pair.after) for pair in self.gradients)
+        after = (b.call.call.id for a, b in pairs if a and b and a.call.call.id == call)
+        return next(after, None)
 
     @property
     def has_same_gradients(self) -> bool:

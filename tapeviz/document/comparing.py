@@ -98,13 +98,16 @@ class Comparing(QObject):
 
     def _compare(self, take: Callable[[], Trace], name: str, fix: Fix | None) -> None:
         document = self._document
-        before = Shown(document.text.filename, document.trace, document.diagnosis)
+        current = document.current_call
+        call = current.call.id if current is not None else None
+        before = Shown(document.text.filename, document.trace, document.diagnosis, call)
         diagnose, view = document.stages.diagnose, self._view()
 
         def work() -> Both:
             trace = take()
-            after = Shown(name, trace, diagnose(trace))
-            found = compare((before.trace, before.diagnosis), (trace, after.diagnosis))
+            diagnosis = diagnose(trace)
+            found = compare((before.trace, before.diagnosis), (trace, diagnosis))
+            after = Shown(name, trace, diagnosis, found.call_after(call))
             return _draw(before, after, found, view, fix)
 
         document.background.submit("compare", work, self._show)
