@@ -11,9 +11,9 @@ from typing import Any
 
 from .after.check import check
 from .after.replay import replay
-from .session import BELOW_SNIPPET, Session
+from .session import Session
 
-__all__ = ["BELOW_SNIPPET", "answer", "run"]
+__all__ = ["answer", "run"]
 
 _last: Session | None = None
 

@@ -43,6 +43,14 @@ _HOOK = 1
 """A function that is given arguments calls a hook first, which needs one frame more."""
 Event = dict[str, Any]
 
+_SHORT_FRAMES = 25
+"""Frames between the snippet and the functions of a kernel, which are long.
+
+TensorFlow notes the lines of the 30 innermost frames for each eager op (``StackTrace::Capture`` in
+``python/util/stack_trace.h``, 2.15-2.21), and Python 3.11-3.13 looks for a line from the beginning
+of a function's table: for a kernel's frames that takes as long as a small op, for these a tenth.
+"""
+
 
 def run_as_main(
     filename: str,
@@ -81,6 +89,11 @@ def run_as_main(
             except Exception as error:
                 report_error(error)
         exec(compiled[-1], space)
+
+
+def on_short_frames(run: Callable[[], None], frames: int = _SHORT_FRAMES) -> None:
+    """``run()``, called through so many functions of one line."""
+    return on_short_frames(run, frames - 1) if frames else run()
 
 
 def hide_stack_below(installed: Installed) -> None:

@@ -192,7 +192,11 @@ class Session:
             above.install(program.run_as_main.__code__, _files_of_ours(), hidden)
             self._note_missing(hidden)
             try:
-                program.run_as_main(self._filename, argv, provide, compiled, self._tell_error)
+                program.on_short_frames(
+                    lambda: program.run_as_main(
+                        self._filename, argv, provide, compiled, self._tell_error
+                    )
+                )
             finally:
                 self._options.get("restore", _nothing)()
 
@@ -258,10 +262,6 @@ class Session:
 
     def _note(self, words: str) -> None:
         self.recording.emit({"e": "note", "message": words})
-
-
-BELOW_SNIPPET = (Session.run, Session._run_snippet, program.watch, program.run_as_main)
-"""The long functions that are on the stack while a snippet runs."""
 
 
 def _files_around(frame: FrameType | None) -> frozenset[str]:

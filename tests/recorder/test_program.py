@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -408,3 +409,21 @@ def test_an_import_of_a_page_that_fails_keeps_no_other_from_the_page() -> None:
     assert failed == ["not_installed"]
     assert {"json", "math", "x", "y", "z"} <= space.keys()
     assert len(program.compile_snippet(page, "page.py", print)) == 1
+
+
+def test_frames_whose_lines_tensorflow_notes_are_short(record: Record) -> None:
+    seen = record(
+        """
+        import sys
+        frame, lengths = sys._getframe().f_back, []
+        while frame is not None:
+            found = frame.f_code.co_lines()
+            lengths.append(len({line for start, _, line in found if start <= frame.f_lasti}))
+            frame = frame.f_back
+        print(lengths)
+        """
+    )
+    run_as_main, *below = json.loads(seen.out)
+    assert run_as_main > 10
+    assert len(below) > 26
+    assert max(below[:26]) <= 4  # a function of ours and 25 of one line

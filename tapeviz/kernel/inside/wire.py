@@ -29,7 +29,6 @@ import zmq
 from .before_exit import deliver_before_ending, line_in, note_crashes
 from .figures import draw_without_windows
 from .ipykernel_marks import remove_ipykernel_marks
-from .line_tables import put_callers_on_one_line, put_on_one_line
 from .outlet import STREAMS, Outlet, own_pipes
 from .plain_python import plain_python, restore_environment
 from .script_end import end_script
@@ -119,10 +118,6 @@ class KernelEndpoint:
         """Import the recorder, which may wrap ``os._exit`` and ``os.abort`` around ours."""
         deliver_before_ending(self._deliver_last)
         self._recorder = importlib.import_module("_tapeviz_recorder")
-        put_callers_on_one_line(sys._getframe())
-        here = type(self)
-        put_on_one_line(serve, here.serve, here._run, here._run_script, here._record)
-        put_on_one_line(*self._recorder.BELOW_SNIPPET)
 
     def serve(self) -> None:
         """Do the request that the kernel is answering."""

@@ -2,6 +2,4 @@
 
 from .running import answer, run
 
-__all__ = ["BELOW_SNIPPET", "answer", "run"]
-
-BELOW_SNIPPET = (run,)
+__all__ = ["answer", "run"]
