@@ -13,6 +13,7 @@ import networkx as nx
 from .analysis.diagnose import default_call
 from .analysis.model import CallDiagnosis, Diagnosis
 from .analysis.python.outside import follow
+from .errors import go_on
 from .graph.alike import counterparts
 from .graph.build import build
 from .graph.chips import chip
@@ -73,7 +74,9 @@ def arrange(
     the same view: where the graphs are alike, nothing moves.
     """
     built = built_graph(trace, view, call)
+    go_on()
     tree = grow(built, trace, view.grouping)
+    go_on()
     if before is not None:
         most = before.most
         sized = _sized(built, tree, trace, view, most)
@@ -110,6 +113,7 @@ def _first_view(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arrange
         if len(sized) in sizes:
             continue
         sizes.add(len(sized))
+        go_on()
         made = Arranged(sized, placed(sized, view), most=most)
         scale = scale_in(made.layout.bounds, view.room)
         worth = min(scale / _LEGIBLE, 1.0) ** 3 * len(sized) ** _MORE

@@ -1,6 +1,13 @@
-"""The one error a user may read; everything else is a bug and keeps its traceback."""
+"""The one error a user may read, and the end of work whose result nobody waits for.
+
+Everything else is a bug and keeps its traceback.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 
 class TapevizError(Exception):
@@ -10,3 +17,26 @@ class TapevizError(Exception):
     """
 
     exit_status = 3
+
+
+class Superseded(Exception):
+    """Nobody waits for the result of long work any more; raised where that asks (:func:`go_on`)."""
+
+
+_is_superseded: ContextVar[Callable[[], bool]] = ContextVar("is_superseded", default=lambda: False)
+
+
+@contextmanager
+def unless(is_superseded: Callable[[], bool]) -> Iterator[None]:
+    """Let :func:`go_on`, called inside of this on the same thread, ask ``is_superseded``."""
+    token = _is_superseded.set(is_superseded)
+    try:
+        yield
+    finally:
+        _is_superseded.reset(token)
+
+
+def go_on() -> None:
+    """Raise :class:`Superseded` if nobody waits for the result any more."""
+    if _is_superseded.get()():
+        raise Superseded

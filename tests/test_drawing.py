@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.drawing import arrange, compose_over, draw, shown_call
+from tapeviz.errors import Superseded, unless
 from tapeviz.scene.model import Overlay
 from tapeviz.trace.model import EMPTY_TRACE
 from tapeviz.view import DEFAULT_VIEW, View
@@ -84,3 +87,15 @@ def test_a_model_is_opened_where_its_name_alone_would_say_little() -> None:
     trace = script.trace()
     assert len(arrange(trace, View(room=(210.0, 210.0))).graph) == 16
     assert len(arrange(trace, View(room=(150.0, 150.0))).graph) == 3
+
+
+def test_a_picture_that_another_replaces_is_not_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of its long parts is the last one then."""
+    trace = recurrent(20)
+    for wanted in range(1, 4):
+        asked = iter([False] * (wanted - 1) + [True])
+        laid_out: list[object] = []
+        monkeypatch.setattr("tapeviz.drawing.placed", lambda *given: laid_out.append(given))  # noqa: B023
+        with unless(lambda: next(asked)), pytest.raises(Superseded):  # noqa: B023
+            arrange(trace, DEFAULT_VIEW)
+        assert not laid_out

@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from ..errors import TapevizError
+from ..errors import TapevizError, unless
 
 _PAUSES, _LONG = 3, 1.0
 """So many times as long as optional work took passes before the next of its kind;"""
@@ -31,7 +31,8 @@ class Background(QObject):
     """Runs a task of each kind at a time, on daemon threads.
 
     A task submitted while another of its kind runs waits, and replaces one that waits already; the
-    result of the running one is dropped then. ``done`` is called on the thread of this object.
+    result of the running one is dropped then, and it ends at its next
+    :func:`~tapeviz.errors.go_on`. ``done`` is called on the thread of this object.
     """
 
     failed = Signal(str, object)
@@ -120,7 +121,8 @@ class Background(QObject):
         error: BaseException | None = None
         began = time.monotonic()
         try:
-            answer = task.work()
+            with unless(lambda: not self._is_current(task)):
+                answer = task.work()
         except BaseException as caught:  # a bug must reach the log, whatever it is
             error = caught
         now = time.monotonic()

@@ -18,7 +18,7 @@ from tapeviz.document import Document
 from tapeviz.document.background import Background
 from tapeviz.document.inbox import MOST_PIECES, Inbox
 from tapeviz.document.pipeline import ArrangedGraph
-from tapeviz.errors import TapevizError
+from tapeviz.errors import TapevizError, go_on
 from tapeviz.recording import Listener
 from tapeviz.scene.model import Scene
 from tapeviz.trace.model import EMPTY_TRACE, OpId, TensorId, Trace
@@ -296,6 +296,28 @@ def test_a_diagnosis_that_comes_before_its_graph_is_composed_with_it(
     with qtbot.waitSignal(document.scene_changed):
         pass
     assert composed == [trace]
+
+
+def test_work_that_another_replaces_ends_where_it_asks(qtbot: QtBot) -> None:
+    background, go, passed, results = Background(), threading.Event(), list[str](), list[str]()
+    failures: list[object] = []
+    background.failed.connect(lambda kind, error: failures.append(error))
+
+    def first() -> str:
+        go_on()
+        passed.append("begun")
+        go.wait(5)
+        go_on()
+        passed.append("not reached")
+        return "first"
+
+    background.submit("arrange", first, results.append)
+    qtbot.waitUntil(lambda: passed == ["begun"])
+    background.submit("arrange", lambda: "second", results.append)
+    go.set()
+    qtbot.waitUntil(lambda: not background.busy)
+    assert (passed, results, failures) == (["begun"], ["second"], [])
+    go_on()  # outside of the background nothing ends
 
 
 def test_what_is_folded_away_is_indexed_in_the_background(
