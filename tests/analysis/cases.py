@@ -425,6 +425,19 @@ CASES = (
         """,
     ),
     case(
+        "an area of two boxes side by side",
+        "saturated",
+        """
+        a, b = tf.Variable([0.0, 0.0]), tf.constant([3.0, 0.5])
+        with tf.GradientTape() as t:
+            wide = tf.maximum(a[0] + 1.0 - b[0], 0.0)  # cut
+            high = tf.maximum(a[1] + 1.0 - b[1], 0.0)
+            shared = wide * high
+            loss = 1.0 - shared / (2.0 + a[0] - shared)
+        t.gradient(loss, a)
+        """,
+    ),
+    case(
         "a list made anew before the gradients are asked for, in each round",
         "replaced-source",
         """

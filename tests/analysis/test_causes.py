@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 BEYOND = {"not-connected"}
 ZEROS = {
     "a gradient function that gives zeros",
+    "an area of two boxes side by side",
     "an area that two boxes do not share",
     "zeros of a batch_jacobian that has a cut",
 }

@@ -255,11 +255,13 @@ def clipped_to_zero(facts: CallFacts, op: Op, starts: Collection[Position]) -> O
     """The op that clipped something made from the source to 0, where all factors of ``op`` that are
     0 come from such: the area that two boxes share, ``max(0, x) * max(0, y)``.
 
-    Both factors are 0 there, so that neither gets a gradient through the product.
+    Both factors are 0 there, so that neither gets a gradient through the product. Where it is
+    divided by what is made from the source as well, one factor is enough: the quotient of 0 comes
+    first in the backward pass, and says nothing of the way through its numerator.
     """
     trace, clips = facts.trace, list[Op]()
     waiting = _zeros_taken(facts, op)
-    are_both_zero = _multiplies_zeros(op, waiting)
+    are_both_zero = _multiplies_zeros(op, waiting) or op.type in _DIVIDING
     seen: set[TensorId] = set()
     while waiting:
         tensor = waiting.pop()
@@ -290,6 +292,7 @@ def _multiplies_zeros(op: Op, zeros: Collection[TensorId]) -> bool:
     return op.type == "Mul" and len(zeros) == len(op.inputs)
 
 
+_DIVIDING = frozenset({"RealDiv", "Div", "DivNoNan"})
 _BOUNDS = frozenset({"Relu", "Relu6", "Maximum", "Minimum", "ClipByValue"})
 
 
