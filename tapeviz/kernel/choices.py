@@ -11,8 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tapeviz.errors import TapevizError
-
+from ..errors import TapevizError
 from .environment import kernel_environment
 from .model import KernelChoice, Versions
 

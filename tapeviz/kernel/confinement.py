@@ -6,8 +6,7 @@ import shutil
 import subprocess
 import sys
 
-from tapeviz.errors import TapevizError
-
+from ..errors import TapevizError
 from .model import KernelChoice
 
 

@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Literal
 
-from tapeviz.errors import TapevizError
-
+from ..errors import TapevizError
 from .model import Exit, Versions
 from .process import KernelProcess
 from .run import Run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tapeviz.errors import TapevizError
+from ..errors import TapevizError
 
 
 @dataclass(frozen=True, slots=True)

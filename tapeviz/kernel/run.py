@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tapeviz.errors import TapevizError
-
+from ..errors import TapevizError
 from . import wording
 from .crash_notes import line_of_crash
 from .model import Exit, RunEnd, RunListener, RunRequest, Stream

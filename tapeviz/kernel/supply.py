@@ -14,8 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tapeviz.errors import TapevizError
-
+from ..errors import TapevizError
 from .choices import check_interpreter, trouble_with_version
 from .confinement import without_network
 from .environment import defaults_to_remove, environment_to_restore, kernel_environment

@@ -1,8 +1,8 @@
 """Lay a graph out: a position for each node, and a route for each edge."""
 
-from tapeviz.layout.engines import LAYOUTS, lay_out
-from tapeviz.layout.model import EMPTY_LAYOUT, EdgeKey, Layout, Point, Rect
-from tapeviz.layout.nested import lay_out_nested
+from .engines import LAYOUTS, lay_out
+from .model import EMPTY_LAYOUT, EdgeKey, Layout, Point, Rect
+from .nested import lay_out_nested
 
 __all__ = [
     "EMPTY_LAYOUT",

@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeviz.layout.model import EdgeKey
+from .model import EdgeKey
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapeviz.layout.arrays import GraphArrays, Ints
+from .arrays import GraphArrays, Ints
 
 
 @dataclass(frozen=True, slots=True)

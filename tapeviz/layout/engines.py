@@ -8,15 +8,15 @@ from types import MappingProxyType
 import networkx as nx
 import numpy as np
 
-from tapeviz.layout.arrays import GraphArrays, read_graph
-from tapeviz.layout.bulk.large import draw_large
-from tapeviz.layout.components import components
-from tapeviz.layout.layered.layered import draw_layered, rank
-from tapeviz.layout.layered.loops import with_loops, without_loops
-from tapeviz.layout.model import Layout
-from tapeviz.layout.named import AS_ONE, IN_PARTS, draw_at
-from tapeviz.layout.packing import SHAPE, pack
-from tapeviz.layout.picture import IndexedLayout, Line, extent, finished
+from .arrays import GraphArrays, read_graph
+from .bulk.large import draw_large
+from .components import components
+from .layered.layered import draw_layered, rank
+from .layered.loops import with_loops, without_loops
+from .model import Layout
+from .named import AS_ONE, IN_PARTS, draw_at
+from .packing import SHAPE, pack
+from .picture import IndexedLayout, Line, extent, finished
 
 Engine = Callable[[GraphArrays], IndexedLayout]
 

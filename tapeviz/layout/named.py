@@ -12,14 +12,14 @@ from types import MappingProxyType
 import networkx as nx
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, GraphArrays
-from tapeviz.layout.layered.acyclic import turned_down
-from tapeviz.layout.layered.detours import around_boxes
-from tapeviz.layout.layered.ranking import longest_path
-from tapeviz.layout.picture import IndexedLayout
-from tapeviz.layout.spacing import GAP, spread_out
-from tapeviz.layout.straight import straight_routes
-from tapeviz.layout.stress import least_stress, pivot_positions
+from .arrays import Floats, GraphArrays
+from .layered.acyclic import turned_down
+from .layered.detours import around_boxes
+from .layered.ranking import longest_path
+from .picture import IndexedLayout
+from .spacing import GAP, spread_out
+from .straight import straight_routes
+from .stress import least_stress, pivot_positions
 
 Positions = Callable[[GraphArrays], Floats]
 SMALL = 499

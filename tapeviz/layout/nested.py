@@ -13,10 +13,10 @@ from math import inf
 
 import networkx as nx
 
-from tapeviz.layout.engines import lay_out
-from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
-from tapeviz.layout.stacks import Stacked, choose_stacks
-from tapeviz.layout.wrapping import READABLE, in_columns, worth_in
+from .engines import lay_out
+from .model import EdgeKey, Layout, Point, Rect
+from .stacks import Stacked, choose_stacks
+from .wrapping import READABLE, in_columns, worth_in
 
 HEADER = 36.0
 """Px above the inside of a frame, for its title."""

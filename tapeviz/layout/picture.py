@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, GraphArrays
-from tapeviz.layout.model import Layout, Point, Rect
+from .arrays import Floats, GraphArrays
+from .model import Layout, Point, Rect
 
 Line = list[Point]
 

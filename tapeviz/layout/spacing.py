@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, GraphArrays
+from .arrays import Floats, GraphArrays
 
 GAP = 28.0
 CROWDED = 0.3

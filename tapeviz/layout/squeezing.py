@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tapeviz.layout.model import Layout, Rect
+from .model import Layout, Rect
 
 LEAST = 0.7
 """The part of their height that gaps between rows keep at least."""

@@ -12,7 +12,7 @@ from itertools import groupby
 
 import networkx as nx
 
-from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
+from .model import EdgeKey, Layout, Point, Rect
 
 LEAST = 4
 """Sources in a row that are worth it, at least."""

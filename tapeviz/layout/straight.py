@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from math import hypot
 
-from tapeviz.layout.arrays import Floats, GraphArrays
-from tapeviz.layout.model import Point
-from tapeviz.layout.picture import Line
+from .arrays import Floats, GraphArrays
+from .model import Point
+from .picture import Line
 
 APART = 18.0
 """Px between the middles of two edges that join the same boxes."""

@@ -11,8 +11,8 @@ from collections import deque
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, GraphArrays
-from tapeviz.layout.layered.layers import neighbours
+from .arrays import Floats, GraphArrays
+from .layered.layers import neighbours
 
 
 def least_stress(graph: GraphArrays, start: Floats, iterations: int = 300) -> Floats:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import inf
 
-from tapeviz.layout.layered.routing import LEAVE
-from tapeviz.layout.model import EdgeKey, Layout, Point, Rect
+from .layered.routing import LEAVE
+from .model import EdgeKey, Layout, Point, Rect
 
 READABLE = 0.8
 """A picture that fits its room at this scale is not cut."""

@@ -1,9 +1,9 @@
 """Repair pasted text, line for line, so that Python can read it, and list the repairs."""
 
-from tapeviz.repair.blocks import block_starts
-from tapeviz.repair.imports import missing_imports
-from tapeviz.repair.page import Repair, Repaired, Skipped, SyntaxProblem
-from tapeviz.repair.repairing import PASSES, repair
+from .blocks import block_starts
+from .imports import missing_imports
+from .page import Repair, Repaired, Skipped, SyntaxProblem
+from .repairing import PASSES, repair
 
 __all__ = [
     "PASSES",

@@ -13,12 +13,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tapeviz.repair.imports import PROVIDED, nested_tables
-from tapeviz.repair.page import PAGE_MARK, Page, Pass, Skipped, as_comment, aside
-from tapeviz.repair.parsing import SyntaxFailure, compile_failure, module_symbols, parse
-from tapeviz.repair.problems import find_problem
-from tapeviz.repair.sentences import CODE_START
-from tapeviz.repair.statements import indent_of, read_statements
+from .imports import PROVIDED, nested_tables
+from .page import PAGE_MARK, Page, Pass, Skipped, as_comment, aside
+from .parsing import SyntaxFailure, compile_failure, module_symbols, parse
+from .problems import find_problem
+from .sentences import CODE_START
+from .statements import indent_of, read_statements
 
 _ALWAYS_THERE = (
     frozenset(dir(builtins))

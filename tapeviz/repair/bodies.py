@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from tapeviz.repair.facts import Facts
-from tapeviz.repair.statements import PastedStatement
+from .facts import Facts
+from .statements import PastedStatement
 
 _FAR = 400
 """Statements looked ahead."""

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tapeviz.repair.statements import PastedStatement
-from tapeviz.text.names import dotted, names_in
+from ..text.names import dotted, names_in
+from .statements import PastedStatement
 
 _ASKING = frozenset({"gradient", "jacobian", "batch_jacobian"})
 _NOTHING: frozenset[str] = frozenset()

@@ -6,7 +6,7 @@ import ast
 import symtable
 from collections.abc import Iterator
 
-from tapeviz.repair.parsing import module_symbols
+from .parsing import module_symbols
 
 PROVIDED = frozenset({"tf", "np", "keras"})
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from tapeviz.repair.bodies import (
+from .bodies import (
     Gap,
     Script,
     body_end,
@@ -16,10 +16,10 @@ from tapeviz.repair.bodies import (
     leaves,
     tape_names,
 )
-from tapeviz.repair.facts import read_facts
-from tapeviz.repair.page import LineEdit, Page
-from tapeviz.repair.scanning import scan_lines
-from tapeviz.repair.statements import PastedStatement, indent_of, read_statements
+from .facts import read_facts
+from .page import LineEdit, Page
+from .scanning import scan_lines
+from .statements import PastedStatement, indent_of, read_statements
 
 _STEP = 4
 _DEEPEST = 40

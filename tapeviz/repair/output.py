@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tapeviz.repair.page import LineEdit, Page, aside
-from tapeviz.repair.statements import PastedStatement, read_statements
+from .page import LineEdit, Page, aside
+from .statements import PastedStatement, read_statements
 
 _WHAT = "output: kept as a comment"
 _OF_NUMBERS = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from tapeviz.repair.page import Page, SyntaxProblem
-from tapeviz.repair.parsing import SyntaxFailure
-from tapeviz.repair.scanning import scan
-from tapeviz.repair.sentences import mistyped_keyword
-from tapeviz.repair.statements import read_statements
+from .page import Page, SyntaxProblem
+from .parsing import SyntaxFailure
+from .scanning import scan
+from .sentences import mistyped_keyword
+from .statements import read_statements
 
 # (pattern in Python's message (3.10 to 3.13), our words); the first that is found is used.
 _WORDS: tuple[tuple[str, str], ...] = (

@@ -7,11 +7,11 @@ import builtins
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from tapeviz.repair.facts import read_facts
-from tapeviz.repair.page import LineEdit, Page, aside
-from tapeviz.repair.scanning import CLOSED, Open, scan
-from tapeviz.repair.sentences import CODE_START, PROVIDED, is_prose, mistyped_keyword
-from tapeviz.repair.statements import PastedStatement, indent_of, read_statements
+from .facts import read_facts
+from .page import LineEdit, Page, aside
+from .scanning import CLOSED, Open, scan
+from .sentences import CODE_START, PROVIDED, is_prose, mistyped_keyword
+from .statements import PastedStatement, indent_of, read_statements
 
 _WHAT = "not Python: kept as a comment"
 _BUILTINS = frozenset(dir(builtins))

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from tapeviz.repair.blocks import (
+from .blocks import (
     blocks_of,
     has_code,
     leave_out_undefined,
     leave_out_unreadable,
 )
-from tapeviz.repair.characters import (
+from .characters import (
     decode_entities,
     drop_invisible,
     plain_spaces,
     strip_after_backslash,
 )
-from tapeviz.repair.debris import (
+from .debris import (
     drop_fences,
     drop_leftovers,
     drop_quote_marks,
     drop_tags,
     switch_off_commands,
 )
-from tapeviz.repair.levels import restore_indentation
-from tapeviz.repair.line_numbers import drop_line_numbers
-from tapeviz.repair.output import set_aside_output, set_aside_tracebacks
-from tapeviz.repair.page import Page, Pass, Repaired, Skipped
-from tapeviz.repair.parsing import SyntaxFailure, compile_failure, parse
-from tapeviz.repair.problems import find_problem
-from tapeviz.repair.prompts import accidental_prompt, drop_prompts
-from tapeviz.repair.prose import set_aside_prose
-from tapeviz.repair.punctuation import plain_punctuation
-from tapeviz.repair.tabs import expand_tabs
+from .levels import restore_indentation
+from .line_numbers import drop_line_numbers
+from .output import set_aside_output, set_aside_tracebacks
+from .page import Page, Pass, Repaired, Skipped
+from .parsing import SyntaxFailure, compile_failure, parse
+from .problems import find_problem
+from .prompts import accidental_prompt, drop_prompts
+from .prose import set_aside_prose
+from .punctuation import plain_punctuation
+from .tabs import expand_tabs
 
 # Remove what no Python text has; applied to every text that does not parse.
 CLEANING: tuple[Pass, ...] = (

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from tapeviz.repair.parsing import SyntaxFailure, parse
-from tapeviz.repair.scanning import CLOSED, Open, scan
+from .parsing import SyntaxFailure, parse
+from .scanning import CLOSED, Open, scan
 
 TAB = 8
 """Columns to the next tab stop, as Python counts them."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, GraphArrays
-from tapeviz.layout.bulk.order import order_all
-from tapeviz.layout.bulk.place import place_all
-from tapeviz.layout.bulk.routes import route_all
-from tapeviz.layout.bulk.rows import BulkRows, bulk_rows, tightened_rows
-from tapeviz.layout.layered.acyclic import turned_down
-from tapeviz.layout.layered.layers import first_met, neighbours
-from tapeviz.layout.picture import IndexedLayout
+from ..arrays import Floats, GraphArrays
+from ..layered.acyclic import turned_down
+from ..layered.layers import first_met, neighbours
+from ..picture import IndexedLayout
+from .order import order_all
+from .place import place_all
+from .routes import route_all
+from .rows import BulkRows, bulk_rows, tightened_rows
 
 SEVERAL_STARTS = 30_000
 """Vertices up to which a second first order is tried."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, Ints
-from tapeviz.layout.bulk.rows import BulkRows, row_ends
-from tapeviz.layout.layered.crossings import count_crossings
+from ..arrays import Floats, Ints
+from ..layered.crossings import count_crossings
+from .rows import BulkRows, row_ends
 
 SWEEPS = 40
 EXCHANGES = 20

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, Ints
-from tapeviz.layout.bulk.rows import BulkRows, mean_of_neighbours, row_ends
-from tapeviz.layout.layered.coordinates import BOX_GAP, BOX_TO_WIRE, WIRE_GAP
+from ..arrays import Floats, Ints
+from ..layered.coordinates import BOX_GAP, BOX_TO_WIRE, WIRE_GAP
+from .rows import BulkRows, mean_of_neighbours, row_ends
 
 ROUNDS = 40
 WIRE = 6.0

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapeviz.layout.arrays import Bools, Floats, GraphArrays, Ints
-from tapeviz.layout.bulk.rows import BulkRows
-from tapeviz.layout.layered.lanes import assign_lanes
-from tapeviz.layout.layered.ports import CORNER, SPREAD
-from tapeviz.layout.layered.routing import Rows, route, route_by_lane, stacked
-from tapeviz.layout.picture import Line
+from ..arrays import Bools, Floats, GraphArrays, Ints
+from ..layered.lanes import assign_lanes
+from ..layered.ports import CORNER, SPREAD
+from ..layered.routing import Rows, route, route_by_lane, stacked
+from ..picture import Line
+from .rows import BulkRows
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, Ints
-from tapeviz.layout.layered.ranking import Edges, longest_path, topological_order
+from ..arrays import Floats, Ints
+from ..layered.ranking import Edges, longest_path, topological_order
 
 REACH = 12
 """Rows; longer edges get no dummies and run in lanes beside the rows."""

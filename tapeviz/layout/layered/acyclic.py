@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapeviz.layout.arrays import GraphArrays
+from ..arrays import GraphArrays
 
 
 def turned_down(graph: GraphArrays) -> tuple[set[int], list[tuple[int, int]]]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, Ints
+from ..arrays import Floats, Ints
 
 SOFTNESS = 1500.0
 """s in the formula, px: at d = s both terms pull with the same force."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, Ints
-from tapeviz.layout.layered.layers import Layers
+from ..arrays import Floats, Ints
+from .layers import Layers
 
 
 @dataclass(frozen=True, slots=True)

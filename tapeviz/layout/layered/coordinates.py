@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, GraphArrays, Ints
-from tapeviz.layout.layered.balance import Fences, Springs, balance, within_fences
-from tapeviz.layout.layered.layers import Layers
+from ..arrays import Floats, GraphArrays, Ints
+from .balance import Fences, Springs, balance, within_fences
+from .layers import Layers
 
 BOX_GAP = 18.0
 WIRE_GAP = 14.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeviz.layout.arrays import Ints
+from ..arrays import Ints
 
 
 def count_crossings(gap: Ints, upper: Ints, lower: Ints) -> int:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tapeviz.layout.arrays import Bools, Floats, GraphArrays
-from tapeviz.layout.model import Point
-from tapeviz.layout.picture import IndexedLayout, Line
-from tapeviz.layout.straight import joined, on_border, side_by_side
+from ..arrays import Bools, Floats, GraphArrays
+from ..model import Point
+from ..picture import IndexedLayout, Line
+from ..straight import joined, on_border, side_by_side
 
 CLEARANCE = 6.0
 """Px between a route and the boxes of other nodes, at least."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, Ints
+from ..arrays import Floats, Ints
 
 LANE_GAP = 10.0
 FIRST_LANE = 22.0

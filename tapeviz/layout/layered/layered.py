@@ -10,16 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, GraphArrays, Ints
-from tapeviz.layout.layered.acyclic import turned_down
-from tapeviz.layout.layered.coordinates import place_across
-from tapeviz.layout.layered.layers import cut_into_layers, dummies_needed
-from tapeviz.layout.layered.ordering import order_columns, rows_by
-from tapeviz.layout.layered.ports import dock
-from tapeviz.layout.layered.ranking import rank_nodes
-from tapeviz.layout.layered.routing import route, stack_rows, tracks_of
-from tapeviz.layout.layered.untangling import untangle
-from tapeviz.layout.picture import IndexedLayout, Line
+from ..arrays import Floats, GraphArrays, Ints
+from ..picture import IndexedLayout, Line
+from .acyclic import turned_down
+from .coordinates import place_across
+from .layers import cut_into_layers, dummies_needed
+from .ordering import order_columns, rows_by
+from .ports import dock
+from .ranking import rank_nodes
+from .routing import route, stack_rows, tracks_of
+from .untangling import untangle
 
 OUTERMOST = 1e9
 """Greater than the numbers of all columns."""

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, Ints
+from ..arrays import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)

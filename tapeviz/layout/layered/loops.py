@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeviz.layout.arrays import LOOP_OUT, LOOP_STEP, GraphArrays, Ints
-from tapeviz.layout.picture import IndexedLayout, Line
+from ..arrays import LOOP_OUT, LOOP_STEP, GraphArrays, Ints
+from ..picture import IndexedLayout, Line
 
 
 def without_loops(graph: GraphArrays) -> tuple[GraphArrays, Ints]:

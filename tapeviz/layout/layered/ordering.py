@@ -17,10 +17,10 @@ from itertools import islice
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, Ints
-from tapeviz.layout.layered.columns import Columns, gather_columns
-from tapeviz.layout.layered.crossings import count_crossings
-from tapeviz.layout.layered.layers import Layers, first_met, neighbours
+from ..arrays import Floats, Ints
+from .columns import Columns, gather_columns
+from .crossings import count_crossings
+from .layers import Layers, first_met, neighbours
 
 WORK = 4000
 """Columns to try in all, about 30 µs each."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, GraphArrays
-from tapeviz.layout.layered.layers import Layers
+from ..arrays import Floats, GraphArrays
+from .layers import Layers
 
 SPREAD = 24.0
 """Px between two docks where there is room."""

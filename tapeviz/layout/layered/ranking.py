@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapeviz.layout.layered.simplex import shortest_ranks
+from .simplex import shortest_ranks
 
 SOURCE = 0.97
 """Factor for the weight of edges from sources: an op stands rather near its reader than near a

@@ -13,10 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, GraphArrays, Ints
-from tapeviz.layout.layered.bands import levels
-from tapeviz.layout.layered.layers import Layers
-from tapeviz.layout.model import Point
+from ..arrays import Floats, GraphArrays, Ints
+from ..model import Point
+from .bands import levels
+from .layers import Layers
 
 LEAVE = 8.0
 """Px of the straight piece below a row, before an edge turns."""

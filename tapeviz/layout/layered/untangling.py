@@ -10,9 +10,9 @@ from itertools import combinations
 
 import numpy as np
 
-from tapeviz.layout.arrays import Floats, Ints
-from tapeviz.layout.layered.crossings import count_crossings
-from tapeviz.layout.layered.layers import Layers
+from ..arrays import Floats, Ints
+from .crossings import count_crossings
+from .layers import Layers
 
 ROUNDS = 6
 
