@@ -32,6 +32,7 @@ from .background import Background, failure_words
 from .comparing import Comparing
 from .folding import Folding
 from .insides import Insides, Opened
+from .jobs import Jobs
 from .mending import Mending, with_fixes_of
 from .parts import LinePart, lines_alone, names_from_above
 from .picturing import Picturing
@@ -41,7 +42,6 @@ from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side
 from .stepping import Stepping
 from .text import UNNAMED, Text
-from .turns import Turns
 from .values import Values
 
 MOST_NAMES = 3
@@ -81,7 +81,7 @@ class Document(QObject):
         super().__init__(parent)
         self.stages = stages
         self.background = Background(self)
-        self.turns = Turns(self)
+        self.jobs = Jobs(self)
         self.runs = Runs(pipeline, self.background, self)
         self.mending = Mending(self.runs, stages, self.background, self)
         self.mending.mended.connect(self._take_fixes)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _TURNS_AROUND = 8
-"""Turns on either side that are asked for together with the one shown."""
+"""Jobs on either side that are asked for together with the one shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Insides(QObject):
                 return
 
     def _lacking_turns(self) -> Iterator[tuple[Op, OpId, int]]:
-        """Turns (from 0) that are shown without their values: the call, the loop, the turn."""
+        """Jobs (from 0) that are shown without their values: the call, the loop, the turn."""
         ops = self._document.trace.ops
         for frame in self._document.arranged.graph.graph.get("frames", ()):
             loop = ops.get(frame.lacks) if frame.lacks is not None else None

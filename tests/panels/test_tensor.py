@@ -32,7 +32,7 @@ def panel(qtbot: QtBot, ran: Document, theme: Theme) -> TensorPanel:
     panel.resize(800, 330)
     panel.show()
     qtbot.waitExposed(panel)
-    qtbot.waitUntil(lambda: ran.turns.is_idle)
+    qtbot.waitUntil(lambda: ran.jobs.is_idle)
     return panel
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...analysis.flow.turns import TurnRows
 
 SHOWN_TURNS = 3
-"""Turns at the beginning that have a row each at first, like the last one; others are left out."""
+"""Jobs at the beginning that have a row each at first, like the last one; others are left out."""
 
 
 @dataclass(frozen=True, slots=True)

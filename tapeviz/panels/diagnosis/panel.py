@@ -111,7 +111,7 @@ class DiagnosisPanel(Panel):
         self._spread: set[tuple[CallId, str]] = set()
         """(call, first source) of the cards that the user split into a card for each source."""
         self.refresh()
-        document.diagnosis_changed.connect(lambda: document.turns.ask(self.refresh))
+        document.diagnosis_changed.connect(lambda: document.jobs.ask(self.refresh))
         document.status_changed.connect(self._show_summary)
         document.progress_changed.connect(self._show_summary)
         document.call_reveal_requested.connect(self._show_call)
@@ -142,8 +142,8 @@ class DiagnosisPanel(Panel):
     @property
     def is_settled(self) -> bool:
         """Whether all cards that are to be shown are made."""
-        turns = self.document.turns
-        return not (turns.awaits(self.refresh) or turns.awaits(self._add_cards))
+        jobs = self.document.jobs
+        return not (jobs.awaits(self.refresh) or jobs.awaits(self._add_cards))
 
     def refresh(self) -> None:
         """Show a card for each gradient, at most a page, and keep the scroll position.
@@ -160,7 +160,7 @@ class DiagnosisPanel(Panel):
         self._cards = []
         self._show_summary()
         if self._add_cards():
-            self.document.turns.ask(self._add_cards)
+            self.document.jobs.ask(self._add_cards)
 
     @property
     def _is_new(self) -> bool:
@@ -244,7 +244,7 @@ class DiagnosisPanel(Panel):
 
     def _add_page(self) -> None:
         self._goal = len(self._cards) + PAGE
-        self.document.turns.ask(self._add_cards)
+        self.document.jobs.ask(self._add_cards)
 
     def _add_cards(self) -> bool:
         """Show the next cards, as many as there is time for; returns whether there are more."""
@@ -307,7 +307,7 @@ class DiagnosisPanel(Panel):
         elif len(self._cards) < len(self._wanted):
             self._stop_seeking_later.start()
             self._sought = call  # it comes with the next pages
-            self.document.turns.ask(self._add_cards)
+            self.document.jobs.ask(self._add_cards)
 
     def _seek_card(self, call: CallId) -> None:
         self._sought = call

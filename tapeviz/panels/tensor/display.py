@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from ...document.turns import Turns
+from ...document.jobs import Jobs
 from ...trace.model import Array
 from ...trace.values import TensorPart
 from ..look import Theme
@@ -30,7 +30,7 @@ class ArrayDisplay(QWidget):
     turned = Signal()
     """The user chose another slice of a tensor that is only partly loaded."""
 
-    def __init__(self, theme: Theme, find_image: Callable[[], Array | None], turns: Turns) -> None:
+    def __init__(self, theme: Theme, find_image: Callable[[], Array | None], jobs: Jobs) -> None:
         super().__init__()
         self.array: Array | None = None
         """The array, or the loaded part of it."""
@@ -39,7 +39,7 @@ class ArrayDisplay(QWidget):
         self.form = Form((), ())
         self._theme = theme
         self._find_image = find_image
-        self._turns = turns
+        self._jobs = jobs
         self._image: Array | None = None
         self._is_gradient = False
         self._size: int | None = None
@@ -155,7 +155,7 @@ class ArrayDisplay(QWidget):
             self.pages.setCurrentWidget(self.cells)
         else:
             self._show_picture(shown)
-        self._turns.ask(self._show_histogram)
+        self._jobs.ask(self._show_histogram)
 
     def _in_sight(self, array: Array) -> Array:
         return array if self.part is not None else self.form.fit(array)[self.slices.index]

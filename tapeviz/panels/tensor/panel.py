@@ -41,7 +41,7 @@ class TensorPanel(Panel):
         self._is_shown_as_gradient = False
         self._part_of: TensorId | None = None
         self._asked_over: tuple[TensorId, tuple[int, ...]] | None = None
-        self.display = ArrayDisplay(theme, self._find_image, document.turns)
+        self.display = ArrayDisplay(theme, self._find_image, document.jobs)
         self.display.turned.connect(self._show)
         self._make_header()
         words = QVBoxLayout()
@@ -98,10 +98,10 @@ class TensorPanel(Panel):
 
     def _show_soon(self) -> None:
         """A diagnosis makes cards, rows and the picture anew: this panel comes after them."""
-        self.document.turns.ask(self._show)
+        self.document.jobs.ask(self._show)
 
     def _show_unless_soon(self) -> None:
-        if not self.document.turns.awaits(self._show):
+        if not self.document.jobs.awaits(self._show):
             self._show()
 
     def _show(self) -> None:

@@ -1,4 +1,4 @@
-"""Jobs in, one done in each turn of the event loop: between them the window hears keys and mouse.
+"""Do one job in each turn of the event loop: between them the window hears keys and mouse.
 
 A new diagnosis makes cards, rows, plots and the picture anew. Done at once they would take a tenth
 of a second and more.
@@ -14,7 +14,7 @@ Job = Callable[[], object]
 """Does a part of some work; returns True if there is more of it."""
 
 
-class Turns(QObject):
+class Jobs(QObject):
     """The jobs of one window's thread, in the order in which they were asked for."""
 
     def __init__(self, parent: QObject) -> None:
