@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -47,19 +48,20 @@ class ForkServerProcess:
         self._kernels: dict[int, ForkedKernel] = {}
         self._closing = False
         self._gone = False
-        self._log = scratch.sockets / "fork_server.log"
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        # It makes the folders and removes them; made before it, they stayed if we died until then.
+        self._process = subprocess.Popen(
+            [*prefix, str(python), str(_PROGRAM), *map(str, scratch.folders)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=environment,
+            cwd=tempfile.gettempdir(),
+            start_new_session=True,
+        )
+        scratch.make()
         kept = scratch.sockets / "texts"  # more than a pipe takes at once
         kept.write_text(json.dumps(texts), encoding="utf-8")
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [*prefix, str(python), str(_PROGRAM), *map(str, scratch.folders)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env=environment,
-                cwd=scratch.work,
-                start_new_session=True,
-            )
         self._thread = threading.Thread(
             target=self._listen, name="tapeviz-fork-server", daemon=True
         )
@@ -152,7 +154,8 @@ class ForkServerProcess:
     def _log_end(self) -> str:
         """The last lines that the fork server wrote to standard error."""
         with contextlib.suppress(OSError):
-            lines = self._log.read_text(encoding="utf-8", errors="replace").split("\n")
+            self._log.seek(0)
+            lines = self._log.read().decode("utf-8", "replace").split("\n")
             said = " / ".join([line.strip() for line in lines if line.strip()][-_LOG_LINES:])
             if said:
                 return said[-500:]

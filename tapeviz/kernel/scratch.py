@@ -1,9 +1,10 @@
-"""Make the folders of a pool: one with a short path for sockets, one for snippets to work in."""
+"""The folders of a pool: one with a short path for sockets, one for snippets to work in."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import tempfile
 import threading
@@ -14,15 +15,19 @@ _LONGEST = 88
 
 
 class Scratch:
-    """The two folders of a pool, both private to the user."""
+    """The two folders of a pool, both private to the user.
+
+    They are named here and made later: by the fork server, which removes them when this process is
+    killed, or by :meth:`make`.
+    """
 
     def __init__(self) -> None:
-        self.sockets = Path(tempfile.mkdtemp(prefix="tapeviz-", dir=_runtime_folder()))
-        self.work = Path(tempfile.mkdtemp(prefix="tapeviz-work-"))
-        # Otherwise IPython would use profile and history of the user's home.
-        (self.sockets / "ipython").mkdir()
+        token = secrets.token_hex(4)
+        self.sockets = Path(_runtime_folder(), f"tapeviz-{token}")
+        self.work = Path(tempfile.gettempdir(), f"tapeviz-work-{token}")
         self._lock = threading.Lock()
         self._number = 0
+        self._is_made = False
         self.was_lost = False
         """A folder was removed (by a cleaner of /tmp, or by a snippet) and made again."""
 
@@ -30,17 +35,20 @@ class Scratch:
     def folders(self) -> tuple[Path, Path]:
         return self.sockets, self.work
 
-    def make_again(self) -> bool:
-        """Make the folders that are gone; returns whether one was."""
-        lost = [f for f in (*self.folders, self.sockets / "ipython") if not f.is_dir()]
-        for folder in lost:
+    def make(self) -> bool:
+        """Make the folders that are not there; returns whether one was there before."""
+        # Without the last IPython would use profile and history of the user's home.
+        wanted = (*self.folders, self.sockets / "ipython")
+        lacking = [folder for folder in wanted if not folder.is_dir()]
+        for folder in lacking:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return bool(lost)
+        was_made, self._is_made = self._is_made, True
+        return was_made and bool(lacking)
 
     def kernel_files(self) -> KernelFiles:
         """The paths for another kernel; its working folder exists and is empty."""
         with self._lock:
-            self.was_lost = self.make_again() or self.was_lost
+            self.was_lost = self.make() or self.was_lost
             self._number += 1
             files = KernelFiles(self._number, self.sockets, self.work)
         files.make_folder()
@@ -86,10 +94,10 @@ class KernelFiles:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _runtime_folder() -> str | None:
+def _runtime_folder() -> str:
     """The first of the usual folders that is writable and short enough for a socket path."""
     places = [os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"]
     for place in places:
         if place and len(os.fsencode(place)) <= _LONGEST - 20 and os.access(place, os.W_OK):
             return place
-    return None
+    return tempfile.gettempdir()

@@ -126,7 +126,6 @@ class Supply:
                 return
             if self._fork_server is not None:
                 self._fork_server.close()  # which removes its folders
-                self._scratch.make_again()
             ours = self._ours
             with self._lock:
                 if self.status.state != "closed":

@@ -143,7 +143,7 @@ def _fix(fix: Fix) -> PageFix:
 
 def diff_lines(diff: str) -> Iterator[tuple[str, str]]:
     """Sign and code of each line of a diff; ``⋯`` for lines in between."""
-    for line in diff.split("\n"):
+    for line in diff.removesuffix("\n").split("\n"):
         if line.startswith("@@"):
             yield "⋯", ""
         elif not line.startswith(("---", "+++")):

@@ -1,12 +1,12 @@
 """Fork kernels on order from a process that has TensorFlow loaded.
 
-Executed as a script (``python fork_server.py FOLDER…``) in the user's interpreter. Orders are lines
-of JSON on standard input: first ``{"imports": […], "if_there": […], "texts": …}``, then
-``{"fork": id, "connection_file": …, "folder": …, "ipython": …}`` and
-``{"signal": id, "number": …}``, ``{"answer": id}``. Reports are written to the original standard
-output: ``ready``, ``failed``, ``forked``, ``answered``, ``ended``. At the end of the input, also in
-the middle of an import, every kernel is killed, the folders of the command line are removed, and
-this process ends.
+Executed as a script (``python fork_server.py FOLDER…``) in the user's interpreter; it makes the
+folders, and works in the last one. Orders are lines of JSON on standard input: first ``{"imports":
+[…], "if_there": […], "texts": …}``, then ``{"fork": id, "connection_file": …, "folder": …,
+"ipython": …}`` and ``{"signal": id, "number": …}``, ``{"answer": id}``. Reports are written to the
+original standard output: ``ready``, ``failed``, ``forked``, ``answered``, ``ended``. At the end of
+the input, also in the middle of an import, every kernel is killed, the folders of the command line
+are removed, and this process ends.
 """
 
 from __future__ import annotations
@@ -338,7 +338,11 @@ def main() -> None:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    ForkServer(orders, reports, sys.argv[1:]).run()
+    folders = sys.argv[1:]
+    for folder in folders:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    os.chdir(folders[-1])
+    ForkServer(orders, reports, folders).run()
 
 
 if __name__ == "__main__":

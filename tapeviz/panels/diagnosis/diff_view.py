@@ -32,7 +32,7 @@ def changed_lines(diff: str) -> list[tuple[str, str]]:
     A line with the sign ``⋯`` and no code stands for unchanged lines in between.
     """
     lines: list[tuple[str, str]] = []
-    for line in diff.split("\n"):
+    for line in diff.removesuffix("\n").split("\n"):
         if line.startswith(("---", "+++")):
             continue
         if line.startswith(("+", "-")):
