@@ -134,6 +134,7 @@ class ForkServerProcess:
             kernels, self._kernels = list(self._kernels.values()), {}
         if not self._closing:
             self._on_failed(failure or self._log_end())
+        self._log.close()
         for kernel in kernels:
             if kernel.pid is not None:
                 _kill_group(kernel.pid)
