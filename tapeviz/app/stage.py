@@ -32,7 +32,7 @@ VERSION = 3
 CARD_BORDERS, CARD_FOOT = 2, 14
 """Px of a dock beside its panel: both borders, and the foot."""
 LOWER = ("backprop", "over_time", "output")
-"""Docks that share a place as tabs at first."""
+"""The first tabs below the graph, in their order."""
 _MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 
 
@@ -94,8 +94,9 @@ class Stage(QMainWindow):
         gets a tab."""
         docks = self.docks
         self.setCorner(Qt.Corner.BottomLeftCorner, LEFT if narrow else BOTTOM)
-        lower = ["backprop", *(("tensor",) if narrow else ()), "over_time", "output"]
-        lower += [name for name in docks if name not in {"source", "diagnosis", "tensor", *lower}]
+        lower = list(self._lower)
+        if narrow:
+            lower.insert(1, "tensor")
         for area, name in ((LEFT, "source"), (RIGHT, "diagnosis"), (BOTTOM, "backprop")):
             self.addDockWidget(area, docks[name])
         if narrow:
@@ -126,7 +127,7 @@ class Stage(QMainWindow):
         sizes = self.by_hand.of(width, height) or content
         across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         is_folded = has_drawer(width, height) and not self.is_drawer_open
-        for dock in (docks[name] for name in (*LOWER, "tensor")):
+        for dock in (docks[name] for name in (*self._lower, "tensor")):
             if dock.fold(is_folded and not dock.isFloating()):
                 self._share_later()  # once more, when docks know the least that they need now
         self.resizeDocks(
@@ -179,9 +180,15 @@ class Stage(QMainWindow):
             docks["source"].height() if is_narrow(self.width()) else 0,
         )
 
+    @property
+    def _lower(self) -> tuple[str, ...]:
+        """The docks that share a row of tabs below the graph: new panels stand there, too."""
+        placed = {"source", "diagnosis", "tensor", *LOWER}
+        return (*LOWER, *(name for name in self.docks if name not in placed))
+
     def _in_front(self) -> str:
         """The name of the visible dock among those that share a place with the steps."""
-        shown = (name for name in LOWER if not self.docks[name].visibleRegion().isEmpty())
+        shown = (name for name in self._lower if not self.docks[name].visibleRegion().isEmpty())
         return next(shown, "backprop")
 
     def is_behind(self, widget: QWidget) -> bool:
