@@ -36,7 +36,7 @@ class Scratch:
         return self.sockets, self.work
 
     def make(self) -> bool:
-        """Make the folders that are not there; returns whether one was there before."""
+        """Make the folders that are not there; returns whether one was gone again."""
         # Without the last IPython would use profile and history of the user's home.
         wanted = (*self.folders, self.sockets / "ipython")
         lacking = [folder for folder in wanted if not folder.is_dir()]

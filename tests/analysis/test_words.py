@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from tapeviz.analysis.model import Finding
     from tapeviz.recording import Recorder
 
 SNIPPET = """
@@ -102,48 +103,40 @@ ZEROS = {
 }
 
 
-@pytest.mark.parametrize("name", ZEROS)
-def test_a_zero_is_told_where_it_began(name: str, recorder: Recorder) -> None:
+def first_finding(recorder: Recorder, text: str) -> Finding:
     from tapeviz.analysis.diagnose import diagnose
     from tapeviz.recording import Snippet
 
-    text, words = ZEROS[name]
-    live = recorder.record(Snippet("import tensorflow as tf\n" + text))
+    live = recorder.record(Snippet(text))
     trace = live.wait(60)
     live.release()
-    assert words in diagnose(trace).calls[0].findings[0].message
+    return diagnose(trace).calls[0].findings[0]
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_a_zero_is_told_where_it_began(name: str, recorder: Recorder) -> None:
+    text, words = ZEROS[name]
+    assert words in first_finding(recorder, "import tensorflow as tf\n" + text).message
 
 
 def test_a_number_that_an_op_was_set_up_with_left_tensorflow(recorder: Recorder) -> None:
-    from tapeviz.analysis.diagnose import diagnose
-    from tapeviz.recording import Snippet
-
     text = (
         "import tensorflow as tf\nrate = tf.Variable(0.3)\nwith tf.GradientTape() as tape:\n"
         "    slope = float(rate)\n    f = lambda x: tf.nn.leaky_relu(x, slope)\n"
         "    y = f(tf.constant(-2.0))\ntape.gradient(y, rate)\n"
     )
-    live = recorder.record(Snippet(text))
-    trace = live.wait(60)
-    live.release()
-    cause = diagnose(trace).calls[0].findings[0].cause
+    cause = first_finding(recorder, text).cause
     assert cause is not None
     assert (cause.kind, cause.line) == ("left-tensorflow", 4)
 
 
 def test_a_constant_that_python_chose_is_told_with_the_choice(recorder: Recorder) -> None:
-    from tapeviz.analysis.diagnose import diagnose
-    from tapeviz.recording import Snippet
-
     text = (
         "import tensorflow as tf\nw = tf.Variable(0.8)\ndef penalty(w):\n"
         "    if tf.abs(w) < 1.0:\n        return tf.constant(0.0)\n    return w ** 2\n"
         "with tf.GradientTape() as tape:\n    loss = penalty(w)\ntape.gradient(loss, w)\n"
     )
-    live = recorder.record(Snippet(text))
-    trace = live.wait(60)
-    live.release()
-    finding = diagnose(trace).calls[0].findings[0]
+    finding = first_finding(recorder, text)
     assert finding.cause is not None
     assert (finding.cause.kind, finding.cause.line) == ("not-connected", 4)
     assert "Line 4 asks whether something made from w is true" in finding.message

@@ -112,9 +112,13 @@ def _outcomes(
 
 
 def _weighed(weight: str, value: str, other: str) -> str:
-    if other.replace(".", "").strip("0") == "":
+    if _is_zero(other):
         return f"{weight} * {value}"
     return f"{weight} * {value} + (1.0 - {weight}) * {_enclosed(other)}"
+
+
+def _is_zero(code: str) -> bool:
+    return not code.replace(".", "").strip("0")
 
 
 def _enclosed(code: str) -> str:
@@ -160,7 +164,7 @@ def _difference(source: ParsedSource, test: cst.BaseExpression) -> str | None:
         left, right = right, left
     elif not isinstance(compared.operator, (cst.GreaterThan, cst.GreaterThanEqual)):
         return None
-    return left if right.replace(".", "").strip("0") == "" else f"{left} - {right}"
+    return left if _is_zero(right) else f"{left} - {right}"
 
 
 def _as_tensor(value: cst.BaseExpression) -> cst.BaseExpression:

@@ -1,4 +1,4 @@
-"""A cross-entropy of a saturated sigmoid or softmax in, the same computed from the logits out."""
+"""Compute a cross-entropy of a saturated sigmoid or softmax from the logits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts of what passes a comparison, and slices up to a whole number, in; smooth ones out."""
+"""Smooth counts of what passes a comparison, and slices up to a whole number."""
 
 from __future__ import annotations
 

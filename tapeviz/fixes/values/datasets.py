@@ -1,4 +1,4 @@
-"""A dataset that a tensor goes through in, the same steps outside of the dataset out."""
+"""Do the steps of a dataset that a tensor goes through outside of the dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tensor that was let go of in, its elements out: the ops that led to it are run again.
+"""Compute a tensor that was let go of again, by running the ops that led to it.
 
 A backward pass gives more gradients than can be held. Each of its ops that does nothing but compute
 gives the same on the same inputs, back to tensors that are still held.

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import private
+from ..hooks.leaving import CONVERTING
 from ..installed import Installed
 from ..recording import RecordingContext
 from . import followed, tensor_ops
@@ -33,7 +34,6 @@ _CONTAINERS = frozenset(
 _LEAVING = frozenset({"numpy", "item", "tolist", "__array__"})
 _MAKING = frozenset({"zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like"})
 _ARRAYS = frozenset({"array", "asarray", "asanyarray", "ascontiguousarray"})
-_KERAS_LEAVING = frozenset({"convert_to_numpy", "get_value"})
 _FLOATS = frozenset({"float16", "float32", "float64", "single", "double"})
 NOT_FOLLOWED = "not followed: "
 
@@ -103,7 +103,7 @@ class _Caller:
             return [Followed(value, tensor_ops.as_tensor(weight)) for value, weight in weights]
         module = getattr(function, "__module__", None) or type(owner).__module__ or ""
         is_of_keras = module.split(".")[0] in ("keras", "tf_keras")
-        if is_of_keras and name in _KERAS_LEAVING and len(args) == 1 and not is_linked(args):
+        if is_of_keras and name in CONVERTING and len(args) == 1 and not is_linked(args):
             return Followed(function(*args), tensor_ops.as_tensor(args[0]))
         if function is float or function is int:
             return self._number(function, *args)

@@ -30,8 +30,8 @@ _WAYS = {
 }
 # A variable gives its value by methods of the same names, which ask its tensor in turn.
 # ``keras.ops.convert_to_numpy`` and ``keras.backend.get_value`` ask its tensor, too.
-_CONVERTING = ("convert_to_numpy", "get_value")
-_RELAYS = frozenset((*_WAYS, *_CONVERTING, "_numpy"))
+CONVERTING = ("convert_to_numpy", "get_value")
+_RELAYS = frozenset((*_WAYS, *CONVERTING, "_numpy"))
 _PREDICT = "predict"
 # Methods of Keras that give the snippet arrays and numbers; some take tensors apart, too.
 _HANDING_OUT = frozenset(
@@ -101,7 +101,7 @@ def _taker(frame: FrameType | None, how: str) -> tuple[FrameType | None, str]:
         if not (is_ours(name) or name.startswith(("tensorflow.", "keras.", "tf_keras."))):
             break
         called = frame.f_code.co_name
-        how = called if called in _CONVERTING else _WAYS.get(called, how)
+        how = called if called in CONVERTING else _WAYS.get(called, how)
         frame = frame.f_back
     return frame, how
 
