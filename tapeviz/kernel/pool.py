@@ -20,6 +20,7 @@ _RECORDER = Path(__file__).parents[1] / "recorder"
 # Seconds from the start of a run until the next reserve kernel is made: on few cores it would delay
 # the picture.
 _REFILL_AFTER = 0.5
+_RECONNECT_AFTER = 5  # milliseconds
 _MOST_SUPPLIES = 2
 # Ended runs whose process is kept for questions; of more, the oldest is released.
 _MOST_KEPT = 8
@@ -120,6 +121,9 @@ class KernelPool:
         with self._lock:
             if self._made_context is None:
                 self._made_context = zmq.Context()
+                # A kernel makes its sockets 0.06 s after its fork; by default zmq would look for
+                # them at once, and then only every 0.1 to 0.2 s.
+                self._made_context.setsockopt(zmq.RECONNECT_IVL, _RECONNECT_AFTER)
             return self._made_context
 
     @property
@@ -201,8 +205,8 @@ class KernelPool:
 
     def _fill(self, supply: Supply) -> None:
         waiting = len(self._waiting_for(supply))
-        # Just after the start of a run the reserve waits for the timer.
-        is_early = self._refill is not None and self._refill.is_alive()
+        # Just before and after the start of a run the reserve waits: it would slow the run down.
+        is_early = waiting > 0 or (self._refill is not None and self._refill.is_alive())
         reserve = self._reserve if supply is self._current and not is_early else 0
         if self._runs_left is not None:
             reserve = min(reserve, max(0, self._runs_left - waiting))

@@ -29,6 +29,7 @@ Write = Callable[[Path], None]
 TAPE = Path(__file__).parents[1] / "recordings" / "training_loop.tape"
 NAMES = ("two\nlines", "ö ∂ 漢", "-o", " ", "a" * 250, os.fsdecode(b"\xff\xfe"), "x;rm -rf", "%s")
 OLD = b"old" * 100
+ENDS_WITHIN = 20.0  # seconds
 
 
 def writers() -> dict[str, Write]:
@@ -137,6 +138,11 @@ def interrupted(name: str, number: int, random: Random) -> bool:
             process.stdout.readline()
             time.sleep(random.uniform(0.0, 0.3))
             process.send_signal(random.choice((signal.SIGKILL, signal.SIGTERM, signal.SIGINT)))
+            try:
+                process.wait(ENDS_WITHIN)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                return False
         if os.listdir(folder) not in ([path.name], []):
             return False
         if name == "tape" and path.exists():
@@ -166,8 +172,13 @@ def main() -> None:
         kind = kinds[number % len(kinds)]
         if not interrupted(kind, number, Random(f"{SEED}-{number}")):
             torn += 1
-            note(f"{kind}: torn, or something left")
-    tell("writers, ended while they write", tried, torn, "-" if not torn else "torn or left over")
+            note(f"{kind}: torn, something left, or the signal ignored")
+    tell(
+        "writers, ended while they write",
+        tried,
+        torn,
+        "-" if not torn else "torn, left over, or no end",
+    )
 
 
 if __name__ == "__main__":
