@@ -11,6 +11,10 @@ from typing import Any
 
 _GeneratedLines = Mapping[tuple[str, int], tuple[str, int, str]]
 _NOWHERE = ("", 0, "")
+_Branch = tuple[int, int | str, int]
+"""Number of the caller's place; function by id or name; its instruction or line."""
+_CACHE = 0
+"""The opcode of an inline cache, and of no instruction."""
 
 
 class Sites:
@@ -27,11 +31,12 @@ class Sites:
         self._boundary = boundary
         self._lines = re.split("\r\n|\r|\n", source)
         self._numbers: dict[Any, int] = {}
-        self._branches: dict[tuple[int, int | str, int], int] = {}
+        self._branches: dict[_Branch, int] = {}
         self._places: list[tuple[CodeType | str, int, int]] = [("", 0, 0)]
         self._sent = 1
         self._growing = threading.Lock()
         self._positions: dict[int, _Positions] = {}
+        self._instructions: dict[int, bytes] = {}
 
     def here(self, frame: FrameType | None) -> int:
         """The number of the place that ``frame`` was called from; 0 outside the snippet."""
@@ -101,8 +106,13 @@ class Sites:
     def _new(self, key: Any, frames: Sequence[tuple[CodeType | str, int]]) -> int:
         number = 0
         with self._growing:
-            for code, at in reversed(frames):
-                branch = (number, code if isinstance(code, str) else id(code), at)
+            for code, seen_at in reversed(frames):
+                branch: _Branch
+                if isinstance(code, str):
+                    at, branch = seen_at, (number, code, seen_at)
+                else:
+                    at = self._instruction(code, seen_at)
+                    branch = number, id(code), at
                 known = self._branches.get(branch)
                 if known is None:
                     # The list keeps the code objects alive, so that their ids stay theirs.
@@ -111,6 +121,19 @@ class Sites:
                 number = known
             self._numbers[key] = number
         return number
+
+    def _instruction(self, code: CodeType, offset: int) -> int:
+        """Where the instruction begins that this offset lies in.
+
+        Python 3.11 and later run a frequent call of a Python function (``x[i]``, a property) in the
+        caller's loop, and the caller's ``f_lasti`` then is that of the instruction's inline cache.
+        """
+        codes = self._instructions.get(id(code))
+        if codes is None:
+            codes = self._instructions[id(code)] = code.co_code
+        while offset > 0 and offset < len(codes) and codes[offset] == _CACHE:
+            offset -= 2
+        return offset
 
     def unsent(self) -> list[tuple[int, list[Any], int]]:
         """The places numbered since the last call: number, innermost frame, place of its caller."""

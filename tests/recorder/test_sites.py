@@ -90,3 +90,33 @@ def test_deep_stacks_are_told_once() -> None:
     # The call in the module, and in each f the call of op and that of the next f.
     assert len(sent) == 1 + (depth + 1) + depth
     assert all(frame[0] in ("f", "<module>") for _, frame, _ in sent)
+
+
+def test_a_frequent_subscript_or_property_stays_in_its_place() -> None:
+    """Python runs them in the caller's loop once they are frequent, and ``f_lasti`` changes."""
+    source = (
+        "class Row:\n"
+        "    def __getitem__(self, key):\n"
+        "        return op()\n"
+        "    @property\n"
+        "    def size(self):\n"
+        "        return op()\n"
+        "row = Row()\n"
+        "for i in range(60):\n"
+        "    row[i]\n"
+        "    row.size\n"
+        "def read():\n"
+        "    for i in range(60):\n"
+        "        row[i], row.size\n"
+        "read()\n"
+    )
+    sites = load_sites().Sites(source, NAME, seen.__code__)
+    numbers = []
+
+    def op() -> None:
+        # From the method as from an op: the caller is the first frame of the snippet's file.
+        numbers.append((sites.here(sys._getframe(1)), sites.here(sys._getframe(2))))
+
+    exec(compile(source, NAME, "exec"), {"op": op})
+    assert len(set(numbers)) == 4
+    assert len(sites.unsent()) == 9  # 4 in the methods, 4 in their callers, the call of read()
