@@ -64,6 +64,17 @@ WORDS = {
         """,
         ["already", "data holds it"],
     ),
+    "a row of a table that was NaN before": (
+        """
+        table = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        table.assign(table * float("nan"))
+        with tf.GradientTape() as t:
+            row = tf.nn.embedding_lookup(table, [1])
+            out = tf.reduce_sum(row * row)  # here
+        t.gradient(out, table)
+        """,
+        ["already", "table holds it"],
+    ),
     "a value that the forward pass made NaN, on another line": (
         """
         q = tf.Variable([4.0, -1.0])

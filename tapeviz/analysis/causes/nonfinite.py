@@ -245,6 +245,10 @@ def _cause_of_step(facts: CallFacts, step: Step, op: Op) -> Cause:
     maker = _maker(facts, first)
     if maker is None or has_inside(maker) or facts.call.tape not in maker.tapes:
         return user
+    holder = _bad_variable(facts, maker)
+    if holder:
+        held = Nonfinite("input", origin=f"{holder} holds it", is_from_variable=True)
+        return facts.cause_at(held, op)
     value = _value_at(maker.inputs, place_of_bad(facts.trace, maker, {}), facts.trace.value)
     by = f"{user.op_words} on line {user.line}"
     return facts.cause_at(Nonfinite("forward", value, brought_in_by=by), maker)
@@ -278,9 +282,10 @@ def _is_infinite(facts: CallFacts, step: Step, element: tuple[int, ...] | None) 
 
 
 def _bad_variable(facts: CallFacts, op: Op) -> str:
-    """A variable whose state a call of a compiled function takes, after a write of such numbers."""
+    """The variable with such numbers that an op reads itself, as a lookup and the call of a
+    compiled function do; empty if there is none."""
     trace = facts.trace
-    for handle in op.inputs if op.is_compiled_call else ():
+    for handle in op.inputs:
         version = trace.touches.get((op.id, VariableId(handle)))
         written = version.value if version is not None else None
         if version is not None and written is not None and _is_bad(facts, written):
