@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..trace.model import Call, Operand
+from ..trace.model import Call, Op, Operand
 from .call_facts import CallFacts
 from .causes.deciding import CutPaths, explain_zero
 from .causes.left_tensorflow import LeftTensorFlow
@@ -16,6 +16,7 @@ from .causes.table import CAUSES, first_cause
 from .model import Cause, Status
 from .numbers.spoiled import has_inside, spoiling_op
 from .requests.replays import is_unconnected
+from .status import is_zero
 
 
 def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> tuple[Cause, ...]:
@@ -86,20 +87,39 @@ def _forward(facts: CallFacts, asked: Operand) -> tuple[Cause, ...]:
 
 
 def _inside_python(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
-    """``tf.py_function`` gives zeros where the tape that it keeps inside gave None.
+    """``tf.py_function`` gives zeros where the tape that it keeps inside gave None, or zeros.
 
     ``EagerFunc.backward`` in ``script_ops.py`` asks that tape for ``unconnected_gradients`` zero,
     or leaves zeros to the op.
     """
     op = spoiling_op(facts, source)
-    if op is None or op.type != "EagerPyFunc":
-        return ()
-    for inner in _calls_inside(facts):
+    python = (
+        () if op is None else [each for each in (op, *_body(facts, op)) if each.type == _PYTHON]
+    )
+    for inner in _calls_inside(facts) if python else ():
         within = replace(facts, call=inner)
         for operand, result in zip(inner.sources, inner.results, strict=False):
+            if not any(_is_given(facts, operand, each) for each in python):
+                continue
             if result is None:
                 return _as_tuple(_left_inside(within)) or CutPaths(within, operand).explain_none()
+            if is_zero(facts.trace.stats(result)):
+                return _as_tuple(explain_zero(within, operand))
     return ()
+
+
+_PYTHON = "EagerPyFunc"
+
+
+def _body(facts: CallFacts, op: Op) -> list[Op]:
+    return [facts.trace.ops[number] for number in op.body]
+
+
+def _is_given(facts: CallFacts, operand: Operand, op: Op) -> bool:
+    """Whether the tensor may be one that the op handed to Python, by the numbers in them."""
+    inside = facts.trace.stats(operand.tensor) if operand.tensor is not None else None
+    given = [facts.trace.stats(tensor) for tensor in op.inputs]
+    return inside is None or None in given or inside in given
 
 
 def _left_inside(facts: CallFacts) -> Cause | None:
@@ -114,5 +134,18 @@ def _left_inside(facts: CallFacts) -> Cause | None:
 
 
 def _calls_inside(facts: CallFacts) -> list[Call]:
-    call = facts.call
-    return [inner for inner in facts.trace.calls if call.when < inner.when < inner.end < call.end]
+    """The gradient calls that Python made, called back in the backward pass of this one, the
+    latest first.
+
+    In a compiled function that runs on threads of TensorFlow's, and nothing of the snippet stands
+    above it; the call of the function ends after it.
+    """
+    trace, call = facts.trace, facts.call
+    if call.within is None:
+        within = [each for each in trace.calls if call.when < each.when < each.end < call.end]
+        return within[::-1]
+    ran = trace.ops[call.within]
+    calls = trace.functions[ran.runs].calls if ran.runs in trace.functions else ()
+    before = max((at for op in calls if (at := trace.ops[op].when) < ran.when), default=0)
+    inside = [each for each in trace.calls if not each.traced and not each.line]
+    return [inner for inner in reversed(inside) if before < inner.when < ran.when]

@@ -253,7 +253,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         wider_floats,
     ),
     FlatOp: (smooth_activation, *SMOOTH_MAXIMUM, STRAIGHT_THROUGH),
-    MultipliedByZero: (start_random, blend, leave_factor_out, wider_floats),
+    MultipliedByZero: (start_random, blend, leave_factor_out, wider_floats, smooth_activation),
     Cancelled: (
         one_unit,
         ask_for_element,

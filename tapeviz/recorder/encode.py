@@ -175,6 +175,19 @@ class Encoder:
             about = f',"call":{call.number}'
         self._lines.append(f'{{"e":"runs","graphs":{graphs},"into":{into}{about}}}')
 
+    def over(self, call: KeptCall, has_raised: bool) -> None:
+        """A call of a function is over: its op is the latest one of its kind.
+
+        Python that it called back may have run others since it began.
+        """
+        lines = self.history.lines
+        name = f'"type":"{call.function.name.decode()}"'
+        for number in range(len(lines), call.op - 1, -1):
+            line = lines[number - 1]
+            if (name in line) if isinstance(line, str) else (has_raised and line is None):
+                call.op = number
+                return
+
     def graph_op(self, fields: dict[str, Any]) -> None:
         """An op that was put into a graph."""
         number = self.history.add(None, fields["outputs"])

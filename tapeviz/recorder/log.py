@@ -36,6 +36,8 @@ class ThreadState(threading.local):
     derives: bool = False
     """The graph of a function's backward pass is being made."""
     bodies: tuple[Any, ...] = ()
+    seen_for: tuple[Any, tuple[int, bool, int]] | None = None
+    """The tape for which ops of a thread of TensorFlow's are seen, with the ``state`` before."""
     tapped: tuple[bytes, Any] | None = None
     """The function that is about to run, and the copy that is to run in its place."""
     sources: Sequence[Any] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -50,6 +50,8 @@ class RecordingContext:
         """Graphs that an op runs, by the graph that it is in and its name."""
         self.returned: dict[int, int] = {}
         """How many outputs a graph had when it was traced: for gradients TensorFlow adds some."""
+        self._generated: dict[tuple[str, int], tuple[str, int, str]] = {}
+        self._generated_now: Mapping[tuple[str, int], tuple[str, int, str]] = self._generated
 
     def emit(self, fields: dict[str, Any], tensors: list[Any] | tuple[Any, ...] = ()) -> None:
         """Log an event. ``tensors``: those it names, eager or symbolic."""
@@ -86,7 +88,16 @@ class RecordingContext:
 
     def here(self, frame: FrameType | None) -> int:
         """The number of the place in the snippet that ``frame`` was called from."""
-        return self.sites.here_in_graph(frame, private.autograph_lines())
+        lines = private.autograph_lines()
+        if lines and lines is not self._generated_now:
+            self._generated.update(lines)
+            self._generated_now = lines
+        return self.sites.here_in_graph(frame, lines)
+
+    def here_when_called(self, frame: FrameType | None) -> int:
+        """Like :meth:`here`, for Python that a compiled function calls back when it runs: what
+        AutoGraph generated may call it, long after that was traced."""
+        return self.sites.here_in_graph(frame, self._generated)
 
     def is_direct(self, frame: FrameType | None) -> bool:
         """Whether the snippet itself, or what AutoGraph made of it, is the caller."""

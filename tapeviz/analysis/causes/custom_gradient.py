@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ...text.source import SourceText
@@ -33,7 +33,8 @@ class CustomGradient(Evidence):
         if self.gave_zeros:
             return (
                 f"The gradient function of {name} (line {cause.line}) was given a gradient and "
-                f"gave zeros for this input. TensorFlow takes what that function returns as it is. "
+                f"{cause.probably}gave zeros for this input. TensorFlow takes what that function "
+                f"returns as it is. "
                 f"Look at what it multiplies or clips there."
             )
         return (
@@ -63,13 +64,16 @@ def gave_none(asked: EdgeUnderTest) -> Cause | None:
 
 def gave_zeros(zero: MadeZero) -> Cause | None:
     """The gradient function that the snippet wrote was given a gradient, and gave zeros."""
-    facts, op = zero.facts, zero.op
+    facts, op = zero.facts, zero.suspect or zero.op
     if op is None or zero.step is None or not (op.is_recorded_operation and op.function):
         return None
     if op.is_compiled_call:
         return None
     line = gradient_return_line(facts.text, op)
-    return facts.cause(CustomGradient(op.function, gave_zeros=True), line) if line else None
+    if not line:
+        return None
+    cause = facts.cause(CustomGradient(op.function, gave_zeros=True), line)
+    return replace(cause, is_probable=zero.suspect is not None)
 
 
 def gradient_return_line(text: SourceText, op: Op) -> int:

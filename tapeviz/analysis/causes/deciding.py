@@ -15,13 +15,13 @@ from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import FORM_OPS, Ancestry, DataEdge, EdgesInto, Position
 from ..model import Cause
-from ..numbers.spoiled import has_inside, last_in_body, spoiling
+from ..numbers.spoiled import has_inside, spoiling
 from ..status import is_zero
 from .not_connected import unconnected
 from .outside_tape import OutsideTape, with_computed_again
 from .questions import EdgeUnderTest, MadeZero, Unlinked, Unwatched, used_in
 from .table import CAUSES, first_cause
-from .zeros import CLIPPING, FLAT, MASKING, MultipliedByZero, Saturated, clipped_to_zero
+from .zeros import MultipliedByZero, Saturated, clipped_to_zero, suspect_inside
 
 _MOST_TRIED = 40
 _BRANCHES = ops_with("branch")
@@ -155,9 +155,12 @@ def explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
     step, op = found
     suspect = None
     if step is not None and has_inside(op) and not op.is_open:
-        suspect = last_in_body(facts, op, CLIPPING | FLAT | MASKING)
+        starts = facts.paths.starts(source.tensor) if source.tensor is not None else ()
+        suspect = suspect_inside(facts, op, starts)
     cause = first_cause(CAUSES.zero, MadeZero(facts, op, step, suspect))
-    if cause is not None and cause.evidence == MultipliedByZero() and source.tensor is not None:
+    if cause is None or source.tensor is None or not isinstance(cause.evidence, MultipliedByZero):
+        return cause
+    if cause.evidence.by in ("factor", "clipped"):
         clip = clipped_to_zero(facts, op, facts.paths.starts(source.tensor))
         return facts.cause_at(Saturated(), clip) if clip is not None else cause
     return cause

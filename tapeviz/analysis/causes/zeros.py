@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from math import prod
+from math import inf, prod
 from typing import ClassVar, Literal
 
+from ...text.op_words import friendly
 from ...trace.model import Op, OpId, Step, TensorId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
@@ -124,13 +125,17 @@ class Cancelled(Evidence):
 class MultipliedByZero(Evidence):
     """``by``: a ``factor`` that is 0, zeros ``given`` as ``output_gradients``, ``nothing``: no
     element was taken; ``others``: the elements that were taken later are other ones;
-    ``underflow``: the product is smaller than the smallest number of ``dtype``; or ``vanished``: a
-    factor is 0 since the product on line ``made`` was smaller than that."""
+    ``underflow``: the product is smaller than the smallest number of ``dtype``; ``vanished``: a
+    factor is 0 since the product on line ``made`` was smaller than that; or ``clipped``: a factor
+    is 0 since the op ``clip`` on that line clipped it."""
 
     kind: ClassVar[str] = "multiplied-by-zero"
-    by: Literal["factor", "given", "nothing", "others", "underflow", "vanished"] = "factor"
+    by: Literal["factor", "given", "nothing", "others", "underflow", "vanished", "clipped"] = (
+        "factor"
+    )
     dtype: str = ""
     made: int = 0
+    clip: str = ""
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.by == "given":
@@ -165,6 +170,13 @@ class MultipliedByZero(Evidence):
                 f"for it is too small for {self.dtype}, whose smallest number is "
                 f"{_SMALLEST[self.dtype]:.2g}. Scale the numbers up there, or compute this part in "
                 f"a wider dtype."
+            )
+        if self.by == "clipped":
+            return (
+                f"{cause.op_words} on line {cause.line} multiplies by what {self.clip} on line "
+                f"{self.made} gives, which is 0 everywhere at these values, and so is the gradient "
+                f"of {source}. Keep what goes into {self.clip} inside the range that it does not "
+                f"clip to 0."
             )
         return (
             f"{cause.op_words} on line {cause.line} {cause.probably}multiplies by a value that is "
@@ -213,7 +225,7 @@ def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
 
 def inside_compiled(zero: MadeZero) -> Cause | None:
     """The call of a compiled function whose inside is not known: the op in it that did it."""
-    if zero.suspect is None:
+    if zero.suspect is None or zero.suspect.is_recorded_operation:
         return None
     kind = zero.suspect.type
     if kind in MASKING:
@@ -221,6 +233,47 @@ def inside_compiled(zero: MadeZero) -> Cause | None:
     else:
         evidence = Saturated() if kind in CLIPPING else FlatOp()
     return replace(zero.facts.cause_at(evidence, zero.suspect), is_probable=True)
+
+
+_SLOPED = {
+    **dict.fromkeys(("Erf", "Softsign", "Tanh"), (-1.0, 1.0)),
+    **dict.fromkeys(("Exp", "Relu", "Softplus"), (0.0, inf)),
+    "Elu": (-1.0, inf),
+    "Relu6": (0.0, 6.0),
+    "Sigmoid": (0.0, 1.0),
+}
+"""Ops of one input, with the open range of their outputs for which they have a slope."""
+
+
+def suspect_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> Op | None:
+    """The op in the body that made the zeros, or may have: among those between the source, which
+    begins at ``starts``, and the target the last that is flat for sure, else the last that can be.
+
+    The backward pass comes to the last one first. A custom gradient can be flat; what its function
+    computes is not differentiated.
+    """
+    body = [facts.trace.ops[number] for number in op.body]
+    body = [each for each in body if each.line and each.call is None]
+    kinds = CLIPPING | FLAT | MASKING
+    found: list[Op] = []
+    for each in [each for each in body if each.derived is not None] or body:
+        is_custom = each.is_recorded_operation and each.function
+        if (each.type in kinds or is_custom) and _is_flat(facts, each) is not False:
+            ancestry = facts.flow.ancestry(each.outputs)
+            found += [each] if not starts or ancestry.leads_from(starts) else []
+    sure = [each for each in found if _is_flat(facts, each)]
+    return (sure or found)[-1] if found else None
+
+
+def _is_flat(facts: CallFacts, op: Op) -> bool | None:
+    """Whether the slope of an op is 0 at all values that it was given; None: not known."""
+    if op.type in FLAT:
+        return True
+    stats = facts.trace.stats(op.outputs[0]) if op.outputs else None
+    if op.type not in _SLOPED or stats is None or stats.min is None or stats.max is None:
+        return None
+    low, high = _SLOPED[op.type]
+    return not (low < stats.min < high or low < stats.max < high)
 
 
 def at_op(zero: MadeZero) -> Cause | None:
@@ -293,6 +346,7 @@ def _multiplies_zeros(op: Op, zeros: Collection[TensorId]) -> bool:
 
 
 _DIVIDING = frozenset({"RealDiv", "Div", "DivNoNan"})
+_FORMING = ops_with("copy", "view")
 _BOUNDS = frozenset({"Relu", "Relu6", "Maximum", "Minimum", "ClipByValue"})
 
 
@@ -325,15 +379,17 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     facts = zero.facts
     if takes_nothing(facts, op):
         return MultipliedByZero("nothing")
-    if op.type in FLAT or op.is_recorded_operation:
+    if op.type in FLAT:
         return FlatOp()
+    if op.is_recorded_operation:
+        return Saturated()
     if (infinite := _became_infinite(facts, op)) is not None:
         return infinite
     if op.type in MASKING:
         return MultipliedByZero()
     zeros = [tensor for tensor in op.inputs if is_zero(facts.trace.stats(tensor))]
     if op.type in _PRODUCTS and zeros:
-        return _vanished(facts, zeros[0]) or MultipliedByZero()
+        return _vanished(facts, zeros[0]) or _clipped(facts, zeros[0]) or MultipliedByZero()
     if op.type in _SQUARES and zero.step is not None and _is_by_element(facts, zero.step, op):
         return Saturated()
     if op.type in NORMALISING and zero.step is not None and is_even(facts, zero.step):
@@ -371,6 +427,20 @@ def _vanished(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
     if not (all(factors) and factors and product < smallest):
         return None
     return MultipliedByZero("vanished", facts.dtype(zero), facts.line_of(maker))
+
+
+def _clipped(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
+    """If a tensor is 0 since an op clipped all of what it was made from to 0: a dead ReLU."""
+    trace, made = facts.trace, [zero]
+    while len(made) == 1:
+        maker = trace.ops.get(trace.producers.get(made[0], OpId(0)))
+        if maker is not None and maker.type in _BOUNDS:
+            words = facts.words_of(maker) or friendly(maker.type)
+            return MultipliedByZero("clipped", made=facts.line_of(maker), clip=words)
+        if maker is None or maker.type not in _PRODUCTS | _SHARING | _FORMING:
+            return None
+        made = _zeros_taken(facts, maker)
+    return None
 
 
 def _largest(facts: CallFacts, tensor: TensorId | None) -> float:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import libcst as cst
 
+from ...analysis.causes.zeros import MultipliedByZero
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
 from ..rewrites import CallRewrite, template
@@ -426,7 +427,10 @@ def smooth_activation(case: FixCase) -> Iterator[Edit]:
     """A ReLU that is flat here → a smooth one, or a leaky one if its slope is what is 0."""
     source = case.source
     new = "softplus" if case.cause.kind == "flat-op" else "leaky_relu"
+    evidence = case.cause.evidence
     lines = case.lines()
+    if isinstance(evidence, MultipliedByZero) and evidence.by == "clipped":
+        lines = (evidence.made,)
     for edit in (_activation(source, lines, new), _activation(source, None, new)):
         if edit is not None:
             yield edit

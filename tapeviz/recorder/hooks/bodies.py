@@ -127,6 +127,7 @@ def _running(
     def ended(
         about: _Running, call: KeptCall, inputs: Sequence[Any], outputs: Any, sources: Any
     ) -> None:
+        append((encoder.over, call, False))
         append((kept.end, call, outputs, sources))
         if about.copy is not None and about.copy.spoiled:
             resources = [inputs[place] for place in about.copy.spoiled]
@@ -177,6 +178,7 @@ def _running(
         except BaseException as error:
             if isinstance(error, Exception):
                 raised(call, args, str(error))
+            append((encoder.over, call, True))
             append((kept.end, call, None, ()))
             raise
         # TensorFlow returns None for a function without outputs.

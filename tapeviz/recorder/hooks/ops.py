@@ -42,6 +42,7 @@ def install(recording: RecordingContext, installed: Installed) -> None:
 def make_callback(recording: RecordingContext) -> Callable[..., Any]:
     """The callback that TensorFlow calls after each op."""
     append, here, local = recording.append, recording.sites.here, recording.local
+    late = recording.here_when_called
     scopes, getframe = private.thread_data(), sys._getframe
     rows, log = recording.log.rows, recording.log
     callbacks = scopes.op_callbacks  # TensorFlow adds to this very list, and to one on each thread
@@ -64,7 +65,7 @@ def make_callback(recording: RecordingContext) -> Callable[..., Any]:
                         inputs,
                         attrs,
                         tuple(outputs),  # a TensorArray forgets elements of this very list
-                        here(getframe(_DEPTH)),
+                        here(getframe(_DEPTH)) or (state[2] and late(getframe(_DEPTH))),
                         scopes.scope_name,
                         state,
                     )

@@ -1,10 +1,10 @@
-"""Threads that the snippet starts in; their ops are seen like those of the main one."""
+"""Threads that the snippet starts, and TensorFlow's own that run Python: their ops are seen."""
 
 from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import private
@@ -35,3 +35,46 @@ def install(
 
     if hasattr(threading.Thread, _START):
         installed.replace(threading.Thread, _START, wrap)
+    if private.add_op_callback:
+        _see_python_functions(recording, installed, callback, numbers)
+
+
+def _see_python_functions(
+    recording: RecordingContext,
+    installed: Installed,
+    callback: Callable[..., Any],
+    numbers: Iterator[int],
+) -> None:
+    """``tf.py_function`` in a compiled function runs on a thread of TensorFlow's.
+
+    Where its gradient may be asked for, ``EagerFunc`` opens a tape around it (script_ops.py,
+    2.15-2.21): ops are seen while that records. The list is changed here, not by
+    ``remove_op_callback``, which ends the callbacks of all threads with those of this one.
+    """
+    local = recording.local
+
+    def pushing(push: Callable[..., Any]) -> Callable[..., Any]:
+        def pushed(self: Any) -> None:
+            push(self)
+            with recording.shielded("a thread of TensorFlow"):
+                callbacks = private.thread_data().op_callbacks
+                if callback not in callbacks and not local.hidden:
+                    local.seen_for = (self, local.state)
+                    local.state = (local.state[0], False, next(numbers))
+                    callbacks.append(callback)
+
+        return pushed
+
+    def popping(pop: Callable[..., Any]) -> Callable[..., Any]:
+        def popped(self: Any) -> None:
+            pop(self)
+            if local.seen_for is None or local.seen_for[0] is not self:
+                return
+            with recording.shielded("a thread of TensorFlow"):
+                (_, local.state), local.seen_for = local.seen_for, None
+                private.thread_data().op_callbacks.remove(callback)
+
+        return popped
+
+    installed.replace(private.GradientTape, private.PUSH_TAPE, pushing)
+    installed.replace(private.GradientTape, private.POP_TAPE, popping)

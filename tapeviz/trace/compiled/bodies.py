@@ -35,7 +35,9 @@ class Bodies:
         self.graphs = TracedGraphs()
         self._places = InlinedSites(sites)
         self._copy_tensor = copy_tensor
-        self._pending: dict[int, e.BodiesRun] = {}
+        self._pending: dict[int, list[e.BodiesRun]] = {}
+        """By the graph that the op will be in, the latest last: Python that a function calls back
+        may call others."""
         self._counts: dict[int, int] = {}
         self._emitted: set[int] = set()
         self._returned: dict[int, int] = {}
@@ -51,9 +53,13 @@ class Bodies:
         elif self.graphs.keeps(event):
             return
         elif isinstance(event, e.BodiesRun):
-            self._pending[event.into] = event
+            self._pending.setdefault(event.into, []).append(event)
         elif isinstance(event, e.OpRan) and event.graph in self._pending and runs_graphs(event):
-            yield from self._ran(event, self._pending.pop(event.graph))
+            runs = self._pending[event.graph]
+            run = runs.pop()
+            if not runs:
+                del self._pending[event.graph]
+            yield from self._ran(event, run)
         else:
             yield LocatedEvent(event)
 

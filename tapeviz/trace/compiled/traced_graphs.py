@@ -140,20 +140,22 @@ def runs_graphs(op: e.OpRan) -> bool:
 def eager_runs(
     events: Iterator[e.Event], graphs: TracedGraphs
 ) -> Iterator[tuple[e.Event, e.BodiesRun | None]]:
-    """The events outside of graphs, an eager call of a function with the graphs that it runs."""
-    pending: e.BodiesRun | None = None
+    """The events outside of graphs, an eager call of a function with the graphs that it runs.
+
+    Python that a function calls back may call others before the function's own op is there.
+    """
+    pending: list[e.BodiesRun] = []
     for event in events:
         if isinstance(event, e.BodyTraced):
             graphs.turned(event)
         elif graphs.keeps(event):
             continue
         elif isinstance(event, e.BodiesRun):
-            pending = event if not event.into else pending
-        elif pending is not None and isinstance(event, e.OpRan) and not event.graph:
-            is_call = runs_graphs(event) and all(graph in graphs.known for graph in pending.graphs)
-            yield event, pending if is_call else None
-            if runs_graphs(event):
-                pending = None
+            if not event.into:
+                pending.append(event)
+        elif pending and isinstance(event, e.OpRan) and not event.graph and runs_graphs(event):
+            run = pending.pop()
+            yield event, run if all(graph in graphs.known for graph in run.graphs) else None
         else:
             yield event, None
 

@@ -1,0 +1,131 @@
+"""Why gradients are zero where TensorFlow shows little: in Python that it calls back, in custom
+gradients of compiled functions, behind a dead ReLU."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tapeviz.analysis.model import Finding
+    from tapeviz.recording import Recorder
+
+SNIPPET = dedent(
+    """
+    import numpy as np
+    import tensorflow as tf
+    w = tf.Variable([1.0, -2.0])
+
+    def called_back(function, x):
+        out = tf.py_function(function, [x], tf.float32)
+        return tf.ensure_shape(out, [2])
+
+    @tf.function
+    def python_step():
+        with tf.GradientTape() as tape:
+            both = called_back(lambda v: v * v, w)
+            loss = called_back(lambda v: tf.sign(v) * 2.0, both)  # cut python_step
+        return tape.gradient(loss, w)
+
+    def as_array(v):
+        return tf.constant(v.numpy() * 2.0)  # cut python_forward
+
+    @tf.function
+    def python_forward(x):
+        return tf.reduce_sum(tf.py_function(as_array, [x * 3.0], tf.float32))
+
+    @tf.function
+    def helper(v):
+        return tf.round(v * 0.1)  # cut python_function
+
+    @tf.function
+    def python_function():
+        with tf.GradientTape() as tape:
+            loss = called_back(helper, w)
+        return tape.gradient(loss, w)
+
+    @tf.custom_gradient
+    def gate(x):
+        def grad(upstream):
+            return upstream * 0.0  # cut gate
+        return tf.tanh(x), grad
+
+    @tf.custom_gradient
+    def through(x):
+        return tf.tanh(x), lambda upstream: upstream
+
+    @tf.function
+    def gated(x):
+        return tf.reduce_sum(tf.sigmoid(gate(x * 3.0)))
+
+    @tf.function
+    def clipped(x):
+        return tf.reduce_sum(through(tf.nn.relu(x - 9.0)))  # cut clipped
+
+    @tf.function
+    def beside(x):
+        aside = tf.nn.relu(tf.constant([-1.0, -2.0]) * w)
+        return tf.reduce_sum(gate(x) + aside * 0.0)
+
+    relu = tf.keras.layers.Dense(2, "relu", bias_initializer=tf.keras.initializers.Constant(-9.0))
+    dense = tf.keras.layers.Dense(1)
+
+    python_step()
+    for forward in (python_forward, gated, clipped):
+        with tf.GradientTape() as tape:
+            loss = forward(w)
+        tape.gradient(loss, w)
+    python_function()
+    u = tf.Variable([0.5, 0.5])
+    with tf.GradientTape() as tape:
+        loss = beside(u)
+    tape.gradient(loss, u)
+    with tf.GradientTape() as tape:
+        hidden = relu(tf.reshape(w, [1, 2]) ** 2)  # cut dead
+        loss = dense(tf.identity(hidden))
+    tape.gradient(loss, dense.kernel)
+    """
+).lstrip()
+
+FOUND = {
+    "python_step": ("flat-op", "tf.sign on line {line} has a derivative of 0 everywhere"),
+    "python_forward": ("left-tensorflow", "On line {line} the value leaves TensorFlow"),
+    "gate": ("custom-gradient", "gate (line {line}) was given a gradient and probably gave zeros"),
+    "clipped": ("saturated", "tf.nn.relu on line {line} is probably flat at these values"),
+    "python_function": ("not-differentiable", "tf.round on line {line}"),
+    "beside": (
+        "custom-gradient",
+        "gate (line {line}) was given a gradient and probably gave zeros",
+    ),
+    "dead": ("multiplied-by-zero", "by what Relu on line {line} gives, which is 0 everywhere at"),
+}
+
+
+def _line(name: str) -> int:
+    lines = SNIPPET.splitlines()
+    name = "gate" if name == "beside" else name
+    return next(n for n, line in enumerate(lines, 1) if line.endswith(f"# cut {name}"))
+
+
+@pytest.fixture(scope="module")
+def findings(recorder: Recorder) -> list[Finding]:
+    from tapeviz.analysis import diagnose
+    from tapeviz.recording import Snippet
+
+    live = recorder.record(Snippet(SNIPPET))
+    trace = live.wait(60)
+    live.release()
+    assert trace.failure is None, trace.failure
+    assert not trace.notes
+    return [call.findings[0] for call in diagnose(trace).calls]
+
+
+def test_the_op_that_made_the_zeros_is_named(findings: list[Finding]) -> None:
+    assert len(findings) == len(FOUND)
+    for finding, (name, (kind, words)) in zip(findings, FOUND.items(), strict=True):
+        assert finding.status == "zero", (name, finding)
+        assert finding.cause is not None
+        assert finding.cause.kind == kind, (name, finding)
+        assert words.format(line=_line(name)) in finding.message, name
