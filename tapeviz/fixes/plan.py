@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -67,7 +68,19 @@ class Plan:
         """The text with all changes made."""
         changed = self.source.module.visit(_EditTransformer(self))
         assert isinstance(changed, cst.Module)
-        return changed.code
+        return _with_import(self.source, changed.code)
+
+
+def _with_import(source: ParsedSource, text: str) -> str:
+    """The text, with an import of TensorFlow where an edit uses it and the text did not: in front
+    of the first import."""
+    is_used = re.search(rf"\b{source.tf}\.", text) and source.tf not in source.names
+    imports = (s for s in source.statements if isinstance(sole(s), cst.ImportFrom | cst.Import))
+    first = next((s for s in imports if not source.code(s).lstrip().startswith("from __")), None)
+    if not is_used or first is None or source.parent(first) is not source.module:
+        return text
+    line = source.code(sole(first) or first).split("\n", 1)[0]
+    return text.replace(line, f"import tensorflow as {source.tf}\n{line}", 1)
 
 
 class _EditTransformer(cst.CSTTransformer):

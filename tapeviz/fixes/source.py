@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
@@ -19,7 +21,11 @@ class ParsedSource:
     def __init__(self, text: str) -> None:
         self.text = text
         try:
-            wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
+            module = cst.parse_module(text)
+            self.tf = _module_name(module, _TENSORFLOW, "tf")
+            self.np = _module_name(module, ("numpy",), "np")
+            module = _with_meanings(module, _meanings(module, self.tf, self.np))
+            wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
             self._positions = wrapper.resolve(PositionProvider)
             self._parents = wrapper.resolve(ParentNodeProvider)
         except (cst.ParserSyntaxError, RecursionError) as error:
@@ -136,10 +142,24 @@ class ParsedSource:
             value
             for assign in all_of(self.module, cst.Assign)
             for target in assign.targets
-            for to, value in _pairs(target.target, assign.value)
+            for to, value in pairs_of(target.target, assign.value)
             if isinstance(to, cst.Name) and to.value == name
         ]
         return values[0] if len(values) == 1 else None
+
+    def maker_of(self, name: str) -> tuple[cst.BaseExpression, int | None] | None:
+        """The value of the only assignment that binds a name, and its place in ``a, b = value``."""
+        found: list[tuple[cst.BaseExpression, int | None]] = []
+        for assign in all_of(self.module, cst.Assign):
+            for target in assign.targets:
+                for to, value in pairs_of(target.target, assign.value):
+                    parts = to.elements if isinstance(to, (cst.Tuple, cst.List)) else ()
+                    places = [i for i, part in enumerate(parts) if dotted(part.value) == name]
+                    if dotted(to) == name:
+                        found.append((value, None))
+                    elif places:
+                        found.append((value, places[0]))
+        return found[0] if len(found) == 1 else None
 
     # Names
 
@@ -154,23 +174,116 @@ class ParsedSource:
             name, number = f"{wanted}{number}", number + 1
         return name
 
-    @cached_property
-    def tf(self) -> str:
-        """The text's name for TensorFlow."""
-        return self._alias("tensorflow", "tf")
 
-    @cached_property
-    def np(self) -> str:
-        """The text's name for NumPy."""
-        return self._alias("numpy", "np")
+_TENSORFLOW = ("tensorflow", "tensorflow.compat.v2", "tensorflow.compat.v1")
+_KERAS_ROOTS = ("keras.", "tf_keras.")
 
-    def _alias(self, module: str, usual: str) -> str:
-        for node in nodes_in(self.module):
-            if not isinstance(node, cst.ImportAlias) or self.code(node.name) != module:
-                continue
-            if isinstance(self._parents.get(node), cst.Import):
-                return self.code(node.asname.name) if node.asname else module
-        return usual
+
+@dataclass(frozen=True)
+class KnownName(cst.Name):
+    """A name that stands for something of a module: ``stop`` after ``stop = tf.stop_gradient``.
+
+    ``meant``: its whole path with the text's names of the modules, ``tf.stop_gradient``.
+    """
+
+    meant: str = ""
+
+    def _visit_and_replace_children(self, visitor: cst.CSTVisitorT) -> KnownName:
+        return self
+
+
+def _module_name(module: cst.Module, paths: Sequence[str], usual: str) -> str:
+    """The text's name for a module."""
+    for line in all_of(module, cst.Import):
+        for alias in line.names:
+            if dotted(alias.name) in paths:
+                name = alias.asname.name if alias.asname else alias.name
+                return dotted(name)
+    return usual
+
+
+def _meanings(module: cst.Module, tf: str, np: str) -> Mapping[str, str]:
+    """Maps the names that an import or a plain assignment (``rnd = tf.round``) binds, and nothing
+    else does, to the paths that they mean."""
+    found: dict[str, str] = {}
+    bound: Counter[str] = Counter()
+
+    def path_of(full: str) -> str:
+        full = f"tensorflow.{full}" if full.startswith(_KERAS_ROOTS) else full
+        full = full.replace("tensorflow.tf_keras.", "tensorflow.keras.")
+        for root, name in (*((path, tf) for path in reversed(_TENSORFLOW)), ("numpy", np)):
+            if full.startswith(f"{root}."):
+                return f"{name}.{full.removeprefix(f'{root}.')}"
+        return full
+
+    for node in nodes_in(module):
+        if isinstance(node, cst.Import):
+            for alias in node.names:
+                if alias.asname is not None and dotted(alias.name) not in (*_TENSORFLOW, "numpy"):
+                    found[dotted(alias.asname.name)] = path_of(dotted(alias.name))
+        elif isinstance(node, cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
+            for alias in node.names:
+                local = alias.asname.name if alias.asname else alias.name
+                origin = dotted(node.module) if node.module is not None else ""
+                if origin and not node.relative:
+                    found[dotted(local)] = path_of(f"{origin}.{dotted(alias.name)}")
+                bound[dotted(local)] += alias.asname is None  # else its AsName counts
+        elif isinstance(node, (cst.Param, cst.FunctionDef, cst.ClassDef)):
+            bound[node.name.value] += 1
+        elif isinstance(node, (*_BINDING, cst.CompFor, cst.AsName)):
+            targets = _targets(node.name if isinstance(node, cst.AsName) else node.target)
+            bound.update(targets)
+    for assign in all_of(module, cst.Assign):
+        for target, value in pairs_of(assign.targets[0].target, assign.value):
+            root, _, rest = dotted(value).partition(".")
+            if isinstance(target, cst.Name) and rest and (root in (tf, np) or root in found):
+                found[target.value] = f"{found.get(root, root)}.{rest}"
+    known = (tf, np, "math")
+    return {
+        name: path
+        for name, path in found.items()
+        if bound[name] == 1 and path.partition(".")[0] in known and name != path
+    }
+
+
+def _with_meanings(module: cst.Module, meanings: Mapping[str, str]) -> cst.Module:
+    """The module with a :class:`KnownName` for each name that is read as one."""
+    if not meanings:
+        return module
+    changed = module.visit(_Marker(meanings))
+    assert isinstance(changed, cst.Module)
+    return changed
+
+
+class _Marker(cst.CSTTransformer):
+    def __init__(self, meanings: Mapping[str, str]) -> None:
+        super().__init__()
+        self._meanings = meanings
+
+    def visit_ImportAlias(self, node: cst.ImportAlias) -> bool:
+        return False
+
+    def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
+        return False
+
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> Any:
+        return self._marked(updated_node, "value")
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> Any:
+        return self._marked(updated_node, "func")
+
+    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> Any:
+        return self._marked(updated_node, "value")
+
+    def leave_Decorator(self, original_node: cst.Decorator, updated_node: cst.Decorator) -> Any:
+        return self._marked(updated_node, "decorator")
+
+    def _marked(self, node: Any, field: str) -> Any:
+        name = getattr(node, field)
+        if not isinstance(name, cst.Name) or name.value not in self._meanings:
+            return node
+        meant = self._meanings[name.value]
+        return node.with_changes(**{field: KnownName(name.value, name.lpar, name.rpar, meant)})
 
 
 class _Collector(cst.CSTVisitor):
@@ -205,16 +318,24 @@ def header_nodes(statement: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
     return [node for node in all_of(statement, kind) if id(node) not in inside]
 
 
+# Functions of keras.backend and keras.ops with another name in TensorFlow.
+_KERAS_NAMES = {name: f"reduce_{name}" for name in ("sum", "mean", "max", "min", "prod")}
+_KERAS_NAMES |= {"variable": "Variable", "clip": "clip_by_value", "concatenate": "concat"}
+
+
 def called_name(call: cst.Call) -> str:
-    """``matmul`` of ``tf.linalg.matmul(…)``."""
-    function = call.func
-    if isinstance(function, cst.Attribute):
-        return function.attr.value
-    return function.value if isinstance(function, cst.Name) else ""
+    """``matmul`` of ``tf.linalg.matmul(…)``; of another name for it, and of a function of
+    ``keras.backend`` and ``keras.ops``, the name that TensorFlow has."""
+    path, _, name = dotted(call.func).rpartition(".")
+    if path.endswith(("keras.backend", "keras.ops")):
+        return _KERAS_NAMES.get(name, name)
+    return name if name or not isinstance(call.func, cst.Attribute) else call.func.attr.value
 
 
 def dotted(node: cst.CSTNode) -> str:
     """``tf.math.log`` of the expression that spells it, else empty."""
+    if isinstance(node, KnownName):
+        return node.meant
     if isinstance(node, cst.Name):
         return node.value
     if isinstance(node, cst.Attribute):
@@ -243,7 +364,7 @@ def argument(call: cst.Call, position: int, *keywords: str) -> cst.Arg | None:
 _BINDING = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.For, cst.NamedExpr)
 
 
-def _pairs(
+def pairs_of(
     target: cst.BaseExpression, value: cst.BaseExpression
 ) -> list[tuple[cst.BaseExpression, cst.BaseExpression]]:
     """The targets of an assignment, each with its value."""

@@ -23,7 +23,13 @@ from ..trace.model import Trace
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .smooth.branches import weigh_both
 from .smooth.counts import SOFT_COUNTS
-from .smooth.indices import interpolate, interpolate_edges, splat, weigh_picked
+from .smooth.indices import (
+    interpolate,
+    interpolate_edges,
+    interpolate_results,
+    splat,
+    weigh_picked,
+)
 from .smooth.logits import from_logits
 from .smooth.widths import count_softly, weigh_by_width, weigh_selected
 from .smooth.zeros import (
@@ -67,6 +73,7 @@ from .tapes.sources import (
     ask_before,
     ask_for_called,
     ask_for_original,
+    compute_once,
     keep_first,
     keep_variable,
     rename_second,
@@ -91,6 +98,7 @@ from .values.estimates import (
     smooth_activation,
     soften_argmax,
     soften_comparison,
+    straight_through_any,
     straight_through_largest,
     straight_through_result,
 )
@@ -127,6 +135,7 @@ from .values.lookups import ask_for_rows
 from .values.metrics import compute_beside_metric
 from .values.positions import soft_accuracy, soft_ranks, take_values
 from .values.stopping import close_after_difference, map_nothing, take_away
+from .values.tokens import pass_one_hot
 
 _log = logging.getLogger(__name__)
 
@@ -151,7 +160,9 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         count_softly,
         *SOFT_COUNTS,
         weigh_both,
+        interpolate_results,
         soften_argmax,
+        pass_one_hot,
         stay_in_tensorflow,
         fill_tensor,
         call_directly,
@@ -191,10 +202,12 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         soft_accuracy,
         soften_comparison,
         soften_argmax,
+        pass_one_hot,
         take_values,
         take_cast_away,
         call_directly,
         straight_through_result,
+        straight_through_any,
     ),
     IntegerValue: (
         ask_for_rows,
@@ -202,6 +215,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         splat,
         weigh_by_width,
         *SOFT_COUNTS,
+        interpolate_results,
         take_text_away,
         soft_logic,
         pass_through_cast,
@@ -209,11 +223,13 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         write_floats,
         make_float,
         soften_argmax,
+        pass_one_hot,
         take_values,
     ),
     ReplacedSource: (
         ask_for_whole,
         ask_for_all_parts,
+        compute_once,
         give_both,
         use_copy_inside,
         rename_second,

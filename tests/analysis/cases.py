@@ -706,6 +706,18 @@ CASES = (
         """,
     ),
     case(
+        "an array of Keras, of a tensor",
+        "left-tensorflow",
+        """
+        from keras import ops
+        v = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            h = ops.convert_to_numpy(v * 3.0) * 2.0  # cut
+            y = tf.reduce_sum(tf.convert_to_tensor(h))
+        t.gradient(y, v)
+        """,
+    ),
+    case(
         "an array filled with tensors",
         "left-tensorflow",
         """

@@ -96,10 +96,10 @@ BROKEN = {
             loss = tf.reduce_sum(rows(tf.cast(level, tf.int32)))
         tape.gradient(loss, level)
         """,
-        "loss = tf.reduce_sum(tf.gather(rows.embeddings, tf.cast(level, tf.int32)) + (level - "
+        "loss = tf.reduce_sum(rows(tf.cast(level, tf.int32)) + (level - "
         "tf.cast(tf.cast(level, tf.int32), tf.float32))[..., tf.newaxis] * (tf.gather("
         "rows.embeddings, tf.minimum(tf.cast(level, tf.int32) + 1, tf.shape(rows.embeddings)[0] - "
-        "1)) - tf.gather(rows.embeddings, tf.cast(level, tf.int32))))",
+        "1)) - rows(tf.cast(level, tf.int32))))",
         [5.0],
     ),
     "how many are over a threshold": (
@@ -572,6 +572,144 @@ BROKEN = {
         """,
         "y = tf.reduce_sum(tf.nn.softmax(logits) * values)",
         [-2.5, 2.5],
+    ),
+    "another name for a function": (
+        """
+        sg = tf.stop_gradient
+        w = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            y = sg(w) ** 2
+        tape.gradient(y, w)
+        """,
+        "y = w ** 2",
+        6.0,
+    ),
+    "a function imported by its name": (
+        """
+        from tensorflow import Variable, GradientTape, round as whole
+        w = Variable(2.75)
+        with GradientTape() as tape:
+            y = whole(w) ** 2
+        tape.gradient(y, w)
+        """,
+        "y = (w + tf.stop_gradient(whole(w) - w)) ** 2",
+        6.0,
+    ),
+    "a variable of keras.backend": (
+        """
+        from tensorflow.keras import backend as K
+        w = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            y = K.variable(w * 2.0) ** 2
+        tape.gradient(y, w)
+        """,
+        "y = (w * 2.0) ** 2",
+        24.0,
+    ),
+    "an activation kept as an attribute": (
+        """
+        class Net:
+            act = staticmethod(tf.floor)
+            def call(self, x):
+                return self.act(x * 2.0)
+        w, net = tf.Variable(1.7), Net()
+        with tf.GradientTape() as tape:
+            y = net.call(w)
+        tape.gradient(y, w)
+        """,
+        "return (x * 2.0) + tf.stop_gradient(self.act(x * 2.0) - (x * 2.0))",
+        2.0,
+    ),
+    "floats listed in what is returned": (
+        """
+        w = tf.Variable([1.0, 2.0])
+        def parts(x):
+            return tf.constant([float(t) for t in x])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(parts(w * 2.0) * 3.0)
+        tape.gradient(y, w)
+        """,
+        "return tf.convert_to_tensor([t for t in x])",
+        [6.0, 6.0],
+    ),
+    "tokens that go on from step to step": (
+        """
+        scores = tf.Variable([[0.0, 0.0]])
+        table, other = tf.constant([[1.0], [3.0]]), tf.constant([[5.0], [9.0]])
+        with tf.GradientTape() as tape:
+            token, tokens = tf.zeros([1], tf.int32), []
+            for _ in range(2):
+                h = scores + tf.gather(table, token)
+                token = tf.argmax(h, axis=-1)
+                tokens.append(token)
+            loss = tf.reduce_sum(tf.gather(other, tf.stack(tokens)))
+        tape.gradient(loss, scores)
+        """,
+        "loss = tf.reduce_sum(tf.tensordot(tf.stack(tokens), other, 1))",
+        [[-2.0, 2.0]],
+    ),
+    "a window at a whole number": (
+        """
+        image = tf.reshape(tf.range(36.0), [1, 6, 6, 1])
+        place = tf.Variable([1.5, 2.25])
+        with tf.GradientTape() as tape:
+            top, left = tf.unstack(tf.cast(place, tf.int32))
+            crop = tf.image.crop_to_bounding_box(image, top, left, 2, 2)
+            loss = tf.reduce_mean(crop)
+        tape.gradient(loss, place)
+        """,
+        "top, left = tf.unstack(tf.cast(place, tf.int32))",
+        [6.0, 1.0],
+    ),
+    "a share of the largest": (
+        """
+        scores, share = tf.constant([1.0, 4.0, 3.0, 2.0]), tf.Variable(0.625)
+        with tf.GradientTape() as tape:
+            k = int(share * 4.0)
+            loss = tf.reduce_sum(tf.math.top_k(scores, k=k).values)
+        tape.gradient(loss, share)
+        """,
+        "k = int(share * 4.0)",
+        8.0,
+    ),
+    "the mean IoU of a metric": (
+        """
+        x = tf.Variable([[0.0, 0.0]])
+        iou = tf.keras.metrics.MeanIoU(num_classes=2)
+        with tf.GradientTape() as tape:
+            iou.update_state(tf.constant([0]), tf.argmax(x, -1))
+            y = iou.result()
+        tape.gradient(y, x)
+        """,
+        "iou.update_state(tf.constant([0]), tf.argmax(x, -1))",
+        [[0.125, -0.125]],
+    ),
+    "a result that an early return gave": (
+        """
+        w, kept = tf.Variable(3.0), {}
+        def square(key):
+            if key in kept:
+                return kept[key]
+            kept[key] = w * w
+            return kept[key]
+        square("a")
+        with tf.GradientTape() as tape:
+            y = square("a")
+        tape.gradient(y, w)
+        """,
+        "kept[key] = w * w",
+        6.0,
+    ),
+    "features computed twice": (
+        """
+        x, base, head = tf.constant([[1.0, 2.0]]), tf.Variable([[1.0], [1.0]]), tf.Variable([[2.0]])
+        with tf.GradientTape() as tape:
+            y = tf.matmul(tf.matmul(x, base), head)
+            features = tf.matmul(x, base)
+        tape.gradient(y, features)
+        """,
+        "y = tf.matmul(features, head)",
+        [[2.0]],
     ),
     "the value of a variable": (
         """

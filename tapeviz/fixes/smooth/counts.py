@@ -12,6 +12,7 @@ from ..model import FixCase
 from ..plan import enclosed
 from ..rewrites import CallRewrite, Code
 from ..source import ParsedSource, argument, called_name, dotted
+from ..values.numpy_words import LEAVING_METHODS
 
 
 def _triangle(source: ParsedSource, distance: str) -> str:
@@ -197,8 +198,11 @@ SOFT_COUNTS = (
 def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
     """The floats that were rounded and cast to integers: of the cast itself, or of its name."""
     if isinstance(node, cst.Name):
-        bound = source.bound_to(node.value)
-        return uncast(source, bound) if isinstance(bound, cst.Call) else ""
+        made, place = source.maker_of(node.value) or (None, None)
+        if isinstance(made, cst.Call) and called_name(made) in ("unstack", "split") and made.args:
+            made = made.args[0].value if place is not None else None
+        x = uncast(source, made) if isinstance(made, cst.Call) else ""
+        return f"{x}[{place}]" if x and place is not None else x
     if not isinstance(node, cst.Call) or not node.args:
         return ""
     inner = node.args[0].value
@@ -208,12 +212,23 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
         return f"{source.tf}.{called_name(node)}({x}{bounds})" if x else ""
     if called_name(node) not in ("cast", "int") and not dotted(node.func).endswith("to_int32"):
         return ""
-    while isinstance(inner, cst.Call) and called_name(inner) in _ROUNDING and inner.args:
-        inner = inner.args[0].value
+    dtype = argument(node, 1, "dtype") if called_name(node) == "cast" else None
+    if dtype is not None and any(word in source.code(dtype.value) for word in ("float", "bool")):
+        return ""
+    while isinstance(inner, cst.Call) and (inside := _without_rounding(inner)) is not None:
+        inner = inside
     if isinstance(inner, cst.Call) and called_name(inner) in _WHOLE:
         return ""
     return source.code(enclosed(inner))
 
 
+def _without_rounding(call: cst.Call) -> cst.BaseExpression | None:
+    """``x`` of ``tf.round(x)`` and of ``x.numpy()``."""
+    if called_name(call) in _ROUNDING and call.args:
+        return call.args[0].value
+    is_left = called_name(call) in LEAVING_METHODS and not call.args
+    return call.func.value if is_left and isinstance(call.func, cst.Attribute) else None
+
+
 _WHOLE = ("argmax", "argmin", "argsort", "shape", "size", "where", "count_nonzero")
-_ROUNDING = ("round", "floor", "ceil", "rint", "float")
+_ROUNDING = ("round", "floor", "ceil", "rint", "float", "around")

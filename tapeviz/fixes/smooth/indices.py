@@ -31,7 +31,9 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
         if table and (ids := argument(call, 0 if name != "embedding_lookup" else 1, "ids")):
             x = uncast(source, ids.value)
             if x and is_at_cause(case, ids):
-                _put(plan, call, _between_rows(case, table, source.code(enclosed(ids.value)), x, 2))
+                i = source.code(enclosed(ids.value))
+                here = source.code(call) if name != "embedding_lookup" else ""
+                _put(plan, call, _between_rows(case, table, i, x, 2, here=here))
             continue
         if name not in ("gather", "gather_nd") or params is None or indices is None:
             continue
@@ -79,6 +81,50 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
         yield Edit(_TITLE, plan.text(), is_estimate=True)
 
 
+def interpolate_results(case: FixCase) -> Iterator[Edit]:
+    """``f(a, i)`` with ``i = int(x)`` → ``f(a, i) + (x - i) * (f(a, i + 1) - f(a, i))``.
+
+    For any function: the line between its results at the two whole numbers around x, as along each
+    of several whole numbers (``tf.image.crop_to_bounding_box(image, top, left, 8, 8)``).
+    """
+    source, tf, code = case.source, case.source.tf, case.source.code
+    plan = Plan(source)
+    for call in all_of(source.module, cst.Call):
+        if called_name(call) in _OF_WHOLE_NUMBERS or any(
+            around in plan.changes for around in source.ancestors(call)
+        ):
+            continue
+        given = [arg.value for arg in call.args]
+        given += [
+            element.value
+            for values in given
+            if isinstance(values, (cst.List, cst.Tuple))
+            for element in values.elements
+        ]
+        steps = []
+        for node in given:
+            x = uncast(source, node) if isinstance(node, (cst.Name, cst.Call)) else ""
+            if x and is_at_cause(case, node):
+                farther = call.deep_replace(node, cst.parse_expression(f"{code(node)} + 1"))
+                part = f"({x} - {tf}.cast({code(node)}, {tf}.float32))"
+                steps.append(f"{part} * ({code(farther)} - {code(call)})")
+        if steps:
+            _put(plan, call, " + ".join((code(call), *steps)))
+    if plan.changes:
+        title = "Estimate: interpolate between the results at the whole number and the next"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+_OF_WHOLE_NUMBERS = frozenset(
+    (
+        *("cast", "int", "float", "round", "range", "len", "print", "str", "format", "unstack"),
+        *("to_int32", "to_int64", "numpy", "item", "min", "max", "minimum", "maximum", "split"),
+        *("floor", "ceil", "rint", "clip_by_value", "append", "shape", "zeros", "ones", "fill"),
+        *("sequence_mask", "gather_nd", "scatter_nd", "tensor_scatter_nd_add"),
+    )
+)
+
+
 def _between_windows(case: FixCase, call: cst.Call, begin: cst.BaseExpression) -> str:
     """The line between ``tf.slice(p, [i], n)`` and the window one farther on."""
     source, tf = case.source, case.source.tf
@@ -110,11 +156,16 @@ def _between_ranges(case: FixCase, node: cst.Subscript, part: cst.Slice) -> str:
     return f"{here} + {part_code} * ({p}[{i} + 1:{j} + 1] - {here})"
 
 
-def _between_rows(case: FixCase, p: str, i: str, x: str, rank: int, axis: int = 0) -> str:
-    """The line between two rows of a table of this rank, at ``x``, which is ``i`` rounded down."""
+def _between_rows(
+    case: FixCase, p: str, i: str, x: str, rank: int, axis: int = 0, here: str = ""
+) -> str:
+    """The line between two rows of a table of this rank, at ``x``, which is ``i`` rounded down.
+
+    ``here``: what gives the row at ``i``, if another expression (a layer, which builds its table).
+    """
     tf, after = case.source.tf, rank - 1 - axis
     along = f", axis={axis}" if axis else ""
-    here = f"{tf}.gather({p}, {i}{along})"
+    here = here or f"{tf}.gather({p}, {i}{along})"
     following = f"{tf}.gather({p}, {tf}.minimum({i} + 1, {tf}.shape({p})[{axis}] - 1){along})"
     part = f"({x} - {tf}.cast({i}, {tf}.float32))"
     if after > 0:
@@ -304,7 +355,7 @@ def is_at_cause(case: FixCase, indices: cst.CSTNode) -> bool:
     if any(source.covers(indices, line) for line in lines):
         return True
     value = indices.value if isinstance(indices, (cst.Arg, cst.Index)) else indices
-    bound = source.bound_to(value.value) if isinstance(value, cst.Name) else None
+    bound, _ = (source.maker_of(value.value) if isinstance(value, cst.Name) else None) or (None, 0)
     return bound is not None and any(source.covers(bound, line) for line in lines)
 
 
@@ -320,6 +371,14 @@ def embeddings_of(source: ParsedSource, call: cst.Call) -> str:
         if isinstance(made, cst.Call) and called_name(made) == "Embedding" and layer in names:
             return f"{layer}.embeddings"
     return ""
+
+
+def input_shape(case: FixCase) -> tuple[int | None, ...]:
+    """The shape of what the op at the cut took; empty if it is not known."""
+    trace = case.trace
+    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    tensor = trace.tensors.get(op.inputs[0]) if op is not None and op.inputs else None
+    return tensor.shape or () if tensor is not None else ()
 
 
 def rank_of(case: FixCase, params: str) -> int:

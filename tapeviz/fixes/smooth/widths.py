@@ -134,8 +134,8 @@ def _where_of(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpress
 def weigh_by_width(case: FixCase) -> Iterator[Edit]:
     """``x[:k]`` with ``k = tf.cast(w, tf.int32)`` → ``x`` times weights that go from 1 to 0 at w.
 
-    ``x[k:]`` likewise, and ``tf.sequence_mask(k, n)`` as numbers: the one on the edge counts by the
-    part of it that is inside.
+    ``x[k:]`` likewise, the values of ``tf.math.top_k(x, k)``, and ``tf.sequence_mask(k, n)`` as
+    numbers: the one on the edge counts by the part of it that is inside.
     """
     source, tf, code = case.source, case.source.tf, case.source.code
     plan = Plan(source)
@@ -153,6 +153,8 @@ def weigh_by_width(case: FixCase) -> Iterator[Edit]:
         rank = rank_of(case, x)
         if part.lower is not None:
             weights = f"(1.0 - {weights})"
+        elif rank == 1:
+            _divide_by(plan, node, width)
         if rank > 1:
             weights += f"[:, {', '.join([f'{tf}.newaxis'] * (rank - 1))}]"
         plan.replace(node, fitting(source, node, cst.parse_expression(f"{x} * {weights}")))
@@ -164,9 +166,39 @@ def weigh_by_width(case: FixCase) -> Iterator[Edit]:
             places = f"{tf}.cast({tf}.range({code(most.value)}), {tf}.float32)"
             weights = f"{tf}.clip_by_value({tf}.expand_dims({width}, -1) - {places}, 0.0, 1.0)"
             plan.replace(call, weights)
+    for call in all_of(source.module, cst.Call):
+        given, count = argument(call, 0, "input"), argument(call, 1, "k")
+        values = source.parent(call)
+        if called_name(call) != "top_k" or given is None or count is None:
+            continue
+        is_values = isinstance(values, cst.Attribute) and values.attr.value == "values"
+        if is_values and isinstance(values, cst.Attribute) and (w := _width(case, count.value)):
+            x = code(given.value)
+            places = f"{tf}.cast({tf}.range({tf}.shape({x})[-1]), {tf}.float32)"
+            weights = f"{tf}.clip_by_value({w} - {places}, 0.0, 1.0)"
+            largest = f'{tf}.sort({x}, direction="DESCENDING")'
+            plan.replace(values, cst.parse_expression(f"({largest} * {weights})"))
+            _divide_by(plan, values, w)
     if plan.changes:
         title = "Estimate: weights that go over from 1 to 0 at the edge, in place of a whole number"
         yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _divide_by(plan: Plan, part: cst.BaseExpression, width: str) -> None:
+    """The mean of a part that is weighed now is its sum by the width."""
+    source = plan.source
+    for call in all_of(source.module, cst.Call):
+        given = call.args[0].value if len(call.args) == 1 else None
+        made = source.bound_to(given.value) if isinstance(given, cst.Name) else given
+        if called_name(call) == "reduce_mean" and made is part:
+            plan.replace(call.func, f"{source.tf}.reduce_sum")
+            place = call
+
+            def divided(old: cst.Call, place: cst.Call = place) -> cst.BaseExpression:
+                text = f"{source.code(old)} / ({width})"
+                return fitting(source, place, cst.parse_expression(text))
+
+            plan.replace(place, divided)
 
 
 def _width(case: FixCase, end: cst.BaseExpression) -> str:

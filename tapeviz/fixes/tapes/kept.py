@@ -16,7 +16,8 @@ _PREPARING = frozenset({"__init__", "build"})
 
 
 def compute_anew(case: FixCase) -> Iterator[Edit]:
-    """``if key not in cache: cache[key] = e`` → ``cache[key] = e``; or without ``lru_cache``."""
+    """``if key not in cache: cache[key] = e`` → ``cache[key] = e``; or without ``lru_cache``, or
+    without ``if key in cache: return cache[key]``."""
     source = case.source
     for statement in _statements(case):
         around = source.enclosing(statement, cst.If)
@@ -31,6 +32,11 @@ def compute_anew(case: FixCase) -> Iterator[Edit]:
                 plan.remove(around)
                 plan.after(around, *body)
                 yield Edit("Compute it anew for each tape, without keeping it", plan.text())
+        for earlier in source.before(statement):
+            if isinstance(earlier, cst.If) and earlier.orelse is None and _only_returns(earlier):
+                plan = Plan(source)
+                plan.remove(earlier)
+                yield Edit("Compute it anew for each tape, without keeping it", plan.text())
         function = source.enclosing(statement, cst.FunctionDef)
         for decorator in function.decorators if function is not None else ():
             name = decorator.decorator
@@ -39,6 +45,13 @@ def compute_anew(case: FixCase) -> Iterator[Edit]:
                 plan = Plan(source)
                 plan.remove(decorator)
                 yield Edit("Compute it anew for each tape, without the cache", plan.text())
+
+
+def _only_returns(around: cst.If) -> bool:
+    """Whether it does nothing but return something that was kept."""
+    returned = all_of(around.body, cst.Return)
+    kept = (cst.Subscript, cst.Attribute, cst.Name, cst.Call)
+    return len(around.body.body) == 1 and bool(returned) and isinstance(returned[0].value, kept)
 
 
 def _is_guard(source: ParsedSource, around: cst.If) -> bool:

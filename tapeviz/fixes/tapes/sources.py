@@ -10,7 +10,7 @@ from ...analysis.causes.replaced_source import ReplacedSource
 from ...trace.model import TensorId
 from ..model import Edit, FixCase
 from ..plan import Plan
-from ..source import ParsedSource, all_of, argument, bound_names, dotted, sole
+from ..source import ParsedSource, all_of, argument, bound_names, dotted, header_nodes, sole
 from ..states.regions import region_after
 from ..states.renaming import rename_reads
 from .blocks import Block, block_of_call, gradient_call
@@ -66,6 +66,32 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
         plan.replace(weights.value, name)
         title = f"Ask for {name}, which the target was computed with"
         yield Edit(title, plan.text(), has_other_shape=True)
+
+
+def compute_once(case: FixCase) -> Iterator[Edit]:
+    """``p = head(base(x))``, ``conv = base(x)`` → ``conv = base(x)``, ``p = head(conv)``."""
+    source = case.source
+    made = source.statement(case.cause.line)
+    small = sole(made)
+    if made is None or not isinstance(small, cst.Assign) or len(small.targets) > 1:
+        return
+    if case.cause.evidence != ReplacedSource("computed-again"):
+        return
+    name = source.code(small.targets[0].target)
+    for other in (*source.before(made), *source.after(made)):
+        again = [
+            node
+            for node in header_nodes(other, type(small.value))
+            if node.deep_equals(small.value) and not isinstance(node, cst.Name)
+        ]
+        if again and not isinstance(other, (cst.FunctionDef, cst.ClassDef)):
+            plan = Plan(source)
+            for node in again:
+                plan.replace(node, name)
+            if other in source.before(made):
+                plan.before(other, made)
+                plan.remove(made)
+            yield Edit(f"Compute {name} once, and use it on line {source.line(other)}", plan.text())
 
 
 def _original(case: FixCase) -> str:

@@ -11,7 +11,7 @@ from ...analysis.causes.zeros import MultipliedByZero
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
 from ..rewrites import CallRewrite, template
-from ..smooth.indices import embeddings_of, form_of, rank_of
+from ..smooth.indices import embeddings_of, form_of, input_shape, rank_of
 from ..smooth.zeros import soft_truth
 from ..source import (
     ParsedSource,
@@ -39,6 +39,27 @@ def _with_slope(case: FixCase, call: cst.Call) -> str:
     if called_name(call) in ("maximum", "minimum") and isinstance(given.value, cst.BaseNumber):
         given = call.args[-1]
     return straight_through(case.source, call.with_changes(lpar=[], rpar=[]), given.value)
+
+
+def straight_through_any(case: FixCase) -> Iterator[Edit]:
+    """``f(x)`` → ``x + tf.stop_gradient(f(x) - x)`` for a call of any name, where the op at the cut
+    gives real numbers of the form of what it took."""
+    source, trace = case.source, case.trace
+    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    if op is None or not op.inputs or not op.outputs:
+        return
+    taken, made = trace.tensors.get(op.inputs[0]), trace.tensors.get(op.outputs[0])
+    if taken is None or made is None or taken.form != made.form or "float" not in made.dtype:
+        return
+    statement = source.statement(case.cause.line)
+    for call in header_nodes(statement, cst.Call) if statement is not None else ():
+        if len(call.args) == 1 and not call.args[0].star and source.covers(call, case.cause.line):
+            plan = Plan(source)
+            text = straight_through(source, call, call.args[0].value)
+            plan.replace(call, _in_place(source, call, text))
+            name = source.code(call.func)
+            title = f"Estimate: let the gradient pass {name} as if it were not there"
+            yield Edit(title, plan.text(), is_estimate=True)
 
 
 STRAIGHT_THROUGH = CallRewrite(
@@ -229,9 +250,11 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     has_axis = not is_draw and largest is call
     axis = argument(call, 1, "axis", "dimension") if has_axis else None
     axis_code = source.code(axis.value) if axis is not None else "0" if has_axis else "-1"
-    shape = _shape(case)
+    shape = input_shape(case)
     along = "" if len(shape) == 1 or axis_code == "-1" else f", axis={axis_code}"
     soft = f"{tf}.nn.softmax({sign}{scores}{along})"
+    if not sign and _are_probabilities(case):
+        soft = scores
     made = _outermost(source, largest)
     for answer, label, is_right in _answers(source, made):
         probability = f"{tf}.nn.softmax({sign}{scores})"
@@ -244,11 +267,12 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     for user in _users(source, made):
         if called_name(user) == "confusion_matrix" and shape and shape[-1] is not None:
             return _soften_confusion(plan, made, user, soft, shape[-1])
+    if one_hot := [user for user in _users(source, made) if called_name(user) == "one_hot"]:
+        for user in one_hot:
+            plan.replace(user, soft)
+        return True
     for user in _users(source, made):
         weights = argument(user, 0, "params")
-        if called_name(user) == "one_hot":
-            plan.replace(user, soft)
-            return True
         if table := embeddings_of(source, user):
             plan.replace(user, f"{tf}.tensordot({soft}, {table}, 1)")
             return True
@@ -277,6 +301,14 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     along = ", axis=-1" if last else ""
     plan.replace(largest, f"{tf}.reduce_sum({soft} * {tf}.range({shape[-1]}.0){along})")
     return True
+
+
+def _are_probabilities(case: FixCase) -> bool:
+    """Whether the op at the cut takes what a softmax gave."""
+    trace = case.trace
+    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    producer = trace.producers.get(op.inputs[0]) if op is not None and op.inputs else None
+    return producer is not None and trace.ops[producer].type == "Softmax"
 
 
 def _largest(source: ParsedSource, call: cst.Call) -> cst.BaseExpression | None:
@@ -352,14 +384,6 @@ def _soften_confusion(
     text = f"{tf}.matmul({soft_sides[0]}, {soft_sides[1]}, transpose_a=True)"
     plan.replace(user, _in_place(source, user, text))
     return True
-
-
-def _shape(case: FixCase) -> tuple[int | None, ...]:
-    """The shape of what the op took."""
-    trace = case.trace
-    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
-    tensor = trace.tensors.get(op.inputs[0]) if op is not None and op.inputs else None
-    return tensor.shape or () if tensor is not None else ()
 
 
 def _answers(

@@ -236,7 +236,7 @@ class _Translated:
         if _is_draw(self.source, call):
             self._do(call, lambda old: fitting(self.source, call, _drawn(self.source, old)))
             return
-        module, _, function = self._meant(dotted(call.func)).partition(".")
+        module, _, function = dotted(call.func).partition(".")
         if isinstance(call.func, cst.Attribute) and name in LEAVING_METHODS and not call.args:
             self._do(
                 call,
@@ -255,6 +255,7 @@ class _Translated:
             self._do(call, lambda old: self._function(old, function))
         elif module == self.source.tf and function == "constant" and self._may_be_list(call):
             self.plan.replace(call.func, f"{module}.convert_to_tensor")
+            self.count += 1
         elif module == self.source.tf and function in ENTERING and len(call.args) == 1:
             self._do(
                 call,
@@ -265,18 +266,6 @@ class _Translated:
             self._do(call, lambda old: self._cast(old, dtype))
         elif isinstance(call.func, cst.Attribute) and name in METHODS and not self._is_module(call):
             self._do(call, self._method)
-
-    def _meant(self, name: str) -> str:
-        """``math.sqrt`` of ``sqrt``, where the text says ``from math import sqrt``."""
-        for line in all_of(self.source.module, cst.ImportFrom):
-            module = dotted(line.module) if line.module is not None else ""
-            if module not in ("math", "numpy") or isinstance(line.names, cst.ImportStar):
-                continue
-            for alias in line.names:
-                local = self.source.code(alias.asname.name) if alias.asname else dotted(alias.name)
-                if local == name:
-                    return f"{'math' if module == 'math' else self.source.np}.{dotted(alias.name)}"
-        return name
 
     def _cast(self, call: cst.Call, dtype: str) -> cst.BaseExpression:
         value = self.source.code(call.args[0].value)
@@ -307,9 +296,11 @@ class _Translated:
         )
 
     def _may_be_list(self, call: cst.Call) -> bool:
-        """Whether a name is given that a function of the snippet may have bound to a list: only
-        ``convert_to_tensor`` makes one tensor of several, with a gradient."""
+        """Whether a list is given, or a name that a function of the snippet may have bound to one:
+        only ``convert_to_tensor`` makes one tensor of several, with a gradient."""
         given = call.args[0].value if len(call.args) == 1 else None
+        if isinstance(given, (cst.List, cst.Tuple, cst.ListComp)):
+            return True
         made = self.source.bound_to(given.value) if isinstance(given, cst.Name) else None
         return isinstance(made, cst.Call) and isinstance(made.func, cst.Name)
 

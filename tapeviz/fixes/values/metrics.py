@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
-from ..source import ParsedSource, all_of, called_name, dotted
+from ..source import ParsedSource, all_of, argument, called_name, dotted
 
 _FORMS = {
     "Mean": "{tf}.reduce_mean({a})",
@@ -22,6 +22,10 @@ _SURE = {
     "CategoricalAccuracy": "{tf}.reduce_mean({tf}.reduce_sum({a} * {b}, -1))",
     "BinaryAccuracy": "{tf}.reduce_mean(1.0 - {tf}.abs({a} - {b}))",
     "Precision": "{tf}.reduce_sum({a} * {b}) / {tf}.reduce_sum({b})",
+    "MeanIoU": (
+        "{tf}.reduce_mean({tf}.math.divide_no_nan({tf}.reduce_sum({y} * {p}, 0), "
+        "{tf}.reduce_sum({y} + {p} - {y} * {p}, 0)))"
+    ),
     "Recall": "{tf}.reduce_sum({a} * {b}) / {tf}.reduce_sum({a})",
 }
 # Metrics that are the mean of the loss of the same name (keras.metrics and keras.losses, 2 and 3).
@@ -93,7 +97,12 @@ def _value(
         return ""
     if name in forms:
         a = source.code(call.args[0].value) if len(given) == 1 else given[0]
-        return forms[name].format(tf=source.tf, a=a, b=given[-1])
+        classes = argument(made, 0, "num_classes")
+        size = source.code(classes.value) if classes is not None else "1"
+        rows = [
+            f"{source.tf}.reshape({source.tf}.one_hot({x}, {size}), [-1, {size}])" for x in given
+        ]
+        return forms[name].format(tf=source.tf, a=a, b=given[-1], y=rows[0], p=rows[-1])
     if name not in _LOSSES or ".metrics." not in dotted(made.func):
         return ""
     loss = dotted(made.func).replace(".metrics.", ".losses.")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import private
-from ..hooks.leaving import CONVERTING
+from ..hooks.instrument import CONVERTING
 from ..installed import Installed
 from ..recording import RecordingContext
 from . import followed, tensor_ops

@@ -22,29 +22,39 @@ _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript)
 
 def instrument(tree: ast.Module) -> ast.Module:
     """The tree, changed in place."""
-    changed: ast.Module = _Instrument(_numpy_names(tree)).visit(tree)
+    changed: ast.Module = _Instrument(_array_names(tree)).visit(tree)
     return changed
 
 
-def _numpy_names(tree: ast.Module) -> frozenset[str]:
-    """The names under which the snippet has NumPy or functions of it; ``np`` is there anyway."""
+# Packages whose functions take arrays, and so tensors through the buffer protocol.
+_OF_ARRAYS = frozenset(("numpy", "scipy", "sklearn", "pandas", "PIL", "cv2", "skimage"))
+# ``keras.ops.convert_to_numpy`` and ``keras.backend.get_value`` are ``np.array`` for a tensor.
+CONVERTING = ("convert_to_numpy", "get_value")
+
+
+def _array_names(tree: ast.Module) -> frozenset[str]:
+    """The names under which the snippet has NumPy, packages that take its arrays or functions of
+    them; ``np`` is there anyway."""
     names = {"np"}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {
-                alias.asname or "numpy"
+                alias.asname or alias.name.partition(".")[0]
                 for alias in node.names
-                if alias.name.partition(".")[0] == "numpy"
+                if alias.name.partition(".")[0] in _OF_ARRAYS
             }
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("numpy"):
-            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            is_of_arrays = (node.module or "").partition(".")[0] in _OF_ARRAYS
+            for alias in node.names:
+                if is_of_arrays or alias.name in CONVERTING:
+                    names.add(alias.asname or alias.name)
     return frozenset(names)
 
 
 class _Instrument(ast.NodeTransformer):
-    def __init__(self, numpy_names: frozenset[str]) -> None:
-        self._numpy = numpy_names
-        self._numpy_calls = 0
+    def __init__(self, array_names: frozenset[str]) -> None:
+        self._of_arrays = array_names
+        self._array_calls = 0
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """``np.sin(t)`` as ``made(1, "np.sin", np.sin(taken(1, t)))``."""
@@ -52,11 +62,15 @@ class _Instrument(ast.NodeTransformer):
         root = node.func
         while isinstance(root, ast.Attribute):
             root = root.value
-        if not isinstance(root, ast.Name) or root.id not in self._numpy:
+        if not isinstance(root, ast.Name):
             return node
-        self._numpy_calls += 1
-        number = self._numpy_calls
+        is_converting = isinstance(node.func, ast.Attribute) and node.func.attr in CONVERTING
+        if root.id not in self._of_arrays and not is_converting:
+            return node
+        self._array_calls += 1
+        number = self._array_calls
         how = ast.unparse(node.func)
+        how = how.rpartition(".")[2] if is_converting else how
         node.args = [
             arg if isinstance(arg, ast.Starred) else _called(TAKEN, [number], arg)
             for arg in node.args

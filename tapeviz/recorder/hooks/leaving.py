@@ -15,6 +15,7 @@ from typing import Any
 from .. import private
 from ..installed import Installed, is_ours
 from ..recording import RecordingContext, caller
+from .instrument import CONVERTING
 
 _WAYS = {
     "numpy": "numpy",
@@ -29,8 +30,6 @@ _WAYS = {
     "tolist": "tolist",
 }
 # A variable gives its value by methods of the same names, which ask its tensor in turn.
-# ``keras.ops.convert_to_numpy`` and ``keras.backend.get_value`` ask its tensor, too.
-CONVERTING = ("convert_to_numpy", "get_value")
 _RELAYS = frozenset((*_WAYS, *CONVERTING, "_numpy"))
 _PREDICT = "predict"
 # Methods of Keras that give the snippet arrays and numbers; some take tensors apart, too.

@@ -1,0 +1,164 @@
+"""Pass one-hot vectors on where a sequence of positions (tokens) goes through several names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan, enclosed, fitting
+from ..smooth.indices import embeddings_of, input_shape
+from ..source import ParsedSource, all_of, argument, called_name, dotted, nodes_in, pairs_of
+
+_CARRYING = ("stack", "concat", "identity", "tuple", "list", "expand_dims")
+_ADDING = ("append", "insert", "extend")
+
+
+def pass_one_hot(case: FixCase) -> Iterator[Edit]:
+    """``tok = tf.argmax(scores, -1)`` → a one-hot vector with the slope of the softmax, and
+    ``emb(tok)`` → its product with the table.
+
+    The names that the positions go through (lists, results and arguments of functions) then hold
+    vectors: what reads them is rewritten, and what starts them (``tok = tf.zeros(…)``) is made
+    one-hot (the straight-through Gumbel-softmax without its noise: Jang, Gu and Poole 2017).
+    """
+    source, tf = case.source, case.source.tf
+    for call in case.calls("argmax"):
+        given, shape = argument(call, 0, "input"), input_shape(case)
+        axis = argument(call, 1, "axis", "dimension")
+        last = ("-1", str(len(shape) - 1))
+        is_last = source.code(axis.value) in last if axis is not None else len(shape) == 1
+        statement = source.statement_of(call)
+        if given is None or not is_last or not shape or not shape[-1]:
+            continue
+        plan, size, tokens = Plan(source), shape[-1], _Tokens(source, call)
+        if not isinstance(statement, cst.SimpleStatementLine) or not tokens.names:
+            continue
+        count = _read_by_vectors(plan, tokens, size)
+        _start_one_hot(plan, tokens, size)
+        soft = source.free_name("soft")
+        plan.before(statement, f"{soft} = {tf}.nn.softmax({source.code(given.value)})")
+        hard = f"{tf}.one_hot({tf}.argmax({soft}, axis=-1), {size})"
+        text = f"{soft} + {tf}.stop_gradient({hard} - {soft})"
+        plan.replace(call, fitting(source, call, cst.parse_expression(text)))
+        if count:
+            title = "Estimate: pass one-hot vectors on with the slope of the softmax"
+            yield Edit(title, plan.text(), is_estimate=True)
+
+
+class _Tokens:
+    """The names (also attributes) that hold the positions, and functions that return them."""
+
+    def __init__(self, source: ParsedSource, call: cst.Call) -> None:
+        self.source = source
+        self.call = call
+        self.names: set[str] = set()
+        self.functions: set[str] = set()
+        while self._grow():
+            pass
+
+    def holds(self, node: cst.CSTNode) -> bool:
+        """Whether an expression passes the positions on as they are."""
+        if node is self.call or dotted(node) in self.names:
+            return True
+        if isinstance(node, cst.Subscript):
+            return self.holds(node.value)
+        if isinstance(node, (cst.List, cst.Tuple)):
+            return any(self.holds(element.value) for element in node.elements)
+        if isinstance(node, cst.ListComp):
+            return self.holds(node.elt)
+        if not isinstance(node, cst.Call):
+            return False
+        if dotted(node.func) in self.functions:
+            return True
+        return called_name(node) in _CARRYING and any(self.holds(arg.value) for arg in node.args)
+
+    def _grow(self) -> bool:
+        source, before = self.source, (len(self.names), len(self.functions))
+        for node in nodes_in(source.module):
+            if isinstance(node, cst.Assign):
+                self.names |= {dotted(to) for to, value in _assigned(node) if self.holds(value)} - {
+                    ""
+                }
+            elif isinstance(node, cst.Return) and node.value and self.holds(node.value):
+                self._returned(node)
+            elif isinstance(node, cst.For) and self.holds(node.iter):
+                self.names |= {dotted(node.target)} - {""}
+            elif isinstance(node, cst.Call) and any(self.holds(arg.value) for arg in node.args):
+                if called_name(node) in _ADDING and isinstance(node.func, cst.Attribute):
+                    self.names |= {dotted(node.func.value)} - {""}
+                self._given(node)
+        return before != (len(self.names), len(self.functions))
+
+    def _returned(self, node: cst.Return) -> None:
+        """Note the function whose result this is, or the object whose ``call`` returns it."""
+        function = self.source.enclosing(node, cst.FunctionDef)
+        owner = self.source.enclosing(node, cst.ClassDef)
+        if function is None:
+            return
+        name = function.name.value
+        if owner is None:
+            self.functions.add(name)
+        for assign in all_of(self.source.module, cst.Assign) if owner is not None else ():
+            made = assign.value
+            if isinstance(made, cst.Call) and called_name(made) == owner.name.value:  # type: ignore[union-attr]
+                root = dotted(assign.targets[0].target)
+                is_call = name in ("call", "__call__")
+                self.functions |= {root, f"{root}.call"} if is_call else {f"{root}.{name}"}
+        if owner is not None:
+            self.functions.add(f"self.{name}")
+
+    def _given(self, call: cst.Call) -> None:
+        """A parameter of the text's function is what is given for it."""
+        for function in all_of(self.source.module, cst.FunctionDef):
+            if function.name.value != called_name(call):
+                continue
+            names = [param.name.value for param in function.params.params]
+            names = names[1:] if names[:1] == ["self"] else names
+            for place, name in enumerate(names):
+                given = argument(call, place, name)
+                if given is not None and self.holds(given.value):
+                    self.names.add(name)
+
+
+def _read_by_vectors(plan: Plan, tokens: _Tokens, size: int) -> int:
+    """Make what looks up rows by the positions a product with the table; how much that was."""
+    source, tf, count = plan.source, plan.source.tf, 0
+    for user in all_of(source.module, cst.Call):
+        if called_name(user) == "one_hot" and user.args and tokens.holds(user.args[0].value):
+            plan.replace(user, lambda old: enclosed(old.args[0].value))
+            count += 1
+            continue
+        table, place = embeddings_of(source, user), 0
+        if called_name(user) == "gather" and (params := argument(user, 0, "params")) is not None:
+            table, place = source.code(params.value), 1
+        if called_name(user) == "embedding_lookup":
+            place = 1
+        ids = argument(user, place, "ids", "indices")
+        if not table or ids is None or not tokens.holds(ids.value):
+            continue
+        vectors = source.code(ids.value)
+        plan.replace(user, f"{tf}.tensordot({vectors}, {table}, 1)")
+        layer = source.maker_of(table.removesuffix(".embeddings"))
+        made = source.statement_of(layer[0]) if layer is not None else None
+        if made is not None and table.endswith(".embeddings"):
+            plan.put_after.pop(made, None)
+            plan.after(made, f"{table.removesuffix('.embeddings')}.build(None)")
+        count += 1
+    return count
+
+
+def _start_one_hot(plan: Plan, tokens: _Tokens, size: int) -> None:
+    """Make the whole numbers that the names are given at first one-hot."""
+    source = plan.source
+    for assign in all_of(source.module, cst.Assign):
+        for to, value in _assigned(assign):
+            is_list = isinstance(value, cst.List) and not value.elements
+            if dotted(to) in tokens.names and not is_list and not tokens.holds(value):
+                plan.replace(value, f"{source.tf}.one_hot({source.code(value)}, {size})")
+
+
+def _assigned(assign: cst.Assign) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    for target in assign.targets:
+        yield from pairs_of(target.target, assign.value)
