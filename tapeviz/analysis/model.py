@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import ClassVar, Literal, NamedTuple
 
 import msgspec
@@ -182,17 +182,25 @@ class Passage(NamedTuple):
     flow: Flow = EMPTY_FLOW
 
 
+def _pending(call: Call) -> Passage:
+    targets = frozenset(target.tensor for target in call.targets if target.tensor is not None)
+    sources = frozenset(source.tensor for source in call.sources if source.tensor is not None)
+    return Passage((), Flow(targets=targets, sources=sources))
+
+
 @dataclass(frozen=True)
 class CallDiagnosis:
     """The findings about the gradients that one call asked for.
 
     ``passage``: works out the backward pass, once, when someone looks at this call: of thousands of
-    rounds few are looked at.
+    rounds few are looked at. ``is_pending``: it is long, and has no steps here until they are
+    worked out.
     """
 
     call: Call
     findings: tuple[Finding, ...]
     passage: Callable[[], Passage] = field(default=Passage, compare=False, repr=False)
+    is_pending: bool = field(default=False, compare=False)
 
     @property
     def steps(self) -> tuple[WalkStep, ...]:
@@ -277,6 +285,12 @@ class Diagnosis:
         for group in self.groups:
             if isinstance(group, CallDiagnosis):
                 group.alike  # noqa: B018
+
+    def without_pass(self, call: CallDiagnosis) -> Diagnosis:
+        """The diagnosis with the findings of this call, but not yet where its gradient went."""
+        pending = replace(call, passage=partial(_pending, call.call), is_pending=True)
+        calls = tuple(pending if known is call else known for known in self.calls)
+        return replace(self, calls=calls)
 
     def round(self, site: CallSite, number: int) -> CallDiagnosis:
         """The diagnosis of one round (from 1) of a call site."""

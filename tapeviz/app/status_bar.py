@@ -29,6 +29,7 @@ WORDS = {
     "repair": "Reading what was pasted",
     "shares": "Computing each target’s share",
     "fixes": "Trying fixes",
+    "walk": "Reading the backward pass",
 }
 
 

@@ -11,12 +11,15 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from ..errors import TapevizError, unless
+from ..errors import TapevizError, go_on, unless
 
 _PAUSES, _LONG = 3, 1.0
 """So many times as long as optional work took passes before the next of its kind;"""
 _LONG_PAUSES = 30
 """so many times if it took more than ``_LONG`` seconds: what is asked for meanwhile has to wait."""
+_IN_TURN = frozenset(("diagnose", "arrange", "walk"))
+"""Kinds that only compute in Python: two at a time would each take twice as long, and more. Each
+waits for those that began before it, unless nobody waits for these any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,9 @@ class Background(QObject):
         self._took: dict[str, tuple[float, float]] = {}
         """When the last task of a kind ended, and the seconds that it took."""
         self._threads: list[threading.Thread] = []
+        self._in_turn: list[_Task] = []
+        """The tasks of ``_IN_TURN`` that began, in that order."""
+        self._turn_ended = threading.Condition()
         self._is_closed = False
         self._answered.connect(self._take_answer, Qt.ConnectionType.QueuedConnection)
 
@@ -71,8 +77,7 @@ class Background(QObject):
         self._took.clear()
 
     def submit(self, kind: str, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
-        number = self._numbers[kind] = self._numbers.get(kind, 0) + 1
-        task = _Task(kind, number, work, done)
+        task = _Task(kind, self._supersede(kind), work, done)
         if self._is_closed:
             return
         if kind in self._running:
@@ -93,12 +98,22 @@ class Background(QObject):
     def drop(self, *kinds: str) -> None:
         """Drop the tasks of these kinds: their results are not delivered."""
         for kind in kinds:
-            self._numbers[kind] = self._numbers.get(kind, 0) + 1
+            self._supersede(kind)
             self._waiting.pop(kind, None)
         self.busy_changed.emit()
 
+    def _supersede(self, kind: str) -> int:
+        """Let the task of a kind be an old one; returns the number of the next."""
+        with self._turn_ended:
+            number = self._numbers[kind] = self._numbers.get(kind, 0) + 1
+            self._turn_ended.notify_all()
+        return number
+
     def _start(self, task: _Task) -> None:
         self._running[task.kind] = task
+        if task.kind in _IN_TURN:
+            with self._turn_ended:
+                self._in_turn.append(task)
         name = f"tapeviz-{task.kind}"
         thread = threading.Thread(target=self._work, args=(task,), name=name, daemon=True)
         self._threads = [*(thread for thread in self._threads if thread.is_alive()), thread]
@@ -110,7 +125,7 @@ class Background(QObject):
         self._is_closed = True
         self._waiting.clear()
         for kind in self._running:
-            self._numbers[kind] = self._numbers.get(kind, 0) + 1
+            self._supersede(kind)
         until = time.monotonic() + patience
         for thread in self._threads:
             thread.join(max(until - time.monotonic(), 0.0))
@@ -119,18 +134,36 @@ class Background(QObject):
     def _work(self, task: _Task) -> None:
         answer: Any = None
         error: BaseException | None = None
+        self._await_turn(task)
         began = time.monotonic()
         try:
             with unless(lambda: not self._is_current(task)):
+                go_on()
                 answer = task.work()
         except BaseException as caught:  # a bug must reach the log, whatever it is
             error = caught
         now = time.monotonic()
         self._took[task.kind] = (now, now - began)
+        if task.kind in _IN_TURN:
+            with self._turn_ended:
+                self._in_turn.remove(task)
+                self._turn_ended.notify_all()
         try:
             self._answered.emit(task, answer, error)
         except RuntimeError:
             return  # the window was closed meanwhile, and this object with it
+
+    def _await_turn(self, task: _Task) -> None:
+        """Wait for the tasks of ``_IN_TURN`` that began before this one."""
+
+        def may_begin() -> bool:
+            if task not in self._in_turn or not self._is_current(task):
+                return True
+            earlier = self._in_turn[: self._in_turn.index(task)]
+            return not any(map(self._is_current, earlier))
+
+        with self._turn_ended:
+            self._turn_ended.wait_for(may_begin)
 
     @Slot(object, object, object)
     def _take_answer(self, task: _Task, answer: Any, error: BaseException | None) -> None:

@@ -46,6 +46,16 @@ from .values import Values
 
 MOST_NAMES = 3
 """Names that the status line lists, at most."""
+_LONG_PASS = 50_000
+"""Steps of a backward pass that is worked out after the picture: it takes a quarter of a second and
+more."""
+
+
+def _is_long(call: CallDiagnosis) -> bool:
+    """Whether a call has a long backward pass, of the run or computed after it."""
+    replay = call.call.replay
+    steps = len(call.call.steps) or (len(replay.steps) if replay is not None else 0)
+    return steps > _LONG_PASS
 
 
 class Document(QObject):
@@ -215,7 +225,7 @@ class Document(QObject):
             self._set_overlay(Overlay(show_bridge=self.view.overlay.show_bridge))
         self.trace_changed.emit()
         if trace is EMPTY_TRACE:
-            self.background.drop("diagnose")
+            self.background.drop("diagnose", "walk")
             self.diagnosis = EMPTY_DIAGNOSIS
             self._picturing.clear()
             self.diagnosis_changed.emit()
@@ -228,7 +238,7 @@ class Document(QObject):
 
     def _forget_diagnosis(self) -> None:
         """Drop the cards, marks and steps of the run before at once; its graph stays, faded."""
-        self.background.drop("diagnose")
+        self.background.drop("diagnose", "walk")
         self._set_overlay(replace(self.view.overlay, step=None))
         self.diagnosis = EMPTY_DIAGNOSIS
         self._picturing.relink()
@@ -241,7 +251,7 @@ class Document(QObject):
         that are alike stay in place. ``unfolded``: paths of groups to open."""
         self.trace = opened.trace
         self.diagnosis = with_fixes_of(self.diagnosis, opened.diagnosis)
-        self.background.drop("diagnose")
+        self.background.drop("diagnose", "walk")
         view = self.view
         self._set_view(
             replace(view, folded=view.folded - unfolded, unfolded=view.unfolded | unfolded)
@@ -267,6 +277,7 @@ class Document(QObject):
 
     def _diagnose(self, trace: Trace) -> None:
         if not self.is_running or self.background.is_due("diagnose"):  # as with pictures
+            self.background.drop("walk")
             work = partial(self._diagnosed, trace, self.view.overlay.call)
             self.background.submit("diagnose", work, self._take_diagnosis)
 
@@ -274,12 +285,28 @@ class Document(QObject):
         """The diagnosis, with the backward pass of the call that is shown: panels ask for it."""
         diagnosis = self.stages.diagnose(trace)
         shown = diagnosis.call(None if call is None else CallId(call))
-        if shown is not None:
+        if shown is not None and not _is_long(shown):
             shown.work_out()
         diagnosis.compare_findings()
         return diagnosis
 
     def _take_diagnosis(self, diagnosis: Diagnosis) -> None:
+        """Show a diagnosis. A long backward pass comes after the picture: cards have no use for
+        it, and the picture shows where a gradient flows when it is known."""
+        call = self.view.overlay.call
+        shown = diagnosis.call(None if call is None else CallId(call))
+        if shown is None or not _is_long(shown):
+            self._take_walked(diagnosis)
+            return
+        self._keep_diagnosis(diagnosis.without_pass(shown))
+
+        def walk() -> Diagnosis:
+            shown.work_out()
+            return diagnosis
+
+        self.background.submit("walk", walk, self._take_walked)
+
+    def _take_walked(self, diagnosis: Diagnosis) -> None:
         self._keep_diagnosis(diagnosis)
         if not self.is_running and not self.is_loaded:
             self.mending.try_fixes(self.trace, diagnosis)
@@ -485,7 +512,7 @@ class Document(QObject):
         self.mending.forget()
         self.comparing.leave()
         self.insides.give_up()
-        self.background.drop("arrange", "compose", "diagnose", "export", "fetch", "open")
+        self.background.drop("arrange", "compose", "diagnose", "export", "fetch", "open", "walk")
         self._picturing.begin_anew()
 
     # Trouble

@@ -102,12 +102,13 @@ def _recorded_for(index: TraceIndex, call: Call) -> Callable[[Op], bool]:
     tape: Tape | None = trace.tapes.get(call.tape) if call.tape is not None else None
 
     def is_inside(op: Op) -> bool:
-        if tape is None or tape.id in op.tapes:
-            return True
-        entry = index.entry_of.get(op.id)
-        if entry is not None and entry.id != op.id:
-            return is_inside(entry)
-        return not index.descent.is_backward(op) and tape.is_recording(op.when)
+        # A function that called itself would be a cycle, and keep the trace until one is collected.
+        while tape is not None and tape.id not in op.tapes:
+            entry = index.entry_of.get(op.id)
+            if entry is None or entry.id == op.id:
+                return not index.descent.is_backward(op) and tape.is_recording(op.when)
+            op = entry
+        return True
 
     return is_inside
 

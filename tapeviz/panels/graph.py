@@ -41,7 +41,7 @@ GRAIN = 10
 """The room of the picture is rounded to this many px."""
 CORNERS = ((True, True), (True, False), (False, False), (False, True))
 """Places of the minimap: (is on the right, is below)."""
-MAKING = frozenset(("diagnose", "arrange", "compose"))
+MAKING = frozenset(("diagnose", "arrange", "compose", "walk"))
 """Background work that makes a picture."""
 SETTLED = 120
 """Milliseconds without a change after which a new size of the panel is used."""
@@ -274,8 +274,9 @@ class GraphPanel(Panel):
 
     def _begin_at_story(self) -> None:
         """A picture too large to be read as a whole begins where its story is: at the cut and the
-        target. Graph and diagnosis come in any order: until both are there, each scene moves the
-        first view, unless the user moved the camera. The minimap shows where that is."""
+        target. Where the gradient stops is known before the graph or after it: until all is there,
+        each scene moves the first view, unless the user moved the camera. The minimap shows where
+        that is."""
         view, document = self.view, self.document
         is_settled = not document.is_running and document.current_call is not None
         is_ours = self._awaits_story and view.is_at_first_view

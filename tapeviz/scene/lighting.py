@@ -41,9 +41,10 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
     """The whole flow of a call.
 
     A wire that stands for several values is cut if one of them is. The wire of a constant carries
-    no gradient unless the constant is a source: nobody asked for it.
+    no gradient unless the constant is a source: nobody asked for it. No wire is lit while the pass
+    is worked out.
     """
-    if shown is None:
+    if shown is None or shown.is_pending:
         return UNLIT
     flow = shown.flow
     asked = {name for tensor in flow.sources for name in boxes_of(base, tensor, shown)}

@@ -59,8 +59,8 @@ class NumberMap(Mapping[Key, Value]):
     def __init__(self, pairs: NumberPairs) -> None:
         """Where several pairs have one key the last holds, as in a dictionary."""
         self._pairs = pairs
-        keys = pairs.keys
-        self._count = len(keys) - sum(map(int.__eq__, keys, keys[1:]))
+        keys = np.frombuffer(pairs.keys, np.int64)
+        self._count = len(keys) - int(np.count_nonzero(keys[1:] == keys[:-1]))
 
     @classmethod
     def of(cls, known: Mapping[Key, Value]) -> NumberMap[Key, Value]:

@@ -94,7 +94,10 @@ class GrowingTrace:
 
     def finish(self) -> Trace:
         """The trace of all events. What comes later is read with the rest, by :meth:`reread`."""
-        self.whole = self._current().trace(self.values(), is_last=True)
+        if self._latest is not None and self._latest[0] == len(self.lines):
+            self.whole = self._latest[1]
+        else:
+            self.whole = self._current().trace(self.values(), is_last=True)
         self._reader = self._latest = None  # the reader's parts are the trace's own now
         return self.whole
 

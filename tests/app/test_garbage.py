@@ -8,7 +8,7 @@ import threading
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from tapeviz.app.processes.garbage import RUNS, GarbageCollector
+from tapeviz.app.processes.garbage import EVERY, MANY, RUNS, GarbageCollector
 from tapeviz.app.window import Window
 
 
@@ -58,4 +58,22 @@ def test_frozen_garbage_is_collected_when_nobody_is_at_work(qtbot: QtBot, window
         collector._rest.timeout.emit()
         assert Witness.ended_on == []
     collector._rest.timeout.emit()
+    assert Witness.ended_on == [threading.main_thread()]
+
+
+def test_a_graph_in_the_making_is_frozen_and_not_walked(qtbot: QtBot, window: Window) -> None:
+    collector = GarbageCollector(window)
+    collector._timer.stop()
+    gc.collect()
+    Witness.ended_on.clear()
+    Witness()
+    kept = [[] for _ in range(MANY + 1_000)]
+    frozen = gc.get_freeze_count()
+    collector.collect()
+    assert gc.get_freeze_count() > frozen + MANY
+    qtbot.wait(2 * EVERY)
+    assert Witness.ended_on == []
+    assert kept
+    gc.unfreeze()
+    gc.collect()
     assert Witness.ended_on == [threading.main_thread()]

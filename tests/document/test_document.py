@@ -320,6 +320,55 @@ def test_work_that_another_replaces_ends_where_it_asks(qtbot: QtBot) -> None:
     go_on()  # outside of the background nothing ends
 
 
+def test_computing_tasks_come_one_after_the_other_unless_nobody_waits_for_one(
+    qtbot: QtBot,
+) -> None:
+    background, go, order = Background(), threading.Event(), list[str]()
+
+    def diagnose() -> None:
+        order.append("diagnosis")
+        go.wait(5)
+        order.append("diagnosed")
+
+    background.submit("diagnose", diagnose, lambda _: None)
+    qtbot.waitUntil(lambda: bool(order))
+    background.submit("arrange", lambda: order.append("arranged"), lambda _: None)
+    background.submit("export", lambda: order.append("exported"), lambda _: None)
+    qtbot.waitUntil(lambda: background.busy == {"diagnose", "arrange"})
+    assert order == ["diagnosis", "exported"]
+    go.set()
+    qtbot.waitUntil(lambda: not background.busy)
+    assert order == ["diagnosis", "exported", "diagnosed", "arranged"]
+    go.clear()
+    background.submit("diagnose", diagnose, lambda _: None)
+    background.submit("arrange", lambda: order.append("again"), lambda _: None)
+    qtbot.waitUntil(lambda: order[-1] == "diagnosis")
+    background.drop("diagnose")
+    qtbot.waitUntil(lambda: not background.busy)
+    assert order[-2:] == ["diagnosis", "again"]
+    go.set()
+
+
+def test_a_long_backward_pass_is_worked_out_after_the_picture(
+    qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapeviz.document.document._is_long", lambda call: True)
+    shown: list[tuple[bool, bool, int]] = []
+
+    def note() -> None:
+        call = document.current_call
+        if call is not None:
+            shown.append((bool(document.scene.boxes), call.is_pending, len(document.steps)))
+
+    document.diagnosis_changed.connect(note)
+    run(qtbot, document)
+    qtbot.waitUntil(lambda: not document.background.busy)
+    steps = len(document.steps)
+    assert steps > 0
+    assert shown[:2] == [(False, True, 0), (True, False, steps)]
+    assert document.scene.wires
+
+
 def test_what_is_folded_away_is_indexed_in_the_background(
     qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:

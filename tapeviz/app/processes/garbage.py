@@ -19,6 +19,11 @@ EVERY = 50
 """Milliseconds between two checks whether there is enough to collect."""
 LONG = 0.02
 """Seconds; after a longer collection all objects are frozen, since it has walked a large trace."""
+MANY = 15_000
+"""More new objects than these at a check: a trace or a graph is being made. They are frozen and not
+walked, which would take up to 0.1 s and find next to nothing."""
+MOST_UNWALKED = 30_000_000
+"""After so many of these, what is frozen is collected when the user rests."""
 RUNS, MOST_RUNS = 8, 64
 """After ``RUNS`` runs frozen objects are collected when the user rests, after ``MOST_RUNS`` at
 once."""
@@ -32,7 +37,7 @@ class GarbageCollector(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._runs = 0
+        self._runs = self._unwalked = 0
         self._seen: object = None
         self._document: Document | None = None
         gc.disable()
@@ -52,6 +57,12 @@ class GarbageCollector(QObject):
         """Collect the oldest generation that is due by Python's counts and thresholds."""
         counts, limits = gc.get_count(), gc.get_threshold()
         if counts[0] <= limits[0]:
+            return
+        if counts[0] > MANY:
+            gc.freeze()
+            self._unwalked += counts[0]
+            if self._unwalked > MOST_UNWALKED and not self._rest.isActive():
+                self._rest.start()
             return
         oldest = 0
         while oldest < 2 and counts[oldest + 1] > limits[oldest + 1]:
@@ -77,7 +88,7 @@ class GarbageCollector(QObject):
         is_at_rest = not document.is_running and seen == self._seen
         self._seen = seen
         if is_at_rest or self._runs >= MOST_RUNS:
-            self._runs = 0
+            self._runs = self._unwalked = 0
             self._rest.stop()
             gc.unfreeze()
             gc.collect()

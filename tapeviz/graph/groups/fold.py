@@ -175,21 +175,25 @@ class _Folding:
 
     def _resolved(self) -> Iterator[tuple[NodeId, NodeId]]:
         """Each node with the id of the node that is drawn for it, if there is one."""
-        home_of = self._tree.home
-        matches: dict[str, dict[NodeId, NodeId | None] | None] = {}
+        home_of, ends, shown = self._tree.home, self._tree.ends, self._shown
+        known: dict[str, tuple[dict[NodeId, NodeId | None] | None, NodeId]] = {}
+        """For each group the counterparts of its nodes, or the node that stands for them all."""
         for name in self._graph:
             home = home_of.get(name, "")
-            if home not in matches:
+            if home not in known:
                 kind, path = self._why_hidden(home)
-                matches[home] = self._matched(path) if kind == "turn" else None
-            match = matches[home]
+                match = self._matched(path) if kind == "turn" else None
+                known[home] = match, group_id(path) if kind == "closed" else ""
+            match, group = known[home]
             found: NodeId | None
-            if match is None:
-                found = self._resolve(name)
-            else:  # nearly all nodes of a long loop
+            if match is not None:  # nearly all nodes of a long loop
                 other = match.get(name)
-                found = None if other is None else self._shown.get(other) or self._resolve(other)
-                self._shown[name] = found
+                found = None if other is None else shown.get(other) or self._resolve(other)
+            elif group and name not in ends:
+                found = group
+            else:
+                found = self._resolve(name)
+            shown[name] = found
             if found is not None:
                 yield name, found
 
@@ -344,10 +348,11 @@ class _Folding:
     def _carry_edges(self, result: nx.MultiDiGraph) -> None:
         merged: dict[tuple[NodeId, NodeId, bool], list[Edge]] = {}
         native: set[tuple[NodeId, NodeId, bool]] = set()
+        shown = self._shown
         for edge in self._graph.edges():
             source, target = edge.source, edge.target
-            start, end = self._shown.get(source), self._shown.get(target)
-            if start is None or end is None:
+            start, end = shown.get(source), shown.get(target)
+            if start is None or end is None or (start == end and end != target):
                 continue
             if start == source and end == target:
                 number = result.number_of_edges(source, target)
@@ -356,7 +361,7 @@ class _Folding:
                 native.add((start, end, False))
                 continue
             carried = self._is_carried(source, target)
-            if start == end and not (carried and end == target):
+            if start == end and not carried:
                 continue
             ends = (start, end, carried)
             if end == target and carried:  # the edge into the turn shown comes first

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 
 from ...trace.model import Op, OpId, Trace
 from ..model import NodeId
@@ -21,6 +21,8 @@ class Shapes:
         self._at = {name: place for place, (name, _) in enumerate(ordered)}
         self._codes: dict[Hashable, int] = {}
         self._known: dict[Hashable, int] = {}
+        self._of_stretch: dict[tuple[str, int, int], int] = {}
+        """The shape of each stretch of the ops (kind, first and last place) that was a branch."""
         self._kinds: list[int] = []
         self._inputs: list[tuple[int, ...]] = []
         # An op is part of a shape at each level of groups. Most ops take values made near them; one
@@ -32,6 +34,7 @@ class Shapes:
         producers = trace.producers
         none = OpId(-1)
         kinds: dict[tuple[str, int], int] = {}
+        codes = self._codes
         for place, (_, op) in enumerate(ordered):
             inputs = tuple([place_of.get(producers.get(tensor, none), -1) for tensor in op.inputs])
             made = [taken for taken in inputs if taken >= 0]
@@ -41,28 +44,51 @@ class Shapes:
                 kind = kinds[key] = self._code((op.type, op.site.id))
             self._inputs.append(inputs)
             self._kinds.append(kind)
-            self._first.append(min(made) if made else place)
-            self._last.append(max(made) if made else place)
+            if len(made) < 2:
+                nearest = made[0] if made else place
+                self._first.append(nearest)
+                self._last.append(nearest)
+            else:
+                self._first.append(min(made))
+                self._last.append(max(made))
             near = tuple([place - taken if taken >= 0 else 0 for taken in inputs])
-            self._whole.append(self._code((kind, near)))
+            self._whole.append(codes.setdefault((kind, near), len(codes)))
 
     def count(self, root: Branch) -> None:
         """Set ``ops`` and ``shape`` of all branches."""
-        found: dict[int, list[int]] = {}
+        at = self._at
+        found: dict[int, tuple[int, int]] = {}
+        """The places of the first and the last op of each branch."""
         for branch in inner_first(root):
-            inside: list[int] = []
+            ops, first, last = 0, -1, -1
             for child in branch.children:
                 if isinstance(child, str):
-                    inside.append(self._at[child])
-                else:
-                    inside += found.pop(id(child))
-            branch.ops = len(inside)
-            branch.shape = self._shape(inside, branch.kind)
-            found[id(branch)] = inside
+                    last = at[child]
+                    if first < 0:
+                        first = last
+                    ops += 1
+                elif child.ops:
+                    begin, last = found.pop(id(child))
+                    if first < 0:
+                        first = begin
+                    ops += child.ops
+            branch.ops = ops
+            branch.shape = self._shape(branch, first, last)
+            found[id(branch)] = first, last
 
-    def _shape(self, inside: list[int], kind: str) -> int:
-        if not inside:
+    def _shape(self, branch: Branch, first: int, last: int) -> int:
+        if not branch.ops:
             return 0
+        if last - first + 1 != branch.ops:
+            return self._shape_within(branch.kind, [self._at[name] for name in _nodes_in(branch)])
+        stretch = branch.kind, first, last
+        shape = self._of_stretch.get(stretch)
+        if shape is None:
+            inside = range(first, last + 1)
+            shape = self._of_stretch[stretch] = self._shape_within(branch.kind, inside)
+        return shape
+
+    def _shape_within(self, kind: str, inside: Sequence[int]) -> int:
         first, last = inside[0], inside[-1]
         whole, earliest, latest = self._whole, self._first, self._last
         codes = [
@@ -88,6 +114,17 @@ class Shapes:
         if isinstance(child, Branch):
             return ("branch", child.kind, child.shape)
         return self._kinds[self._at[child]]
+
+
+def _nodes_in(root: Branch) -> Iterator[NodeId]:
+    """The nodes of the ops of a branch and of those in it, in order."""
+    waiting: list[Branch | NodeId] = [root]
+    while waiting:
+        child = waiting.pop()
+        if isinstance(child, str):
+            yield child
+        else:
+            waiting.extend(reversed(child.children))
 
 
 def weigh(root: Branch) -> None:

@@ -292,6 +292,8 @@ class BackpropPanel(Panel):
             return "The snippet asked for no gradient: there is no backward pass to step through."
         if not document.diagnosis.calls:
             return "The backward pass appears here, a row a step, once a gradient was asked for."
+        if document.current_call is not None and document.current_call.is_pending:
+            return "The backward pass is being read: it is long."
         return "TensorFlow ran no backward step for this call: nothing links target and source."
 
     def _show_calls(self) -> None:
