@@ -47,3 +47,16 @@ def test_two_loops_one_after_the_other() -> None:
     first, second = find_turns(_steps("ab" * 6 + "x" + "cde" * 4))
     assert (first.count, second.count) == (6, 4)
     assert first.end <= second.start
+
+
+def test_the_first_turn_may_lack_the_rows_of_what_it_begins_with() -> None:
+    (rows,) = find_turns(_steps("x" + "abc" * 5 + "a+c" + "z"))
+    assert (rows.count, rows.end) == (6, 19)
+    assert rows.rows_of(1) == range(16, 19)
+    assert rows.rows_of(2) == range(13, 16)
+
+
+@pytest.mark.parametrize("after", ["az", "yz", "acaca"])
+def test_what_follows_a_loop_is_no_turn_of_it(after: str) -> None:
+    (rows,) = find_turns(_steps("abc" * 5 + after))
+    assert (rows.count, rows.end) == (5, 15)

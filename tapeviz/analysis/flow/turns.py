@@ -48,7 +48,8 @@ class TurnRows:
 def find_turns(steps: Sequence[WalkStep]) -> tuple[TurnRows, ...]:
     """Stretches in which the same rows come again at least four times in a row.
 
-    A sum stands where its last share was given, and is no part of what comes again. Each row is
+    The loop's first turn, which ends a stretch, may lack rows: what it begins with is often a
+    constant, to which no gradient goes. A sum stands where its last share was given, and is no part of what comes again. Each row is
     tried a few times, and each try ends where the repetition does: linear in the rows as long as
     turns are short beside the pass.
     """
@@ -66,6 +67,9 @@ def find_turns(steps: Sequence[WalkStep]) -> tuple[TurnRows, ...]:
         after = at + length * count
         if count >= LEAST_TURNS and length * count > LEAST_TURNS:
             starts = tuple(rows[turn] for turn in range(at, after, length))
+            first = _first_turn(keys, at, length, after)
+            if first > after:
+                starts, after = (*starts, rows[after]), first
             end = rows[after] if after < len(rows) else len(steps)
             found.append(TurnRows(starts, end, steps[rows[at]].line))
             at = after
@@ -103,6 +107,18 @@ def _next_same(keys: Sequence[int]) -> list[int]:
         onward[row] = last.get(keys[row], len(keys))
         last[keys[row]] = row
     return onward
+
+
+def _first_turn(keys: Sequence[int], at: int, length: int, after: int) -> int:
+    """The row after those of a turn that lacks less than half of the rows of the turn at ``at``;
+    ``after`` if none follows there."""
+    turn = set(keys[at : at + length])
+    end = after
+    while end < len(keys) and keys[end] in turn:
+        end += 1
+        if end - after > length:
+            return after
+    return end if 2 * (end - after) > length else after
 
 
 def _longest(keys: Sequence[int], onward: Sequence[int], row: int) -> tuple[int, int]:
