@@ -81,6 +81,27 @@ def test_what_differs_begins_where_it_was_not_so_before() -> None:
     assert site.odd_shapes == (10,)
 
 
+@pytest.mark.parametrize(("unused", "odd"), [(True, ()), (False, (1,))])
+def test_only_what_the_target_was_made_from_has_a_shape(unused: bool, odd: tuple[int, ...]) -> None:
+    """The first round computes more; used for the loss or not."""
+    script = Script("\n" * 9)
+    w = script.variable("w", value=[1.0], line=2)
+    for number in range(4):
+        tape = script.tape(line=4)
+        read = script.op("ReadVariableOp", [w], value=[1.0], line=6)
+        if number == 0:
+            more = script.op("Tanh", [read], value=[1.0], line=7)
+            read = read if unused else more
+        y = script.op("Square", [read], value=[1.0], line=8, name="y")
+        square = script.last_op
+        with script.call(tape, [y], [w], line=9, variables=[w]) as results:
+            gave = script.tensor(value=[2.0])
+            script.step(square, [script.tensor(value=[1.0])], [gave])
+            results.append(gave)
+    (site,) = diagnose(script.trace()).rounds.sites
+    assert site.odd_shapes == odd
+
+
 @pytest.mark.parametrize(
     ("lines", "words"),
     [

@@ -84,10 +84,11 @@ def _loss(trace: Trace, call: Call) -> float:
 def shapes_of(trace: Trace, calls: Sequence[Call]) -> Mapping[CallId, ShapeId]:
     """For each call a number that it shares with all calls of the same shape.
 
-    Compared is what the asked tape recorded since its last call: types and places of the ops,
-    which op feeds which, and the dtypes and shapes of what they gave. A call of a compiled function
-    is one op, whether it was opened or not. One pass over the recorded ops. A site's only call
-    has 0: there is nothing to compare it with.
+    Compared is what the asked tape recorded since its last call, of it what the targets were made
+    from (a Keras layer that builds itself computes more than it uses): types and places of the
+    ops, which op feeds which, and the dtypes and shapes of what they gave. A call of a compiled
+    function is one op, whether it was opened or not. One pass over the recorded ops. A site's only
+    call has 0: there is nothing to compare it with.
     """
     made = Counter(call.site.id for call in calls)
     shapes: dict[CallId, ShapeId] = {call.id: 0 for call in calls if made[call.site.id] == 1}
@@ -110,11 +111,22 @@ def shapes_of(trace: Trace, calls: Sequence[Call]) -> Mapping[CallId, ShapeId]:
             end = passed
             while end < len(ops) and ops[end].when < call.when:
                 end += 1
-            digest = _digest(trace, ops[passed:end], digest)
+            digest = _digest(trace, _leading_to(call, ops[passed:end]), digest)
             done[call.tape] = digest, end
         key = (digest, call.site.id, tuple(_form(trace, source.tensor) for source in call.sources))
         shapes[call.id] = numbers.setdefault(key, len(numbers))
     return shapes
+
+
+def _leading_to(call: Call, ops: Sequence[Op]) -> list[Op]:
+    """The ops, in order, that the targets of a call were made from."""
+    wanted = {target.tensor for target in call.targets}
+    found = []
+    for op in reversed(ops):
+        if not wanted.isdisjoint(op.outputs):
+            wanted.update(op.inputs)
+            found.append(op)
+    return found[::-1]
 
 
 def _digest(trace: Trace, ops: Sequence[Op], before: int) -> int:
