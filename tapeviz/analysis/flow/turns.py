@@ -49,9 +49,9 @@ def find_turns(steps: Sequence[WalkStep]) -> tuple[TurnRows, ...]:
     """Stretches in which the same rows come again at least four times in a row.
 
     The loop's first turn, which ends a stretch, may lack rows: what it begins with is often a
-    constant, to which no gradient goes. A sum stands where its last share was given, and is no part of what comes again. Each row is
-    tried a few times, and each try ends where the repetition does: linear in the rows as long as
-    turns are short beside the pass.
+    constant, to which no gradient goes. A sum stands where its last share was given, and is no part
+    of what comes again. Each row is tried a few times, and each try ends where the repetition does:
+    linear in the rows as long as turns are short beside the pass.
     """
     rows = [row for row, step in enumerate(steps) if step.kind != "sum"]
     numbers: dict[tuple[str, str, int], int] = {}
