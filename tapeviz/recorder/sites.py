@@ -13,8 +13,6 @@ _GeneratedLines = Mapping[tuple[str, int], tuple[str, int, str]]
 _NOWHERE = ("", 0, "")
 _Branch = tuple[int, int | str, int]
 """Number of the caller's place; function by id or name; its instruction or line."""
-_CACHE = 0
-"""The opcode of an inline cache, and of no instruction."""
 
 
 class Sites:
@@ -36,7 +34,6 @@ class Sites:
         self._sent = 1
         self._growing = threading.Lock()
         self._positions: dict[int, _Positions] = {}
-        self._instructions: dict[int, bytes] = {}
 
     def here(self, frame: FrameType | None) -> int:
         """The number of the place that ``frame`` was called from; 0 outside the snippet."""
@@ -111,7 +108,7 @@ class Sites:
                 if isinstance(code, str):
                     at, branch = seen_at, (number, code, seen_at)
                 else:
-                    at = self._instruction(code, seen_at)
+                    at = self._positions_of(code).first(seen_at)
                     branch = number, id(code), at
                 known = self._branches.get(branch)
                 if known is None:
@@ -121,19 +118,6 @@ class Sites:
                 number = known
             self._numbers[key] = number
         return number
-
-    def _instruction(self, code: CodeType, offset: int) -> int:
-        """Where the instruction begins that this offset lies in.
-
-        Python 3.11 and later run a frequent call of a Python function (``x[i]``, a property) in the
-        caller's loop, and the caller's ``f_lasti`` then is that of the instruction's inline cache.
-        """
-        codes = self._instructions.get(id(code))
-        if codes is None:
-            codes = self._instructions[id(code)] = code.co_code
-        while offset > 0 and offset < len(codes) and codes[offset] == _CACHE:
-            offset -= 2
-        return offset
 
     def unsent(self) -> list[tuple[int, list[Any], int]]:
         """The places numbered since the last call: number, innermost frame, place of its caller."""
@@ -146,10 +130,7 @@ class Sites:
     def _frame(self, code: CodeType | str, instruction: int) -> list[Any]:
         if isinstance(code, str):  # a function and its line, from generated code
             return [code, instruction, -1, -1, -1]
-        positions = self._positions.get(id(code))
-        if positions is None:
-            positions = self._positions[id(code)] = _Positions(code)
-        line, end_line, column, end_column = positions.at(instruction)
+        line, end_line, column, end_column = self._positions_of(code).at(instruction)
         if end_line is None:
             return [code.co_name, line, -1, -1, -1]
         return [
@@ -159,6 +140,12 @@ class Sites:
             end_line,
             self._characters(end_line, end_column),
         ]
+
+    def _positions_of(self, code: CodeType) -> _Positions:
+        positions = self._positions.get(id(code))
+        if positions is None:
+            positions = self._positions[id(code)] = _Positions(code)
+        return positions
 
     def _characters(self, line: int | None, column: int | None) -> int:
         """A column in UTF-8 bytes as a column in characters."""
@@ -179,6 +166,20 @@ class _Positions:
         self._first = code.co_firstlineno
         # PEP 657, since Python 3.11: one for each two bytes.
         self._exact = list(code.co_positions()) if hasattr(code, "co_positions") else []
+        self._firsts: dict[Any, int] = {}
+        for index, position in enumerate(self._exact):
+            self._firsts.setdefault(position, index)
+
+    def first(self, instruction: int) -> int:
+        """The first instruction with the position of this one.
+
+        Python 3.11 and later exchange instructions that run often: the same call then stands at
+        ``CALL``, at the ``PRECALL`` before it, or at its inline cache (``x[i]``, a property).
+        """
+        index = instruction // 2
+        if index >= len(self._exact) or None in self._exact[index]:
+            return instruction
+        return 2 * self._firsts[self._exact[index]]
 
     def at(self, instruction: int) -> tuple[int, int | None, int | None, int | None]:
         """Line, end line, column, end column of the instruction at a byte offset."""
