@@ -33,7 +33,7 @@ from .errors import TapevizError
 from .kernel import Run
 from .trace.events import Event, Noted, ReplayRan, TensorSeen, decode
 from .trace.growing import GrowingTrace
-from .trace.model import Array, Call, OpId, Stats, TensorId, Trace
+from .trace.model import Array, Call, OpId, TensorId, Trace
 from .trace.values import TensorPart, array_of, stats_from
 
 _ANSWER_SECONDS = 60.0
@@ -146,7 +146,6 @@ class ProcessRequests:
         if value is not None:
             return value
         about, buffers = self._fetch("tensor", {"id": int(tensor)}, _TENSOR_SECONDS)
-        _check_again(about, trace.stats(tensor) if trace else None)
         return array_of(buffers[0], about["dtype"], tuple(about["shape"]))
 
     def part(self, tensor: TensorId, shape: tuple[int, ...], index: tuple[int, ...]) -> TensorPart:
@@ -154,13 +153,13 @@ class ProcessRequests:
         of all of it."""
         trace = self._growing.whole
         known = trace.stats(tensor) if trace else None
-        asked = {"id": int(tensor), "shape": shape, "index": index, "stats": known is None}
+        is_ranged = known is not None and known.has_range
+        asked = {"id": int(tensor), "shape": shape, "index": index, "stats": not is_ranged}
         sizes = {"most": _MOST_OF_PART, "spread": _MOST_SPREAD}
         about, buffers = self._fetch("part", {**asked, **sizes}, _TENSOR_SECONDS)
-        _check_again(about, known)
         part = array_of(buffers[0], about["dtype"], tuple(about["shape"]))
         spread = array_of(buffers[1], about["dtype"], (-1,))
-        stats = known or (stats_from(about["stats"]) if about["stats"] else None)
+        stats = stats_from(about["stats"]) if about["stats"] else known
         return TensorPart(part, tuple(about["steps"]), spread, stats)
 
     def replay(self, arguments: Mapping[str, Any]) -> dict[str, Array]:
@@ -295,10 +294,3 @@ class ProcessRequests:
         except (KeyError, msgspec.MsgspecError) as error:
             raise TapevizError(f"the kernel’s answer cannot be read: {error}") from None
         self._answered.add(key)
-
-
-def _check_again(about: Mapping[str, Any], known: Stats | None) -> None:
-    """Raise ``TapevizError`` if a tensor that was computed again is not the one of the run."""
-    again = about.get("again")
-    if again and known is not None and stats_from(again) != known:
-        raise TapevizError("they were let go of, and came out otherwise when computed again")

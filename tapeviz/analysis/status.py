@@ -60,4 +60,6 @@ def status_of(trace: Trace, gradient: TensorId | None) -> Status:
 
 def is_zero(stats: Stats | None) -> bool:
     """Whether all elements are exactly 0; so they are where there is none."""
-    return stats is not None and not (stats.nonfinite or stats.min or stats.max)
+    if stats is None or stats.nonfinite:
+        return False
+    return not (stats.min or stats.max) if stats.has_range else not stats.norm

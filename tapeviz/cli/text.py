@@ -270,8 +270,9 @@ def _number(trace: Trace, number: TensorId | Array) -> str:
     known, stats = trace.tensors.get(tensor), trace.stats(tensor)
     if known is None or stats is None:
         return "(a tensor of a graph: no value of it is known)"
-    low, high = stats.min, stats.max
-    return f"{known.dtype} {list(known.shape or ())}, min {low:g}, max {high:g}"
+    found = {"min": stats.min, "max": stats.max} if stats.has_range else {"norm": stats.norm}
+    numbers = [f"{name} {value:g}" for name, value in found.items() if value is not None]
+    return ", ".join([f"{known.dtype} {list(known.shape or ())}", *numbers])
 
 
 def _printed(trace: Trace, value: Array) -> str:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import limits, private
+from . import private
 from .attributes import readable
 from .history import History, KeptOp
 from .hooks.kept_calls import KeptCall
@@ -87,7 +87,7 @@ class Encoder:
                     identity = tensor._id or FIRST_ID
                     given.append(identity)
                     if identity not in seen:
-                        look(identity, tensor, lines)
+                        look(identity, tensor, lines, kind)
                 outs = f"[{identity}]" if len(given) == 1 else str(given)
                 try:
                     tail = tails[kind, attrs, site, scope, state]
@@ -299,7 +299,7 @@ class Encoder:
         for tensor in tensors:
             if isinstance(tensor, private.EagerTensor):
                 self.tensors.keep(tensor)
-                self.tensors.send_value(tensor, self._lines, limits.ELEMENTS_OF_RESULT)
+                self.tensors.send_result(tensor, self._lines)
         self._lines.append(json.dumps(fields))
 
     def dense(self, gradient: Any) -> Any:

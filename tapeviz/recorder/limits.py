@@ -13,9 +13,9 @@ KEPT_BYTES = 1536 * MEBIBYTE
 CALL_BYTES = 512 * MEBIBYTE
 """Arguments and variables that are held to run calls of compiled functions again."""
 PASSING_BYTES = 128 * MEBIBYTE
-"""Gradients that are held between one step of a backward pass and the next. A plain run uses their
-memory again and again; more than these would be memory that it never touches, which costs as much
-time as many an op."""
+"""Tensors that are held though they could be computed again. A plain run uses their memory again
+and again; more than these would be memory that it never touches, which costs as much time as many
+an op."""
 
 # Values and names.
 ELEMENTS_SENT = 1024

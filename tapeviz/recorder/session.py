@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from . import limits, numbering, private, program, seeding
 from .after import following
-from .after.again import CannotRepeat, compute_again
+from .after.again import CannotRepeat, tensor_of
 from .encode import Encoder
 from .history import History
 from .hooks import (
@@ -100,6 +100,7 @@ class Session:
             for event in endings:
                 self.recording.emit(event)
             self.log.close()
+            self.tensors.end_run()
 
     def _look_inside(self) -> None:
         """The last call of each function, for as long as that takes little time."""
@@ -107,6 +108,7 @@ class Session:
         enough = contextlib.suppress(KeyboardInterrupt)
         with enough, self.log.hiding():
             self.log.flush()  # calls get the numbers of their ops
+            self.tensors.end_run()
             for graph in kept.graphs():
                 call = kept.call(graph, kept.count(graph))
                 if call is None or time.monotonic() > until:
@@ -134,42 +136,30 @@ class Session:
         return {"events": lines}, [self.tensors.take_blob()]
 
     def tensor(self, identity: int) -> tuple[dict[str, Any], list[bytes]]:
-        """All elements of a tensor that was kept, or is computed again: then with statistics
-        (``again``), by which that can be seen to have given the same."""
+        """All elements of a tensor that was kept, or is computed again."""
         try:
-            tensor, is_again = self._tensor(identity)
+            tensor = tensor_of(self.encoder, identity)
             raw = raw_bytes(tensor)
-            about = {"dtype": tensor.dtype.name, "shape": list(tensor.shape)}
-            return about | ({"again": statistics(array_of(tensor))} if is_again else {}), [raw]
+            return {"dtype": tensor.dtype.name, "shape": list(tensor.shape)}, [raw]
         except CannotRepeat as reason:
             return {"error": f"{_LET_GO}, and {reason}"}, []
         except Exception as error:
             return {"error": f"tensor {identity} has no elements to give: {error}"}, []
 
-    def _tensor(self, identity: int) -> tuple[Any, bool]:
-        """A tensor, and whether it was computed again. Raises :class:`CannotRepeat`."""
-        tensor = self.tensors.tensor(identity)
-        if tensor is not None:
-            return tensor, False
-        return compute_again(self.encoder, identity), True
-
     def part(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-        """A slice of a large tensor to look at, its statistics, and some elements of all of it;
-        ``again``: as of :meth:`tensor`."""
+        """A slice of a large tensor to look at, its statistics, and some elements of all of it."""
         try:
-            tensor, is_again = self._tensor(int(arguments["id"]))
+            tensor = tensor_of(self.encoder, int(arguments["id"]))
             array, most = array_of(tensor), int(arguments["most"])
             part, steps = part_of(array, arguments["shape"], arguments["index"], most)
             spread = spread_of(array, int(arguments["spread"]))
-            is_asked = is_again or arguments.get("stats")
-            stats = statistics(array) if is_asked else None
+            stats = statistics(array) if arguments.get("stats") else None
         except CannotRepeat as reason:
             return {"error": f"{_LET_GO}, and {reason}"}, []
         except Exception as error:
             return {"error": f"tensor {arguments['id']} has no elements to give: {error}"}, []
         about = {"dtype": tensor.dtype.name, "shape": list(part.shape), "steps": steps}
-        about |= {"stats": stats} | ({"again": stats} if is_again else {})
-        return about, [little_endian(part), little_endian(spread)]
+        return about | {"stats": stats}, [little_endian(part), little_endian(spread)]
 
     def _begin(self) -> None:
         self.recording.emit(

@@ -13,6 +13,7 @@ from .values import (
     array_of,
     go_together,
     little_endian,
+    norm_alone,
     raw_bytes,
     sampling,
     statistics,
@@ -37,11 +38,11 @@ class _Form(NamedTuple):
 
 
 class _Budget:
-    """Tensors that are held up to so many bytes, the oldest first."""
+    """Tensors that are held up to ``limit`` bytes; the oldest go first."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._used = 0
+        self.limit = limit
+        self.used = 0
         self._by_age: dict[int, int] = {}
 
     def add(self, identity: int, size: int) -> list[int]:
@@ -49,14 +50,14 @@ class _Budget:
         gone: list[int] = []
         self.remove(identity)
         self._by_age[identity] = size
-        self._used += size
-        while self._used > self._limit:
+        self.used += size
+        while self.used > self.limit:
             gone.append(next(iter(self._by_age)))
             self.remove(gone[-1])
         return gone
 
     def remove(self, identity: int) -> None:
-        self._used -= self._by_age.pop(identity, 0)
+        self.used -= self._by_age.pop(identity, 0)
 
 
 class Tensors:
@@ -64,8 +65,8 @@ class Tensors:
 
     A small tensor whose elements travelled is not held: it is made again from the bytes. For
     others TensorFlow's own memory is held, as a NumPy array, so that the snippet's object dies when
-    it drops it. The oldest large ones are let go of when ``keep_budget`` is used up, gradients
-    between two steps of a backward pass when :data:`.limits.PASSING_BYTES` is.
+    it drops it. The oldest large ones are let go of when ``keep_budget`` is used up; those that can
+    be computed again when :data:`.limits.PASSING_BYTES` is.
     ``seen``: for each id where its bytes are, or -1; plain integers, so that the garbage collector
     has nothing to visit.
     """
@@ -79,13 +80,16 @@ class Tensors:
         self._lasting = _Budget(keep_budget)
         self._passing = _Budget(min(keep_budget, limits.PASSING_BYTES))
         self._stayed: set[int] = set()
+        self._norms: dict[int, float | None] = {}
+        """Norms of large tensors as they were while the snippet ran, to know these again."""
+        self._is_over = False
         self.glanced: set[int] = set()
         """Large tensors whose elements were not looked at, as nothing has named them so far."""
         self.elements = 0
         """Elements of all large tensors that were seen so far."""
         self._measured: dict[tuple[int, int, int], tuple[int, Any]] = {}
-        self._unmeasured: list[tuple[int, str, str, Any]] = []
-        """The events that wait for statistics: place, text before and after these, array."""
+        self._unmeasured: list[tuple[int, int, str, str, Any]] = []
+        """The events that wait for statistics: place, id, text before and after these, array."""
         self._samplings: dict[tuple[int, ...], tuple[Any, list[int]]] = {}
         self._forms: dict[Any, _Form] = {}
         self._forms_by_place: list[_Form] = []
@@ -93,8 +97,13 @@ class Tensors:
         self._sent: list[bytes] = []
         self._sent_from: list[int] = []
 
-    def see(self, identity: int, tensor: Any, lines: list[str]) -> None:
-        """Write the ``tensor`` event of an eager tensor that was not seen before. Hot."""
+    def see(
+        self, identity: int, tensor: Any, lines: list[str], op_type: str | bytes | None = None
+    ) -> None:
+        """Write the ``tensor`` event of an eager tensor that was not seen before. Hot.
+
+        ``op_type``: of the op that gave it, where that is known.
+        """
         key = (tensor._datatype_enum(), tensor._shape_tuple())
         try:
             _, text, size, place, _, _ = self._forms[key]
@@ -108,12 +117,14 @@ class Tensors:
             self.offset = offset + size
         else:
             self.seen[identity] = -1
-            self._see_slowly(identity, tensor, lines)
+            self._see_slowly(identity, tensor, lines, op_type)
 
-    def glance(self, identity: int, tensor: Any, lines: list[str]) -> None:
+    def glance(
+        self, identity: int, tensor: Any, lines: list[str], op_type: str | bytes | None = None
+    ) -> None:
         """Like :meth:`see`, but large elements are looked at when it is seen again."""
         if math.prod(tensor._shape_tuple()) <= self.value_limit:
-            self.see(identity, tensor, lines)
+            self.see(identity, tensor, lines, op_type)
         else:
             self.seen[identity] = -1
             self.glanced.add(identity)
@@ -150,13 +161,20 @@ class Tensors:
             line += _as_stats(statistics(array)) + self._sample(array)
         lines.append(line + "}")
 
-    def send_value(self, tensor: Any, lines: list[str], limit: int) -> None:
-        """Send a tensor's elements though it is larger than others that travel."""
+    def send_result(self, tensor: Any, lines: list[str]) -> None:
+        """Send the elements of what was asked for, though it is larger than others that travel; of
+        a still larger one all statistics."""
         identity = private.id_of(tensor)
-        if identity not in self._stayed or _count(tensor) > limit:
+        if identity not in self._stayed:
             return
-        self._stayed.discard(identity)
-        line = self._head(identity, tensor) + self._travel(raw_bytes(tensor))
+        line = self._head(identity, tensor)
+        if _count(tensor) <= limits.ELEMENTS_OF_RESULT:
+            self._stayed.discard(identity)
+            line += self._travel(raw_bytes(tensor))
+        elif self._is_over:
+            return
+        else:
+            line += _as_stats(statistics(array_of(tensor)))
         lines.append(f'{line},"kept":{"true" if identity in self._held else "false"}}}')
 
     def keep(self, tensor: Any) -> None:
@@ -170,13 +188,14 @@ class Tensors:
     def measure(self, lines: list[str]) -> None:
         """Complete these events, to be done with all that were written before others are."""
         waiting, self._unmeasured = self._unmeasured, []
-        by_size: dict[int, list[tuple[int, str, str, Any]]] = {}
+        by_size: dict[int, list[tuple[int, int, str, str, Any]]] = {}
         for each in waiting:
-            by_size.setdefault(each[3].size, []).append(each)
+            by_size.setdefault(each[-1].size, []).append(each)
         for alike in by_size.values():
-            all_found = statistics_of_many([array for _, _, _, array in alike])
-            for (place, before, after, _), found in zip(alike, all_found, strict=True):
+            all_found = statistics_of_many([each[-1] for each in alike])
+            for (place, identity, before, after, _), found in zip(alike, all_found, strict=True):
                 lines[place] = before + _as_stats(found) + after
+                self._norms[identity] = found[3] if found else None
 
     def take_blob(self) -> bytes:
         """The bytes to be sent since the last call."""
@@ -211,14 +230,26 @@ class Tensors:
         """Whether the elements of the tensor with this id can be had."""
         return identity in self._held or self.seen.get(identity, -1) >= 0
 
+    def end_run(self) -> None:
+        """From now on all statistics of a large tensor are made at once, and what comes is held in
+        the room that the run left: it lets go of nothing that others are computed from."""
+        self._is_over = True
+        room = self._lasting.limit - self._lasting.used
+        self._passing.limit = max(self._passing.limit, room)
+
     def hold_again(self, identity: int, tensor: Any) -> None:
-        """Hold a tensor that was let go of and computed anew, as gradients between two steps of a
-        backward pass are held."""
+        """Hold a tensor that was let go of and computed anew."""
         number = tensor._datatype_enum()
         if self.has(identity) or private.is_opaque(number) or private.is_string(number):
             return
         array = array_of(tensor)
         self._hold(identity, (number, array), array.nbytes, self._passing)
+
+    def is_same(self, identity: int, tensor: Any) -> bool:
+        """Whether a tensor that was computed anew has the norm of the one with this id, as far as
+        that is known."""
+        known = self._norms.get(identity)
+        return known is None or _norm(array_of(tensor)) == known
 
     def _travel(self, raw: bytes) -> str:
         """Send these bytes; the fields that say where they are."""
@@ -251,11 +282,14 @@ class Tensors:
         self._forms_by_place.append(form)
         return form
 
-    def _see_slowly(self, identity: int, tensor: Any, lines: list[str]) -> None:
+    def _see_slowly(
+        self, identity: int, tensor: Any, lines: list[str], op_type: str | bytes | None
+    ) -> None:
         """One whose elements are large or no plain numbers."""
         line = self._head(identity, tensor)
         number, count = tensor._datatype_enum(), _count(tensor)
-        budget = self._passing if identity in self.glanced else self._lasting
+        can_repeat = identity in self.glanced or (op_type and private.functions.can_repeat(op_type))
+        budget = self._passing if can_repeat or self._is_over else self._lasting
         self.glanced.discard(identity)
         self.elements += count
         if private.is_opaque(number):
@@ -277,20 +311,26 @@ class Tensors:
             return
         self._stayed.add(identity)
         if go_together(array):
-            self._unmeasured.append((len(lines), line, self._sample(array) + end, array))
+            after = self._sample(array) + end
+            self._unmeasured.append((len(lines), identity, line, after, array))
             lines.append("")
         else:
             found = self._statistics(identity, array, number)
             lines.append(line + _as_stats(found) + self._sample(array) + end)
 
     def _statistics(self, identity: int, array: Any, number: int) -> Any:
-        """Statistics of an array; those of another tensor in the same memory, which a reshape, a
-        read or an identity shares, as long as that one is held."""
+        """Statistics of an array, while the snippet runs the norm alone if that will do; those of
+        another tensor in the same memory, which a reshape, a read or an identity shares, as long as
+        that one is held."""
         key = (address_of(array), array.nbytes, number)
         known, found = self._measured.get(key, (0, None))
+        if self._is_over:
+            return statistics(array)
         if known not in self._held:
-            found = statistics(array)
+            norm = norm_alone(array)
+            found = statistics(array) if norm is None else [None, None, None, norm, 0.0, 0.0]
             self._measured[key] = identity, found
+        self._norms[identity] = found[3] if found else None
         return found
 
     def _head(self, identity: int, tensor: Any) -> str:
@@ -314,6 +354,15 @@ def _as_stats(found: list[float | None] | None) -> str:
     """Statistics as a field of an event; JSON's numbers are Python's unless one is missing."""
     text = str(found) if found and None not in found else json.dumps(found)
     return f',"stats":{text}'
+
+
+def _norm(array: Any) -> float | None:
+    """The norm of a large array, as it was measured while the snippet ran."""
+    norm = None if go_together(array) else norm_alone(array)
+    if norm is None:
+        found = statistics(array)
+        norm = found[3] if found else None
+    return norm
 
 
 def _count(tensor: Any) -> int:

@@ -52,14 +52,12 @@ def tensor_words(tensor: TensorId, trace: Trace, has_stats: bool = True) -> str:
 
 
 def stats_words(stats: Stats | None) -> str:
-    """``, min 0, max 4, mean 1.5, 2 NaN``."""
+    """``, min 0, max 4, mean 1.5, 2 NaN``; ``, norm 52.4`` where no more is known."""
     if stats is None:
         return ""
-    words = "".join(
-        f", {name} {value:.4g}"
-        for name, value in (("min", stats.min), ("max", stats.max), ("mean", stats.mean))
-        if value is not None
-    )
+    known = ("min", stats.min), ("max", stats.max), ("mean", stats.mean)
+    shown = known if stats.has_range else (("norm", stats.norm),)
+    words = "".join(f", {name} {value:.4g}" for name, value in shown if value is not None)
     words += f", {stats.nan} NaN" if stats.nan else ""
     return words + (f", {stats.inf} infinite" if stats.inf else "")
 

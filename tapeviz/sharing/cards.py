@@ -121,7 +121,8 @@ def _table(heading: str, trace: Trace, tensor: TensorId, note: str = "") -> Page
     stats = trace.stats(tensor)
     numbers = ""
     if stats is not None and stats.norm is not None:
-        numbers = f"norm {stats.norm:.4g} · min {stats.min:.4g} · max {stats.max:.4g}"
+        known = ("norm", stats.norm), ("min", stats.min), ("max", stats.max)
+        numbers = " · ".join(f"{name} {value:.4g}" for name, value in known if value is not None)
     return PageTable(heading, (), " · ".join(filter(None, (numbers, note))))
 
 

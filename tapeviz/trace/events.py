@@ -66,7 +66,8 @@ class TensorSeen(_Event, frozen=True, tag="tensor"):
     ``kept``: it can be asked for.
     ``text``: the elements of a string tensor, in place of ``at``.
     ``stats``: ``[min, max, mean, l2norm, nan_count, inf_count]`` over the finite elements in
-    float64, for numeric tensors whose value did not travel (null in it: no finite element).
+    float64, for numeric tensors whose value did not travel. Null in it: no finite element, or,
+    where the norm is there, not looked at.
     ``sample``: offset in the blob, rows and columns of evenly spaced elements of a numeric tensor
     whose value did not travel, of ``dtype`` too: a picture of it, of an image its first channels'.
     ``handle``: it is a variable's resource handle.

@@ -28,7 +28,11 @@ Array = NDArray[Any]
 
 
 class Stats(msgspec.Struct, frozen=True, gc=False):
-    """Over the finite elements, in float64; ``None`` where there is none."""
+    """Over the finite elements, in float64; ``None`` where there is none.
+
+    Of a large tensor of finite elements the recorder makes the norm alone: min, max and mean are
+    ``None``, until somebody looks at it (:attr:`has_range`).
+    """
 
     min: float | None
     max: float | None
@@ -40,6 +44,11 @@ class Stats(msgspec.Struct, frozen=True, gc=False):
     @property
     def nonfinite(self) -> int:
         return self.nan + self.inf
+
+    @property
+    def has_range(self) -> bool:
+        """Whether min, max and mean are known, or known not to be there."""
+        return self.min is not None or self.norm is None
 
 
 @dataclass(frozen=True, slots=True)

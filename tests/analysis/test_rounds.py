@@ -13,7 +13,7 @@ from tapeviz.analysis import diagnose
 from tapeviz.analysis.model import Status
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.rounds.round_words import path_words, rounds_words, series_words
-from tapeviz.analysis.status import joint_word, nonfinite_word, round_word
+from tapeviz.analysis.status import is_zero, joint_word, nonfinite_word, round_word
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.trace.file import load
 from tapeviz.trace.model import CallId, Stats
@@ -69,6 +69,12 @@ def test_nan_and_infinity_are_told_apart() -> None:
     counts = [(0, 0), (2, 0), (0, 1), (1, 1)]
     words = [nonfinite_word(Stats(None, None, None, None, nan, inf)) for nan, inf in counts]
     assert words == ["", "NaN", "Inf", "NaN or Inf"]
+
+
+def test_a_gradient_is_not_zero_because_its_range_was_not_looked_at() -> None:
+    assert not is_zero(Stats(None, None, None, 0.1, 0, 0))
+    assert is_zero(Stats(0.0, 0.0, 0.0, 0.0, 0, 0))
+    assert is_zero(Stats(None, None, None, None, 0, 0)), "it has no element"
 
 
 def test_what_differs_begins_where_it_was_not_so_before() -> None:

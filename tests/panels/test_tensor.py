@@ -17,6 +17,7 @@ from tapeviz.panels.tensor.panel import TensorPanel
 from tapeviz.panels.tensor.plots import count_bins
 from tapeviz.panels.tensor.values import as_table, shades, short_number
 from tapeviz.panels.tensor.wording import as_code, describe
+from tapeviz.scene.tooltips import stats_words
 from tapeviz.trace.model import Stats, TensorId
 from tests.document.sample import SamplePipeline, make_trace
 from tests.traces import tensor_of
@@ -240,6 +241,9 @@ def test_statistics_in_words() -> None:
         "float32 · 2×3 · min 1 · max 52 · mean 18.3 · 2 NaN, 1 Inf"
     )
     assert describe("string", (), None) == "string · scalar"
+    norm_alone = Stats(None, None, None, 52.4, 0, 0)
+    assert describe("float32", (90, 90), norm_alone) == "float32 · 90×90 · norm 52.4 · finite"
+    assert stats_words(norm_alone) == ", norm 52.4"
 
 
 def test_tables_and_shades() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from math import inf, prod
+from math import inf, prod, sqrt
 from typing import ClassVar, Literal
 
 from ...text.op_words import friendly
@@ -270,9 +270,11 @@ def _is_flat(facts: CallFacts, op: Op) -> bool | None:
     if op.type in FLAT:
         return True
     stats = facts.trace.stats(op.outputs[0]) if op.outputs else None
-    if op.type not in _SLOPED or stats is None or stats.min is None or stats.max is None:
+    if op.type not in _SLOPED or stats is None:
         return None
     low, high = _SLOPED[op.type]
+    if stats.min is None or stats.max is None:  # of a large tensor that is not 0 everywhere
+        return False if stats.norm and (low, high) == (0.0, inf) else None
     return not (low < stats.min < high or low < stats.max < high)
 
 
@@ -444,8 +446,13 @@ def _clipped(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
 
 
 def _largest(facts: CallFacts, tensor: TensorId | None) -> float:
+    """The largest absolute value of the elements, of a large tensor their root mean square."""
     stats = facts.trace.stats(tensor) if tensor is not None else None
-    return max(abs(stats.min or 0.0), abs(stats.max or 0.0)) if stats is not None else 0.0
+    if stats is None or tensor is None:
+        return 0.0
+    if stats.has_range:
+        return max(abs(stats.min or 0.0), abs(stats.max or 0.0))
+    return (stats.norm or 0.0) / sqrt(facts.trace.tensors[tensor].size or 1)
 
 
 def _is_by_element(facts: CallFacts, step: Step, op: Op) -> bool:

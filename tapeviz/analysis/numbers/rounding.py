@@ -79,8 +79,11 @@ def _is_noise(facts: CallFacts, total: TensorId, part: TensorId) -> bool:
 
 
 def _size(facts: CallFacts, tensor: TensorId) -> float:
-    """The largest absolute value of the elements; 0 where they are not known or not finite."""
+    """The largest absolute value of the elements, of a large tensor their norm, as rounding errors
+    of a sum grow; 0 where they are not known or not finite."""
     stats = facts.trace.stats(tensor)
-    if stats is None or stats.min is None or stats.max is None or stats.nonfinite:
+    if stats is None or stats.norm is None or stats.nonfinite:
         return 0.0
+    if stats.min is None or stats.max is None:
+        return stats.norm
     return max(abs(stats.min), abs(stats.max))

@@ -344,7 +344,8 @@ class FindingCard(Card):
         shape = shape_words(getattr(known, "shape", None))
         parts = [shape] if shape else []
         if stats is not None and stats.norm is not None:
-            parts += [f"norm {stats.norm:.4g}", f"min {stats.min:.4g}", f"max {stats.max:.4g}"]
+            known = ("norm", stats.norm), ("min", stats.min), ("max", stats.max)
+            parts += [f"{name} {value:.4g}" for name, value in known if value is not None]
         button = link_button("Look at it", "Show it in the Tensor panel")
         button.clicked.connect(lambda: self._document.select_tensor(tensor, "value"))  # type: ignore[arg-type]
         self.column.addWidget(plain_label(" · ".join(parts), "muted", wraps=True))

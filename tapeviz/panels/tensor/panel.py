@@ -11,6 +11,7 @@ from ...analysis.inside_words import DOUBT_WORDS, doubt_about
 from ...document import Document
 from ...errors import TapevizError
 from ...trace.model import Array, Stats, Tensor, TensorId, VariableId
+from ...trace.values import measure
 from ..look import Theme
 from ..panel import Panel
 from ..widgets import ShortLabel, link_button, plain_label
@@ -165,6 +166,8 @@ class TensorPanel(Panel):
                 self._show_words(gone_words(document, known), summary)
             return
         self._tell_doubt(tensor)
+        if stats is not None and not stats.has_range:
+            stats = measure(value)
         self._show_array(value, describe(known.dtype if known else "", value.shape, stats))
 
     def _tell_doubt(self, tensor: TensorId) -> None:

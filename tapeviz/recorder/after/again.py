@@ -1,7 +1,7 @@
 """Compute a tensor that was let go of again, by running the ops that led to it.
 
-A backward pass gives more gradients than can be held. Each of its ops that does nothing but compute
-gives the same on the same inputs, back to tensors that are still held.
+A model gives more than can be held. An op that does nothing but compute gives the same on the same
+inputs, back to tensors that are still held.
 """
 
 from __future__ import annotations
@@ -13,24 +13,31 @@ from typing import Any
 from .. import limits, private
 from ..encode import Encoder
 from ..history import KeptOp
-from ..private.functions import op_def
+from ..private.functions import can_repeat, op_def
 
 
 class CannotRepeat(Exception):
     """Why a tensor cannot be computed again, in words."""
 
 
-def compute_again(encoder: Encoder, identity: int) -> Any:
-    """The tensor with this id, computed anew. Raises :class:`CannotRepeat`.
+def tensor_of(encoder: Encoder, identity: int) -> Any:
+    """The tensor with this id, computed anew if it was let go of. Raises :class:`CannotRepeat`.
 
-    It is held again, with those that it was made from, as far as gradients between two steps are.
+    It is held again, with those that it was made from, as far as there is room.
     """
+    tensor = encoder.tensors.tensor(identity)
+    if tensor is not None:
+        return tensor
     plan = _leading_to(encoder, identity)
     try:
         with private.quiet_eager_mode():
-            return _run(encoder, identity, plan)
+            tensor = _run(encoder, identity, plan)
     except private.Refused as error:
         raise CannotRepeat("an op that led to them cannot be run again") from error
+    if not encoder.tensors.is_same(identity, tensor):
+        raise CannotRepeat("they came out otherwise when computed again")
+    encoder.tensors.hold_again(identity, tensor)
+    return tensor
 
 
 def _leading_to(encoder: Encoder, identity: int) -> list[KeptOp]:
@@ -43,10 +50,9 @@ def _leading_to(encoder: Encoder, identity: int) -> list[KeptOp]:
         if encoder.tensors.has(wanted) or number in plan:
             continue
         op = encoder.history.op(number)
-        about = op_def(op.type) if op is not None else None
-        if op is None or about is None:
+        if op is None or op_def(op.type) is None:
             raise CannotRepeat("what led to them was not kept")
-        if about.is_stateful:
+        if not can_repeat(op.type):
             raise CannotRepeat(f"{op.type} would not give the same again")
         plan[number] = op
         if len(plan) > limits.OPS_AGAIN:
@@ -73,5 +79,4 @@ def _run(encoder: Encoder, identity: int, plan: list[KeptOp]) -> Any:
             uses[taken] -= 1
             if not uses[taken]:
                 values.pop(taken, None)
-    encoder.tensors.hold_again(identity, values[identity])
     return values[identity]

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from .. import limits, private
+from .. import private
 from ..encode import Encoder, listed
 from ..history import KeptOp
 from . import tensor_ops
+from .again import CannotRepeat, tensor_of
 from .assigns import Assign, NoGradient, is_write, split
 from .estimates import STOPS, Flat, Picks, estimate
 
@@ -125,7 +126,7 @@ class _Walk:
                 continue
             tensor = self._encoder.dense(gradient)
             found[str(key)] = self._name(tensor)
-            self._tensors.send_value(tensor, self.lines, limits.ELEMENTS_OF_RESULT)
+            self._tensors.send_result(tensor, self.lines)
         return found
 
     def _through_op(self, number: int, *, is_inner: bool = False) -> tuple[Any, Any]:
@@ -272,9 +273,10 @@ class _Walk:
         return private.ones_like(self._kept(handle))
 
     def _kept(self, identity: int) -> Any:
-        tensor = self._tensors.tensor(identity)
-        if tensor is None:
-            raise NoGradient("a tensor that it needs was too large to be kept")
+        try:
+            tensor = tensor_of(self._encoder, identity)
+        except CannotRepeat as reason:
+            raise NoGradient(f"a tensor that it needs was let go of, and {reason}") from reason
         self._ids[tensor._id] = identity
         return tensor
 

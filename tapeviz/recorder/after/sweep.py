@@ -16,6 +16,7 @@ from ..encode import Encoder
 from ..history import KeptOp
 from ..rerun.definitions import CASES, CONDITIONALS, LOOPS
 from . import tensor_ops
+from .again import CannotRepeat, tensor_of
 from .assigns import Assign, after, is_write
 
 _READ = "ReadVariableOp"
@@ -58,7 +59,7 @@ class Sweep:
         self.source = source
         self.states: frozenset[int] = frozenset()
         """Handles whose variables are followed."""
-        self._tensors = encoder.tensors
+        self._encoder = encoder
         self._deadline = deadline
         self._narrow: set[int] = set()
         self._attrs: dict[int, Any] = {}
@@ -81,10 +82,10 @@ class Sweep:
         return walk.value
 
     def kept(self, identity: int) -> Any:
-        tensor = self._tensors.tensor(identity)
-        if tensor is None:
-            raise CannotSweep("a tensor that it needs was too large to be kept")
-        return tensor
+        try:
+            return tensor_of(self._encoder, identity)
+        except CannotRepeat as reason:
+            raise CannotSweep(f"a tensor that it needs was let go of, and {reason}") from reason
 
     def outputs(self, place: int, op: KeptOp, inputs: Sequence[Any]) -> Sequence[Any]:
         """The op on other inputs: in float64, else in the dtypes of the recording."""

@@ -6,6 +6,7 @@ Seen alike on TensorFlow 2.15.1 and 2.21.0.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import tensorflow as tf
@@ -17,6 +18,7 @@ FunctionDef = find("tensorflow.core.framework.function_pb2:FunctionDef", _INSIDE
 context = find("tensorflow.python.eager.context", _INSIDE)
 _op_def_of = find("tensorflow.python.framework.op_def_registry:get", _INSIDE)
 VARIANT, RESOURCE, INT32 = 21, 20, 3
+_CALLS_PYTHON = "PyFuncStateless"
 
 
 def definition(name: str) -> Any:
@@ -64,6 +66,15 @@ def optimized_graphs(run: Callable[[], Any]) -> tuple[Any, list[Any]]:
 def op_def(op_type: str) -> Any:
     """The ``OpDef`` of a type; ``None`` for one that TensorFlow does not know."""
     return _op_def_of(op_type)
+
+
+@cache
+def can_repeat(op_type: str | bytes) -> bool:
+    """Whether an op of this type gives the same on the same inputs, whenever it runs, and does
+    nothing else. Not one that calls Python."""
+    name = op_type.decode() if isinstance(op_type, bytes) else op_type
+    about = op_def(name) if _op_def_of else None
+    return about is not None and not about.is_stateful and name != _CALLS_PYTHON
 
 
 def new_variable(dtype: int, shape: Sequence[int], name: str) -> Any:
