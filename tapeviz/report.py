@@ -259,6 +259,8 @@ def _result(trace: Trace, finding: Finding) -> dict[str, Any]:
             "agrees": finding.check.agrees,
             "words": check_words(finding.check),
         }
+    if finding.held:
+        result["bridged_holds"] = finding.held
     if finding.no_bridge:
         result["no_bridge"] = finding.no_bridge
     if finding.not_tried:
@@ -289,6 +291,12 @@ def check_words(check: Check) -> str:
     if check.agrees:
         return f"agrees with finite differences to {max(check.error, 1e-12):.0e}"
     return f"finite differences give another number: {check.error:.0%} off"
+
+
+def trust_words(finding: Finding) -> str:
+    """How far to trust the gradient across a cut: how it compares, and what it holds fixed."""
+    check = check_words(finding.check) if finding.check is not None else ""
+    return "; ".join(filter(None, (check, finding.held)))
 
 
 def plain_message(message: str) -> str:

@@ -142,6 +142,7 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         no_bridge=_why_no_bridge(trace, causes) if is_cut else "",
         is_estimated=is_estimated,
         check=None if is_estimated else call.checks.get(source.tensor or TensorId(0)),
+        held=_held(facts, source) if bridged is not None else "",
         nonfinite=nonfinite,
     )
 
@@ -163,6 +164,12 @@ def _bridged(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | N
     exact = call.replay.results.get(key) if call.replay is not None else None
     exact = exact or call.beyond.get(key)
     return (exact, False) if exact is not None else (estimated, estimated is not None)
+
+
+def _held(facts: CallFacts, source: Operand) -> str:
+    if source.tensor is None:
+        return ""
+    return facts.paths.held(facts.paths.starts(source.tensor), source.tensor).words(source.text)
 
 
 def _why_no_bridge(trace: Trace, causes: Sequence[Cause]) -> str:

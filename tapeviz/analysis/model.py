@@ -99,8 +99,9 @@ class Finding:
     ``message``: at most three plain sentences. ``bridged``: the gradient across the cut.
     ``others``: further cuts that lie on the paths.
     ``is_estimated``: the bridged gradient went through what has no slope. ``check``: how it
-    compares with finite differences. ``bridged_value``: one that only another run of the snippet
-    gave; ``no_bridge``: why there is none, where one was looked for. ``not_tried``: why no fix was
+    compares with finite differences; ``held``: what it holds fixed, in words. ``bridged_value``:
+    one that only another run of the snippet gave; ``no_bridge``: why there is none, where one was
+    looked for. ``not_tried``: why no fix was
     tried. ``nonfinite``: of that status, what its elements are: ``NaN``, ``Inf`` or both.
     """
 
@@ -116,6 +117,7 @@ class Finding:
     bridged: TensorId | None = None
     is_estimated: bool = False
     check: Check | None = None
+    held: str = ""
     bridged_value: Array | None = field(default=None, compare=False)
     no_bridge: str = ""
     not_tried: str = ""

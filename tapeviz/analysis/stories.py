@@ -50,6 +50,7 @@ def story_of(finding: Finding) -> object:
         finding.is_estimated,
         finding.bridged is None and finding.bridged_value is None,
         finding.check and not finding.check.agrees and finding.check.words,  # few are checked
+        _without_name(finding.held, finding.source),
         finding.no_bridge,
         finding.not_tried,
         tuple((fix.title, fix.diff) for fix in finding.fixes),

@@ -24,12 +24,12 @@ from ..analysis.status import BOTH, word_of
 from ..report import (
     NO_CODE,
     bridge_heading,
-    check_words,
     ended_well,
     number_in_a_line,
     plain_message,
     ran_no_code,
     ran_words,
+    trust_words,
 )
 from ..shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
@@ -214,10 +214,9 @@ def _bridge(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:
     yield f"  {bridge_heading(finding)}"
     bridged = [each.bridged if each.bridged_value is None else each.bridged_value for each in group]
     yield from _numbers(trace, group, bridged, MOST_LISTED)
-    checks = [each.check for each in group if each.check is not None]
-    if checks:
-        worst = max(checks, key=lambda check: check.error or 0.0)
-        yield _wrapped(f"({check_words(worst)})")
+    worst = max(group, key=lambda each: (each.check.error or 0.0) if each.check else -1.0)
+    if words := trust_words(worst):
+        yield _wrapped(f"({words})")
 
 
 def _fix(

@@ -94,6 +94,7 @@ def _crossed(live: LiveRecording, before: Outcome, after: Outcome, key: FindingK
         bridged_value=value,
         is_estimated=new.is_estimated,
         check=new.check,
+        held=new.held,
     )
 
 

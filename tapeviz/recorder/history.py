@@ -13,7 +13,8 @@ _INSIDE = 1 << 40
 
 
 class KeptOp(NamedTuple):
-    """An op as a replay needs it. ``backward``: of an entry of ``record_operation``."""
+    """An op as a replay needs it. ``backward``: of an entry of ``record_operation``; ``call``: the
+    gradient call that it ran in, 0 if in none."""
 
     type: str
     inputs: Sequence[int]
@@ -21,6 +22,7 @@ class KeptOp(NamedTuple):
     outputs: Sequence[int]
     scope: str = ""
     backward: Any = None
+    call: int = 0
 
 
 class History:
@@ -74,7 +76,8 @@ class History:
             return line
         event = json.loads(line)
         attrs, scope = self.attrs[number - 1], event.get("scope", "")
-        return KeptOp(event["type"], event["inputs"], attrs, event["outputs"], scope)
+        type_, call = event["type"], event.get("call", 0)
+        return KeptOp(type_, event["inputs"], attrs, event["outputs"], scope, call=call)
 
     def producer(self, identity: int) -> int:
         """The op, or later entry of ``record_operation``, that gave a tensor; 0 if none did."""

@@ -12,7 +12,7 @@ from ..analysis.rounds.round_words import numbers_words, series_words
 from ..analysis.status import word_of
 from ..export.shared_page import PageCard, PageFix, PageTable
 from ..graph.words import shape_words
-from ..report import bridge_heading, check_words, plain_message, result_in_a_line
+from ..report import bridge_heading, plain_message, result_in_a_line, trust_words
 from ..scene.parts.numbers import rounded_text, scalar_text, type_text
 from ..trace.model import Array, TensorId, Trace
 
@@ -103,11 +103,11 @@ def _tables(trace: Trace, finding: Finding, number: int) -> Iterator[PageTable]:
     bridged = finding.bridged_value
     if finding.bridged is None and bridged is None:
         return
-    check = check_words(finding.check) if finding.check is not None else ""
+    trust = trust_words(finding)
     if bridged is not None:
-        yield PageTable(bridge_heading(finding), _rows(bridged), check)
+        yield PageTable(bridge_heading(finding), _rows(bridged), trust)
     elif finding.bridged is not None:
-        yield _table(bridge_heading(finding), trace, finding.bridged, check)
+        yield _table(bridge_heading(finding), trace, finding.bridged, trust)
 
 
 def _table(heading: str, trace: Trace, tensor: TensorId, note: str = "") -> PageTable:

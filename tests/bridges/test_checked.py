@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tapeviz.report import check_words
+from tapeviz.report import check_words, trust_words
 from tapeviz.trace.model import Check
 
 from .asking import ask
@@ -126,6 +126,63 @@ AGREEING = {
         t.gradient(z, x)
         """,
 }
+
+
+HOLDING = {
+    "updates made of earlier gradients are held fixed": """
+        w, level, history = tf.Variable(2.0), tf.Variable(0.0), []
+        for i in range(3):
+            with tf.GradientTape() as t:
+                loss = (w * w - i) ** 2
+                history.append(loss)
+                level.assign(0.9 * level + 0.1 * tf.add_n(history))
+                total = level * loss
+            w.assign_sub(0.01 * t.gradient(total, w))
+        with tf.GradientTape() as t:
+            y = level * 1.0
+        t.gradient(y, w)
+        """,
+    "updates made of earlier gradients are held fixed ": """
+        w, level = tf.Variable([2.0, -1.0]), tf.Variable(0.0)
+        sgd = tf.keras.optimizers.SGD(0.01)
+        for i in range(3):
+            with tf.GradientTape() as t:
+                loss = tf.reduce_sum((w * w - i) ** 2)
+            level.assign(0.9 * level + 0.1 * loss)
+            sgd.apply_gradients([(t.gradient(loss, w), w)])
+        with tf.GradientTape() as t:
+            y = level * 1.0
+        t.gradient(y, w)
+        """,
+    "what line 4 made of x before the tape began is held fixed": """
+        x = tf.constant([1.0, 2.0])
+        v = tf.Variable(3.0 * x)
+        with tf.GradientTape() as t:
+            y = tf.stack([x, v])
+        t.gradient(y, x)
+        """,
+    "": """
+        x, beside = tf.constant([1.0, 2.0]), tf.Variable(0.0)
+        v = tf.Variable(3.0 * x)
+        beside.assign(tf.reduce_sum(v))
+        with tf.GradientTape() as t:
+            y = x * beside.shape.rank
+        t.gradient(y, x)
+        """,
+}
+
+
+@pytest.mark.parametrize("words", HOLDING)
+def test_what_is_held_fixed_is_told(words: str, recorder: Recorder) -> None:
+    found = ask(recorder, HOLDING[words])[1][-1]
+    assert found.bridged is not None
+    assert found.held == words.strip()
+    assert found.check is not None
+    assert found.check.agrees, found.check
+    if words:
+        agrees, _, held = trust_words(found).partition("; ")
+        assert agrees.startswith("agrees with finite differences")
+        assert held == words.strip()
 
 
 @pytest.mark.parametrize("name", AGREEING)

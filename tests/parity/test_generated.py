@@ -117,7 +117,7 @@ def _check_findings(program: Program, run: RecordedRun, plain: PlainRuns) -> Non
         for finding in diagnosed.findings:
             seen["causes"] += finding.status == "none"
             source = source_of(program, run.trace, diagnosed, finding)
-            if finding.bridged is None or source is None:
+            if finding.bridged is None or source is None or finding.is_estimated or finding.held:
                 continue
             line = diagnosed.call.line
             found = difference(program, source, finding.target, line, plain)

@@ -159,7 +159,7 @@ def test_what_a_model_predicts_leaves(record: Record) -> None:
     assert seen.line(left.site) == 3
     (bound,) = [event for event in seen.of(e.NameBound) if event.name == "out"]
     assert left.object == bound.object
-    assert seen.tensor(left.tensor).shape == [3, 2]
+    assert seen.tensor(left.tensor).shape in ([3, 2], [None, 2])  # Keras 2 traces it for any batch
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_on_batch"])

@@ -7,10 +7,11 @@ source that nothing else leads from is looked for in it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
+from typing import NamedTuple
 
-from ...trace.model import Call, TapeId, TensorId
+from ...trace.model import Call, TapeId, TensorId, VariableId, VersionId
 from ...trace.op_kinds import ops_with
 from .dataflow import Ancestry, DataEdge, DataFlow, EdgesInto, Position
 
@@ -18,16 +19,45 @@ _COPIES = ops_with("copy")
 
 _MOST_PAST = 2_000
 """A loop of many steps has a past that grows with each: so much of it is looked at every time."""
+_MOST_HELD = 20
+"""So many of the writes before a tape are told as held fixed."""
+
+
+def _is_into(edge: DataEdge, source: TensorId) -> bool:
+    """Whether the value went into the source itself."""
+    end = edge.end
+    return end.variable == VariableId(source) if isinstance(end, VersionId) else end == source
+
+
+class Held(NamedTuple):
+    """The past before a tape began to record, which a gradient across a cut does not count.
+
+    ``lines``: where values went into variables or left TensorFlow; ``has_updates``: variables were
+    updated by gradients.
+    """
+
+    lines: tuple[int, ...] = ()
+    has_updates: bool = False
+
+    def words(self, source: str) -> str:
+        """Empty if nothing is held."""
+        if self.has_updates:
+            return "updates made of earlier gradients are held fixed"
+        if not self.lines:
+            return ""
+        *most, last = map(str, self.lines)
+        lines = f"lines {', '.join(most)} and {last}" if most else f"line {last}"
+        return f"what {lines} made of {source} before the tape began is held fixed"
 
 
 class Paths:
-    """The ancestry of one call's targets."""
+    """The ancestry of one call's targets. ``begin``: when the call's tape first recorded."""
 
     def __init__(self, flow: DataFlow, call: Call) -> None:
         self._flow = flow
         self._call = call
         tape = flow.trace.tapes.get(call.tape or TapeId(0))
-        self._start = tape.intervals[0].start if tape and tape.intervals else 0
+        self.begin = tape.intervals[0].start if tape and tape.intervals else 0
 
     @cached_property
     def targets(self) -> tuple[Position, ...]:
@@ -85,23 +115,64 @@ class Paths:
         reached = {*starts, *unchanged}
         return bool(copies) and all(edge.start in reached for edge in copies)
 
+    def held(self, starts: Collection[Position], source: TensorId) -> Held:
+        """Tell what :meth:`ancestry_from` leaves out of the way from a source to the targets."""
+        if self.ancestry_from(starts) is not self.recent:
+            return Held(has_updates=any(start in self._before_updates for start in starts))
+        lines = {
+            line
+            for edge, before in self._before_writes.items()
+            if not _is_into(edge, source) and any(start in before for start in starts)
+            if (line := self._line_of(edge))
+        }
+        return Held(lines=tuple(sorted(lines)))
+
+    def _line_of(self, edge: DataEdge) -> int:
+        if edge.leave is not None:
+            return edge.leave.site.line
+        return self._flow.trace.ops[edge.op].line if edge.op is not None else 0
+
+    @cached_property
+    def _before_writes(self) -> Mapping[DataEdge, frozenset[Position]]:
+        """For each way over which values went into variables or left TensorFlow before the tape
+        began to record: the positions that lead to it. Some of them, if there are many."""
+        edges = [
+            edge for into in self.whole.into.values() for edge in into if self._is_past_write(edge)
+        ]
+        return {
+            edge: frozenset(
+                self._flow.ancestry([edge.start], self._is_past_gradient, _MOST_PAST).into
+            )
+            for edge in edges[:_MOST_HELD]
+        }
+
+    @cached_property
+    def _before_updates(self) -> frozenset[Position]:
+        """The positions that lead to a gradient that ran before the tape began to record."""
+        most = len(self.recent) + _MOST_PAST
+        found = self._flow.ancestry(self.targets, None, most)
+        edges = [
+            edge for into in found.into.values() for edge in into if self._is_past_gradient(edge)
+        ]
+        return frozenset(self._flow.ancestry([edge.start for edge in edges], None, most).into)
+
     def _keeps_value(self, edge: DataEdge) -> bool:
         op = self._flow.trace.ops.get(edge.op) if edge.op is not None else None
         return edge.kind != "op" or (op is not None and op.type in _COPIES)
 
     def writes_since(self, starts: Iterable[Position]) -> int:
         """When the writes that this ancestry goes through begin: a time of the recording."""
-        return self._start if self.ancestry_from(starts) is self.recent else 0
+        return self.begin if self.ancestry_from(starts) is self.recent else 0
 
     def _is_past_write(self, edge: DataEdge) -> bool:
         if edge.leave is not None:
-            return edge.leave.when < self._start
+            return edge.leave.when < self.begin
         if edge.kind not in ("assign", "state", "creation") or edge.op is None:
             return False
-        return self._flow.trace.ops[edge.op].when < self._start
+        return self._flow.trace.ops[edge.op].when < self.begin
 
     def _is_past_gradient(self, edge: DataEdge) -> bool:
         op = self._flow.trace.ops.get(edge.op) if edge.op is not None else None
-        if op is None or op.when >= self._start:
+        if op is None or op.when >= self.begin:
             return False
         return op.call is not None or "Apply" in op.type

@@ -38,7 +38,9 @@ def checks(flow: DataFlow, *, also_flowing: bool) -> Iterator[dict[str, Any]]:
         if not wanted:
             continue
         until = max(numbers.last_before(call.when), call.within or 0)
-        since = Paths(flow, call).writes_since(starts_of(flow, call))
+        paths, starts = Paths(flow, call), starts_of(flow, call)
+        since = paths.writes_since(starts)
+        updates = 0 if paths.ancestry_from(starts) is paths.recent else paths.begin
         for tensor, found in wanted:
             yield {
                 "call": call.id,
@@ -47,6 +49,7 @@ def checks(flow: DataFlow, *, also_flowing: bool) -> Iterator[dict[str, Any]]:
                 "gradient": found,
                 "seeds": seeds_of(trace, call),
                 "writes_since": numbers.last_before(since) + 1,
+                "updates_since": numbers.last_before(updates) + 1,
                 "until": until,
             }
 

@@ -20,7 +20,7 @@ from ...canvas.tips import plain_tip
 from ...document import Document
 from ...explanations import explanation, kinds
 from ...graph.words import shape_words
-from ...report import bridge_heading, check_words, plain_message, result_in_a_line
+from ...report import bridge_heading, plain_message, result_in_a_line, trust_words
 from ...scene.parts.numbers import type_text
 from ...trace.model import Array, CallId
 from ..look import Theme
@@ -253,11 +253,11 @@ class FindingCard(Card):
             return
         self.column.addWidget(rule())
         heading = bridge_heading(finding)
-        check = check_words(finding.check) if finding.check is not None else ""
+        trust = trust_words(finding)
         if value is not None:
-            self._add_array(value, check, heading)
+            self._add_array(value, trust, heading)
         else:
-            self._add_values(finding.bridged, check, heading)
+            self._add_values(finding.bridged, trust, heading)
 
     def _add_alike(
         self,

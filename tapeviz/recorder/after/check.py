@@ -30,7 +30,8 @@ def check(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any],
 
     ``call``, ``source``; ``gradient``: the tensor to be checked; ``seeds``: of each target its id
     and that of its weights (0: ones); ``since``, ``until``: the first and the last op that count;
-    ``writes_since``: writes to variables that ran before this op do not move with the source;
+    ``writes_since``, ``updates_since``: writes to variables, gradients and what optimizers made of
+    those, that ran before this op, do not move with the source;
     ``op``: the custom gradient that gave it, if it is not that of the whole call. ``within``: is
     repeated in the event.
     """
@@ -53,7 +54,8 @@ class _Check:
         targets = [target for target, _ in self._seeds]
         span = (request.get("since", 1), request.get("writes_since", 1), request["until"])
         until = time.monotonic() + limits.SECONDS_OF_CHECK
-        self._sweep = Sweep(encoder, source, targets, span, until)
+        updates_since = request.get("updates_since", 0)
+        self._sweep = Sweep(encoder, source, targets, span, updates_since, until)
         self._gradient = array_of(self._sweep.kept(request["gradient"]))
         if self._gradient.dtype.kind not in "fV" and str(self._gradient.dtype) != "bfloat16":
             raise CannotSweep("only real numbers are moved")

@@ -43,7 +43,8 @@ class Sweep:
     """The ops that lead from one source to the targets. Raises :class:`CannotSweep`.
 
     ``span``: of the recording the first op that counts, the first whose write to a variable moves
-    with the source, and the last; ``deadline``: of ``time.monotonic``.
+    with the source, and the last; ``updates_since``: gradients that ran before this op, and what
+    optimizers wrote, do not move with it; ``deadline``: of ``time.monotonic``.
     ``is_narrow``: some op ran in the dtype of the recording, for it has no float64.
     """
 
@@ -53,6 +54,7 @@ class Sweep:
         source: int,
         targets: Sequence[int],
         span: tuple[int, int, int],
+        updates_since: int,
         deadline: float,
     ) -> None:
         self.is_narrow = False
@@ -64,9 +66,14 @@ class Sweep:
         self._narrow: set[int] = set()
         self._attrs: dict[int, Any] = {}
         first, middle, last = span
-        past = encoder.history.between(first, min(middle - 1, last))
-        rest = encoder.history.between(max(first, middle), last)
-        steps = itertools.chain((_Step(op, True) for op in past), (_Step(op, False) for op in rest))
+        bounds = sorted(
+            {first, last + 1, *(b for b in (middle, updates_since) if first < b <= last)}
+        )
+        steps = (
+            _Step(op, begin < middle, begin < updates_since and _is_of_update(op))
+            for begin, end in itertools.pairwise(bounds)
+            for op in encoder.history.between(begin, end - 1)
+        )
         plan = list(itertools.islice(steps, limits.OPS_OF_CHECK + 1))
         if len(plan) > limits.OPS_OF_CHECK:
             raise CannotSweep("the recording is too long to be run again")
@@ -117,8 +124,11 @@ class Sweep:
         is_variable = private.is_resource(self.kept(self.source)._datatype_enum())
         moved, ever = {self.source}, {self.source} if is_variable else set()
         states: set[int] = set()
-        for op, is_past in steps:
+        for op, is_past, is_held in steps:
             handle = op.inputs[0] if op.inputs else 0
+            if is_held:
+                states.discard(handle)
+                continue
             if is_write(op.type):
                 if not is_past and not moved.isdisjoint(op.inputs[1:]):
                     states.add(handle)
@@ -130,6 +140,8 @@ class Sweep:
         self.states = frozenset(ever)
         for step in steps:
             if self.source in step.op.outputs or step.op.type in _OF_SHAPES:
+                continue
+            if step.is_held and not is_write(step.op.type):
                 continue
             if not moved.isdisjoint(step.op.inputs) or not ever.isdisjoint(step.op.inputs):
                 yield step
@@ -143,10 +155,16 @@ class Sweep:
 
 
 class _Step(NamedTuple):
-    """``is_past``: if it writes to a variable, it writes what it wrote in the run."""
+    """``is_past``: if it writes to a variable, it writes what it wrote in the run. ``is_held``: so
+    does all that it computes."""
 
     op: KeptOp
     is_past: bool
+    is_held: bool
+
+
+def _is_of_update(op: KeptOp) -> bool:
+    return bool(op.call) or "Apply" in op.type
 
 
 def _leading_to(targets: Sequence[int], steps: Sequence[_Step]) -> list[_Step]:
@@ -183,7 +201,9 @@ class _Pass:
 
     def take(self, place: int, step: _Step) -> None:
         op = step.op
-        if op.type == _READ:
+        if step.is_held:
+            self._states.pop(op.inputs[0], None)  # the next read shows what it wrote
+        elif op.type == _READ:
             self._values[op.outputs[0]] = self._read(op.inputs[0], op.outputs[0])
         elif is_write(op.type):
             self._write(op, self._sweep.kept if step.is_past else self.value)
