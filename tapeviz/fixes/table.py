@@ -245,6 +245,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         compute_target_inside,
         weigh_both,
         use_the_unused,
+        give_both,
         ask_for_called,
         ask_for_used,
         take_zeros,

@@ -379,6 +379,74 @@ BROKEN = {
         "for v in layer.trainable_variables], layer.non_trainable_variables, x)[0] ** 2)",
         9.0,
     ),
+    "the inner steps of a loop, written into a model": (
+        """
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, use_bias=False,
+                                                           kernel_initializer="ones")])
+        x, rate = tf.ones((1, 1)), tf.Variable(0.25)
+        model(x)
+        with tf.GradientTape() as outer:
+            for _ in range(3):
+                with tf.GradientTape() as inner:
+                    loss = tf.reduce_sum(model(x) ** 2)
+                slopes = inner.gradient(loss, model.trainable_variables)
+                for v, slope in zip(model.trainable_variables, slopes):
+                    v.assign_sub(rate * slope)
+            after = tf.reduce_sum(model(x) ** 2)
+        outer.gradient(after, rate)
+        """,
+        "stepped.append(v - rate * slope)",
+        -0.375,
+    ),
+    "the inner steps of a loop, by an optimizer": (
+        """
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, use_bias=False,
+                                                           kernel_initializer="ones")])
+        x, scale, sgd = tf.ones((1, 1)), tf.Variable(1.0), tf.keras.optimizers.SGD(0.25)
+        model(x)
+        with tf.GradientTape() as outer:
+            for _ in range(3):
+                with tf.GradientTape() as inner:
+                    loss = tf.reduce_sum(scale * model(x) ** 2)
+                slopes = inner.gradient(loss, model.trainable_variables)
+                sgd.apply_gradients(zip(slopes, model.trainable_variables))
+            after = tf.reduce_sum(model(x) ** 2)
+        outer.gradient(after, scale)
+        """,
+        "new_weights = [w - sgd.learning_rate * g for g, w in zip(slopes, new_weights)]",
+        -0.09375,
+    ),
+    "a part of a model that ran before the block": (
+        """
+        inputs = tf.keras.Input((2,))
+        hidden = tf.keras.layers.Dense(2, use_bias=False, kernel_initializer="ones")(inputs)
+        outputs = tf.keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")(hidden)
+        model, part = tf.keras.Model(inputs, outputs), tf.keras.Model(inputs, hidden)
+        x = tf.constant([[1.0, 2.0]])
+        conv = part(x)
+        with tf.GradientTape() as tape:
+            tape.watch(conv)
+            p = model(x)
+            loss = tf.reduce_sum(p * p)
+        tape.gradient(loss, conv)
+        """,
+        "conv, p = both(x)",
+        [[12.0, 12.0]],
+    ),
+    "variables that gradients are summed in, asked for": (
+        """
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, use_bias=False,
+                                                           kernel_initializer="ones")])
+        x = tf.constant([[1.0, 2.0]])
+        model(x)
+        sums = [tf.Variable(tf.zeros_like(v), trainable=False) for v in model.trainable_variables]
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(model(x))
+        tape.gradient(loss, sums)
+        """,
+        "tape.gradient(loss, model.trainable_variables)",
+        [[1.0], [2.0]],
+    ),
     "an array that is filled": (
         """
         w = tf.Variable([1.0, 2.0])

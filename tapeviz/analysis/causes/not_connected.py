@@ -39,8 +39,9 @@ _HOW: dict[How, str] = {
         "from. Swap the two."
     ),
     "statistics": (
-        "{target} was not computed from {source}, which is not trainable: it only keeps "
-        "statistics. Ask for trainable_variables."
+        "{target} was not computed from {source}, a variable that is not trainable: it keeps "
+        "state, such as a layer's statistics. Ask for the trainable_variables of what {target} was "
+        "computed with."
     ),
     "form": (
         "{target} takes nothing of {source} but its form: {op} looks at how many elements there "

@@ -12,9 +12,9 @@ from ..plan import Plan
 from ..source import ParsedSource, Statement, all_of, called_name, sole
 from ..tapes.blocks import Block, block_of_call
 from .assigns import new_name, stem
-from .regions import Region, region_after
+from .regions import Region, region_after, rounds_around
 from .renaming import rename_reads
-from .weights import call_with_weights, model_of_weights
+from .weights import begin_with_tensors, call_with_weights, model_of_weights
 from .writes import METHODS, Write, new_value, write_of, writes_on
 
 _MAPPINGS = ("map_structure", "map")
@@ -44,6 +44,7 @@ def use_new_list(case: FixCase) -> Iterator[Edit]:
             continue
         if isinstance(spread.runner, cst.For):
             yield from _by_loop(case, spread, block)
+            yield from _by_rounds(case, spread, block)
         else:
             yield from _by_expression(case, spread, block)
 
@@ -123,9 +124,36 @@ def _by_loop(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Ed
     plan.after(write.statement, f"{name}.assign({now})", f"{new}.append({now})")
     rename_reads(plan, write.receiver, now, source.after(write.statement))
     behind = region_after(source, loop, block)
-    used = _use(case, plan, spread.variables, new, behind)
+    used = _use(plan, spread.variables, new, behind.statements)
     if used is not None:
         yield Edit(f"Keep the tensors in {new}, and compute with those{used}", plan.text())
+
+
+def _by_rounds(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Edit]:
+    """Writes that each round of a loop around them makes: the list of tensors goes from round to
+    round, as the inner steps of MAML do, and the variables are written when all is over."""
+    source, write, loop = case.source, spread.write, spread.runner
+    assert isinstance(loop, cst.For)
+    rounds = rounds_around(source, loop, block)
+    name = source.code(write.receiver)
+    value = new_value(source, write, name, case.trace)
+    small = sole(write.statement)
+    if rounds is None or value is None or not isinstance(small, cst.Expr):
+        return
+    variables, new = source.code(spread.variables), _list_name(source, spread.variables)
+    stepped = source.free_name("stepped")
+    plan = Plan(source)
+    begin_with_tensors(plan, rounds, spread.variables, new)
+    plan.before(loop, f"{stepped} = []")
+    kept = cst.parse_statement(f"{stepped}.append({source.code(value)})")
+    plan.replace(write.statement, lambda old: _keeping_comments(old, kept))
+    plan.after(loop, f"{new} = {stepped}")
+    last = f"for {name}, {stepped} in zip({variables}, {new}):\n    {name}.assign({stepped})"
+    plan.after(rounds.end, last)
+    used = _use(plan, spread.variables, new, rounds.statements)
+    plan.replace(spread.variables, new)
+    if used is not None:
+        yield Edit(f"Keep the tensors in {new} from round to round{used}", plan.text())
 
 
 def _by_expression(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Edit]:
@@ -139,7 +167,7 @@ def _by_expression(case: FixCase, spread: _Spread, block: Block | None) -> Itera
     given = spread.partners.get(value.value) if isinstance(value, cst.Name) else None
     if isinstance(given, cst.Name) and isinstance(write.statement, cst.SimpleStatementLine):
         plan = Plan(source)
-        used = _use(case, plan, spread.variables, given.value, region)
+        used = _use(plan, spread.variables, given.value, region.statements)
         if used is not None:
             if region.block is not None and region.loop is None:
                 plan.remove(write.statement)
@@ -150,7 +178,7 @@ def _by_expression(case: FixCase, spread: _Spread, block: Block | None) -> Itera
     new = _list_name(source, spread.variables)
     plan = Plan(source)
     plan.before(write.statement, f"{new} = {_without_write(source, write, small, value)}")
-    used = _use(case, plan, spread.variables, new, region)
+    used = _use(plan, spread.variables, new, region.statements)
     if used is not None:
         yield Edit(f"Keep the tensors in {new}, and compute with those{used}", plan.text())
 
@@ -164,12 +192,17 @@ def _without_write(
 
 
 def _use(
-    case: FixCase, plan: Plan, variables: cst.BaseExpression, new: str, region: Region
+    plan: Plan, variables: cst.BaseExpression, new: str, region: tuple[cst.CSTNode, ...]
 ) -> str | None:
-    """Make the region use the new list; words for how, None if it does not use it at all."""
-    count = rename_reads(plan, variables, new, region.statements)
+    """Make the region use the new list; words for how, None if it does not use it at all.
+
+    ``variables`` itself stands where the writes run through it, and stays: with a loop around the
+    writes the region holds them, too.
+    """
+    count = rename_reads(plan, variables, new, region)
+    count -= plan.changes.pop(variables, None) is not None
     model = model_of_weights(plan.source, variables)
-    if model and call_with_weights(plan, model, new, region.statements):
+    if model and call_with_weights(plan, model, new, region):
         return f", through {model}.stateless_call"
     return "" if count else None
 

@@ -45,3 +45,37 @@ def region_after(source: ParsedSource, statement: Statement, block: Block | None
         elif isinstance(outer, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
             following.extend(source.after(outer))
     return Region(tuple(following), loop, block if inside else None)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRounds:
+    """The loop in whose rounds a statement runs again and again under a tape.
+
+    ``loop``: the innermost one around it; ``statements``: that loop and what follows it, without
+    the next round of a further loop around; ``end``: behind this statement all rounds are over.
+    """
+
+    loop: Statement
+    statements: tuple[cst.CSTNode, ...]
+    end: Statement
+
+
+def rounds_around(
+    source: ParsedSource, statement: Statement, block: Block | None
+) -> LoopRounds | None:
+    """The rounds of a statement in a tape's block, or in a function that runs there; None if there
+    is no loop around it."""
+    outermost = region_after(source, statement, block)
+    if outermost.loop is None:
+        return None
+    loops = (cst.For, cst.While)
+    loop = next(each for each in source.ancestors(statement) if isinstance(each, loops))
+    following: list[cst.CSTNode] = [loop, *source.after(loop)]
+    for outer in source.ancestors(loop):
+        if outer is source.function_of(loop) or outer is getattr(outermost.block, "node", None):
+            break
+        if isinstance(outer, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
+            following.extend(source.after(outer))
+    is_only = loop is outermost.loop and outermost.block is not None
+    end = outermost.block.node if is_only and outermost.block is not None else loop
+    return LoopRounds(loop, tuple(following), end)

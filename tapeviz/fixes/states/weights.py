@@ -8,9 +8,9 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
-from ..source import ParsedSource, all_of, argument, dotted, sole
-from ..tapes.blocks import block_of_call
-from .regions import region_after
+from ..source import ParsedSource, Statement, all_of, argument, dotted, sole
+from ..tapes.blocks import Block, block_of_call, blocks_on
+from .regions import LoopRounds, region_after, rounds_around
 from .renaming import rename_reads
 
 _WEIGHTS = ("trainable_variables", "trainable_weights", "variables", "weights")
@@ -65,6 +65,22 @@ def call_with_one_weight(
     return count
 
 
+def begin_with_tensors(
+    plan: Plan, rounds: LoopRounds, variables: cst.BaseExpression, new: str
+) -> None:
+    """``new`` holds the variables' tensors before the first round, and tapes in the rounds that are
+    asked for the variables watch them: a tape follows by itself only variables."""
+    source, loop = plan.source, rounds.loop
+    v = source.free_name("v")
+    tensors = f"[{source.tf}.convert_to_tensor({v}) for {v} in {source.code(variables)}]"
+    plan.before(loop, f"{new} = {tensors}")
+    for inside in all_of(loop, cst.With):
+        for tape in (block.name for block in blocks_on(source, source.line(inside))):
+            asked = (c for c in all_of(loop, cst.Call) if dotted(c.func) == f"{tape}.gradient")
+            if any(arg.value.deep_equals(variables) for call in asked for arg in call.args):
+                plan.first(inside, f"{tape}.watch({new})")
+
+
 def call_with_set_weights(case: FixCase) -> Iterator[Edit]:
     """``model.set_weights(ws)`` → the model is called with ``ws``; they are set afterwards."""
     source = case.source
@@ -99,9 +115,9 @@ def step_by_hand(case: FixCase) -> Iterator[Edit]:
         parted = _parted(pairs.value)
         if parted is None:
             continue
-        gradients, variables = parted
         optimizer = source.code(call.func).rsplit(".", 1)[0]
-        yield from _steps(case, statement, gradients, variables, optimizer, block)
+        yield from _steps(source, statement, *parted, optimizer, block)
+        yield from _steps_in_rounds(source, statement, *parted, optimizer, block)
 
 
 def _parted(
@@ -121,24 +137,17 @@ def _parted(
 
 
 def _steps(
-    case: FixCase,
-    statement: cst.CSTNode,
+    source: ParsedSource,
+    statement: Statement,
     gradients: cst.BaseExpression,
     variables: cst.BaseExpression,
     optimizer: str,
-    block: object,
+    block: Block | None,
 ) -> Iterator[Edit]:
-    from ..tapes.blocks import Block
-
-    source = case.source
-    assert isinstance(statement, cst.SimpleStatementLine)
-    region = region_after(source, statement, block if isinstance(block, Block) else None)
+    region = region_after(source, statement, block)
     plan = Plan(source)
     new = source.free_name("new_weights")
-    w, g = source.free_name("w"), source.free_name("g")
-    step = f"{w} - {optimizer}.learning_rate * {g}"
-    pairs = f"zip({source.code(gradients)}, {source.code(variables)})"
-    plan.before(statement, f"{new} = [{step} for {g}, {w} in {pairs}]")
+    plan.before(statement, _stepped(source, new, gradients, source.code(variables), optimizer))
     model = model_of_weights(source, variables)
     count = rename_reads(plan, variables, new, region.statements)
     if isinstance(variables, (cst.List, cst.Tuple)):
@@ -150,3 +159,36 @@ def _steps(
         count += call_with_weights(plan, model, new, region.statements)
     if count:
         yield Edit(f"Take the inner step on tensors, in {new}", plan.text(), is_estimate=True)
+
+
+def _steps_in_rounds(
+    source: ParsedSource,
+    statement: Statement,
+    gradients: cst.BaseExpression,
+    variables: cst.BaseExpression,
+    optimizer: str,
+    block: Block | None,
+) -> Iterator[Edit]:
+    """The same for a step in each round of a loop; the variables are stepped, too."""
+    rounds = rounds_around(source, statement, block)
+    model = model_of_weights(source, variables)
+    if rounds is None or not model:
+        return
+    plan = Plan(source)
+    new = source.free_name("new_weights")
+    begin_with_tensors(plan, rounds, variables, new)
+    plan.after(statement, _stepped(source, new, gradients, new, optimizer))
+    rename_reads(plan, variables, new, rounds.statements)
+    plan.changes.pop(variables, None)  # what the optimizer steps
+    if call_with_weights(plan, model, new, rounds.statements):
+        title = f"Take the inner steps on tensors, in {new} from round to round"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _stepped(
+    source: ParsedSource, new: str, gradients: cst.BaseExpression, variables: str, optimizer: str
+) -> str:
+    """Code that makes ``new`` of the variables by a plain gradient step."""
+    w, g = source.free_name("w"), source.free_name("g")
+    pairs = f"zip({source.code(gradients)}, {variables})"
+    return f"{new} = [{w} - {optimizer}.learning_rate * {g} for {g}, {w} in {pairs}]"

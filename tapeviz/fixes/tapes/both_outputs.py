@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.causes.not_connected import NotConnected
 from ...analysis.causes.replaced_source import ReplacedSource
 from ...trace.model import Trace
 from ..model import Edit, FixCase
 from ..plan import Plan
-from ..source import ParsedSource, Statement, argument, called_name, sole
+from ..source import ParsedSource, Statement, all_of, argument, called_name, sole
 from .blocks import Block, block_of_call, body_of, gradient_call
 
 
@@ -18,11 +19,14 @@ def give_both(case: FixCase) -> Iterator[Edit]:
     """``conv = features(x)``, ``p = model(x)`` → ``conv, p = both(x)`` of one ``tf.keras.Model``.
 
     ``features`` is a part of ``model``: a model up to one of its layers, or a layer. A functional
-    Keras model computes each layer once, whatever outputs it gives.
+    Keras model computes each layer once, whatever outputs it gives. The first line stays where a
+    line before the second one uses its value, as ``tape.watch(conv)`` does.
     """
     source, name = case.source, case.finding.source
     block = block_of_call(source, case.trace, case.call)
-    if block is None or case.cause.evidence != ReplacedSource("computed-again"):
+    evidence = case.cause.evidence
+    is_again = evidence == ReplacedSource("computed-again")
+    if block is None or not (is_again or isinstance(evidence, NotConnected)):
         return
     for statement, given, call in _calls(source, source.statements):
         if given == name:
@@ -52,9 +56,14 @@ def _both(
     source: ParsedSource, block: Block, part: str, name: str, removed: Statement | None
 ) -> Iterator[Edit]:
     """Each model that the block calls gives ``part`` as well, as ``name``."""
+    reads = [source.line(node) for node in all_of(source.module, cst.Name) if node.value == name]
     for statement, output, call in _calls(source, body_of(block)):
-        if statement is removed or not call.args:
+        if output == name or not call.args:
             continue
+        if removed is not None and any(
+            source.line(removed) < line < source.line(statement) for line in reads
+        ):
+            removed = None
         model, both = source.code(call.func), source.free_name("both")
         plan = Plan(source)
         outputs = f"[{part}, {model}.outputs[0]]"

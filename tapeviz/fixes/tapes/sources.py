@@ -41,29 +41,31 @@ def ask_for_original(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), has_other_shape=True)
 
 
+_WEIGHTS = ("trainable_variables", "trainable_weights", "variables", "weights")
+
+
 def ask_for_called(case: FixCase) -> Iterator[Edit]:
-    """``second.trainable_variables`` → those of what the tape's block calls."""
+    """``second.trainable_variables``, or a list by its name → the weights of what the tape's block
+    calls."""
     source = case.source
     call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
     block = block_of_call(source, case.trace, case.call)
-    if asked is None or block is None or not isinstance(asked.value, cst.Attribute):
+    if asked is None or block is None:
         return
-    weights = asked.value
-    if weights.attr.value not in (
-        "trainable_variables",
-        "trainable_weights",
-        "variables",
-        "weights",
-    ):
+    given, attribute = asked.value, "trainable_variables"
+    owner = ""
+    if isinstance(given, cst.Attribute) and given.attr.value in _WEIGHTS:
+        owner, attribute = dotted(given.value), given.attr.value
+    elif not isinstance(given, cst.Name) or case.finding.source == given.value:
         return
     called = dict.fromkeys(dotted(call.func) for call in all_of(block.node.body, cst.Call))
     for name in called:
         root = name.split(".")[0]
-        if not name or name == dotted(weights.value) or root in (source.tf, source.np, block.name):
+        if not name or name == owner or root in (source.tf, source.np, block.name):
             continue
         plan = Plan(source)
-        plan.replace(weights.value, name)
+        plan.replace(given, f"{name}.{attribute}")
         title = f"Ask for {name}, which the target was computed with"
         yield Edit(title, plan.text(), has_other_shape=True)
 
