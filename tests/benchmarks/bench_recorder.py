@@ -3,14 +3,14 @@
     python tests/benchmarks/bench_recorder.py [rounds]
 
 For each snippet the ratios of CPU time and of the clock, and the memory that recording adds;
-encoding included.
+encoding included. The tiny ops also as users run them, in a kernel.
 """
 
 from __future__ import annotations
 
 import sys
 
-from side_by_side import compare, load_both
+from side_by_side import compare, compare_in_kernel, load_both
 
 SNIPPETS = {
     "20,000 ops on constants": """
@@ -89,6 +89,8 @@ def main(rounds: int) -> None:
         is_large = title in LARGEST
         often = max(1, rounds // 2) if is_large else rounds
         compare(title, source, often, LARGEST.get(title, 1.5))
+    tiny = {title: source for title, source in SNIPPETS.items() if title not in LARGEST}
+    compare_in_kernel(tiny, rounds, 1.5)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """A snippet in; what it costs plain and recorded, in turn and in processes of their own, out.
 
-Each run is forked from a process that has imported TensorFlow. The plain and the recorded one
+Each run is forked from a process that has imported TensorFlow, or (:func:`compare_in_kernel`) is
+one of ``python snippet.py`` and one in a kernel, as users have it. The plain and the recorded one
 follow each other, so that a busy machine slows both; the ratio is of the medians.
 """
 
@@ -11,6 +12,7 @@ import io
 import json
 import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -26,7 +28,19 @@ from figures import tell
 sys.path.append(str(Path(__file__).parents[1] / "recorder"))
 from loading import NAME, load_recorder
 
-RECORDER = Path(__file__).parents[2] / "tapeviz" / "recorder"
+ROOT = Path(__file__).parents[2]
+RECORDER = ROOT / "tapeviz" / "recorder"
+sys.path.insert(0, str(ROOT))
+
+from tapeviz.kernel import KernelPool, own_interpreter  # noqa: E402
+from tapeviz.recording import Recorder, Snippet  # noqa: E402
+
+_TIMED = """import time as _time
+import tensorflow as tf
+_began = _time.process_time(), _time.perf_counter()
+{source}
+print("took", _time.process_time() - _began[0], _time.perf_counter() - _began[1])
+"""
 
 
 class Cost(NamedTuple):
@@ -133,6 +147,36 @@ def compare(title: str, source: str, rounds: int, wanted: float) -> Pair:
     figure = f"{cpu:.2f} times by CPU, {wall:.2f} by the clock, {memory:+.0f} MB"
     tell(f"recording {title}", figure, f"{wanted} times")
     return pair
+
+
+def compare_in_kernel(titles: dict[str, str], rounds: int, wanted: float) -> None:
+    """Print a line for each snippet, run by ``python`` and recorded in a kernel in turn.
+
+    Both take their own time, from the import of TensorFlow to the end.
+    """
+    with KernelPool(own_interpreter()) as pool, tempfile.TemporaryDirectory() as folder:
+        recorder = Recorder(pool)
+        for title, source in titles.items():
+            text = _TIMED.format(source=source)
+            file = Path(folder) / "snippet.py"
+            file.write_text(text, encoding="utf-8")
+            pair = Pair([], [])
+            for _ in range(rounds):
+                command = [sys.executable, str(file)]
+                printed = subprocess.run(command, check=True, capture_output=True, text=True)
+                pair.plain.append(_told(printed.stdout))
+                live = recorder.record(Snippet(text))
+                trace = live.wait(600)
+                live.release()
+                pair.recorded.append(_told("".join(each for _, each in trace.printed)))
+            figure = f"{pair.ratio('cpu'):.2f} times by CPU, {pair.ratio('wall'):.2f} by the clock"
+            tell(f"recording in a kernel {title}", figure, f"{wanted} times")
+
+
+def _told(printed: str) -> Cost:
+    _, _, numbers = printed.rpartition("took ")
+    cpu, wall = map(float, numbers.split())
+    return Cost(cpu, wall, 0.0)
 
 
 def _plain(source: str) -> Cost:
