@@ -52,7 +52,8 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
     old, new = before.finding(key), after.finding(answer_to(key, edit))
     if old is None or new is None or not _is_same_call(before, after, key, edit):
         return False
-    is_mended_by_zeros = edit.gives_zeros or old.status == "nonfinite"
+    is_zero_across = _is_zero_across(before.trace, old)
+    is_mended_by_zeros = edit.gives_zeros or old.status == "nonfinite" or is_zero_across
     if new.status != "flows" and not (is_mended_by_zeros and new.status == "zero"):
         return False
     if old.status == "zero" and _has_vanished(after.trace, new):
@@ -64,6 +65,16 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
     if not (has_same_shape or edit.parts or edit.has_other_shape):
         return False
     return edit.asks_once or _others_flow(before, after, key)
+
+
+def _is_zero_across(trace: Trace, finding: Finding) -> bool:
+    """Whether the gradient across the cut is known, and zero."""
+    if finding.status != "none" or finding.is_estimated:
+        return False
+    value = finding.bridged_value
+    if value is None and finding.bridged is not None:
+        value = _numbers(trace, finding.bridged)
+    return value is not None and not value.any()
 
 
 def _has_vanished(trace: Trace, finding: Finding) -> bool:

@@ -38,6 +38,7 @@ class CallRewrite:
         plan = Plan(case.source)
         found = [call for call in case.calls(*self.names) if self.code(case, call)]
         found = found or [call for call in self._readers(case) if self.code(case, call)]
+        found = found or [call for call in self._of_models(case) if self.code(case, call)]
         for call in found:
             plan.replace(call, partial(self._rewritten, case, call))
         if found:
@@ -52,6 +53,15 @@ class CallRewrite:
                 names = (arg.value.value for arg in call.args if isinstance(arg.value, cst.Name))
                 bound = (made for name in names if (made := source.bound_to(name)) is not None)
                 if any(source.covers(made, line) for made in bound for line in case.lines()):
+                    yield call
+
+    def _of_models(self, case: FixCase) -> Iterator[cst.Call]:
+        """The calls in the text of functional Keras models, whose ops run where a model is called:
+        where the line of the cause calls no function of its own."""
+        source = case.source
+        if any(called_name(call) == "Model" for call in all_of(source.module, cst.Call)):
+            for call in all_of(source.module, cst.Call):
+                if called_name(call) in self.names and not source.enclosing(call, cst.FunctionDef):
                     yield call
 
     def _rewritten(self, case: FixCase, place: cst.Call, call: cst.Call) -> cst.BaseExpression:

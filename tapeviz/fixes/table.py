@@ -31,7 +31,7 @@ from .smooth.indices import (
     weigh_picked,
 )
 from .smooth.logits import from_logits
-from .smooth.widths import count_softly, weigh_by_width, weigh_selected
+from .smooth.widths import count_softly, weigh_by_width, weigh_by_window, weigh_selected
 from .smooth.zeros import (
     GENTLER_EXPONENTIAL,
     GENTLER_SIGMOID,
@@ -42,6 +42,7 @@ from .smooth.zeros import (
     one_unit,
     smooth_hinge,
     stop_difference,
+    stop_second,
     sum_of_squares,
 )
 from .source import ParsedSource
@@ -60,7 +61,13 @@ from .tapes.functions import (
     start_random,
 )
 from .tapes.kept import compute_anew, compute_in_call
-from .tapes.moving import compute_target_inside, forget_nothing, move_in, record_again
+from .tapes.moving import (
+    compute_again_inside,
+    compute_target_inside,
+    forget_nothing,
+    move_in,
+    record_again,
+)
 from .tapes.near_misses import (
     ask_for_used,
     swap,
@@ -97,12 +104,13 @@ from .values.estimates import (
     divide_exactly,
     smooth_activation,
     soften_argmax,
+    soften_bounds,
     soften_comparison,
     straight_through_any,
     straight_through_largest,
     straight_through_result,
 )
-from .values.filling import fill_tensor
+from .values.filling import blend_window, fill_tensor
 from .values.infinities import (
     JITTER,
     SAFE_DEVIATION,
@@ -130,11 +138,13 @@ from .values.leaving import (
     TAKE_VARIABLES,
     call_directly,
     stay_in_tensorflow,
+    with_the_rest,
 )
 from .values.lookups import ask_for_rows
 from .values.metrics import compute_beside_metric
 from .values.positions import soft_accuracy, soft_ranks, take_values
-from .values.stopping import close_after_difference, map_nothing, take_away
+from .values.settings import compute_by_hand
+from .values.stopping import close_after_difference, give_identity, take_away
 from .values.tokens import pass_one_hot
 
 _log = logging.getLogger(__name__)
@@ -157,14 +167,17 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         TAKE_VARIABLES,
         interpolate,
         weigh_by_width,
+        weigh_by_window,
         count_softly,
-        *SOFT_COUNTS,
+        *map(with_the_rest, SOFT_COUNTS),
         weigh_both,
         interpolate_results,
-        soften_argmax,
+        with_the_rest(soften_argmax),
         pass_one_hot,
+        compute_by_hand,
+        with_the_rest(blend_window),
         stay_in_tensorflow,
-        fill_tensor,
+        with_the_rest(fill_tensor),
         call_directly,
         score_function,
     ),
@@ -182,15 +195,17 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         forget_nothing,
         compute_in_call,
         compute_anew,
+        compute_again_inside,
         move_in,
     ),
-    StopGradient: (close_after_difference, take_away, map_nothing, codebook_loss),
+    StopGradient: (close_after_difference, take_away, give_identity, codebook_loss),
     NotDifferentiable: (
         pass_on_to_compared,
         MIX_ONE_HOT,
         soft_ranks,
         weigh_picked,
         interpolate_edges,
+        interpolate,
         splat,
         count_softly,
         weigh_selected,
@@ -214,7 +229,9 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         interpolate,
         splat,
         weigh_by_width,
+        weigh_by_window,
         *SOFT_COUNTS,
+        soften_bounds,
         interpolate_results,
         take_text_away,
         soft_logic,
@@ -275,6 +292,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         one_unit,
         ask_for_element,
         stop_difference,
+        stop_second,
         start_random,
         blend,
         sum_of_squares,

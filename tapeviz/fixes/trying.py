@@ -205,7 +205,7 @@ class _Trials:
 
     def _judge(self, trial: _Trial, after: Outcome) -> None:
         for goal, edit in trial.edits:
-            if goal.has_enough:
+            if goal.has_enough or any(kept.edit.title == edit.title for kept in goal.kept):
                 continue
             if self._is_good(goal, edit, after):
                 goal.kept.append(
@@ -215,7 +215,7 @@ class _Trials:
             similar = [each for each in goal.edits if each.title == edit.title]
             if edit in similar[:-1]:
                 self._offer(goal, similar[similar.index(edit) + 1], trial.depth)
-            elif goal.keys and trial.depth < _DEEPEST and not goal.is_done:
+            if goal.keys and trial.depth < _DEEPEST and not goal.is_done:
                 self._follow_up(trial, goal, edit, after)
 
     def _is_good(self, goal: FixGoal, edit: Edit, after: Outcome) -> bool:

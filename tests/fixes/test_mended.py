@@ -779,6 +779,213 @@ BROKEN = {
         "y = tf.matmul(features, head)",
         [[2.0]],
     ),
+    "variables of a dictionary, written in a loop": (
+        """
+        params, rate = {"w": tf.Variable(1.0), "b": tf.Variable(0.5)}, tf.Variable(0.1)
+        with tf.GradientTape() as tape:
+            for key in params:
+                params[key].assign(params[key] - rate * 2.0)
+            loss = params["w"] * 3.0 + params["b"]
+        tape.gradient(loss, rate)
+        """,
+        "params_new = dict(params)",
+        -8.0,
+    ),
+    "the slope of a leaky ReLU": (
+        """
+        slope = tf.Variable(0.25)
+        with tf.GradientTape() as tape:
+            act = tf.keras.layers.LeakyReLU(float(slope))
+            loss = tf.reduce_sum(act(tf.constant([-1.0, 2.0])))
+        tape.gradient(loss, slope)
+        """,
+        "act = tf.keras.layers.LeakyReLU(float(slope))",
+        -1.0,
+    ),
+    "a mask up to whole numbers": (
+        """
+        top, end = tf.constant(1.5), tf.Variable(3.25)
+        image = tf.ones([5, 4])
+        with tf.GradientTape() as tape:
+            mask = np.zeros((5, 4), np.float32)
+            mask[1:int(end), 1:3] = 2.0
+            loss = tf.reduce_sum(image * mask)
+        tape.gradient(loss, end)
+        """,
+        "mask = mask * (1.0 - window) + 2.0 * window",
+        4.0,
+    ),
+    "rows between whole numbers": (
+        """
+        place = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            low = tf.cast(place, tf.int32)
+            mask = tf.cast((tf.range(5) >= low) & (tf.range(5) < 99), tf.float32)
+            loss = tf.reduce_sum(mask * [0.0, 0.0, 1.0, 0.0, 0.0])
+        tape.gradient(loss, place)
+        """,
+        "low = tf.cast(place, tf.int32)",
+        -0.25,
+    ),
+    "floats mapped": (
+        """
+        xs = [tf.Variable(1.0), tf.Variable(2.0)]
+        with tf.GradientTape() as tape:
+            loss = tf.constant(sum(map(float, xs))) ** 2
+        tape.gradient(loss, xs)
+        """,
+        "loss = sum(xs) ** 2",
+        6.0,
+    ),
+    "a function given to map": (
+        """
+        w = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            a, b = map(tf.stop_gradient, (w * 2.0, w + 1.0))
+            loss = a * b
+        tape.gradient(loss, w)
+        """,
+        "a, b = map(tf.identity, (w * 2.0, w + 1.0))",
+        14.0,
+    ),
+    "an op inside a functional model": (
+        """
+        inputs = tf.keras.Input((1,))
+        hidden = tf.keras.layers.Dense(1, kernel_initializer="ones")(inputs)
+        hidden = tf.keras.layers.Lambda(tf.stop_gradient)(hidden)
+        model = tf.keras.Model(inputs, hidden)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(model(tf.constant([[2.0]])))
+        tape.gradient(loss, model.trainable_variables[0])
+        """,
+        "hidden = tf.keras.layers.Lambda(tf.identity)(hidden)",
+        [[2.0]],
+    ),
+    "whether any is below zero": (
+        """
+        x = tf.Variable([0.0, -9.0])
+        with tf.GradientTape() as tape:
+            bad = tf.reduce_any(x[:1] < 0.0)
+            loss = tf.where(bad, 5.0, 1.0)
+        tape.gradient(loss, x)
+        """,
+        "bad = tf.reduce_max(tf.sigmoid(0.0 - x[:1]))",
+        [-1.0, 0.0],
+    ),
+    "a list of tensors of which one has no slope": (
+        """
+        xs = [tf.constant(0.0), tf.constant(1.0)]
+        with tf.GradientTape() as tape:
+            loss = tf.add_n([x ** 2 for x in xs])
+        tape.gradient(loss, xs)
+        """,
+        "tape.watch(xs)",
+        0.0,
+    ),
+    "draws that go on from step to step": (
+        """
+        scores, table = tf.Variable([[0.0, 0.0]]), tf.constant([[5.0], [9.0]])
+        with tf.GradientTape() as tape:
+            ids = []
+            for _ in range(2):
+                token = tf.squeeze(tf.random.categorical(scores, 1), axis=-1)
+                ids.append(token)
+            loss = tf.reduce_sum(tf.gather(table, tf.stack(ids)))
+        tape.gradient(loss, scores)
+        """,
+        "loss = tf.reduce_sum(tf.tensordot(tf.stack(ids), table, 1))",
+        [[-2.0, 2.0]],
+    ),
+    "the mean of a box": (
+        """
+        image, box = tf.reshape(tf.range(16.0), [4, 4]), tf.Variable([0.5, 0.25, 2.5, 1.75])
+        with tf.GradientTape() as tape:
+            top, left, end, right = [int(v) for v in tf.round(box)]
+            loss = tf.reduce_mean(image[top:end, left:right])
+        tape.gradient(loss, box)
+        """,
+        "top, left, end, right = [int(v) for v in tf.round(box)]",
+        [2.0, 1 / 3, 2.0, 1 / 3],
+    ),
+    "an array added to": (
+        """
+        mass = tf.Variable([2.0, 3.0])
+        def pull(m):
+            a = np.zeros(2, np.float32)
+            for i in range(2):
+                a[i] += m[i] * np.sqrt(4.0 + i * 0.0)
+            return a
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.constant(pull(mass)) ** 2)
+        tape.gradient(loss, mass)
+        """,
+        "a = tf.tensor_scatter_nd_update(a, [[i]], [a[i] + (m[i] * np.sqrt(4.0 + i * 0.0))])",
+        [16.0, 24.0],
+    ),
+    "features of another tape, after a step": (
+        """
+        w, v = tf.Variable(3.0), tf.Variable(2.0)
+        opt = tf.keras.optimizers.SGD(1.0)
+        with tf.GradientTape() as first:
+            z = w * w
+            loss = z * 0.5
+        opt.apply_gradients([(first.gradient(loss, w) / 3.0, w)])
+        with tf.GradientTape() as second:
+            other = z * v
+        second.gradient(other, w)
+        """,
+        "other = z * v",
+        8.0,
+    ),
+    "an AUC of a metric": (
+        """
+        x = tf.Variable([0.5, 0.5])
+        auc = tf.keras.metrics.AUC()
+        with tf.GradientTape() as tape:
+            auc.update_state(tf.constant([0.0, 1.0]), x)
+            y = auc.result()
+        tape.gradient(y, x)
+        """,
+        "auc.update_state(tf.constant([0.0, 1.0]), x)",
+        [-0.25, 0.25],
+    ),
+    "a histogram of NumPy, and what is computed of it": (
+        """
+        z = tf.Variable([0.375, 0.5])
+        with tf.GradientTape() as tape:
+            counts, edges = np.histogram(z, bins=2, range=(0.0, 1.0))
+            share = counts / counts.sum()
+            loss = tf.constant((share * [1.0, 3.0]).sum())
+        tape.gradient(loss, z)
+        """,
+        "share = counts / tf.reduce_sum(counts)",
+        [2.0, 2.0],
+    ),
+    "what is new, against the same": (
+        """
+        w = tf.Variable(3.0)
+        def policy():
+            return w * w
+        with tf.GradientTape() as tape:
+            new = policy()
+            old = policy()
+            ratio = tf.exp(new - old)
+        tape.gradient(ratio, w)
+        """,
+        "old = tf.stop_gradient(policy())",
+        6.0,
+    ),
+    "numbers rounded by NumPy": (
+        """
+        x = tf.Variable([0.25, 2.75])
+        with tf.GradientTape() as tape:
+            p = np.round(x)
+            loss = tf.convert_to_tensor((p * 2.0).sum())
+        tape.gradient(loss, x)
+        """,
+        "p = x + tf.stop_gradient(tf.round(x) - x)",
+        [2.0, 2.0],
+    ),
     "the value of a variable": (
         """
         w = tf.Variable([1.0, 2.0])

@@ -80,8 +80,9 @@ def _numpy_histogram(case: FixCase, call: cst.Call) -> str:
 def _tensor_behind(source: ParsedSource, given: cst.Arg | None) -> str:
     """The tensor that a NumPy array was taken from: ``x`` of ``x.numpy()``, or of its name."""
     node = given.value if given is not None else None
-    if isinstance(node, cst.Name):
-        node = source.bound_to(node.value) or node
+    made = source.bound_to(node.value) if isinstance(node, cst.Name) else None
+    if isinstance(made, cst.Call) and called_name(made) == "numpy":
+        node = made
     if isinstance(node, cst.Call) and called_name(node) == "numpy":
         node = node.func.value if isinstance(node.func, cst.Attribute) else None
     return source.code(enclosed(node)) if isinstance(node, cst.BaseExpression) else ""
@@ -131,15 +132,18 @@ def _edges_passed(values: tuple[int, str], edges: tuple[int, str]) -> Code:
     """Each edge counts by a sigmoid of how far it was passed."""
 
     def code(case: FixCase, call: cst.Call) -> str:
-        source = case.source
-        x, sorted_edges = _code(source, call, *values), _code(source, call, *edges)
-        if not x or not sorted_edges:
-            return ""
-        tf = source.tf
-        passed = f"{tf}.sigmoid({tf}.expand_dims({x}, -1) - {sorted_edges})"
-        return f"{tf}.reduce_sum({passed}, axis=-1)"
+        x, sorted_edges = argument(call, *values), argument(call, *edges)
+        return _passed(case.source, x, sorted_edges)
 
     return code
+
+
+def _passed(source: ParsedSource, x: cst.Arg | None, edges: cst.Arg | None) -> str:
+    if x is None or edges is None:
+        return ""
+    tf, code = source.tf, source.code
+    far = f"{tf}.expand_dims({code(x.value)}, -1) - {code(enclosed(edges.value))}"
+    return f"{tf}.reduce_sum({tf}.sigmoid({far}), axis=-1)"
 
 
 def _absolute(case: FixCase, call: cst.Call) -> str:
@@ -201,15 +205,27 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
         made, place = source.maker_of(node.value) or (None, None)
         if isinstance(made, cst.Call) and called_name(made) in ("unstack", "split") and made.args:
             made = made.args[0].value if place is not None else None
+        if isinstance(made, (cst.ListComp, cst.GeneratorExp)) and place is not None:
+            return _uncast_each(source, made, place)
         x = uncast(source, made) if isinstance(made, cst.Call) else ""
         return f"{x}[{place}]" if x and place is not None else x
     if not isinstance(node, cst.Call) or not node.args:
         return ""
     inner = node.args[0].value
+    if called_name(node) in ("stack", "concat") and isinstance(inner, (cst.List, cst.Tuple)):
+        each = [uncast(source, element.value) for element in inner.elements]
+        rest = "".join(f", {source.code(arg)}".rstrip(", ") for arg in node.args[1:])
+        name = called_name(node)
+        return f"{source.tf}.{name}([{', '.join(each)}]{rest})" if all(each) else ""
     if called_name(node) in ("clip_by_value", "minimum", "maximum"):
         x = uncast(source, inner)
         bounds = "".join(f", {source.code(arg.value)}" for arg in node.args[1:])
         return f"{source.tf}.{called_name(node)}({x}{bounds})" if x else ""
+    if called_name(node) in ("Bucketize", "searchsorted"):
+        is_search = called_name(node) == "searchsorted"
+        values = argument(node, 1, "values") if is_search else argument(node, 0, "input")
+        edges = argument(node, *((0, "sorted_sequence") if is_search else (1, "boundaries")))
+        return _passed(source, values, edges)
     if called_name(node) not in ("cast", "int") and not dotted(node.func).endswith("to_int32"):
         return ""
     dtype = argument(node, 1, "dtype") if called_name(node) == "cast" else None
@@ -220,6 +236,18 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
     if isinstance(inner, cst.Call) and called_name(inner) in _WHOLE:
         return ""
     return source.code(enclosed(inner))
+
+
+def _uncast_each(source: ParsedSource, each: cst.BaseComp, place: int) -> str:
+    """``box[1]`` for the second of ``(int(v) for v in box)``."""
+    assert isinstance(each, (cst.ListComp, cst.GeneratorExp))
+    inside = uncast(source, each.elt) if isinstance(each.elt, cst.Call) else ""
+    values = each.for_in.iter
+    while isinstance(values, cst.Call) and (inner := _without_rounding(values)) is not None:
+        values = inner
+    name = dotted(each.for_in.target)
+    is_each = inside and inside == name
+    return f"{source.code(enclosed(values))}[{place}]" if is_each else ""
 
 
 def _without_rounding(call: cst.Call) -> cst.BaseExpression | None:

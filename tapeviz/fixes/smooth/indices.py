@@ -350,13 +350,12 @@ def _put(plan: Plan, place: cst.BaseExpression, text: str) -> None:
 
 
 def is_at_cause(case: FixCase, indices: cst.CSTNode) -> bool:
-    """Whether the index is cast on a line of the cause, or is a name that was bound there."""
+    """Whether the index is cast on a line of the cause, or is of names that were bound there."""
     source, lines = case.source, case.lines()
     if any(source.covers(indices, line) for line in lines):
         return True
-    value = indices.value if isinstance(indices, (cst.Arg, cst.Index)) else indices
-    bound, _ = (source.maker_of(value.value) if isinstance(value, cst.Name) else None) or (None, 0)
-    return bound is not None and any(source.covers(bound, line) for line in lines)
+    makers = (source.maker_of(name.value) for name in all_of(indices, cst.Name))
+    return any(source.covers(made[0], line) for made in makers if made for line in lines)
 
 
 def embeddings_of(source: ParsedSource, call: cst.Call) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -184,13 +184,58 @@ def weigh_by_width(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True)
 
 
+def weigh_by_window(case: FixCase) -> Iterator[Edit]:
+    """``x[int(a):int(b), int(c):int(d)]`` → ``x`` times weights that go over from 0 to 1 at each
+    edge; its mean is the sum by the sum of the weights."""
+    source, tf, code = case.source, case.source.tf, case.source.code
+    plan = Plan(source)
+    for node in all_of(source.module, cst.Subscript):
+        if isinstance(source.parent(node), (cst.AssignTarget, cst.Del)):
+            continue
+        window, count = window_of(case, code(enclosed(node.value)), node.slice)
+        if not count or len(node.slice) < 2:
+            continue
+        rank = max(rank_of(case, code(node.value)), len(node.slice))
+        news = f"[{', '.join(['...', *[f'{tf}.newaxis'] * (rank - len(node.slice))])}]"
+        weighed = f"{code(enclosed(node.value))} * ({window}){news if '.newaxis' in news else ''}"
+        plan.replace(node, fitting(source, node, cst.parse_expression(weighed)))
+        _divide_by(plan, node, f"{tf}.reduce_sum({window})")
+    if plan.changes:
+        title = "Estimate: weights that go over from 0 to 1 at the edges, in place of whole numbers"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def window_of(case: FixCase, x: str, slices: Sequence[cst.SubscriptElement]) -> tuple[str, int]:
+    """Weights of the part of ``x`` that is taken along its first axes, and how many of the edges
+    are whole numbers that were rounded at the cut; empty if an axis is taken otherwise."""
+    source, tf = case.source, case.source.tf
+    weights, count = [], 0
+    for axis, element in enumerate(slices):
+        part = element.slice
+        if not isinstance(part, cst.Slice) or part.step is not None:
+            return "", 0
+        ends = []
+        for end in (part.lower, part.upper):
+            width = _width(case, end) if end is not None else ""
+            count += bool(width)
+            ends.append(width or (source.code(end) if end is not None else ""))
+        places = f"{tf}.cast({tf}.range({tf}.shape({x})[{axis}]), {tf}.float32)"
+        sides = [f"{tf}.clip_by_value({places} + 1.0 - {ends[0]}, 0.0, 1.0)"] if ends[0] else []
+        sides += [f"{tf}.clip_by_value({ends[1]} - {places}, 0.0, 1.0)"] if ends[1] else []
+        after = len(slices) - axis - 1
+        weight = " * ".join(sides) or f"{tf}.ones_like({places})"
+        news = ", ".join([":", *[f"{tf}.newaxis"] * after])
+        weights.append(f"({weight})[{news}]" if after else weight)
+    return " * ".join(weights), count
+
+
 def _divide_by(plan: Plan, part: cst.BaseExpression, width: str) -> None:
     """The mean of a part that is weighed now is its sum by the width."""
     source = plan.source
     for call in all_of(source.module, cst.Call):
-        given = call.args[0].value if len(call.args) == 1 else None
+        given = call.args[0].value if call.args else None
         made = source.bound_to(given.value) if isinstance(given, cst.Name) else given
-        if called_name(call) == "reduce_mean" and made is part:
+        if called_name(call) in ("reduce_mean", "mean") and made is part:
             plan.replace(call.func, f"{source.tf}.reduce_sum")
             place = call
 

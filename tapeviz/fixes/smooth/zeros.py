@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import libcst as cst
 
@@ -111,15 +111,20 @@ def blend(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def soft_truth(source: ParsedSource, condition: cst.BaseExpression) -> str:
+def soft_truth(
+    source: ParsedSource,
+    condition: cst.BaseExpression,
+    number: Callable[[cst.BaseExpression], str] | None = None,
+) -> str:
     """``tf.sigmoid(a - b)`` of ``a > b``, a product of such for ``and``, the larger for ``or``, and
-    the distance from 1 for ``not``, as fuzzy sets have it; also of a name bound to a condition;
-    empty for what compares nothing so."""
+    the distance from 1 for ``not``, as fuzzy sets have it; the largest for ``tf.reduce_any``, the
+    smallest for ``tf.reduce_all``; also of a name bound to a condition; empty for what compares
+    nothing so. ``number``: the code of what is compared, if it is not compared as it is."""
     if isinstance(condition, cst.Name):
         condition = source.bound_to(condition.value) or condition
     parts, how = _parts_of(condition)
     if how:
-        soft = [soft_truth(source, part) for part in parts]
+        soft = [soft_truth(source, part, number) for part in parts]
         if not soft or not all(soft):
             return ""
         if how == "not":
@@ -127,6 +132,11 @@ def soft_truth(source: ParsedSource, condition: cst.BaseExpression) -> str:
         return (
             f"({' * '.join(soft)})" if how == "and" else f"{source.tf}.maximum({', '.join(soft)})"
         )
+    if isinstance(condition, cst.Call) and called_name(condition) in _REDUCING:
+        inner = soft_truth(source, condition.args[0].value, number) if condition.args else ""
+        rest = "".join(f", {source.code(arg)}".rstrip(", ") for arg in condition.args[1:])
+        name = _REDUCING[called_name(condition)]
+        return f"{source.tf}.{name}({inner}{rest})" if inner else ""
     if isinstance(condition, cst.Call) and called_name(condition) in _COMPARING:
         a, b = (enclosed(arg.value) for arg in (*condition.args, *condition.args)[:2])
         if _COMPARING[called_name(condition)] < 0:
@@ -140,11 +150,14 @@ def soft_truth(source: ParsedSource, condition: cst.BaseExpression) -> str:
         a, b = (sides[place] for place in order)
     else:
         return ""
+    if number is not None:
+        return f"{source.tf}.sigmoid({number(a)} - {number(b)})"
     margin = f"{source.code(a)} - {source.code(b)}"
     return f"{source.tf}.sigmoid({source.code(bare(a)) if _is_zero(b) else margin})"
 
 
 _COMPARING = {"greater": 1, "greater_equal": 1, "less": -1, "less_equal": -1}
+_REDUCING = {"reduce_any": "reduce_max", "reduce_all": "reduce_min"}
 _LOGIC = {"logical_and": "and", "logical_or": "or", "logical_not": "not"}
 _JOINED: dict[type[cst.CSTNode], str] = {cst.BitAnd: "and", cst.BitOr: "or"}
 _JOINED |= {cst.And: "and", cst.Or: "or"}
@@ -261,6 +274,25 @@ def stop_difference(case: FixCase) -> Iterator[Edit]:
     if plan.changes:
         title = "Straight-through: keep the gradient out of the difference"
         yield Edit(title, plan.text(), is_estimate=True)
+
+
+def stop_second(case: FixCase) -> Iterator[Edit]:
+    """``new - old`` or ``new / old`` of two names bound to the same expression → the second of them
+    in ``tf.stop_gradient``: what was there before, to compare with."""
+    source = case.source
+    for node in all_of(source.module, cst.BinaryOperation):
+        if not isinstance(node.operator, (cst.Subtract, cst.Divide)):
+            continue
+        sides = [side for side in (node.left, node.right) if isinstance(side, cst.Name)]
+        made = [source.bound_to(side.value) for side in sides]
+        if len(made) != 2 or made[0] is None or made[1] is None or made[0] is made[1]:
+            continue
+        if isinstance(made[1], cst.Call) and made[0].deep_equals(made[1]):
+            plan = Plan(source)
+            plan.replace(made[1], f"{source.tf}.stop_gradient({source.code(made[1])})")
+            name = source.code(node.right)
+            title = f"Keep the gradient out of {name}, which is there to compare with"
+            yield Edit(title, plan.text(), has_other_slope=True)
 
 
 def differences(

@@ -9,7 +9,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan
-from ..source import ParsedSource, Statement, all_of, called_name, sole
+from ..source import ParsedSource, Statement, all_of, called_name, dotted, sole
 from ..tapes.blocks import Block, block_of_call
 from .assigns import new_name, stem
 from .regions import Region, region_after, rounds_around
@@ -63,12 +63,20 @@ def _by_subscript(case: FixCase, write: Write, block: Block | None) -> Iterator[
     for each in (first, *_further(source, first, whole, region)):
         if not _into_copy(case, plan, each, new):
             return
-    kind = "dict" if isinstance(_key(write.receiver), cst.SimpleString) else "list"
+    kind = "dict" if _is_dict(source, write.receiver) else "list"
     plan.before(region.loop or first.statement, f"{new} = {kind}({source.code(whole)})")
     model = model_of_weights(source, whole)
     is_called = model and call_with_weights(plan, model, new, region.statements)
     through = f", through {model}.stateless_call" if is_called else ""
     yield Edit(f"Keep the tensors in {new}, and compute with those{through}", plan.text())
+
+
+def _is_dict(source: ParsedSource, element: cst.Subscript) -> bool:
+    """Whether the whole is a dictionary, as its key or what it was made by tells."""
+    made, _ = source.maker_of(dotted(element.value)) or (None, None)
+    is_call = isinstance(made, cst.Call) and called_name(made) in ("dict", "OrderedDict")
+    is_made_so = is_call or isinstance(made, (cst.Dict, cst.DictComp))
+    return is_made_so or isinstance(_key(element), cst.SimpleString)
 
 
 def _is_element(receiver: cst.BaseExpression, whole: cst.BaseExpression) -> bool:

@@ -39,6 +39,36 @@ def move_in(case: FixCase) -> Iterator[Edit]:
         yield from _from_after(case, block, outside)
 
 
+def compute_again_inside(case: FixCase) -> Iterator[Edit]:
+    """``z = enc(x)`` in the block of another tape → the same once more in this tape's block.
+
+    The weights may have been trained in between; the gradient is that of the weights as they are.
+    """
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    first = source.statement(case.cause.line)
+    other = source.enclosing(first, cst.With) if first is not None else None
+    if block is None or first is None or other is None or other is block.node:
+        return
+    if any(node is block.node or node is other for node in source.ancestors(block.node)):
+        return
+    start, end = source.line(first), source.line(block.node)
+    inside = [each for each in source.statements if start <= source.line(each) < end]
+    between = [each for each in inside if isinstance(sole(each), cst.Assign)]
+    made = _dependents(between, first)
+    needed, chosen = set(read_names(block.node.body)), list[Statement]()
+    for statement in reversed(made):
+        if needed & bound_names(statement):
+            chosen.insert(0, statement)
+            needed |= read_names(statement)
+    if first in chosen:
+        plan = Plan(source)
+        put_in_front(plan, block, *chosen)
+        names = " and ".join(sorted(set().union(*map(bound_names, chosen))))
+        title = f"Compute {names} again inside this tape's block"
+        yield Edit(title, plan.text(), has_other_value=True)
+
+
 def _from_before(
     source: ParsedSource, block: Block, around: Statement, outside: Statement
 ) -> Iterator[Edit]:

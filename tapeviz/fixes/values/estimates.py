@@ -11,7 +11,8 @@ from ...analysis.causes.zeros import MultipliedByZero
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
 from ..rewrites import CallRewrite, template
-from ..smooth.indices import embeddings_of, form_of, input_shape, rank_of
+from ..smooth.counts import uncast
+from ..smooth.indices import embeddings_of, form_of, input_shape, is_at_cause, rank_of
 from ..smooth.zeros import soft_truth
 from ..source import (
     ParsedSource,
@@ -155,6 +156,33 @@ def soften_comparison(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True)
 
 
+def soften_bounds(case: FixCase) -> Iterator[Edit]:
+    """``rows >= lo`` with ``lo = tf.cast(x, tf.int32)`` → ``tf.sigmoid(rows - x)`` of floats."""
+    source = case.source
+    plan = Plan(source)
+    found = 0
+
+    def number(node: cst.BaseExpression) -> str:
+        nonlocal found
+        x = uncast(source, node) if is_at_cause(case, node) else ""
+        found += bool(x)
+        return x or f"{source.tf}.cast({source.code(node)}, {source.tf}.float32)"
+
+    soft: dict[cst.BaseExpression, str] = {}
+    for statement in source.statements:
+        for node in _conditions(statement):
+            found = 0
+            code = soft_truth(source, node, number)
+            if code and found:
+                soft[node] = code
+    for node, code in soft.items():
+        if not any(around in soft for around in source.ancestors(node)):
+            _soften(plan, node, code)
+    if plan.changes:
+        title = "Estimate: a sigmoid in place of the comparison with a whole number"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
 def _conditions(statement: cst.CSTNode) -> Iterator[cst.BaseExpression]:
     yield from header_nodes(statement, cst.Comparison)
     yield from header_nodes(statement, cst.Call)
@@ -267,7 +295,7 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     for user in _users(source, made):
         if called_name(user) == "confusion_matrix" and shape and shape[-1] is not None:
             return _soften_confusion(plan, made, user, soft, shape[-1])
-    if one_hot := [user for user in _users(source, made) if called_name(user) == "one_hot"]:
+    if one_hot := [user for user in _users(source, made) if called_name(user) in ONE_HOT]:
         for user in one_hot:
             plan.replace(user, soft)
         return True
@@ -363,6 +391,7 @@ def _outermost(source: ParsedSource, call: cst.BaseExpression) -> cst.BaseExpres
         call = above
 
 
+ONE_HOT = ("one_hot", "to_categorical")
 _PASSING = ("int", "numpy", "item", "to_int32", "squeeze")
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..plan import Plan
+from ..plan import Plan, enclosed
+from ..smooth.widths import window_of
 from ..source import ParsedSource, all_of, called_name, dotted, sole
 from ..states.slices import axes_of, updated
 from .numpy_words import LEAVING_FUNCTIONS, LEAVING_METHODS
@@ -25,24 +26,63 @@ def fill_tensor(case: FixCase) -> Iterator[Edit]:
             continue
         plan, name = Plan(source), source.code(written.value)
         plan.replace(made, f"{source.tf}.cast({source.code(made)}, {source.tf}.float32)")
-        for assign in all_of(source.function_of(made), cst.Assign):
-            target = _written(assign)
+        for statement in source.statements:
+            target = _written(sole(statement))
             axes = axes_of(target, None) if target is not None else None
             if target is None or axes is None or source.code(target.value) != name:
                 continue
-            value = source.code(_without_exit(assign.value))
-            plan.replace(assign.targets[0].target, name)
-            plan.replace(assign.value, updated(source.tf, name, axes, value))
+            value = source.code(_written_value(source, sole(statement)))
+            state = f"{name} = {updated(source.tf, name, axes, value)}"
+            new = cst.ensure_type(cst.parse_statement(state), cst.SimpleStatementLine)
+            plan.replace(statement, lambda old, new=new: old.with_changes(body=new.body))  # type: ignore[misc]
         yield Edit(f"Write into a tensor in place of the array {name}", plan.text())
 
 
+def blend_window(case: FixCase) -> Iterator[Edit]:
+    """``mask[int(a):int(b)] = v`` of an array → a tensor blended with ``v`` by weights that go over
+    from 0 to 1 at ``a`` and back at ``b``, as along each axis."""
+    source, tf = case.source, case.source.tf
+    for line in case.lines():
+        small = sole(source.statement(line))
+        written = _written(small)
+        made = _made(source, written) if written is not None else None
+        if written is None or made is None or not isinstance(small, cst.Assign):
+            continue
+        name = source.code(written.value)
+        weights, count = window_of(case, name, written.slice)
+        statement = source.statement(line)
+        if not count or statement is None:
+            continue
+        plan, window = Plan(source), source.free_name("window")
+        plan.replace(made, f"{tf}.cast({source.code(made)}, {tf}.float32)")
+        plan.before(statement, f"{window} = {weights}")
+        plan.replace(small.targets[0].target, name)
+        value = source.code(enclosed(_without_exit(small.value)))
+        plan.replace(small.value, f"{name} * (1.0 - {window}) + {value} * {window}")
+        title = f"Estimate: write into {name} by weights that go over from 0 to 1 at the edge"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
 def _written(small: cst.CSTNode | None) -> cst.Subscript | None:
-    """``out[i, j]`` of ``out[i, j] = …``."""
-    if not isinstance(small, cst.Assign) or len(small.targets) > 1:
+    """``out[i, j]`` of ``out[i, j] = …`` and of ``out[i, j] += …``."""
+    if isinstance(small, cst.AugAssign):
+        target: cst.BaseExpression = small.target
+    elif isinstance(small, cst.Assign) and len(small.targets) == 1:
+        target = small.targets[0].target
+    else:
         return None
-    target = small.targets[0].target
     is_of_name = isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name)
     return target if is_of_name else None  # type: ignore[return-value]
+
+
+def _written_value(source: ParsedSource, small: cst.CSTNode | None) -> cst.BaseExpression:
+    """The new element: ``e`` of ``out[i] = e``, ``out[i] + e`` of ``out[i] += e``."""
+    if isinstance(small, cst.AugAssign):
+        sign = source.code(small.operator).strip().removesuffix("=")
+        value = source.code(enclosed(_without_exit(small.value)))
+        return cst.parse_expression(f"{source.code(small.target)} {sign} {value}")
+    assert isinstance(small, cst.Assign)
+    return _without_exit(small.value)
 
 
 def _made(source: ParsedSource, written: cst.Subscript) -> cst.Call | None:

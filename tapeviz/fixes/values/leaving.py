@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Literal, get_args
 
 import libcst as cst
 
-from ..model import Edit, FixCase
+from ..model import Edit, FixCase, FixFunction
 from ..plan import Plan, bare, enclosed, fitting
 from ..rewrites import CallRewrite
 from ..source import (
@@ -92,6 +94,20 @@ def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
             yield Edit(title, translated.text(), is_estimate=True)
         elif translated.count:
             yield Edit("Compute with TensorFlow in place of NumPy and Python", translated.text())
+
+
+def with_the_rest(fix: FixFunction) -> FixFunction:
+    """The edits of another fix, and after each the same with what follows said in TensorFlow."""
+
+    def fixes(case: FixCase) -> Iterator[Edit]:
+        for edit in fix(case):
+            yield edit
+            if edit.new_text.count("\n") == case.source.text.count("\n"):
+                after = replace(case, source=ParsedSource(edit.new_text))
+                for more in islice(stay_in_tensorflow(after), 1):
+                    yield replace(edit, new_text=more.new_text)
+
+    return fixes
 
 
 def call_directly(case: FixCase) -> Iterator[Edit]:
@@ -242,6 +258,8 @@ class _Translated:
                 call,
                 lambda old: fitting(self.source, call, bare(old.func.value)),
             )
+        elif name == "map" and len(call.args) == 2 and _is_leaving(call.args[0].value):
+            self._do(call, lambda old: enclosed(old.args[1].value))
         elif len(call.args) == 1 and (
             dotted(call.func) in LEAVING_FUNCTIONS or name in KERAS_LEAVING_FUNCTIONS
         ):
@@ -356,6 +374,10 @@ class _Translated:
 
     def _transposed(self, node: cst.Attribute) -> cst.BaseExpression:
         return cst.parse_expression(f"{self.source.tf}.transpose({self.source.code(node.value)})")
+
+
+def _is_leaving(function: cst.BaseExpression) -> bool:
+    return dotted(function) in LEAVING_FUNCTIONS
 
 
 def bare_argument(call: cst.Call) -> cst.BaseExpression:

@@ -22,6 +22,11 @@ _SURE = {
     "CategoricalAccuracy": "{tf}.reduce_mean({tf}.reduce_sum({a} * {b}, -1))",
     "BinaryAccuracy": "{tf}.reduce_mean(1.0 - {tf}.abs({a} - {b}))",
     "Precision": "{tf}.reduce_sum({a} * {b}) / {tf}.reduce_sum({b})",
+    "AUC": (  # the share of pairs of a right and a wrong one that are in order
+        "{tf}.reduce_sum({tf}.sigmoid({tf}.reshape({b}, [-1, 1]) - {tf}.reshape({b}, [1, -1]))"
+        " * {tf}.reshape({a}, [-1, 1]) * (1.0 - {tf}.reshape({a}, [1, -1])))"
+        " / ({tf}.reduce_sum({a}) * {tf}.reduce_sum(1.0 - {a}))"
+    ),
     "MeanIoU": (
         "{tf}.reduce_mean({tf}.math.divide_no_nan({tf}.reduce_sum({y} * {p}, 0), "
         "{tf}.reduce_sum({y} + {p} - {y} * {p}, 0)))"

@@ -10,7 +10,7 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
 from ..smooth.zeros import bare_if_enclosed, differences
-from ..source import ParsedSource, argument
+from ..source import ParsedSource, all_of, argument, called_name, dotted
 
 
 def take_away(case: FixCase) -> Iterator[Edit]:
@@ -63,14 +63,31 @@ def _without(source: ParsedSource, calls: Iterable[cst.Call]) -> str:
     return plan.text()
 
 
-def map_nothing(case: FixCase) -> Iterator[Edit]:
-    """``tf.nest.map_structure(tf.stop_gradient, s)`` → ``s``."""
+def give_identity(case: FixCase) -> Iterator[Edit]:
+    """``map(tf.stop_gradient, xs)`` and ``Lambda(tf.stop_gradient)`` → with ``tf.identity``.
+
+    On the lines of the cause; else anywhere, as the ops of a functional Keras model run where the
+    model is called; then calls of it are taken away, too.
+    """
     source = case.source
+    lines = case.lines("stop-gradient")
+    given = [
+        arg.value
+        for arg in all_of(source.module, cst.Arg)
+        if dotted(arg.value).endswith(".stop_gradient")
+    ]
+    there = [node for node in given if any(source.covers(node, line) for line in lines)]
+    is_called_there = any(_stopping(source, line) for line in lines)
     plan = Plan(source)
-    for line in case.lines("stop-gradient"):
-        for call in source.calls(line, "map_structure"):
-            if len(call.args) == 2 and "stop_gradient" in source.code(call.args[0].value):
-                plan.replace(call, source.code(enclosed(call.args[1].value)))
+    for node in there or given if not is_called_there else ():
+        call = source.enclosing(node, cst.Call)
+        if call is not None and called_name(call) == "map_structure" and len(call.args) == 2:
+            plan.replace(call, source.code(enclosed(call.args[1].value)))
+        else:
+            plan.replace(node, f"{source.tf}.identity")
+    for call in all_of(source.module, cst.Call) if not (there or is_called_there) else ():
+        if called_name(call) == "stop_gradient" and call.args:
+            plan.replace(call, partial(inner, source, call))
     if plan.changes:
         yield Edit("Let the gradient through: take tf.stop_gradient away", plan.text())
 

@@ -11,24 +11,26 @@ from ..plan import Plan, enclosed, fitting
 from ..smooth.indices import embeddings_of, input_shape
 from ..source import ParsedSource, all_of, argument, called_name, dotted, nodes_in, pairs_of
 
-_CARRYING = ("stack", "concat", "identity", "tuple", "list", "expand_dims")
+_CARRYING = ("stack", "concat", "identity", "tuple", "list", "expand_dims", "squeeze")
 _ADDING = ("append", "insert", "extend")
 
 
 def pass_one_hot(case: FixCase) -> Iterator[Edit]:
     """``tok = tf.argmax(scores, -1)`` → a one-hot vector with the slope of the softmax, and
-    ``emb(tok)`` → its product with the table.
+    ``emb(tok)`` → its product with the table; so ``tf.random.categorical(scores, 1)``.
 
     The names that the positions go through (lists, results and arguments of functions) then hold
     vectors: what reads them is rewritten, and what starts them (``tok = tf.zeros(…)``) is made
     one-hot (the straight-through Gumbel-softmax without its noise: Jang, Gu and Poole 2017).
     """
     source, tf = case.source, case.source.tf
-    for call in case.calls("argmax"):
-        given, shape = argument(call, 0, "input"), input_shape(case)
-        axis = argument(call, 1, "axis", "dimension")
+    for call in case.calls("argmax", "categorical"):
+        given, shape = argument(call, 0, "input", "logits"), input_shape(case)
+        is_draw = called_name(call) == "categorical"
+        axis = None if is_draw else argument(call, 1, "axis", "dimension")
         last = ("-1", str(len(shape) - 1))
         is_last = source.code(axis.value) in last if axis is not None else len(shape) == 1
+        is_last = is_last or is_draw
         statement = source.statement_of(call)
         if given is None or not is_last or not shape or not shape[-1]:
             continue
@@ -36,10 +38,14 @@ def pass_one_hot(case: FixCase) -> Iterator[Edit]:
         if not isinstance(statement, cst.SimpleStatementLine) or not tokens.names:
             continue
         count = _read_by_vectors(plan, tokens, size)
+        _keep_last_axis(plan, tokens)
         _start_one_hot(plan, tokens, size)
         soft = source.free_name("soft")
         plan.before(statement, f"{soft} = {tf}.nn.softmax({source.code(given.value)})")
         hard = f"{tf}.one_hot({tf}.argmax({soft}, axis=-1), {size})"
+        if is_draw:
+            hard = f"{tf}.one_hot({source.code(call)}, {size})"
+            soft = f"{soft}[:, {tf}.newaxis]"
         text = f"{soft} + {tf}.stop_gradient({hard} - {soft})"
         plan.replace(call, fitting(source, call, cst.parse_expression(text)))
         if count:
@@ -147,6 +153,16 @@ def _read_by_vectors(plan: Plan, tokens: _Tokens, size: int) -> int:
             plan.after(made, f"{table.removesuffix('.embeddings')}.build(None)")
         count += 1
     return count
+
+
+def _keep_last_axis(plan: Plan, tokens: _Tokens) -> None:
+    """The last axis is that of the vectors now: what is done along the last of the positions is
+    done along the one before."""
+    for call in all_of(plan.source.module, cst.Call):
+        if called_name(call) in _CARRYING and call.args and tokens.holds(call.args[0].value):
+            axis = argument(call, 1, "axis")
+            if axis is not None and plan.source.code(axis.value) == "-1":
+                plan.replace(axis.value, "-2")
 
 
 def _start_one_hot(plan: Plan, tokens: _Tokens, size: int) -> None:
