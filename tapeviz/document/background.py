@@ -144,14 +144,12 @@ class Background(QObject):
             error = caught
         now = time.monotonic()
         self._took[task.kind] = (now, now - began)
+        with suppress(RuntimeError):  # the window was closed meanwhile, and this object with it
+            self._answered.emit(task, answer, error)
         if task.kind in _IN_TURN:
             with self._turn_ended:
                 self._in_turn.remove(task)
                 self._turn_ended.notify_all()
-        try:
-            self._answered.emit(task, answer, error)
-        except RuntimeError:
-            return  # the window was closed meanwhile, and this object with it
 
     def _await_turn(self, task: _Task) -> None:
         """Wait for the tasks of ``_IN_TURN`` that began before this one."""

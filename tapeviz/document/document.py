@@ -46,6 +46,8 @@ from .values import Values
 
 MOST_NAMES = 3
 """Names that the status line lists, at most."""
+_MANY_ASKED = 1_000
+"""More gradients than these take longer to diagnose than to draw: the picture comes first."""
 _LONG_PASS = 50_000
 """Steps of a backward pass that is worked out after the picture: it takes a quarter of a second and
 more."""
@@ -231,8 +233,12 @@ class Document(QObject):
             self.diagnosis_changed.emit()
             self.step_changed.emit()
         else:
+            is_much = sum(len(call.sources) for call in trace.calls) > _MANY_ASKED
+            if is_much:
+                self._picturing.arrange()
             self._diagnose(trace)
-            self._picturing.arrange()
+            if not is_much:
+                self._picturing.arrange()
         self.selection_changed.emit()
         self.status_changed.emit()
 

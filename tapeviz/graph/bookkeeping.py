@@ -83,7 +83,10 @@ def find_bookkeeping(trace: Trace, shown: Iterable[Op], wanted: frozenset[Tensor
             hidden.add(op.id)
             constants.update(op.inputs)
             continue
-        structure = structure_inputs(op)
+        structure = structure_inputs(op) if op.type in _STRUCTURE else ()
+        if not structure:
+            needed.update(op.inputs)
+            continue
         for position, tensor in enumerate(op.inputs):
             if position in structure:
                 constants.add(tensor)
@@ -104,7 +107,7 @@ def _free_of_data(trace: Trace, ops: list[Op], wanted: frozenset[TensorId]) -> s
     produced = trace.producers
     candidates: set[OpId] = set()
     for op in ops:
-        if not op.outputs or op.is_recorded_operation:
+        if not op.outputs or not _is_integer(trace, op.outputs[0]) or op.is_recorded_operation:
             continue
         if op.type not in _SHAPES and not all(
             produced[tensor] in candidates

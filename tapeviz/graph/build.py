@@ -161,10 +161,14 @@ class _Wiring:
         wanted = {operand.tensor for operand in operands if operand.tensor is not None}
         makers = {self._trace.producers.get(tensor) for tensor in wanted}
         makers |= self._selection.scope.cuts
+        none_of = wanted.isdisjoint
         return frozenset(
-            name
-            for name, part in self.graph.parts.items()
-            if self._is_pinned(name, part, wanted, makers)
+            [
+                name
+                for name, part in self.graph.parts.items()
+                if not (isinstance(part, Op) and none_of(part.outputs) and part.id not in makers)
+                and self._is_pinned(name, part, wanted, makers)
+            ]
         )
 
     def _is_pinned(
@@ -175,8 +179,6 @@ class _Wiring:
         makers: Set[OpId | None],
     ) -> bool:
         if isinstance(part, Op):
-            if wanted.isdisjoint(part.outputs):  # nearly all of them
-                return part.id in makers
             return part.id in makers or self._nodes.tensor_of(part) in wanted
         if isinstance(part, Version):
             is_first = not (self._selection.is_all and name in self.graph.into)
@@ -232,9 +234,25 @@ class _Wiring:
             return
         target = self._id_of(op.id)
         state: EdgeState = "recorded" if is_recorded(op) else "unrecorded"
-        written = self._trace.writes.get(op.id)
-        for tensor in dict.fromkeys(op.inputs):
+        trace, graph = self._trace, self.graph
+        shown, data = self._selection.shown, self._selection.data
+        written = trace.writes.get(op.id)
+        inputs = op.inputs if len(op.inputs) < 2 else dict.fromkeys(op.inputs)
+        for tensor in inputs:
+            producer = trace.producers.get(tensor)
             handle = VariableId(tensor)
+            if (
+                producer in shown
+                and producer in self._ids
+                and producer not in data
+                and handle not in trace.variables
+                and tensor not in trace.reads
+                and trace.ops[producer].when < op.when
+            ):  # nearly all edges of a long tape
+                source = self._ids[producer]
+                if source != target and source in graph.parts:
+                    graph.add(Edge(source, target, 0, tensor, op.id, state))
+                continue
             if not self._is_older(tensor, op.id):
                 continue
             if handle not in self._trace.variables:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from ..trace.model import Call, Op, OpId, TensorId, Trace
 from .bookkeeping import Bookkeeping, find_bookkeeping
@@ -40,7 +41,7 @@ def select(
     scope = everything(trace) if shows_all else find_scope(index, call, opened)
     calls = shown_calls(trace) if shows_all or call is None else (call,)
     asked = asked_for(trace, calls)
-    kept = sorted((trace.ops[op] for op in scope.ops), key=lambda op: op.when)
+    kept = sorted([trace.ops[op] for op in scope.ops], key=attrgetter("when"))
     ops = [op for op in kept if _is_node(trace, op, asked)]
     hidden = Bookkeeping() if shows_all else find_bookkeeping(trace, ops, asked)
     ops = [op for op in ops if op.id not in hidden.ops]
@@ -64,9 +65,9 @@ def _is_node(trace: Trace, op: Op, asked: frozenset[TensorId]) -> bool:
     result; a recorded operation whose body made its outputs is a group."""
     if op.type == "ReadVariableOp" and op.outputs and op.outputs[0] in trace.reads:
         return any(output in asked or output in trace.names for output in op.outputs)
-    if op.body and not op.is_recorded_operation:  # a compiled function's call
+    if op.description.body and not op.is_recorded_operation:  # a compiled function's call
         return False
-    if op.is_recorded_operation:
+    if op.description.is_recorded_operation:
         return all(trace.producers.get(output) == op.id for output in op.outputs)
     return True
 
@@ -75,24 +76,28 @@ def _data(
     trace: Trace, ops: list[Op], descent: Descent, hidden: Bookkeeping
 ) -> Mapping[OpId, OpId]:
     """Find ops of one line that make a named value from nothing that a gradient could reach."""
-    by_id = {op.id: op for op in ops}
-    users: dict[TensorId, list[OpId]] = {}
     plain: set[OpId] = set()
     for op in ops:
-        for tensor in op.inputs:
-            users.setdefault(tensor, []).append(op.id)
-        is_open = bool(op.line and op.outputs) and not op.tapes and op.id not in trace.writes
+        if op.tapes:  # nearly all of a long tape
+            continue
+        is_open = bool(op.line and op.outputs) and op.id not in trace.writes
         if is_open and all(
             _is_plain(trace, tensor, op, plain, descent, hidden) for tensor in op.inputs
         ):
             plain.add(op.id)
+    if not plain:
+        return {}
+    users: dict[TensorId, list[OpId]] = {}
+    for op in ops:
+        for tensor in op.inputs:
+            users.setdefault(tensor, []).append(op.id)
     ends: dict[OpId, OpId] = {}
     targets = {target.tensor for call in trace.calls for target in call.targets}
     for end in plain:
-        outputs = by_id[end].outputs
+        outputs = trace.ops[end].outputs
         if any(tensor in trace.names for tensor in outputs) and targets.isdisjoint(outputs):
-            inside = _behind(trace, by_id[end], plain)
-            taken = (users[out] for inner in inside - {end} for out in by_id[inner].outputs)
+            inside = _behind(trace, trace.ops[end], plain)
+            taken = (users[out] for inner in inside - {end} for out in trace.ops[inner].outputs)
             if all(user in inside for some in taken for user in some):
                 ends.update(dict.fromkeys(inside, end))
     return ends

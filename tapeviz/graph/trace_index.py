@@ -41,11 +41,11 @@ class TraceIndex:
     @cached_property
     def entry_of(self) -> dict[OpId, Op]:
         """Op → the recorded operation or compiled call that it ran inside of."""
-        return {body: op for op in self.trace.ops.values() if op.body for body in op.body}
+        return {body: op for op in self.with_body for body in op.body}
 
     @cached_property
     def with_body(self) -> tuple[Op, ...]:
-        return tuple(op for op in self.trace.ops.values() if op.body)
+        return tuple([op for op in self.trace.ops.values() if op.description.body])
 
     @cached_property
     def groups(self) -> dict[OpId, Op]:
@@ -94,16 +94,19 @@ class TraceIndex:
         carrying.update(trace.reads)
         users: set[OpId] = set()
         tainted: set[TensorId] = set()
+        touching = {op for op, _ in trace.touches}
         for op in trace.ops.values():
-            for tensor in op.inputs:
+            inputs = op.inputs
+            for tensor in inputs if links else ():
                 back = links.get(tensor)
                 if back and not carrying.isdisjoint(back):
                     carrying.add(tensor)
-            if not carrying.isdisjoint(op.inputs) or any(
-                (op.id, VariableId(tensor)) in trace.touches for tensor in op.inputs
+            if not carrying.isdisjoint(inputs) or (
+                op.id in touching
+                and any((op.id, VariableId(tensor)) in trace.touches for tensor in inputs)
             ):
                 carrying.update(op.outputs)
-            if op.call is not None or not tainted.isdisjoint(op.inputs):
+            if op.call is not None or not tainted.isdisjoint(inputs):
                 if op.call is None:
                     users.add(op.id)
                 tainted.update(op.outputs)
@@ -119,7 +122,7 @@ def enclosing_entries(trace: Trace, shown: frozenset[OpId] | None = None) -> dic
     """
     around: dict[OpId, Op] = {}
     for op in trace.ops.values():
-        if not op.body or (shown is not None and shown.isdisjoint(op.body)):
+        if not op.description.body or (shown is not None and shown.isdisjoint(op.body)):
             continue
         is_function = op.is_compiled_call or op.type.endswith("PartitionedCall")
         if not (is_function and any(trace.ops[inside].call is not None for inside in op.body)):

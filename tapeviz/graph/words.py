@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -61,8 +61,13 @@ def ranked_names(trace: Trace) -> dict[TensorId, tuple[str, ...]]:
             known = ranks.setdefault(tensor, {})
             rank = (not name.isidentifier(), depth)
             known[name] = min(rank, known.get(name, rank))
+
+    def rank_of(tensor: TensorId) -> Callable[[str], tuple[bool, int]]:
+        known = ranks.get(tensor, {})
+        return lambda name: known.get(name, (True, 0))
+
     return {
-        tensor: tuple(sorted(names, key=lambda name: ranks.get(tensor, {}).get(name, (True, 0))))
+        tensor: names if len(names) == 1 else tuple(sorted(names, key=rank_of(tensor)))
         for tensor, names in trace.names.items()
     }
 

@@ -347,6 +347,29 @@ def test_computing_tasks_come_one_after_the_other_unless_nobody_waits_for_one(
     qtbot.waitUntil(lambda: not background.busy)
     assert order[-2:] == ["diagnosis", "again"]
     go.set()
+    assert background.close(5)  # the thread that was given up uses it until its end
+
+
+@pytest.mark.parametrize(("most", "first"), [(1_000, "diagnose"), (0, "arrange")])
+def test_the_shorter_work_comes_first(
+    qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch, most: int, first: str
+) -> None:
+    document.mending.tries_fixes = False
+    run(qtbot, document)
+    qtbot.waitUntil(lambda: not document.background.busy)
+    monkeypatch.setattr("tapeviz.document.document._MANY_ASKED", most)
+    stages, order = document.stages, list[str]()
+
+    def noted(name: str, *inputs: Any) -> Any:
+        order.append(name)
+        return getattr(stages, name)(*inputs)
+
+    names = ("diagnose", "arrange")
+    noting: Any = {name: partial(noted, name) for name in names}
+    monkeypatch.setattr(document, "stages", replace(stages, **noting))
+    document.take_trace(replace(document.trace))
+    qtbot.waitUntil(lambda: not document.background.busy)
+    assert order == sorted(names, key=lambda name: name != first)
 
 
 def test_a_long_backward_pass_is_worked_out_after_the_picture(
@@ -358,7 +381,8 @@ def test_a_long_backward_pass_is_worked_out_after_the_picture(
     def note() -> None:
         call = document.current_call
         if call is not None:
-            shown.append((bool(document.scene.boxes), call.is_pending, len(document.steps)))
+            is_drawn = bool(document.arranged.layout.rects)
+            shown.append((is_drawn, call.is_pending, len(document.steps)))
 
     document.diagnosis_changed.connect(note)
     run(qtbot, document)

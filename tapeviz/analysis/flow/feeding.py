@@ -16,16 +16,18 @@ class Feeding:
     def __init__(self, trace: Trace, steps: Sequence[Step]) -> None:
         self._trace = trace
         self._steps = steps
-        tensors, places, inputs, shares = array("q"), array("q"), array("q"), array("q")
+        tensors, places, inputs = array("q"), array("q"), array("q")
         for place, step in enumerate(steps):
             op = trace.ops.get(step.op) if step.op is not None else None
-            given = zip(op.inputs if op else (), step.downstream, strict=False)
+            if op is None:
+                continue
+            given = zip(op.inputs, step.downstream, strict=False)
             for position, (tensor, gradient) in enumerate(given):
                 if gradient is not None:
-                    shares.append(len(tensors))
                     tensors.append(tensor)
                     places.append(place)
                     inputs.append(position)
+        shares = array("q", range(len(tensors)))
         self._places, self._inputs = places, inputs
         self._shares = NumberPairs(tensors, shares)
 
@@ -39,8 +41,7 @@ class Feeding:
         shares: list[tuple[Step, Op, TensorId]] = []
         for share in self._shares.all(tensor):
             step = self._steps[self._places[share]]
-            op = self._trace.ops.get(step.op) if step.op is not None else None
             gradient = step.downstream[self._inputs[share]]
-            if op is not None and gradient is not None:
-                shares.append((step, op, gradient))
+            if step.op is not None and gradient is not None:
+                shares.append((step, self._trace.ops[step.op], gradient))
         return shares

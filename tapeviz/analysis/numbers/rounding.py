@@ -56,8 +56,12 @@ def _cancels_at(facts: CallFacts, source: Operand, result: TensorId) -> Op | Non
     total, seen = result, set[TensorId]()
     while seen.isdisjoint(places):
         seen.update(places)
-        fed = (share for tensor in places for share in facts.feeding.of(tensor))
-        shares = [share for share in fed if share[1].type != "ReadVariableOp"]
+        shares = [
+            share
+            for tensor in places
+            for share in facts.feeding.of(tensor)
+            if share[1].type != "ReadVariableOp"
+        ]
         if not shares:
             return None
         step, op, given = shares[0]

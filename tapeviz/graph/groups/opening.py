@@ -64,8 +64,11 @@ class _Chooser:
             if not tree.is_beside(node, path)
         }
         self._held = {path for path in held if tree.groups[path].kind != "entry"}
-        beside = {node: tree.groups[path].parent for node, path in tree.ends.items()}
-        self._leaves = Counter(beside.get(node, tree.home.get(node, "")) for node in nodes)
+        self._leaves = Counter(tree.home.values())
+        self._leaves[""] += len(nodes) - len(tree.home)
+        for node, path in tree.ends.items():
+            self._leaves[tree.home[node]] -= 1
+            self._leaves[tree.groups[path].parent] += 1
         self._inside: dict[str, list[Group]] = {}
         for group in tree.groups.values():
             self._inside.setdefault(group.parent, []).append(group)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from ...trace.model import Op, OpId, Trace
 from ..model import NodeId
@@ -56,29 +56,27 @@ class Shapes:
 
     def count(self, root: Branch) -> None:
         """Set ``ops`` and ``shape`` of all branches."""
-        at = self._at
-        found: dict[int, tuple[int, int]] = {}
+        firsts: dict[int, int] = {}
+        lasts: dict[int, int] = {}
         """The places of the first and the last op of each branch."""
         for branch in inner_first(root):
-            ops, first, last = 0, -1, -1
-            for child in branch.children:
-                if isinstance(child, str):
-                    last = at[child]
-                    if first < 0:
-                        first = last
-                    ops += 1
-                elif child.ops:
-                    begin, last = found.pop(id(child))
-                    if first < 0:
-                        first = begin
-                    ops += child.ops
-            branch.ops = ops
-            branch.shape = self._shape(branch, first, last)
-            found[id(branch)] = first, last
+            children = branch.children
+            branch.ops = sum([1 if isinstance(child, str) else child.ops for child in children])
+            if branch.ops:
+                firsts[id(branch)] = first = self._place(children, firsts)
+                lasts[id(branch)] = last = self._place(reversed(children), lasts)
+            branch.shape = self._shape(branch, first, last) if branch.ops else 0
+
+    def _place(self, children: Iterable[Branch | NodeId], known: Mapping[int, int]) -> int:
+        """The place of the first op among some children; ``known``: for branches, by ``id``."""
+        for child in children:
+            if isinstance(child, str):
+                return self._at[child]
+            if child.ops:
+                return known[id(child)]
+        raise ValueError("no ops")
 
     def _shape(self, branch: Branch, first: int, last: int) -> int:
-        if not branch.ops:
-            return 0
         if last - first + 1 != branch.ops:
             return self._shape_within(branch.kind, [self._at[name] for name in _nodes_in(branch)])
         stretch = branch.kind, first, last

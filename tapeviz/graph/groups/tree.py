@@ -161,14 +161,19 @@ def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group
     The sources of the picture stay outside.
     """
     for name, part in graph.parts.items():
-        if name in home or not isinstance(part, Version):
+        if not isinstance(part, Version) or name in home:
             continue
         for source in graph.predecessors(name):
             if source in home:
                 home[name] = home[source]
     within: dict[tuple[str, Hashable], list[NodeId]] = {}
-    for name in reversed(graph.parts):
-        if name in home or name in graph.pinned or graph.role(name) == "op":
+    turns: dict[str, str] = {"": ""}
+    """For each group the innermost turn that it is or that it is in."""
+    is_value = graph.maker.is_value
+    for name, part in reversed(graph.parts.items()):
+        if isinstance(part, Op) and not is_value(part):
+            continue
+        if name in home or name in graph.pinned:
             continue
         if name in graph.into and not graph.is_returned(name):
             continue
@@ -181,9 +186,12 @@ def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group
             shared = groups[shared].parent
         if shared:
             home[name] = groups[shared].path
-            turn = shared
-            while turn and groups[turn].kind != "turn":
-                turn = groups[turn].parent
+            turn = turns.get(shared)
+            if turn is None:
+                turn = shared
+                while turn and groups[turn].kind != "turn":
+                    turn = groups[turn].parent
+                turns[shared] = turn
             if turn:
                 key = (groups[turn].parent, (graph.role(name), *graph.kind(edges[0].target)))
                 within.setdefault(key, []).append(name)
@@ -198,10 +206,12 @@ def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group
 def _gather_values(graph: OpGraph, home: dict[NodeId, str], groups: dict[str, Group]) -> None:
     """Make one group of many values that no op shown made and that are in no group."""
     found: dict[Role, list[NodeId]] = {"variable": [], "constant": []}
-    for name in graph:
-        is_free = name not in home and name not in graph.pinned and name not in graph.into
-        if is_free and (role := graph.role(name)) in found:
-            found[role].append(name)
+    is_value = graph.maker.is_value
+    for name, part in graph.parts.items():
+        if isinstance(part, Op) and not is_value(part):
+            continue
+        if name not in home and name not in graph.pinned and name not in graph.into:
+            found[graph.role(name)].append(name)
     for role, names in found.items():
         if len(names) > _MOST_VALUES:
             path = f"{role}s"
