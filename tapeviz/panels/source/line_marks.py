@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ...analysis.inside_words import runs_words
-from ...analysis.model import CallDiagnosis, Diagnosis, Finding, Status
+from ...analysis.model import CallDiagnosis, Cause, Diagnosis, Finding, Status
 from ...analysis.rounds.call_sites import CallSite
 from ...analysis.rounds.round_words import series_words, troubled_rounds
 from ...analysis.status import WORST_FIRST, joint_word, round_word, word_of
@@ -105,15 +104,14 @@ def _group_marks(diagnosis: Diagnosis, trace: Trace) -> tuple[LineMark, ...]:
 def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
     """The marks of all rounds of a call site, each once."""
     tips = []
-    marks: list[LineMark] = []
+    places: list[_Place] = []
     worst: Status = "flows"
     for series in site.sources:
         for number, finding in troubled_rounds(diagnosis, site, series):
             worst = min(worst, finding.status, key=WORST_FIRST.index)
-            for mark in _cause_marks(diagnosis.round(site, number), finding):
-                marks.append(replace(mark, tip=f"{mark.tip} (round {number})"))
+            places += _cause_places(diagnosis.round(site, number), finding, f" (round {number})")
         tips.append(f"∂{series.target}/∂{series.source}: {series_words(diagnosis, site, series)}")
-    yield from _few(marks)
+    yield from _few(places)
     if worst == "flows":
         badge = f"{len(site)} flow"
     else:
@@ -126,7 +124,7 @@ def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
 
 
 def _call_marks(call: CallDiagnosis, trace: Trace) -> list[LineMark]:
-    marks = _few(mark for finding in call.findings for mark in _cause_marks(call, finding))
+    marks = _few(place for finding in call.findings for place in _cause_places(call, finding))
     statuses = {finding.status for finding in call.findings}
     worst = next((status for status in WORST_FIRST if status in statuses), None)
     if worst is not None:
@@ -141,14 +139,30 @@ def _call_marks(call: CallDiagnosis, trace: Trace) -> list[LineMark]:
     return marks
 
 
-def _few(marks: Iterable[LineMark]) -> list[LineMark]:
-    """The first marks with each badge on each line, and how many more there are."""
+class _Place(NamedTuple):
+    """A line at which a gradient has trouble, with the badge and the end of the tip."""
+
+    line: int
+    badge: str
+    finding: Finding
+    cause: Cause
+    end: str
+
+    def mark(self) -> LineMark:
+        is_cut = self.finding.status == "none"
+        happens = "stops" if is_cut else f"becomes {word_of(self.finding)}"
+        tip = f"{self.cause.kind}: the gradient for {self.finding.source} {happens} here{self.end}"
+        return LineMark(self.line, "trouble", True, self.badge, tip=tip)
+
+
+def _few(places: Iterable[_Place]) -> list[LineMark]:
+    """The marks of the first places with each badge on each line, and how many more there are."""
     few: list[LineMark] = []
-    counts: Counter[tuple[int, str]] = Counter()
-    for mark in marks:
-        counts[mark.line, mark.badge] += 1
-        if counts[mark.line, mark.badge] <= MOST_TIPS:
-            few.append(mark)
+    counts: dict[tuple[int, str], int] = {}
+    for place in places:
+        count = counts[place.line, place.badge] = counts.get((place.line, place.badge), 0) + 1
+        if count <= MOST_TIPS:
+            few.append(place.mark())
     for (line, _), count in counts.items():
         if count > MOST_TIPS:
             few.append(LineMark(line, tip=f"and {count - MOST_TIPS:,} more"))
@@ -159,15 +173,12 @@ def _badge(finding: Finding) -> str:
     return FLOWS if finding.status == "flows" else word_of(finding)
 
 
-def _cause_marks(call: CallDiagnosis, finding: Finding) -> Iterator[LineMark]:
+def _cause_places(call: CallDiagnosis, finding: Finding, end: str = "") -> Iterator[_Place]:
     for cause in (finding.cause, *finding.others):
-        if cause is not None and cause.line:
-            is_cut = finding.status == "none"
-            happens = "stops" if is_cut else f"becomes {word_of(finding)}"
-            tip = f"{cause.kind}: the gradient for {finding.source} {happens} here"
-            badge = "✂" if is_cut else word_of(finding)
-            badge = "" if cause.line == call.call.line else badge
-            yield LineMark(cause.line, "trouble", True, badge, tip=tip)
+        line = cause.line if cause is not None else 0
+        if cause is not None and line:
+            badge = "✂" if finding.status == "none" else word_of(finding)
+            yield _Place(line, "" if line == call.call.line else badge, finding, cause, end)
 
 
 def _error_marks(document: Document) -> list[LineMark]:
