@@ -12,6 +12,7 @@ from .model import Edit
 
 _LOOSE = frozenset(("float16", "bfloat16"))
 _VANISHED = 1e-12
+_OF_THAT_ACROSS = 1e-6
 FindingKey = tuple[int, int]
 """A result by its indices: the call's in the order of the calls, the source's in the call."""
 
@@ -56,7 +57,7 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
     is_mended_by_zeros = edit.gives_zeros or old.status == "nonfinite" or is_zero_across
     if new.status != "flows" and not (is_mended_by_zeros and new.status == "zero"):
         return False
-    if old.status == "zero" and _has_vanished(after.trace, new):
+    if _has_vanished(before.trace, old, after.trace, new):
         return False
     method = before.diagnosis.calls[key[0]].call.method
     # Where a Python function was not followed, py_function gives a single 0 for any shape.
@@ -77,10 +78,21 @@ def _is_zero_across(trace: Trace, finding: Finding) -> bool:
     return value is not None and not value.any()
 
 
-def _has_vanished(trace: Trace, finding: Finding) -> bool:
-    """Whether a gradient is too small to move any float32 weight: as good as the zero before."""
-    stats = trace.stats(finding.tensor) if finding.tensor is not None else None
-    return stats is not None and stats.norm is not None and stats.norm < _VANISHED
+def _has_vanished(trace: Trace, old: Finding, after: Trace, new: Finding) -> bool:
+    """Whether a gradient is nothing but rounding: as good as the zero before, or a millionth of the
+    gradient across the cut, as that of a sum which is 1 whatever its parts are."""
+    norm = _norm(after, new.tensor)
+    if norm is None:
+        return False
+    across = _norm(trace, old.bridged)
+    if across and new.status == "flows" and norm < _OF_THAT_ACROSS * across:
+        return True
+    return old.status == "zero" and norm < _VANISHED
+
+
+def _norm(trace: Trace, tensor: TensorId | None) -> float | None:
+    stats = trace.stats(tensor) if tensor is not None else None
+    return stats.norm if stats is not None else None
 
 
 def _is_same_call(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -> bool:

@@ -1133,6 +1133,32 @@ def test_mended(name: str, recorder: Recorder) -> None:
     np.testing.assert_allclose(fixes[0].value, gradient, rtol=1e-4)  # type: ignore[arg-type]
 
 
+def test_a_gradient_that_is_rounding_is_none(recorder: Recorder) -> None:
+    """One-hot vectors in place of positions add up to 1, whatever they are."""
+    text = """
+        import tensorflow as tf
+        table = tf.Variable(tf.random.stateless_normal((10, 4), [1, 2]))
+        out = tf.random.stateless_normal((4, 10), [3, 4])
+
+        @tf.function
+        def decode(start):
+            token, total = start, 0.0
+            for _ in tf.range(3):
+                scores = tf.nn.embedding_lookup(table, token) @ out
+                token = tf.argmax(scores, axis=-1, output_type=tf.int32)
+                total += tf.reduce_sum(tf.cast(token, tf.float32))
+            return total
+
+        with tf.GradientTape() as tape:
+            total = decode(tf.constant([1, 2]))
+        tape.gradient(total, table)
+    """
+    trace, diagnosis = record(recorder, dedent(text).strip() + "\n")
+    (finding,) = try_fixes(trace, diagnosis, recorder).calls[0].findings
+    assert finding.status == "zero"
+    assert all(np.abs(fix.value).max() > 1e-5 for fix in finding.fixes if fix.value is not None)
+
+
 def test_a_factor_that_is_zero_at_times_stays(recorder: Recorder) -> None:
     text = dedent(
         """
