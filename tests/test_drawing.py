@@ -92,10 +92,14 @@ def test_a_model_is_opened_where_its_name_alone_would_say_little() -> None:
 def test_a_picture_that_another_replaces_is_not_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of its long parts is the last one then."""
     trace = recurrent(20)
-    for wanted in range(1, 4):
+    for wanted in range(1, 10):
         asked = iter([False] * (wanted - 1) + [True])
         laid_out: list[object] = []
         monkeypatch.setattr("tapeviz.drawing.placed", lambda *given: laid_out.append(given))  # noqa: B023
         with unless(lambda: next(asked)), pytest.raises(Superseded):  # noqa: B023
             arrange(trace, DEFAULT_VIEW)
         assert not laid_out
+    for wanted in range(1, 4):
+        asked = iter([False] * (wanted - 1) + [True])
+        with unless(lambda: next(asked)), pytest.raises(Superseded):  # noqa: B023
+            diagnose(trace)

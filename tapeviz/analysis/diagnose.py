@@ -7,6 +7,7 @@ from functools import cache, partial
 
 import numpy as np
 
+from ..errors import go_on
 from ..text.source import SourceText
 from ..trace.model import Array, Call, Operand, TensorId, Trace, VariableId
 from ..trace.values import norm_of
@@ -39,7 +40,10 @@ from .warnings import incomplete, warn
 
 
 def diagnose(trace: Trace) -> Diagnosis:
-    """Diagnose each gradient of the recording; a call that raised is explained as the error."""
+    """Diagnose each gradient of the recording; a call that raised is explained as the error.
+
+    Ends by :func:`~tapeviz.errors.go_on` when nobody waits for it any more.
+    """
     if not trace.calls and trace.failure is None:
         return EMPTY_DIAGNOSIS
     text = SourceText(trace.source)
@@ -95,6 +99,7 @@ def default_call(trace: Trace) -> Call | None:
 
 
 def _diagnose_call(facts: CallFacts, repeated: RepeatedCalls) -> CallDiagnosis:
+    go_on()
     call = facts.call
     findings = tuple(
         _finding(facts, repeated, index, source)
@@ -110,6 +115,7 @@ def _passage(facts: CallFacts, findings: Sequence[Finding]) -> Passage:
 
 
 def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Operand) -> Finding:
+    go_on()
     call, trace = facts.call, facts.trace
     gradient = call.results[index]
     status = status_of(trace, gradient)

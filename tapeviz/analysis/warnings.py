@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..errors import go_on
 from ..trace.model import Array, Op, Operand, OpId, TensorId, Trace, VariableId
 from ..trace.op_kinds import ops_with
 from .call_facts import CallFacts, name_of
@@ -38,6 +39,7 @@ def warn(all_facts: Iterable[CallFacts]) -> tuple[Warned, ...]:
     found: dict[tuple[str, int], Warned] = {}
     for facts in all_facts:
         for look in WARNINGS:
+            go_on()
             for warned in look(facts):
                 found.setdefault((warned.kind, warned.line), warned)
     return tuple(found.values())

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
+from ..errors import go_on
 from ..trace.compiled.model import Loop
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
@@ -42,8 +43,12 @@ def build(
     index = _index_of(trace, links)
     if call is None and trace.calls:
         call = shown_calls(trace)[-1]
-    wiring = _Wiring(index, select(index, call, opened, shows_all=shows_all))
+    go_on()
+    selection = select(index, call, opened, shows_all=shows_all)
+    go_on()
+    wiring = _Wiring(index, selection)
     wiring.wire()
+    go_on()
     if not shows_all and call is not None:
         drop_loose_ends(wiring.graph, index.trace, *wiring.asked())
     wiring.graph.pinned = wiring.pinned(call)

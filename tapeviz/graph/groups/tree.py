@@ -14,6 +14,7 @@ from types import MappingProxyType
 import msgspec
 from msgspec import structs
 
+from ...errors import go_on
 from ...trace.compiled.model import Loop
 from ...trace.model import Op, OpId, Trace, Version
 from ..model import NodeId, Role
@@ -91,9 +92,11 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     ordered = sorted(found, key=lambda pair: pair[1].when)
     root = Branch("", "", 0)
     plant(root, ordered, trace, kinds)
+    go_on()
     weigh(root)
     prune(root, 2 if len(graph) > _SMALL else _LEAST_LOOP)
     shapes = Shapes(ordered, trace)
+    go_on()
     if kinds is None:
         ops = dict(ordered)
         gather_lines(root, ops)
@@ -102,6 +105,7 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
         weigh(root)
         cut_into_stretches(root, ops)
     shapes.count(root)
+    go_on()
     groups: dict[str, Group] = {}
     home: dict[NodeId, str] = {}
     _name(root, groups, home, trace.loops)
