@@ -280,9 +280,9 @@ def _quieten_collector(source: str, installed: Installed) -> None:
     """The rows of a batch make Python look for garbage often; as often as in a plain run will do.
 
     TensorFlow's modules need no look at all. A snippet that speaks of the collector finds it as
-    it would be without us.
+    it would be without us; objects of a process that was forked are frozen already.
     """
-    gc.freeze()
+    (gc.unfreeze if "freeze" in source else gc.freeze)()
     installed.callback(gc.unfreeze)
     first, *others = gc.get_threshold()
     if 0 < first < _OBJECTS_OF_BATCH and "gc" not in source:

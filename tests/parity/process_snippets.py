@@ -438,6 +438,29 @@ class B:
     def __del__(self): print("del at exit")
 b = B()
 """,
+    "class_of_the_buffer": """
+import gc, io, sys
+print(type(sys.stdout.buffer), repr(sys.stderr.buffer), isinstance(sys.stdout.buffer, io.FileIO))
+print(sys.stdout.buffer.mode, sys.stdout.buffer.name, sys.stdout.buffer.closefd, sys.stdout.mode)
+print(sys.stdout.buffer.writable(), sys.stdout.buffer.readable(), gc.get_freeze_count())
+sys.stdout.buffer.writelines([b"a", b"b"]); sys.stdout.buffer.write(memoryview(b"c"))
+sys.stderr.buffer.write(b"d"); print(sys.stdout.buffer.closed)
+""",
+    "held_by_a_handler": """
+import signal
+class R:
+    def __del__(self): print("del at exit")
+r = R()
+def handler(number, frame): print(r)
+signal.signal(signal.SIGUSR1, handler)
+def numbers():
+    try:
+        yield 1
+    finally:
+        print("closed at exit")
+left = numbers(); next(left)
+raise SystemExit("over")
+""",
     "generator_left": """
 import weakref
 def numbers():

@@ -176,25 +176,20 @@ class Outlet:
         _poll_of(self._pipes).poll()
 
 
-class OutletFile(io.RawIOBase):
+class OutletFile(io.FileIO):
     """The raw file below ``sys.stdout`` or ``sys.stderr`` during a run.
 
-    ``others``: ids of threads whose output is not the snippet's, and is dropped.
+    ``others``: ids of threads whose output is not the snippet's, and is dropped. The snippet sees
+    the class that Python has there.
     """
 
     def __init__(self, outlet: Outlet, stream: str, others: Set[int]) -> None:
+        super().__init__(STREAMS[stream], "w", closefd=False)
         self._outlet = outlet
         self._stream = stream
         self._others = others
         self.text: io.TextIOWrapper | None = None
         self.name = f"<{stream}>"
-        self.mode = "wb"
-
-    def writable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return STREAMS[self._stream]
 
     def write(self, data: Any, /) -> int:
         written = bytes(data)
@@ -206,6 +201,10 @@ class OutletFile(io.RawIOBase):
             self.text.reconfigure(write_through=False)
             self.text = None
         return len(written)
+
+
+OutletFile.__name__ = OutletFile.__qualname__ = io.FileIO.__name__
+OutletFile.__module__ = io.FileIO.__module__
 
 
 def text_file(outlet: Outlet, stream: str, others: Set[int]) -> io.TextIOWrapper:

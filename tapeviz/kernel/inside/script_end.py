@@ -66,9 +66,24 @@ def _drop_names() -> None:
     """
     main: Any = sys.modules.get("__main__")
     if main is not None and any(_is_seen_to_end(value) for value in vars(main).values()):
+        place = id(vars(main))
         sys.modules["__main__"] = types.ModuleType("__main__")
         del main
         gc.collect()
+        _drop_held(place)
+
+
+def _drop_held(place: int) -> None:
+    """Free what can be seen to end of the names at this address, if something holds them still: a
+    signal handler does by its globals, which Python empties. Functions that are asked later what
+    their gradient is need the others.
+    """
+    found = next((known for known in gc.get_objects() if id(known) == place), None)
+    if type(found) is dict and found.get("__name__") == "__main__":
+        for name in list(found):
+            kind = type(found[name])
+            if hasattr(kind, "__del__") or issubclass(kind, types.GeneratorType):
+                found[name] = None
 
 
 def _is_seen_to_end(value: Any) -> bool:
