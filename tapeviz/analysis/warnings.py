@@ -81,6 +81,20 @@ def broadcast_loss(facts: CallFacts) -> Iterator[Warned]:
             )
 
 
+def no_sources(facts: CallFacts) -> Iterator[Warned]:
+    """Weights that were listed before a layer had any: the gradient of nothing is an empty list."""
+    call = facts.call
+    if call.sources or not call.targets or not call.is_direct or not call.line:
+        return
+    yield Warned(
+        "no-sources",
+        call.line,
+        f"The list of sources given to {call.method}() on line {call.line} is empty, and so is "
+        f"what comes back. A layer or model has no weights before its first call or build(), and "
+        f"no trainable ones while its trainable is False. List them after that.",
+    )
+
+
 def summed_target(facts: CallFacts) -> Iterator[Warned]:
     """``gradient`` of a vector is that of its sum; for shared weights that is rarely meant."""
     call = facts.call
@@ -329,6 +343,7 @@ def _words(shape: tuple[int, ...]) -> str:
 
 WARNINGS: tuple[Look, ...] = (
     broadcast_loss,
+    no_sources,
     summed_target,
     shared_ties,
     half_assigned,

@@ -57,6 +57,27 @@ def _custom(name: str, kind: str | None, returned: str, gradient: str) -> Odd:
 
 
 ODDS = (
+    _odd(
+        "weights listed before the first call",
+        "no-sources",
+        """
+        layer = tf.keras.layers.Dense(1)
+        weights = layer.trainable_variables
+        with tf.GradientTape() as t:
+            out = tf.reduce_sum(layer(tf.ones([1, 2])))
+        t.gradient(out, weights)  # odd
+        """,
+    ),
+    _odd(
+        "weights listed after the first call",
+        None,
+        """
+        layer = tf.keras.layers.Dense(1)
+        with tf.GradientTape() as t:
+            out = tf.reduce_sum(layer(tf.ones([1, 2])))
+        t.gradient(out, layer.trainable_variables)
+        """,
+    ),
     _custom("half the slope", "custom-gradient", "a * a", "upstream * a"),
     _custom("the right slope", None, "a * a", "2.0 * upstream * a"),
     _custom("a slope for rounding", None, "tf.round(a)", "upstream"),
