@@ -133,33 +133,43 @@ class ParsedSource:
     def code(self, node: cst.CSTNode) -> str:
         return self.module.code_for_node(node)
 
-    def bound_to(self, name: str) -> cst.BaseExpression | None:
-        """The value of the only plain assignment to a name; None if there are more.
+    def bound_to(self, name: str | cst.Name) -> cst.BaseExpression | None:
+        """The value of the assignment that a name has here, also of ``a, b = c, d``.
 
-        Also of ``a, b = c, d``.
+        Of a node of the text that is the last one before it in its function; else the only one
+        there is, None if there are more.
         """
-        values = [
-            value
-            for assign in all_of(self.module, cst.Assign)
-            for target in assign.targets
-            for to, value in pairs_of(target.target, assign.value)
-            if isinstance(to, cst.Name) and to.value == name
-        ]
-        return values[0] if len(values) == 1 else None
+        made, place = self.maker_of(name) or (None, None)
+        return made if place is None else None
 
-    def maker_of(self, name: str) -> tuple[cst.BaseExpression, int | None] | None:
-        """The value of the only assignment that binds a name, and its place in ``a, b = value``."""
-        found: list[tuple[cst.BaseExpression, int | None]] = []
-        for assign in all_of(self.module, cst.Assign):
+    def maker_of(self, name: str | cst.Name) -> tuple[cst.BaseExpression, int | None] | None:
+        """Like :meth:`bound_to`, with the place of the name in ``a, b = value``, if it has one."""
+        spelled = name if isinstance(name, str) else name.value
+        found: list[tuple[cst.Assign, cst.BaseExpression, int | None]] = []
+        for assign in self._assigns:
             for target in assign.targets:
                 for to, value in pairs_of(target.target, assign.value):
                     parts = to.elements if isinstance(to, (cst.Tuple, cst.List)) else ()
-                    places = [i for i, part in enumerate(parts) if dotted(part.value) == name]
-                    if dotted(to) == name:
-                        found.append((value, None))
+                    places = [i for i, part in enumerate(parts) if dotted(part.value) == spelled]
+                    if dotted(to) == spelled:
+                        found.append((assign, value, None))
                     elif places:
-                        found.append((value, places[0]))
-        return found[0] if len(found) == 1 else None
+                        found.append((assign, value, places[0]))
+        if not isinstance(name, str) and name in self._positions:
+            around = set(map(id, self.ancestors(name)))
+            found = [each for each in found if id(each[0]) not in around]
+            if len(found) > 1:
+                function, start = self.function_of(name), self._positions[name].start
+                here = [each for each in found if self.function_of(each[0]) is function]
+                ends = [self._positions[each[0]].end for each in here]
+                before = [(e.line, e.column) <= (start.line, start.column) for e in ends]
+                found = [each for each, is_before in zip(here, before, strict=True) if is_before]
+                found = found[-1:]
+        return found[0][1:] if len(found) == 1 else None
+
+    @cached_property
+    def _assigns(self) -> list[cst.Assign]:
+        return all_of(self.module, cst.Assign)
 
     # Names
 

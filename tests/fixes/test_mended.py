@@ -986,6 +986,54 @@ BROKEN = {
         "p = x + tf.stop_gradient(tf.round(x) - x)",
         [2.0, 2.0],
     ),
+    "answers under one name": (
+        """
+        p = tf.Variable([0.5, 0.5])
+        with tf.GradientTape() as tape:
+            hits = tf.greater_equal(p, 0.5)
+            hits = tf.equal(hits, True)
+            loss = tf.reduce_sum(tf.cast(hits, tf.float32))
+        tape.gradient(loss, p)
+        """,
+        "loss = tf.reduce_sum(1.0 - tf.abs(tf.sigmoid(p - 0.5) - tf.cast(True, tf.float32)))",
+        [0.25, 0.25],
+    ),
+    "an element with axes of length 1": (
+        """
+        w, values = tf.Variable([[3.0]]), []
+        with tf.GradientTape() as tape:
+            for k in (1.0, 2.0):
+                values.append((w * k).numpy().item())
+            loss = tf.reduce_sum(tf.constant(values) ** 2)
+        tape.gradient(loss, w)
+        """,
+        "values.append(tf.reshape(w * k, []))",
+        [[30.0]],
+    ),
+    "features watched before they are made": (
+        """
+        w, x = tf.Variable(3.0), tf.constant(2.0)
+        features = w * x
+        score = features ** 2
+        with tf.GradientTape() as tape:
+            tape.watch(features)
+            loss = score * 1.0
+        tape.gradient(loss, features)
+        """,
+        "score = features ** 2",
+        12.0,
+    ),
+    "two metrics that are called": (
+        """
+        x = tf.Variable([0.5, 0.5])
+        first, second = tf.keras.metrics.Precision(), tf.keras.metrics.Recall()
+        with tf.GradientTape() as tape:
+            y = first([0.0, 1.0], x) + second([0.0, 1.0], x)
+        tape.gradient(y, x)
+        """,
+        "first, second = tf.keras.metrics.Precision(), tf.keras.metrics.Recall()",
+        [-0.5, 1.5],
+    ),
     "the value of a variable": (
         """
         w = tf.Variable([1.0, 2.0])

@@ -150,7 +150,7 @@ def _difference(source: ParsedSource, test: cst.BaseExpression) -> str | None:
     """``a - b`` of ``a > b`` and ``b < a``, also of a name for it; ``-(a - b)`` of its ``not``."""
     test = _as_tensor(test)
     if isinstance(test, cst.Name):
-        test = _as_tensor(source.bound_to(test.value) or test)
+        test = _as_tensor(source.bound_to(test) or test)
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         inner = _difference(source, test.expression)
         return f"-{_enclosed(inner)}" if inner is not None else None

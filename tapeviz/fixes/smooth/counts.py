@@ -80,7 +80,7 @@ def _numpy_histogram(case: FixCase, call: cst.Call) -> str:
 def _tensor_behind(source: ParsedSource, given: cst.Arg | None) -> str:
     """The tensor that a NumPy array was taken from: ``x`` of ``x.numpy()``, or of its name."""
     node = given.value if given is not None else None
-    made = source.bound_to(node.value) if isinstance(node, cst.Name) else None
+    made = source.bound_to(node) if isinstance(node, cst.Name) else None
     if isinstance(made, cst.Call) and called_name(made) == "numpy":
         node = made
     if isinstance(node, cst.Call) and called_name(node) == "numpy":
@@ -202,7 +202,7 @@ SOFT_COUNTS = (
 def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
     """The floats that were rounded and cast to integers: of the cast itself, or of its name."""
     if isinstance(node, cst.Name):
-        made, place = source.maker_of(node.value) or (None, None)
+        made, place = source.maker_of(node) or (None, None)
         if isinstance(made, cst.Call) and called_name(made) in ("unstack", "split") and made.args:
             made = made.args[0].value if place is not None else None
         if isinstance(made, (cst.ListComp, cst.GeneratorExp)) and place is not None:

@@ -192,7 +192,7 @@ def interpolate_edges(case: FixCase) -> Iterator[Edit]:
                 continue
             made = place.value
             if isinstance(made, cst.Name):
-                made = source.bound_to(made.value) or made
+                made = source.bound_to(made) or made
             is_from = made is found or any(node is found for node in all_of(made, cst.Call))
             if not is_from or code(values.value) == code(edges.value):
                 continue
@@ -354,7 +354,7 @@ def is_at_cause(case: FixCase, indices: cst.CSTNode) -> bool:
     source, lines = case.source, case.lines()
     if any(source.covers(indices, line) for line in lines):
         return True
-    makers = (source.maker_of(name.value) for name in all_of(indices, cst.Name))
+    makers = (source.maker_of(name) for name in all_of(indices, cst.Name))
     return any(source.covers(made[0], line) for made in makers if made for line in lines)
 
 

@@ -32,7 +32,7 @@ def from_logits(case: FixCase) -> Iterator[Edit]:
         plan = Plan(source)
         made = given.value
         if isinstance(made, cst.Name):
-            made = source.bound_to(made.value) or made
+            made = source.bound_to(made) or made
         if not isinstance(made, cst.Call):
             continue
         if called_name(made) in _SQUASHING and made.args:

@@ -66,7 +66,7 @@ def _soft_mask(case: FixCase, counted: cst.BaseExpression) -> str:
     """The sigmoid of what the mask compares, if what is counted is picked by one at the cut."""
     source = case.source
     if isinstance(counted, cst.Name):
-        counted = source.bound_to(counted.value) or counted
+        counted = source.bound_to(counted) or counted
     mask: cst.BaseExpression | None = None
     if isinstance(counted, cst.Call) and called_name(counted) in ("where", "boolean_mask"):
         is_where = called_name(counted) == "where"
@@ -79,7 +79,7 @@ def _soft_mask(case: FixCase, counted: cst.BaseExpression) -> str:
         mask = index.value if isinstance(index, cst.Index) else None
     soft = soft_truth(source, mask) if mask is not None else ""
     made = [node for node in (counted, mask) if node is not None]
-    if isinstance(mask, cst.Name) and (bound := source.bound_to(mask.value)) is not None:
+    if isinstance(mask, cst.Name) and (bound := source.bound_to(mask)) is not None:
         made.append(bound)
     lines = case.lines("not-differentiable", "integer", "left-tensorflow")
     is_at_cut = any(source.covers(node, line) for node in made for line in lines)
@@ -101,7 +101,7 @@ def weigh_selected(case: FixCase) -> Iterator[Edit]:
         soft = soft_truth(source, condition)
         made = [condition]
         if isinstance(condition, cst.Name):
-            made.append(source.bound_to(condition.value) or condition)
+            made.append(source.bound_to(condition) or condition)
         if not soft or not any(source.covers(m, line) for m in made for line in case.lines()):
             continue
         text = f"{source.code(enclosed(other.value))} * {soft}"
@@ -122,7 +122,7 @@ def _where_of(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpress
     """The condition of the ``tf.where(condition)`` that gave these places."""
     for _ in range(8):
         if isinstance(node, cst.Name):
-            node = source.bound_to(node.value) or node
+            node = source.bound_to(node) or node
         if isinstance(node, cst.Subscript):
             node = node.value
         elif isinstance(node, cst.Call) and called_name(node) in _RESHAPING and node.args:
@@ -234,7 +234,7 @@ def _divide_by(plan: Plan, part: cst.BaseExpression, width: str) -> None:
     source = plan.source
     for call in all_of(source.module, cst.Call):
         given = call.args[0].value if call.args else None
-        made = source.bound_to(given.value) if isinstance(given, cst.Name) else given
+        made = source.bound_to(given) if isinstance(given, cst.Name) else given
         if called_name(call) in ("reduce_mean", "mean") and made is part:
             plan.replace(call.func, f"{source.tf}.reduce_sum")
             place = call

@@ -63,7 +63,7 @@ def smooth_hinge(case: FixCase) -> Iterator[Edit]:
 def _made_by(source: ParsedSource, function: cst.BaseExpression) -> str:
     """``Hinge`` of ``tf.keras.losses.Hinge()`` or of a name bound to it, ``hinge`` of the like."""
     if isinstance(function, cst.Name):
-        function = source.bound_to(function.value) or function
+        function = source.bound_to(function) or function
     if isinstance(function, cst.Call):
         function = function.func
     return dotted(function).rsplit(".", 1)[-1]
@@ -121,7 +121,7 @@ def soft_truth(
     smallest for ``tf.reduce_all``; also of a name bound to a condition; empty for what compares
     nothing so. ``number``: the code of what is compared, if it is not compared as it is."""
     if isinstance(condition, cst.Name):
-        condition = source.bound_to(condition.value) or condition
+        condition = source.bound_to(condition) or condition
     parts, how = _parts_of(condition)
     if how:
         soft = [soft_truth(source, part, number) for part in parts]
@@ -284,7 +284,7 @@ def stop_second(case: FixCase) -> Iterator[Edit]:
         if not isinstance(node.operator, (cst.Subtract, cst.Divide)):
             continue
         sides = [side for side in (node.left, node.right) if isinstance(side, cst.Name)]
-        made = [source.bound_to(side.value) for side in sides]
+        made = [source.bound_to(side) for side in sides]
         if len(made) != 2 or made[0] is None or made[1] is None or made[0] is made[1]:
             continue
         if isinstance(made[1], cst.Call) and made[0].deep_equals(made[1]):

@@ -9,7 +9,15 @@ import libcst as cst
 
 from ...trace.model import Call, StackFrame, Tape, Trace
 from ..plan import Plan
-from ..source import ParsedSource, Statement, argument, called_name, sole
+from ..source import (
+    ParsedSource,
+    Statement,
+    argument,
+    bound_names,
+    called_name,
+    read_names,
+    sole,
+)
 
 TAPES = ("GradientTape", "ForwardAccumulator")
 
@@ -137,9 +145,12 @@ def after_watches(block: Block) -> Statement | None:
 
 
 def put_in_front(plan: Plan, block: Block, *statements: Statement | str) -> None:
-    """As the first statements of the block, after the watches it begins with."""
+    """As the first statements of the block, after the watches it begins with, unless those watch
+    what the statements make."""
     last = after_watches(block)
-    if last is None:
+    made = set().union(*(bound_names(s) for s in statements if not isinstance(s, str)))
+    watches = body_of(block)[: body_of(block).index(last) + 1] if last is not None else []
+    if last is None or any(made & read_names(watch) for watch in watches):
         plan.first(block.node, *statements)
     else:
         plan.after(last, *statements)

@@ -66,7 +66,7 @@ def _whole_and_part(source: ParsedSource, node: cst.BaseExpression) -> tuple[str
     something with a name."""
     code = source.code(node)
     if isinstance(node, cst.Name):
-        node = source.bound_to(node.value) or node
+        node = source.bound_to(node) or node
     if not isinstance(node, cst.Subscript) or not is_plain_path(source.code(node.value)):
         return code, ""
     whole = source.code(node.value)
@@ -102,7 +102,7 @@ def ask_for_all_parts(case: FixCase) -> Iterator[Edit]:
 def _parts_expression(source: ParsedSource, asked: cst.BaseExpression) -> cst.BaseExpression | None:
     """The expression that makes the parts: the one given, or that which its names were bound to."""
     if isinstance(asked, cst.Name):
-        return source.bound_to(asked.value)
+        return source.bound_to(asked)
     if not isinstance(asked, (cst.List, cst.Tuple)):
         return asked
     names = [source.code(element.value) for element in asked.elements]

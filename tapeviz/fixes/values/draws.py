@@ -116,7 +116,7 @@ def _log_p_of_count(source: ParsedSource, call: cst.Call, drawn: str) -> str:
 def _is_count(source: ParsedSource, node: cst.BaseExpression) -> bool:
     """Whether numbers from 0 on are drawn, rather than elements of an array."""
     if isinstance(node, cst.Name):
-        bound = source.bound_to(node.value)
+        bound = source.bound_to(node)
         return isinstance(bound, cst.Integer)
     is_length = isinstance(node, cst.Call) and called_name(node) == "len"
     is_part = isinstance(node, cst.Subscript) and source.code(node.value).endswith(".shape")

@@ -227,7 +227,7 @@ def _in_place(source: ParsedSource, place: cst.CSTNode, text: str) -> cst.BaseEx
 
 
 def _is_name_of(source: ParsedSource, node: cst.BaseExpression, value: cst.CSTNode) -> bool:
-    return isinstance(node, cst.Name) and source.bound_to(node.value) is value
+    return isinstance(node, cst.Name) and source.bound_to(node) is value
 
 
 def _mixed_one_hot(case: FixCase, call: cst.Call) -> str:

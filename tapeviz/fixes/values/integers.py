@@ -135,7 +135,7 @@ def pass_through_cast(case: FixCase) -> Iterator[Edit]:
             continue
         whole = given.value
         if isinstance(whole, cst.Name):
-            whole = source.bound_to(whole.value) or whole
+            whole = source.bound_to(whole) or whole
         casts = (_SCALING,) if name == _SCALING else _CASTS
         if not isinstance(whole, cst.Call) or called_name(whole) not in casts:
             continue

@@ -213,6 +213,7 @@ class _Translated:
 
     def __init__(self, case: FixCase, nodes: Iterable[cst.CSTNode]) -> None:
         self.source = case.source
+        self.trace = case.trace
         self.plan = Plan(self.source)
         self.count = 0
         self.cuts_digits = False
@@ -256,7 +257,7 @@ class _Translated:
         if isinstance(call.func, cst.Attribute) and name in LEAVING_METHODS and not call.args:
             self._do(
                 call,
-                lambda old: fitting(self.source, call, bare(old.func.value)),
+                lambda old: self._as_scalar(call, fitting(self.source, call, bare(old.func.value))),
             )
         elif name == "map" and len(call.args) == 2 and _is_leaving(call.args[0].value):
             self._do(call, lambda old: enclosed(old.args[1].value))
@@ -319,11 +320,22 @@ class _Translated:
         given = call.args[0].value if len(call.args) == 1 else None
         if isinstance(given, (cst.List, cst.Tuple, cst.ListComp)):
             return True
-        made = self.source.bound_to(given.value) if isinstance(given, cst.Name) else None
+        made = self.source.bound_to(given) if isinstance(given, cst.Name) else None
+        if isinstance(made, (cst.List, cst.ListComp)):
+            return True
         return isinstance(made, cst.Call) and isinstance(made.func, cst.Name)
 
     def _given(self, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
         return fitting(self.source, place, unformatted(call.args[0].value))
+
+    def _as_scalar(self, call: cst.Call, value: cst.BaseExpression) -> cst.BaseExpression:
+        """The value of ``t.item()``, which has no axes, whatever axes of length 1 ``t`` has."""
+        line, tensors = self.source.line(call), self.trace.tensors
+        left = [tensors.get(leave.tensor) for leave in self.trace.leaves if leave.site.line == line]
+        has_axes = any(tensor is not None and tensor.shape for tensor in left)
+        if called_name(call) != "item" or not has_axes:
+            return value
+        return cst.parse_expression(f"{self.source.tf}.reshape({self.source.code(value)}, [])")
 
     def _is_module(self, call: cst.Call) -> bool:
         return dotted(call.func).partition(".")[0] in (self.source.np, self.source.tf, "math")

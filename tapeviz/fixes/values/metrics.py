@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed
-from ..source import ParsedSource, all_of, argument, called_name, dotted
+from ..plan import Plan, enclosed, fitting
+from ..source import ParsedSource, all_of, argument, called_name, dotted, pairs_of
 
 _FORMS = {
     "Mean": "{tf}.reduce_mean({a})",
@@ -63,12 +63,13 @@ def compute_beside_metric(case: FixCase) -> Iterator[Edit]:
                 plan.replace(results[0], value)
                 yield Edit(_SURE_TITLE if is_sure else _TITLE, plan.text(), is_estimate=is_sure)
         statement = source.statement(line)
-        for call in all_of(statement, cst.Call) if statement is not None else ():
-            value = _value(source, dotted(call.func), call)
-            if value:
-                plan = Plan(source)
-                plan.replace(call, value)
-                yield Edit(_TITLE, plan.text())
+        for forms, is_sure in ((_FORMS, False), (_SURE, True)):
+            plan = Plan(source)
+            for call in all_of(statement, cst.Call) if statement is not None else ():
+                if value := _value(source, dotted(call.func), call, forms):
+                    plan.replace(call, fitting(source, call, cst.parse_expression(value)))
+            if plan.changes:
+                yield Edit(_SURE_TITLE if is_sure else _TITLE, plan.text(), is_estimate=is_sure)
 
 
 def _collected(source: ParsedSource, metric: str, call: cst.Call) -> Iterator[Edit]:
@@ -119,9 +120,10 @@ def _value(
 def _made(source: ParsedSource, name: str) -> cst.Call | None:
     """The call that a name was made with, where it is bound."""
     for assign in all_of(source.module, cst.Assign):
-        is_it = any(_is_same(dotted(target.target), name) for target in assign.targets)
-        if name and is_it and isinstance(assign.value, cst.Call):
-            return assign.value
+        for target in assign.targets:
+            for to, value in pairs_of(target.target, assign.value):
+                if name and _is_same(dotted(to), name) and isinstance(value, cst.Call):
+                    return value
     return None
 
 

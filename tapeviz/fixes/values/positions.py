@@ -8,6 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
+from ..smooth.indices import is_at_cause
 from ..smooth.zeros import soft_truth
 from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes, sole
 from ..states.regions import region_after
@@ -69,7 +70,7 @@ def _ranks(source: ParsedSource) -> Iterator[tuple[cst.Call, cst.Call]]:
         given = argument(ranks, 0, "values") if called_name(ranks) == "argsort" else None
         order = given.value if given is not None else None
         if isinstance(order, cst.Name):
-            order = source.bound_to(order.value)
+            order = source.bound_to(order)
         if isinstance(order, cst.Call) and called_name(order) == "argsort":
             axes = (argument(call, 1, "axis") for call in (ranks, order))
             if all(axis is None or source.code(axis.value) == "-1" for axis in axes):
@@ -168,7 +169,11 @@ def _equalities(
 ) -> Iterator[tuple[list[cst.BaseExpression], cst.BaseExpression, bool]]:
     """Both sides of ``tf.equal(a, b)`` and ``a == b``, the whole, and whether it asks for that or
     for the contrary."""
-    for call in case.calls("equal", "not_equal"):
+    asked = list(case.calls("equal", "not_equal"))
+    for call in asked or all_of(case.source.module, cst.Call):
+        is_there = any(is_at_cause(case, arg.value) for arg in call.args[:2])
+        if called_name(call) not in ("equal", "not_equal") or not (asked or is_there):
+            continue
         yield [arg.value for arg in call.args[:2]], call, called_name(call) == "equal"
     for line in case.lines():
         statement = case.source.statement(line)
@@ -188,7 +193,7 @@ def _as_number(source: ParsedSource, side: cst.BaseExpression) -> str:
 def _unrounded(source: ParsedSource, node: cst.BaseExpression) -> str:
     """The code of a number that was rounded, or a sigmoid of two that were compared; else empty."""
     if isinstance(node, cst.Name):
-        node = source.bound_to(node.value) or node
+        node = source.bound_to(node) or node
     while isinstance(node, cst.Call) and called_name(node) == "cast" and node.args:
         node = node.args[0].value
     if isinstance(node, cst.Call) and called_name(node) in ("round", "rint") and node.args:
