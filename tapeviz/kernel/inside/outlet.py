@@ -191,6 +191,11 @@ class OutletFile(io.FileIO):
         self.text: io.TextIOWrapper | None = None
         self.name = f"<{stream}>"
 
+    def __repr__(self) -> str:  # Python 3.13 takes the class's name without its module
+        if self.closed:
+            return "<_io.FileIO [closed]>"
+        return f"<_io.FileIO name={self.name!r} mode={self.mode!r} closefd={self.closefd}>"
+
     def write(self, data: Any, /) -> int:
         written = bytes(data)
         if threading.get_ident() in self._others:
