@@ -16,7 +16,9 @@ from .judging import FindingKey, Outcome
 from .model import Edit
 
 MOST_EDITS = 4
-"""Tried for one finding."""
+"""Found for one finding."""
+MOST_TRIALS = 6
+"""For one finding of which none is good yet: with those of a second cut behind the first."""
 MOST_KEPT = 2
 
 
@@ -66,7 +68,8 @@ class FixGoal:
 
     @property
     def is_done(self) -> bool:
-        return self.tried >= MOST_EDITS or self.has_enough
+        most = MOST_EDITS if self.kept else MOST_TRIALS
+        return self.tried >= most or self.has_enough
 
 
 def goals_of(diagnosis: Diagnosis) -> Iterator[FixGoal]:

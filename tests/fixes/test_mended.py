@@ -1034,6 +1034,18 @@ BROKEN = {
         "first, second = tf.keras.metrics.Precision(), tf.keras.metrics.Recall()",
         [-0.5, 1.5],
     ),
+    "a cast under the name of what it takes": (
+        """
+        x = tf.Variable([0.25, 2.75])
+        with tf.GradientTape() as tape:
+            q = x * 4.0
+            q = tf.cast(tf.math.rint(q), tf.uint8)
+            loss = tf.reduce_sum(tf.cast(q, tf.float32) / 2.0)
+        tape.gradient(loss, x)
+        """,
+        "loss = tf.reduce_sum(tf.cast(q, tf.float32) / 2.0)",
+        [2.0, 2.0],
+    ),
     "the value of a variable": (
         """
         w = tf.Variable([1.0, 2.0])

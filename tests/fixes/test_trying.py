@@ -111,7 +111,9 @@ def test_two_cuts_of_different_kinds_are_mended_together(recorder: Recorder) -> 
         "import tensorflow as tf\nx = tf.constant([1, 2])\nwith tf.GradientTape() as t:\n"
         "    y = tf.reduce_sum(x * x)\nt.gradient(y, x)\n",
     )
-    assert [fix.value.tolist() for fix in finding.fixes if fix.value is not None] == [[2.0, 4.0]]
+    values = [fix.value.tolist() for fix in finding.fixes if fix.value is not None]
+    assert values == [[2.0, 4.0]] * len(finding.fixes)
+    assert finding.fixes
 
 
 def test_the_part_that_was_asked_for_is_shown(recorder: Recorder) -> None:

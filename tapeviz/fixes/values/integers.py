@@ -9,7 +9,17 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
-from ..source import ParsedSource, Statement, all_of, argument, called_name, dotted, header_nodes
+from ..source import (
+    ParsedSource,
+    Statement,
+    all_of,
+    argument,
+    bound_names,
+    called_name,
+    dotted,
+    header_nodes,
+    read_names,
+)
 from .estimates import straight_through
 from .stopping import inner
 
@@ -140,13 +150,21 @@ def pass_through_cast(case: FixCase) -> Iterator[Edit]:
         if not isinstance(whole, cst.Call) or called_name(whole) not in casts:
             continue
         number = argument(whole, 0, "x", "image")
-        if number is None or not any(source.covers(whole, line) for line in case.lines("integer")):
+        if number is None or (whole is not given.value and _is_rebound(source, whole, number)):
+            continue
+        if not any(source.covers(whole, line) for line in case.lines("integer")):
             continue
         through = cst.parse_expression(straight_through(source, back, number.value))
         plan.replace(back, fitting(source, back, through))
     if plan.changes:
         title = "Estimate: let the gradient pass the cast as if it were not there"
         yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _is_rebound(source: ParsedSource, value: cst.Call, number: cst.Arg) -> bool:
+    """Whether the number is another one after the statement: ``q = tf.cast(q, tf.int32)``."""
+    statement = source.statement_of(value)
+    return statement is not None and bool(bound_names(statement) & read_names(number.value))
 
 
 def take_cast_away(case: FixCase) -> Iterator[Edit]:
