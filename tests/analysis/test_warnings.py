@@ -386,3 +386,14 @@ def test_a_recording_that_lacks_something_says_so() -> None:
     assert "this TensorFlow has no module:name; not recorded: X." in warned.message
     text = as_text(trace, diagnosis)
     assert "warning: The recording is not complete" in text
+
+
+def test_a_product_of_one_factor_is_no_term() -> None:
+    """TensorFlow records none; a damaged file may hold it."""
+    script = Script("import tensorflow as tf\nx = tf.sin(x)\n")
+    v = script.variable("v", value=1.0, line=1)
+    tape = script.tape(line=2)
+    value = script.op("Mul", [script.read(v, line=2)], line=2, value=1.0, name="x")
+    with script.call(tape, [value], [v], line=3, variables=[v]) as results:
+        results.append(script.tensor(value=1.0))
+    assert diagnose(script.trace()).warnings == ()

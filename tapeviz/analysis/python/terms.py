@@ -138,6 +138,8 @@ def _is_added(facts: CallFacts, op: Op, edge: DataEdge) -> bool:
         return edge.input_index == 0
     if op.type not in _WEIGHING or (op.type == "RealDiv" and edge.input_index):
         return False
+    if len(op.inputs) != 2:  # in a damaged file
+        return False
     other = op.inputs[1 - edge.input_index]
     return other not in facts.trace.producers and not facts.flow.into(other)
 
