@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import libcst as cst
 
@@ -102,6 +103,17 @@ def call_with_set_weights(case: FixCase) -> Iterator[Edit]:
             yield Edit(f"Call {model} with the new weights, by stateless_call", plan.text())
 
 
+@dataclass(frozen=True, slots=True)
+class _InnerStep:
+    """A statement in which an optimizer steps variables; ``block``: that of the asked tape."""
+
+    statement: Statement
+    gradients: cst.BaseExpression
+    variables: cst.BaseExpression
+    optimizer: str
+    block: Block | None
+
+
 def step_by_hand(case: FixCase) -> Iterator[Edit]:
     """``optimizer.apply_gradients`` inside the tape → a plain gradient step on tensors."""
     source = case.source
@@ -116,8 +128,9 @@ def step_by_hand(case: FixCase) -> Iterator[Edit]:
         if parted is None:
             continue
         optimizer = source.code(call.func).rsplit(".", 1)[0]
-        yield from _steps(source, statement, *parted, optimizer, block)
-        yield from _steps_in_rounds(source, statement, *parted, optimizer, block)
+        step = _InnerStep(statement, *parted, optimizer, block)
+        yield from _steps(source, step)
+        yield from _steps_in_rounds(source, step)
 
 
 def _parted(
@@ -136,18 +149,12 @@ def _parted(
     return gradients, variables
 
 
-def _steps(
-    source: ParsedSource,
-    statement: Statement,
-    gradients: cst.BaseExpression,
-    variables: cst.BaseExpression,
-    optimizer: str,
-    block: Block | None,
-) -> Iterator[Edit]:
-    region = region_after(source, statement, block)
+def _steps(source: ParsedSource, step: _InnerStep) -> Iterator[Edit]:
+    variables = step.variables
+    region = region_after(source, step.statement, step.block)
     plan = Plan(source)
     new = source.free_name("new_weights")
-    plan.before(statement, _stepped(source, new, gradients, source.code(variables), optimizer))
+    plan.before(step.statement, _stepped(source, step, new, source.code(variables)))
     model = model_of_weights(source, variables)
     count = rename_reads(plan, variables, new, region.statements)
     if isinstance(variables, (cst.List, cst.Tuple)):
@@ -161,34 +168,25 @@ def _steps(
         yield Edit(f"Take the inner step on tensors, in {new}", plan.text(), is_estimate=True)
 
 
-def _steps_in_rounds(
-    source: ParsedSource,
-    statement: Statement,
-    gradients: cst.BaseExpression,
-    variables: cst.BaseExpression,
-    optimizer: str,
-    block: Block | None,
-) -> Iterator[Edit]:
+def _steps_in_rounds(source: ParsedSource, step: _InnerStep) -> Iterator[Edit]:
     """The same for a step in each round of a loop; the variables are stepped, too."""
-    rounds = rounds_around(source, statement, block)
-    model = model_of_weights(source, variables)
+    rounds = rounds_around(source, step.statement, step.block)
+    model = model_of_weights(source, step.variables)
     if rounds is None or not model:
         return
     plan = Plan(source)
     new = source.free_name("new_weights")
-    begin_with_tensors(plan, rounds, variables, new)
-    plan.after(statement, _stepped(source, new, gradients, new, optimizer))
-    rename_reads(plan, variables, new, rounds.statements)
-    plan.changes.pop(variables, None)  # what the optimizer steps
+    begin_with_tensors(plan, rounds, step.variables, new)
+    plan.after(step.statement, _stepped(source, step, new, new))
+    rename_reads(plan, step.variables, new, rounds.statements)
+    plan.changes.pop(step.variables, None)  # what the optimizer steps
     if call_with_weights(plan, model, new, rounds.statements):
         title = f"Take the inner steps on tensors, in {new} from round to round"
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _stepped(
-    source: ParsedSource, new: str, gradients: cst.BaseExpression, variables: str, optimizer: str
-) -> str:
+def _stepped(source: ParsedSource, step: _InnerStep, new: str, variables: str) -> str:
     """Code that makes ``new`` of the variables by a plain gradient step."""
     w, g = source.free_name("w"), source.free_name("g")
-    pairs = f"zip({source.code(gradients)}, {variables})"
-    return f"{new} = [{w} - {optimizer}.learning_rate * {g} for {g}, {w} in {pairs}]"
+    pairs = f"zip({source.code(step.gradients)}, {variables})"
+    return f"{new} = [{w} - {step.optimizer}.learning_rate * {g} for {g}, {w} in {pairs}]"

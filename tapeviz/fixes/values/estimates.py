@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import libcst as cst
@@ -148,9 +148,7 @@ def soften_comparison(case: FixCase) -> Iterator[Edit]:
         for node in (_conditions(statement) if statement is not None else ())
         if (code := soft_truth(source, node))
     }
-    for node, code in soft.items():
-        if not any(around in soft for around in source.ancestors(node)):
-            _soften(plan, node, code)
+    _soften_outermost(plan, soft)
     if plan.changes:
         title = "Estimate: a sigmoid in place of the comparison"
         yield Edit(title, plan.text(), is_estimate=True)
@@ -175,9 +173,7 @@ def soften_bounds(case: FixCase) -> Iterator[Edit]:
             code = soft_truth(source, node, number)
             if code and found:
                 soft[node] = code
-    for node, code in soft.items():
-        if not any(around in soft for around in source.ancestors(node)):
-            _soften(plan, node, code)
+    _soften_outermost(plan, soft)
     if plan.changes:
         title = "Estimate: a sigmoid in place of the comparison with a whole number"
         yield Edit(title, plan.text(), is_estimate=True)
@@ -188,6 +184,12 @@ def _conditions(statement: cst.CSTNode) -> Iterator[cst.BaseExpression]:
     yield from header_nodes(statement, cst.Call)
     yield from header_nodes(statement, cst.BinaryOperation)
     yield from header_nodes(statement, cst.UnaryOperation)
+
+
+def _soften_outermost(plan: Plan, soft: Mapping[cst.BaseExpression, str]) -> None:
+    for node, code in soft.items():
+        if not any(around in soft for around in plan.source.ancestors(node)):
+            _soften(plan, node, code)
 
 
 def _soften(plan: Plan, node: cst.BaseExpression, soft: str) -> None:

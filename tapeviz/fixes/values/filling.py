@@ -11,7 +11,7 @@ from ..plan import Plan, enclosed
 from ..smooth.widths import window_of
 from ..source import ParsedSource, all_of, called_name, dotted, sole
 from ..states.slices import axes_of, updated
-from .numpy_words import LEAVING_FUNCTIONS, LEAVING_METHODS
+from .numpy_words import without_exit
 
 _MAKING = ("zeros", "empty", "ones", "full", "zeros_like", "ones_like", "empty_like", "full_like")
 
@@ -57,7 +57,7 @@ def blend_window(case: FixCase) -> Iterator[Edit]:
         plan.replace(made, f"{tf}.cast({source.code(made)}, {tf}.float32)")
         plan.before(statement, f"{window} = {weights}")
         plan.replace(small.targets[0].target, name)
-        value = source.code(enclosed(_without_exit(small.value)))
+        value = source.code(enclosed(without_exit(small.value)))
         plan.replace(small.value, f"{name} * (1.0 - {window}) + {value} * {window}")
         title = f"Estimate: write into {name} by weights that go over from 0 to 1 at the edge"
         yield Edit(title, plan.text(), is_estimate=True)
@@ -79,10 +79,10 @@ def _written_value(source: ParsedSource, small: cst.CSTNode | None) -> cst.BaseE
     """The new element: ``e`` of ``out[i] = e``, ``out[i] + e`` of ``out[i] += e``."""
     if isinstance(small, cst.AugAssign):
         sign = source.code(small.operator).strip().removesuffix("=")
-        value = source.code(enclosed(_without_exit(small.value)))
+        value = source.code(enclosed(without_exit(small.value)))
         return cst.parse_expression(f"{source.code(small.target)} {sign} {value}")
     assert isinstance(small, cst.Assign)
-    return _without_exit(small.value)
+    return without_exit(small.value)
 
 
 def _made(source: ParsedSource, written: cst.Subscript) -> cst.Call | None:
@@ -94,14 +94,3 @@ def _made(source: ParsedSource, written: cst.Subscript) -> cst.Call | None:
             if module == source.np and called_name(assign.value) in _MAKING:
                 return assign.value
     return None
-
-
-def _without_exit(value: cst.BaseExpression) -> cst.BaseExpression:
-    """``t`` of ``float(t)`` and of ``t.numpy()``."""
-    if not isinstance(value, cst.Call):
-        return value
-    if dotted(value.func) in LEAVING_FUNCTIONS and len(value.args) == 1:
-        return value.args[0].value
-    if isinstance(value.func, cst.Attribute) and called_name(value) in LEAVING_METHODS:
-        return value.func.value
-    return value

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import libcst as cst
+
+from ..source import called_name, dotted
+
 # {a}, {b}: arguments; {rest}: those after the ones named, with a comma in front if there are any.
 # The line between the two sorted elements around a place: weights by a triangle of width 2.
 _AT_RANK = (
@@ -136,3 +140,14 @@ DRAWS = {
     ),
 }
 PREDICTING = frozenset(("predict", "predict_on_batch"))
+
+
+def without_exit(value: cst.BaseExpression) -> cst.BaseExpression:
+    """``t`` of ``float(t)`` and of ``t.numpy()``."""
+    if not isinstance(value, cst.Call):
+        return value
+    if dotted(value.func) in LEAVING_FUNCTIONS and len(value.args) == 1:
+        return value.args[0].value
+    if isinstance(value.func, cst.Attribute) and called_name(value) in LEAVING_METHODS:
+        return value.func.value
+    return value

@@ -9,7 +9,7 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
 from ..source import ParsedSource, all_of, argument, called_name, dotted
-from .numpy_words import LEAVING_FUNCTIONS, LEAVING_METHODS
+from .numpy_words import without_exit
 
 _LEAKY = "{tf}.maximum({x}, 0.0) + {a} * {tf}.minimum({x}, 0.0)"
 _SQUARES = "{a} * {tf}.reduce_sum({tf}.square({x}))"
@@ -43,7 +43,7 @@ def compute_by_hand(case: FixCase) -> Iterator[Edit]:
         is_function = name == "leaky_relu"
         form, keywords = _CLASSES["LeakyReLU" if is_function else name]
         given = argument(made, int(is_function), *keywords)
-        number = _without_exit(given.value) if given is not None else None
+        number = _tensor_left(given.value) if given is not None else None
         if number is None:
             continue
         for call in [made] if is_function else _uses(source, made):
@@ -67,14 +67,9 @@ def _uses(source: ParsedSource, made: cst.Call) -> Iterator[cst.Call]:
             yield call
 
 
-def _without_exit(node: cst.BaseExpression) -> cst.BaseExpression | None:
+def _tensor_left(node: cst.BaseExpression) -> cst.BaseExpression | None:
     """The tensor that ``float(t)``, ``t.numpy()`` or both are made of; None for other code."""
     inside = node
-    while isinstance(inside, cst.Call):
-        if dotted(inside.func) in LEAVING_FUNCTIONS and len(inside.args) == 1:
-            inside = inside.args[0].value
-        elif isinstance(inside.func, cst.Attribute) and called_name(inside) in LEAVING_METHODS:
-            inside = inside.func.value
-        else:
-            break
+    while (inner := without_exit(inside)) is not inside:
+        inside = inner
     return inside if inside is not node else None
