@@ -27,11 +27,14 @@ class Plan:
         self.unwrapped: set[cst.CSTNode] = set()
 
     def replace(self, node: cst.CSTNode, new: cst.CSTNode | str | Change) -> None:
-        """Replace a node by an expression, or by a function of the node as changed inside."""
+        """Replace a node by an expression, or by a function of the node as changed inside.
+
+        The expression gets parentheses where an operator beside it binds tighter.
+        """
         if isinstance(new, str):
             new = cst.parse_expression(new)
         if isinstance(new, cst.CSTNode):
-            fixed = new
+            fixed = fitting(self.source, node, new) if isinstance(new, cst.BaseExpression) else new
             self.changes[node] = lambda _: fixed
         else:
             self.changes[node] = new
@@ -182,7 +185,7 @@ def fitting(
 
 def bare(node: cst.BaseExpression) -> cst.BaseExpression:
     """Without the parentheses around it, if it has some."""
-    return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1])
+    return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1]) if node.lpar else node
 
 
 def enclosed(node: cst.BaseExpression) -> cst.BaseExpression:

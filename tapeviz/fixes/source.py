@@ -167,6 +167,21 @@ class ParsedSource:
                 found = found[-1:]
         return found[0][1:] if len(found) == 1 else None
 
+    def is_bound_to(self, node: cst.BaseExpression, value: cst.CSTNode) -> bool:
+        """Whether ``node`` is a name, and ``value`` what it is bound to here."""
+        return isinstance(node, cst.Name) and self.bound_to(node) is value
+
+    def picked_by(self, made: cst.BaseExpression) -> Iterator[cst.Subscript]:
+        """``values[made]``, also by the name that it is bound to: subscripts with this alone."""
+        assign = self.enclosing(made, cst.Assign)
+        name = assign.targets[0].target if assign is not None and assign.value is made else None
+        for node in all_of(self.module, cst.Subscript):
+            part = node.slice[0].slice
+            if len(node.slice) != 1 or not isinstance(part, cst.Index):
+                continue
+            if part.value is made or (name is not None and name.deep_equals(part.value)):
+                yield node
+
     @cached_property
     def _assigns(self) -> list[cst.Assign]:
         return all_of(self.module, cst.Assign)
@@ -352,6 +367,11 @@ def dotted(node: cst.CSTNode) -> str:
         before = dotted(node.value)
         return f"{before}.{node.attr.value}" if before else ""
     return ""
+
+
+def is_zero(node: cst.BaseExpression) -> bool:
+    """Whether it is written as ``0`` or ``0.0``."""
+    return isinstance(node, (cst.Integer, cst.Float)) and float(node.evaluated_value) == 0.0
 
 
 def sole(statement: cst.CSTNode | None) -> cst.BaseSmallStatement | None:

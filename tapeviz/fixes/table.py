@@ -21,7 +21,10 @@ from ..analysis.causes.zeros import Cancelled, FlatOp, MultipliedByZero, Saturat
 from ..analysis.model import Evidence
 from ..trace.model import Trace
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction
+from .smooth.activations import SMOOTH_MAXIMUM, smooth_activation
+from .smooth.argmax import soften_argmax
 from .smooth.branches import weigh_both
+from .smooth.comparisons import blend, soften_bounds, soften_comparison
 from .smooth.counts import SOFT_COUNTS
 from .smooth.indices import (
     interpolate,
@@ -37,7 +40,6 @@ from .smooth.zeros import (
     GENTLER_SIGMOID,
     SMOOTH_EXTREME,
     ask_for_element,
-    blend,
     leave_factor_out,
     one_unit,
     smooth_hinge,
@@ -99,13 +101,8 @@ from .values.datasets import map_in_python, unstack_values
 from .values.draws import score_function
 from .values.estimates import (
     MIX_ONE_HOT,
-    SMOOTH_MAXIMUM,
     STRAIGHT_THROUGH,
     divide_exactly,
-    smooth_activation,
-    soften_argmax,
-    soften_bounds,
-    soften_comparison,
     straight_through_any,
     straight_through_largest,
     straight_through_result,

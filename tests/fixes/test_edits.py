@@ -15,9 +15,9 @@ from tapeviz.analysis.causes.table import KINDS
 from tapeviz.examples import examples
 from tapeviz.fixes.diffs import short_diff
 from tapeviz.fixes.plan import Plan
+from tapeviz.fixes.smooth.argmax import soften_argmax
 from tapeviz.fixes.source import ParsedSource
 from tapeviz.fixes.table import FIXES, edits_for
-from tapeviz.fixes.values.estimates import soften_argmax
 
 from ..analysis.cases import CASES
 from ..traces import op_at
@@ -38,7 +38,7 @@ BEFORE_AND_AFTER = [
         """,
         """
         def penalty(w):
-            weight = tf.sigmoid(-w)
+            weight = 1.0 - tf.sigmoid(w)
             return weight * 3.0 + (1.0 - weight) * (w ** 2)
         with tf.GradientTape() as tape:
             loss = penalty(w)

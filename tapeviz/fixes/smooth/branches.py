@@ -8,13 +8,13 @@ import libcst as cst
 
 from ...analysis.causes.not_connected import NotConnected
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed
+from ..plan import Plan, bare, enclosed
 from ..source import ParsedSource, Statement, all_of, argument, called_name, read_names, sole
+from .comparisons import soft_truth
 
 _OF_COND = ("pred", "true_fn", "false_fn")
 _TITLE = "Weigh both results by a sigmoid, which has a slope, in place of the if"
 _RETURN = "return"
-_TO_PYTHON = ("float", "bool", "numpy", "item")
 
 
 def weigh_both(case: FixCase) -> Iterator[Edit]:
@@ -64,12 +64,12 @@ def _outcomes_of_if(
 ) -> Mapping[str, str]:
     """The names that the branches bind, or ``return`` → both values weighed; empty where a branch
     does anything else. The weights are named in ``weights``."""
-    difference = _difference(source, statement.test)
+    chosen = soft_truth(source, statement.test)
     then = _outcomes(source, statement.body.body)
-    if difference is None or not then:
+    if not chosen or not then:
         return {}
     weight = source.free_name("weight") + (str(len(weights) + 1) if weights else "")
-    weights[weight] = f"{source.tf}.sigmoid({difference})"
+    weights[weight] = source.code(bare(cst.parse_expression(chosen)))
     if isinstance(statement.orelse, cst.If):
         otherwise = _outcomes_of_if(source, statement.orelse, weights)
     elif statement.orelse is not None:
@@ -129,51 +129,16 @@ def _enclosed(code: str) -> str:
 def _choices(source: ParsedSource, statement: cst.CSTNode) -> Iterator[Edit]:
     plan = Plan(source)
     for choice in all_of(statement, cst.IfExp):
-        difference = _difference(source, choice.test)
-        if difference is not None:
+        weight = soft_truth(source, choice.test)
+        if weight:
             values = (source.code(enclosed(value)) for value in (choice.body, choice.orelse))
-            weight = f"{source.tf}.sigmoid({difference})"
             plan.replace(choice, f"({_weighed(weight, *values)})")
     for call in all_of(statement, cst.Call):
         test, *given = (argument(call, place, name) for place, name in enumerate(_OF_COND))
         results = [each.value.body for each in given if each and isinstance(each.value, cst.Lambda)]
-        difference = _difference(source, test.value) if test is not None else None
-        if called_name(call) == "cond" and difference is not None and len(results) == 2:
+        weight = soft_truth(source, test.value) if test is not None else ""
+        if called_name(call) == "cond" and weight and len(results) == 2:
             values = (source.code(enclosed(result)) for result in results)
-            weight = f"{source.tf}.sigmoid({difference})"
             plan.replace(call, f"({_weighed(weight, *values)})")
     if plan.changes:
         yield Edit(_TITLE, plan.text(), is_estimate=True)
-
-
-def _difference(source: ParsedSource, test: cst.BaseExpression) -> str | None:
-    """``a - b`` of ``a > b`` and ``b < a``, also of a name for it; ``-(a - b)`` of its ``not``."""
-    test = _as_tensor(test)
-    if isinstance(test, cst.Name):
-        test = _as_tensor(source.bound_to(test) or test)
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        inner = _difference(source, test.expression)
-        return f"-{_enclosed(inner)}" if inner is not None else None
-    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
-        return None
-    compared = test.comparisons[0]
-    left, right = (
-        source.code(enclosed(_as_tensor(side))) for side in (test.left, compared.comparator)
-    )
-    if isinstance(compared.operator, (cst.LessThan, cst.LessThanEqual)):
-        left, right = right, left
-    elif not isinstance(compared.operator, (cst.GreaterThan, cst.GreaterThanEqual)):
-        return None
-    return left if _is_zero(right) else f"{left} - {right}"
-
-
-def _as_tensor(value: cst.BaseExpression) -> cst.BaseExpression:
-    """``w`` of ``float(w)``, ``w.numpy()`` and ``bool(w)``."""
-    while isinstance(value, cst.Call) and called_name(value) in _TO_PYTHON:
-        if isinstance(value.func, cst.Attribute) and not value.args:
-            value = value.func.value
-        elif isinstance(value.func, cst.Name) and len(value.args) == 1:
-            value = value.args[0].value
-        else:
-            break
-    return value

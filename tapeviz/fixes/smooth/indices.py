@@ -9,7 +9,7 @@ import libcst as cst
 
 from ...trace.model import VariableId
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed, fitting
+from ..plan import Plan, enclosed
 from ..source import ParsedSource, all_of, argument, called_name, nodes_in
 from .counts import uncast
 
@@ -346,7 +346,7 @@ def _sides(rank: int) -> list[tuple[bool, ...]]:
 
 
 def _put(plan: Plan, place: cst.BaseExpression, text: str) -> None:
-    plan.replace(place, fitting(plan.source, place, cst.parse_expression(text)))
+    plan.replace(place, text)
 
 
 def is_at_cause(case: FixCase, indices: cst.CSTNode) -> bool:

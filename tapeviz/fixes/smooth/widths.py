@@ -9,9 +9,9 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed, fitting
 from ..source import ParsedSource, all_of, argument, called_name
+from .comparisons import soft_truth
 from .counts import uncast
 from .indices import is_at_cause, rank_of
-from .zeros import soft_truth
 
 
 def count_softly(case: FixCase) -> Iterator[Edit]:
@@ -26,7 +26,7 @@ def count_softly(case: FixCase) -> Iterator[Edit]:
         soft = _soft_mask(case, counted)
         if soft:
             text = f"{source.tf}.reduce_sum({soft}{axis})"
-            plan.replace(place, fitting(source, place, cst.parse_expression(text)))
+            plan.replace(place, text)
             around = source.enclosing(place, cst.Call)
             if around is not None and called_name(around) in ("float", "int"):
                 plan.replace(around, text)
@@ -109,7 +109,7 @@ def weigh_selected(case: FixCase) -> Iterator[Edit]:
             if not isinstance(other.value, cst.Call) or called_name(other.value) != "ones":
                 continue
             text = soft
-        plan.replace(call, fitting(source, call, cst.parse_expression(text)))
+        plan.replace(call, text)
     if plan.changes:
         title = "Estimate: weigh all by a sigmoid of how far each passes the comparison"
         yield Edit(title, plan.text(), is_estimate=True)
@@ -157,7 +157,7 @@ def weigh_by_width(case: FixCase) -> Iterator[Edit]:
             _divide_by(plan, node, width)
         if rank > 1:
             weights += f"[:, {', '.join([f'{tf}.newaxis'] * (rank - 1))}]"
-        plan.replace(node, fitting(source, node, cst.parse_expression(f"{x} * {weights}")))
+        plan.replace(node, f"{x} * {weights}")
     for call in all_of(source.module, cst.Call):
         lengths, most = argument(call, 0, "lengths"), argument(call, 1, "maxlen")
         if called_name(call) != "sequence_mask" or lengths is None or most is None:
@@ -198,7 +198,7 @@ def weigh_by_window(case: FixCase) -> Iterator[Edit]:
         rank = max(rank_of(case, code(node.value)), len(node.slice))
         news = f"[{', '.join(['...', *[f'{tf}.newaxis'] * (rank - len(node.slice))])}]"
         weighed = f"{code(enclosed(node.value))} * ({window}){news if '.newaxis' in news else ''}"
-        plan.replace(node, fitting(source, node, cst.parse_expression(weighed)))
+        plan.replace(node, weighed)
         _divide_by(plan, node, f"{tf}.reduce_sum({window})")
     if plan.changes:
         title = "Estimate: weights that go over from 0 to 1 at the edges, in place of whole numbers"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import libcst as cst
 
 from ...analysis.causes.zeros import Cancelled
 from ..model import Edit, FixCase
-from ..plan import Plan, bare, enclosed, fitting
+from ..plan import Plan, bare, enclosed
 from ..rewrites import CallRewrite, template
-from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes
+from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes, is_zero
 from ..tapes.blocks import gradient_call
 
-_MARGINS = {cst.GreaterThan: (0, 1), cst.GreaterThanEqual: (0, 1)}
-_MARGINS |= {cst.LessThan: (1, 0), cst.LessThanEqual: (1, 0)}
 _SUMS = ("reduce_sum", "reduce_mean")
 _HINGES = {
     "Hinge": "{tf}.nn.softplus(1.0 - {y} * {p})",
@@ -30,7 +28,7 @@ def _soft_extreme(case: FixCase, call: cst.Call) -> str:
     given = [arg.value for arg in call.args if arg.keyword is None]
     if len(given) != 2 or dotted(call.func).partition(".")[0] != tf:
         return ""
-    zero = next((node for node in given if _is_zero(node)), None)
+    zero = next((node for node in given if is_zero(node)), None)
     a, b = given if zero is None else sorted(given, key=lambda operand: operand is zero)
     x, y = source.code(enclosed(a)), source.code(enclosed(b))
     if called_name(call) == "maximum":
@@ -91,90 +89,6 @@ GENTLER_EXPONENTIAL = CallRewrite(
 )
 
 
-def blend(case: FixCase) -> Iterator[Edit]:
-    """``tf.where(a > b, p, q)`` → both, weighted by ``tf.sigmoid(a - b)``; so ``boolean_mask``."""
-    source = case.source
-    for call in case.calls("where", "boolean_mask"):
-        is_where = called_name(call) == "where"
-        condition = argument(call, 0 if is_where else 1, "condition" if is_where else "mask")
-        given = [arg.value for arg in call.args if arg is not condition]
-        weight = soft_truth(source, condition.value) if condition is not None else ""
-        if not weight or len(given) != (2 if is_where else 1):
-            continue
-        p = source.code(enclosed(given[0]))
-        text = f"{weight} * {p}"
-        if is_where:
-            text += f" + (1.0 - {weight}) * {source.code(enclosed(given[1]))}"
-        plan = Plan(source)
-        plan.replace(call, fitting(source, call, cst.parse_expression(text)))
-        title = f"Estimate: weigh by a sigmoid in place of tf.{called_name(call)}"
-        yield Edit(title, plan.text(), is_estimate=True)
-
-
-def soft_truth(
-    source: ParsedSource,
-    condition: cst.BaseExpression,
-    number: Callable[[cst.BaseExpression], str] | None = None,
-) -> str:
-    """``tf.sigmoid(a - b)`` of ``a > b``, a product of such for ``and``, the larger for ``or``, and
-    the distance from 1 for ``not``, as fuzzy sets have it; the largest for ``tf.reduce_any``, the
-    smallest for ``tf.reduce_all``; also of a name bound to a condition; empty for what compares
-    nothing so. ``number``: the code of what is compared, if it is not compared as it is."""
-    if isinstance(condition, cst.Name):
-        condition = source.bound_to(condition) or condition
-    parts, how = _parts_of(condition)
-    if how:
-        soft = [soft_truth(source, part, number) for part in parts]
-        if not soft or not all(soft):
-            return ""
-        if how == "not":
-            return f"(1.0 - {soft[0]})"
-        return (
-            f"({' * '.join(soft)})" if how == "and" else f"{source.tf}.maximum({', '.join(soft)})"
-        )
-    if isinstance(condition, cst.Call) and called_name(condition) in _REDUCING:
-        inner = soft_truth(source, condition.args[0].value, number) if condition.args else ""
-        rest = "".join(f", {source.code(arg)}".rstrip(", ") for arg in condition.args[1:])
-        name = _REDUCING[called_name(condition)]
-        return f"{source.tf}.{name}({inner}{rest})" if inner else ""
-    if isinstance(condition, cst.Call) and called_name(condition) in _COMPARING:
-        a, b = (enclosed(arg.value) for arg in (*condition.args, *condition.args)[:2])
-        if _COMPARING[called_name(condition)] < 0:
-            a, b = b, a
-    elif isinstance(condition, cst.Comparison) and len(condition.comparisons) == 1:
-        target = condition.comparisons[0]
-        order = _MARGINS.get(type(target.operator))
-        if order is None:
-            return ""
-        sides = [enclosed(node) for node in (condition.left, target.comparator)]
-        a, b = (sides[place] for place in order)
-    else:
-        return ""
-    if number is not None:
-        return f"{source.tf}.sigmoid({number(a)} - {number(b)})"
-    margin = f"{source.code(a)} - {source.code(b)}"
-    return f"{source.tf}.sigmoid({source.code(bare(a)) if _is_zero(b) else margin})"
-
-
-_COMPARING = {"greater": 1, "greater_equal": 1, "less": -1, "less_equal": -1}
-_REDUCING = {"reduce_any": "reduce_max", "reduce_all": "reduce_min"}
-_LOGIC = {"logical_and": "and", "logical_or": "or", "logical_not": "not"}
-_JOINED: dict[type[cst.CSTNode], str] = {cst.BitAnd: "and", cst.BitOr: "or"}
-_JOINED |= {cst.And: "and", cst.Or: "or"}
-
-
-def _parts_of(condition: cst.BaseExpression) -> tuple[list[cst.BaseExpression], str]:
-    """The conditions that one is made of, and how; nothing for one that compares."""
-    if isinstance(condition, cst.Call):
-        return [arg.value for arg in condition.args], _LOGIC.get(called_name(condition), "")
-    if isinstance(condition, (cst.BinaryOperation, cst.BooleanOperation)):
-        return [condition.left, condition.right], _JOINED.get(type(condition.operator), "")
-    if isinstance(condition, cst.UnaryOperation):
-        is_not = isinstance(condition.operator, (cst.Not, cst.BitInvert))
-        return [condition.expression], "not" if is_not else ""
-    return [], ""
-
-
 def leave_factor_out(case: FixCase) -> Iterator[Edit]:
     """``err * mask`` → ``err``, where ``mask`` is 0 everywhere, and that in every round."""
     source = case.source
@@ -192,7 +106,7 @@ def leave_factor_out(case: FixCase) -> Iterator[Edit]:
             place = source.parent(place)
         if isinstance(place, cst.BaseExpression) and not isinstance(gone, cst.BaseNumber):
             plan = Plan(source)
-            plan.replace(place, fitting(source, place, bare_if_enclosed(kept)))
+            plan.replace(place, bare(kept))
             title = f"Leave {source.code(gone)} out, which is 0 everywhere"
             yield Edit(title, plan.text(), is_estimate=True)
 
@@ -217,11 +131,6 @@ def _products(case: FixCase) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpre
     for begins_there, left, right in found:
         if begins_there or not columns:
             yield left, right
-
-
-def bare_if_enclosed(node: cst.BaseExpression) -> cst.BaseExpression:
-    """Without the parentheses around it: what takes its place adds those it needs."""
-    return bare(node) if node.lpar else node
 
 
 def one_unit(case: FixCase) -> Iterator[Edit]:
@@ -269,7 +178,7 @@ def stop_difference(case: FixCase) -> Iterator[Edit]:
         statement = source.statement(line)
         for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
             for difference, _ in differences(source, node):
-                stopped = f"{source.tf}.stop_gradient({source.code(bare_if_enclosed(difference))})"
+                stopped = f"{source.tf}.stop_gradient({source.code(bare(difference))})"
                 plan.replace(difference, stopped)
     if plan.changes:
         title = "Straight-through: keep the gradient out of the difference"
@@ -305,8 +214,7 @@ def differences(
         if (
             isinstance(difference, cst.BinaryOperation)
             and isinstance(difference.operator, cst.Subtract)
-            and source.code(bare_if_enclosed(difference.right))
-            == source.code(bare_if_enclosed(other))
+            and source.code(bare(difference.right)) == source.code(bare(other))
         ):
             yield difference, other
 
@@ -341,7 +249,3 @@ def ask_for_element(case: FixCase) -> Iterator[Edit]:
     plan.replace(call, f"{source.code(call.func)}({given}output_gradients={picked})")
     title = "Ask for the gradient of the first element: a vector as target is summed"
     yield Edit(title, plan.text(), is_estimate=True)
-
-
-def _is_zero(node: cst.BaseExpression) -> bool:
-    return isinstance(node, (cst.Integer, cst.Float)) and float(node.evaluated_value) == 0.0

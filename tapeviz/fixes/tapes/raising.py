@@ -9,7 +9,7 @@ import libcst as cst
 
 from ...trace.model import Trace
 from ..model import Edit
-from ..plan import Plan, bare, fitting
+from ..plan import Plan, bare
 from ..source import ParsedSource, all_of, argument, called_name
 from .blocks import TAPES, block_of_call, gradient_call
 
@@ -113,7 +113,7 @@ def keep_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         statement = source.statement_of(call)
         if called_name(call) == "numpy" and isinstance(call.func, cst.Attribute) and statement:
             if isinstance(source.parent(call), (cst.Assign, cst.AssignTarget)):
-                plan.replace(call, fitting(source, call, bare(call.func.value)))
+                plan.replace(call, bare(call.func.value))
         elif called_name(call) == "float" and isinstance(source.parent(call), cst.Assign):
             plan.replace(call, call.args[0].value)
     if plan.changes:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ...analysis.causes.nonfinite import Nonfinite
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed, fitting
+from ..plan import Plan, enclosed
 from ..rewrites import CallRewrite, template
 from ..source import (
     ParsedSource,
@@ -212,8 +212,7 @@ def finite_mask(case: FixCase) -> Iterator[Edit]:
         mask = call.args[0].value if call.args else None
         is_cast = isinstance(mask, cst.Call) and called_name(mask) == "cast"
         if mask is not None and (isinstance(mask, cst.Name) or is_cast):
-            hidden = cst.parse_expression(f"({source.code(enclosed(mask))} - 1.0) * 1e9")
-            plan.replace(call, fitting(source, call, hidden))
+            plan.replace(call, f"({source.code(enclosed(mask))} - 1.0) * 1e9")
     for node in nodes_in(source.module):
         if isinstance(node, (cst.Attribute, cst.Call)) and source.code(node) in (
             f"{source.np}.inf",
@@ -329,7 +328,7 @@ def product_with_log(case: FixCase) -> Iterator[Edit]:
                 ):
                     inside = _divided(source, inside)
                 text = f"{source.tf}.math.xlogy({source.code(factor)}, {source.code(inside)})"
-                plan.replace(node, fitting(source, node, cst.parse_expression(text)))
+                plan.replace(node, text)
                 break
     if plan.changes:
         title = "Take the product with the logarithm in one step: it is 0 where the factor is"

@@ -8,7 +8,7 @@ from functools import partial
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed, fitting
+from ..plan import Plan, enclosed
 from ..source import (
     ParsedSource,
     Statement,
@@ -126,7 +126,7 @@ def soft_logic(case: FixCase) -> Iterator[Edit]:
         else:
             continue
         count += 1
-        plan.replace(call, fitting(source, call, cst.parse_expression(text)))
+        plan.replace(call, text)
     if masks and count:
         title = "Estimate: masks of numbers from 0 to 1, a product in place of logical_and"
         yield Edit(title, plan.text(), is_estimate=True)
@@ -154,8 +154,7 @@ def pass_through_cast(case: FixCase) -> Iterator[Edit]:
             continue
         if not any(source.covers(whole, line) for line in case.lines("integer")):
             continue
-        through = cst.parse_expression(straight_through(source, back, number.value))
-        plan.replace(back, fitting(source, back, through))
+        plan.replace(back, straight_through(source, back, number.value))
     if plan.changes:
         title = "Estimate: let the gradient pass the cast as if it were not there"
         yield Edit(title, plan.text(), is_estimate=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed, fitting
+from ..plan import Plan, enclosed
 from ..source import ParsedSource, all_of, argument, called_name, dotted, pairs_of
 
 _FORMS = {
@@ -67,7 +67,7 @@ def compute_beside_metric(case: FixCase) -> Iterator[Edit]:
             plan = Plan(source)
             for call in all_of(statement, cst.Call) if statement is not None else ():
                 if value := _value(source, dotted(call.func), call, forms):
-                    plan.replace(call, fitting(source, call, cst.parse_expression(value)))
+                    plan.replace(call, value)
             if plan.changes:
                 yield Edit(_SURE_TITLE if is_sure else _TITLE, plan.text(), is_estimate=is_sure)
 

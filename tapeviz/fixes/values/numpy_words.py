@@ -143,11 +143,12 @@ PREDICTING = frozenset(("predict", "predict_on_batch"))
 
 
 def without_exit(value: cst.BaseExpression) -> cst.BaseExpression:
-    """``t`` of ``float(t)`` and of ``t.numpy()``."""
-    if not isinstance(value, cst.Call):
-        return value
-    if dotted(value.func) in LEAVING_FUNCTIONS and len(value.args) == 1:
-        return value.args[0].value
-    if isinstance(value.func, cst.Attribute) and called_name(value) in LEAVING_METHODS:
-        return value.func.value
+    """``t`` of ``float(t)``, of ``t.numpy()`` and of ``float(t.numpy())``."""
+    while isinstance(value, cst.Call):
+        if dotted(value.func) in LEAVING_FUNCTIONS and len(value.args) == 1:
+            value = value.args[0].value
+        elif isinstance(value.func, cst.Attribute) and called_name(value) in LEAVING_METHODS:
+            value = value.func.value
+        else:
+            break
     return value

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed, fitting
+from ..plan import Plan, enclosed
+from ..smooth.comparisons import soft_truth
 from ..smooth.indices import is_at_cause
-from ..smooth.zeros import soft_truth
 from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes, sole
 from ..states.regions import region_after
 from ..states.renaming import rename_reads
@@ -58,8 +58,7 @@ def soft_ranks(case: FixCase) -> Iterator[Edit]:
         mine, others = f"{x}[..., {tf}.newaxis]", f"{x}[..., {tf}.newaxis, :]"
         difference = f"{others} - {mine}" if is_falling else f"{mine} - {others}"
         plan = Plan(source)
-        soft = cst.parse_expression(f"{tf}.reduce_sum({tf}.sigmoid({difference}), -1) - 0.5")
-        plan.replace(ranks, fitting(source, ranks, soft))
+        plan.replace(ranks, f"{tf}.reduce_sum({tf}.sigmoid({difference}), -1) - 0.5")
         title = "Estimate: soft ranks, counted by a sigmoid of each difference"
         yield Edit(title, plan.text(), is_estimate=True)
 
@@ -147,8 +146,7 @@ def soft_accuracy(case: FixCase) -> Iterator[Edit]:
         p, y = (soft or _as_number(source, side) for soft, side in zip(given, sides, strict=True))
         plan = Plan(source)
         far = f"{tf}.abs({p} - {y})"
-        near = cst.parse_expression(f"1.0 - {far}" if is_equal else far)
-        plan.replace(around, fitting(source, around, near))
+        plan.replace(around, f"1.0 - {far}" if is_equal else far)
         title = "Estimate: count how near it is in place of whether it is equal"
         yield Edit(title, plan.text(), is_estimate=True)
 

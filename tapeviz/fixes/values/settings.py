@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed, fitting
+from ..plan import Plan, enclosed
 from ..source import ParsedSource, all_of, argument, called_name, dotted
 from .numpy_words import without_exit
 
@@ -43,15 +43,15 @@ def compute_by_hand(case: FixCase) -> Iterator[Edit]:
         is_function = name == "leaky_relu"
         form, keywords = _CLASSES["LeakyReLU" if is_function else name]
         given = argument(made, int(is_function), *keywords)
-        number = _tensor_left(given.value) if given is not None else None
-        if number is None:
+        number = without_exit(given.value) if given is not None else None
+        if given is None or number is None or number is given.value:
             continue
         for call in [made] if is_function else _uses(source, made):
             if not call.args:
                 continue
             x, a = (source.code(enclosed(node)) for node in (call.args[0].value, number))
             text = form.format(tf=source.tf, x=x, a=a)
-            plan.replace(call, fitting(source, call, cst.parse_expression(text)))
+            plan.replace(call, text)
             names.append(name)
     if names:
         title = f"Compute what {names[0]} does with tensors: Keras keeps its setting as a number"
@@ -65,11 +65,3 @@ def _uses(source: ParsedSource, made: cst.Call) -> Iterator[cst.Call]:
     for call in all_of(source.module, cst.Call):
         if call.func is made or (names - {""} and dotted(call.func) in names):
             yield call
-
-
-def _tensor_left(node: cst.BaseExpression) -> cst.BaseExpression | None:
-    """The tensor that ``float(t)``, ``t.numpy()`` or both are made of; None for other code."""
-    inside = node
-    while (inner := without_exit(inside)) is not inside:
-        inside = inner
-    return inside if inside is not node else None

@@ -8,8 +8,8 @@ from functools import partial
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed, fitting
-from ..smooth.zeros import bare_if_enclosed, differences
+from ..plan import Plan, bare, enclosed, fitting
+from ..smooth.zeros import differences
 from ..source import ParsedSource, all_of, argument, called_name, dotted
 
 
@@ -42,9 +42,9 @@ def close_after_difference(case: FixCase) -> Iterator[Edit]:
             given = call.args[0].value
             for difference, kept in differences(source, given):
                 code = source.code
-                stopped = f"{code(call.func)}({code(bare_if_enclosed(difference))})"
+                stopped = f"{code(call.func)}({code(bare(difference))})"
                 text = f"{stopped} + {code(enclosed(kept))}"
-                plan.replace(call, fitting(source, call, cst.parse_expression(text)))
+                plan.replace(call, text)
                 break
     if plan.changes:
         title = "Straight-through: close the parenthesis of tf.stop_gradient after the difference"

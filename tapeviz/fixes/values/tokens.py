@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed, fitting
+from ..plan import Plan, enclosed
 from ..smooth.indices import embeddings_of, input_shape
 from ..source import ParsedSource, all_of, argument, called_name, dotted, nodes_in, pairs_of
 
@@ -47,7 +47,7 @@ def pass_one_hot(case: FixCase) -> Iterator[Edit]:
             hard = f"{tf}.one_hot({source.code(call)}, {size})"
             soft = f"{soft}[:, {tf}.newaxis]"
         text = f"{soft} + {tf}.stop_gradient({hard} - {soft})"
-        plan.replace(call, fitting(source, call, cst.parse_expression(text)))
+        plan.replace(call, text)
         if count:
             title = "Estimate: pass one-hot vectors on with the slope of the softmax"
             yield Edit(title, plan.text(), is_estimate=True)

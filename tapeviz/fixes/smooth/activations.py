@@ -1,0 +1,93 @@
+"""Put a smooth function in place of a ReLU, a maximum or a sign that is flat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+import libcst as cst
+
+from ...analysis.causes.zeros import MultipliedByZero
+from ..model import Edit, FixCase
+from ..plan import Plan
+from ..rewrites import CallRewrite, template
+from ..source import ParsedSource, all_of, called_name, dotted
+
+# Piecewise linear, so that the second derivative is 0.
+_BENT = ("relu", "leaky_relu", "relu6")
+
+_BENT_LAYERS = ("ReLU", "LeakyReLU")
+
+
+def smooth_activation(case: FixCase) -> Iterator[Edit]:
+    """A ReLU that is flat here → a smooth one, or a leaky one if its slope is what is 0."""
+    source = case.source
+    new = "softplus" if case.cause.kind == "flat-op" else "leaky_relu"
+    evidence = case.cause.evidence
+    lines = case.lines()
+    if isinstance(evidence, MultipliedByZero) and evidence.by == "clipped":
+        lines = (evidence.made,)
+    for edit in (_activation(source, lines, new), _activation(source, None, new)):
+        if edit is not None:
+            yield edit
+
+
+def _activation(source: ParsedSource, lines: Iterable[int] | None, new: str) -> Edit | None:
+    plan = Plan(source)
+    is_leaky = new == "leaky_relu"
+    bent = [name for name in _BENT if name != new]
+    layers = [name for name in _BENT_LAYERS if not (is_leaky and name == "LeakyReLU")]
+    calls = all_of(source.module, cst.Call)
+    if lines is not None:
+        calls = [call for line in lines for call in source.calls(line, *bent, *layers)]
+    names: list[str] = []
+    for call in calls:
+        name = called_name(call)
+        if name in bent and call.args:
+            plan.replace(call, f"{source.tf}.nn.{new}({source.code(call.args[0].value)})")
+            names.append(name)
+        elif name in layers:
+            path = dotted(call.func).rpartition(".")[0]
+            activation = f"{path}.Activation" if path else "Activation"
+            plan.replace(call, f'{activation}("{new}")')
+            names.append(name)
+    for text in _near(source, all_of(source.module, cst.SimpleString), lines):
+        if text.evaluated_value in bent:
+            plan.replace(text, f"{text.quote}{new}{text.quote}")
+            names.append(str(text.evaluated_value))
+    for function in _near(source, all_of(source.module, cst.Attribute), lines):
+        around = source.parent(function)
+        is_called = isinstance(around, cst.Call) and around.func is function
+        if function.attr.value in bent and not is_called:
+            plan.replace(function, f"{source.tf}.nn.{new}")
+            names.append(function.attr.value)
+    what = "the ReLU" if set(names) <= {"relu", "ReLU"} else names[0]
+    why = "which is flat here" if is_leaky else "whose second derivative is 0"
+    title = f"Estimate: {new} in place of {what}, {why}"
+    return Edit(title, plan.text(), is_estimate=True) if names else None
+
+
+_Node = TypeVar("_Node", bound=cst.CSTNode)
+
+
+def _near(
+    source: ParsedSource, nodes: Iterable[_Node], lines: Iterable[int] | None
+) -> Iterator[_Node]:
+    """Those on one of the lines; all where no lines are given."""
+    wanted = None if lines is None else tuple(lines)
+    return (
+        node
+        for node in nodes
+        if wanted is None or any(source.covers(node, line) for line in wanted)
+    )
+
+
+SMOOTH_MAXIMUM = tuple(
+    CallRewrite(
+        (old,),
+        template(f"{{tf}}.{new}({{args}})"),
+        f"Estimate: {new} in place of {old}",
+        is_estimate=True,
+    )
+    for old, new in (("reduce_max", "reduce_logsumexp"), ("sign", "tanh"))
+)

@@ -1,0 +1,221 @@
+"""Average by a softmax, which has a slope, what the position of the largest picked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan, enclosed
+from ..source import ParsedSource, all_of, argument, called_name, nodes_in
+from .indices import embeddings_of, input_shape, rank_of
+
+
+def soften_argmax(case: FixCase) -> Iterator[Edit]:
+    """The largest's position → an average by softmax: of what it picks, or of positions."""
+    source = case.source
+    plan = Plan(source)
+    for call in case.calls("argmax", "argmin", "categorical", "top_k"):
+        if _soften_argmax(case, plan, call):
+            name = called_name(call)
+            what = "the draw" if name == "categorical" else f"the {name}"
+            title = f"Estimate: a softmax average in place of {what}"
+            yield Edit(title, plan.text(), is_estimate=True)
+            return
+
+
+def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
+    source = case.source
+    given = argument(call, 0, "input", "logits")
+    if given is None:
+        return False
+    is_draw = called_name(call) == "categorical"
+    largest = _largest(source, call) if called_name(call) == "top_k" else call
+    if largest is None:
+        return False
+    tf, scores = source.tf, source.code(enclosed(given.value))
+    sign = "-" if called_name(call) == "argmin" else ""
+    has_axis = not is_draw and largest is call
+    axis = argument(call, 1, "axis", "dimension") if has_axis else None
+    axis_code = source.code(axis.value) if axis is not None else "0" if has_axis else "-1"
+    shape = input_shape(case)
+    along = "" if len(shape) == 1 or axis_code == "-1" else f", axis={axis_code}"
+    soft = f"{tf}.nn.softmax({sign}{scores}{along})"
+    if not sign and _are_probabilities(case):
+        soft = scores
+    made = _outermost(source, largest)
+    for answer, label, is_right in _answers(source, made):
+        probability = f"{tf}.nn.softmax({sign}{scores})"
+        batch = max(len(shape) - 1, 1)
+        right = f"{tf}.gather({probability}, {source.code(label)}, batch_dims={batch})"
+        plan.replace(answer, right if is_right else f"1.0 - {right}")
+        return True
+    if isinstance(source.parent(made), cst.Return):
+        return _average_where_called(plan, made, f"{tf}.nn.softmax({sign}{scores}{along})")
+    for user in _users(source, made):
+        if called_name(user) == "confusion_matrix" and shape and shape[-1] is not None:
+            return _soften_confusion(plan, made, user, soft, shape[-1])
+    if one_hot := [user for user in _users(source, made) if called_name(user) in ONE_HOT]:
+        for user in one_hot:
+            plan.replace(user, soft)
+        return True
+    for user in _users(source, made):
+        weights = argument(user, 0, "params")
+        if table := embeddings_of(source, user):
+            plan.replace(user, f"{tf}.tensordot({soft}, {table}, 1)")
+            return True
+        if called_name(user) == "gather" and weights is not None:
+            values = source.code(enclosed(weights.value))
+            mixed = f"{tf}.tensordot({soft}, {values}, 1)"
+            if argument(user, 9, "axis", "batch_dims") is not None:
+                wider = rank_of(case, values) - len(shape)
+                if argument(user, 4, "batch_dims") is not None and wider > 0 and shape:
+                    soft += f"[..., {', '.join([f'{tf}.newaxis'] * wider)}]"
+                    along = f", axis={len(shape) - 1}"
+                mixed = f"{tf}.reduce_sum({soft} * {values}{along})"
+            plan.replace(user, mixed)
+            return True
+    for picked in source.picked_by(made):
+        values = source.code(enclosed(picked.value))
+        is_of_rows = len(shape) == 1 and rank_of(case, values) > 1
+        average = f"{tf}.tensordot({soft}, {values}, 1)"
+        if not is_of_rows:
+            average = f"{tf}.reduce_sum({soft} * {values}{along})"
+        plan.replace(picked, average)
+        return True
+    last = len(shape) - 1
+    if not shape or shape[-1] is None or axis_code not in ("-1", str(last)):
+        return False
+    along = ", axis=-1" if last else ""
+    plan.replace(largest, f"{tf}.reduce_sum({soft} * {tf}.range({shape[-1]}.0){along})")
+    return True
+
+
+def _are_probabilities(case: FixCase) -> bool:
+    """Whether the op at the cut takes what a softmax gave."""
+    trace = case.trace
+    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    producer = trace.producers.get(op.inputs[0]) if op is not None and op.inputs else None
+    return producer is not None and trace.ops[producer].type == "Softmax"
+
+
+def _largest(source: ParsedSource, call: cst.Call) -> cst.BaseExpression | None:
+    """``tf.math.top_k(x, k=1).indices[..., 0]``, which is the argmax along the last axis."""
+    count, indices = argument(call, 1, "k"), source.parent(call)
+    if count is not None and source.code(count.value) != "1":
+        return None
+    if not isinstance(indices, cst.Attribute) or indices.attr.value != "indices":
+        return None
+    first = source.parent(indices)
+    last = first.slice[-1].slice if isinstance(first, cst.Subscript) else None
+    is_first = isinstance(last, cst.Index) and source.code(last.value) == "0"
+    return first if is_first and isinstance(first, cst.Subscript) else None
+
+
+def _average_where_called(plan: Plan, made: cst.BaseExpression, soft: str) -> bool:
+    """A function that returns the position returns weights, by which its callers average."""
+    source, count = plan.source, 0
+    function = source.enclosing(made, cst.FunctionDef)
+    name = function.name.value if function is not None else ""
+    for called in all_of(source.module, cst.Call):
+        if called_name(called) != name:
+            continue
+        for user in _users(source, called):
+            values = argument(user, 0, "params")
+            place = argument(user, 1, "indices") if called_name(user) == "gather" else None
+            table = source.code(values.value) if values is not None and place is not None else ""
+            if place is None and (table := embeddings_of(source, user)):
+                place = argument(user, 1 if called_name(user) == "embedding_lookup" else 0, "ids")
+            if place is not None and table:
+                weights = source.code(place.value)
+                plan.replace(user, f"{source.tf}.tensordot({weights}, {table}, 1)")
+                count += 1
+        for picked in source.picked_by(called):
+            index = cst.ensure_type(picked.slice[0].slice, cst.Index).value
+            text = f"{source.tf}.tensordot({source.code(index)}, {source.code(picked.value)}, 1)"
+            plan.replace(picked, text)
+            count += 1
+    if count:
+        plan.replace(made, soft)
+    return count > 0
+
+
+def _outermost(source: ParsedSource, call: cst.BaseExpression) -> cst.BaseExpression:
+    """``int(tf.argmax(x))`` and ``tf.argmax(x).numpy()``: with what only passes the number on."""
+    while True:
+        above = source.parent(call)
+        if isinstance(above, cst.Arg | cst.Attribute):
+            above = source.parent(above)
+        if not isinstance(above, cst.Call) or called_name(above) not in _PASSING:
+            return call
+        call = above
+
+
+ONE_HOT = ("one_hot", "to_categorical")
+
+_PASSING = ("int", "numpy", "item", "to_int32", "squeeze")
+
+
+def _soften_confusion(
+    plan: Plan, call: cst.BaseExpression, user: cst.Call, soft: str, classes: int
+) -> bool:
+    """``confusion_matrix(labels, argmax)`` → for each pair of classes the sum of probabilities."""
+    source, tf = plan.source, plan.source.tf
+    sides = [argument(user, 0, "labels"), argument(user, 1, "predictions")]
+    if any(side is None for side in sides):
+        return False
+    soft_sides = []
+    for side in sides:
+        if side is not None and _is_result(source, side.value, call):
+            soft_sides.append(f"{tf}.reshape({soft}, [-1, {classes}])")
+        elif side is not None:
+            labels = f"{tf}.reshape({source.code(side.value)}, [-1])"
+            soft_sides.append(f"{tf}.one_hot({labels}, {classes})")
+    text = f"{tf}.matmul({soft_sides[0]}, {soft_sides[1]}, transpose_a=True)"
+    plan.replace(user, text)
+    return True
+
+
+def _answers(
+    source: ParsedSource, call: cst.BaseExpression
+) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression, bool]]:
+    """Comparisons of the result with labels: the comparison, the labels, whether for equality."""
+    found: list[tuple[cst.BaseExpression, list[cst.BaseExpression], bool]] = []
+    for user in all_of(source.module, cst.Call):
+        if called_name(user) in ("equal", "not_equal"):
+            sides = [arg.value for arg in user.args[:2]]
+            found.append((user, sides, called_name(user) == "equal"))
+    for compared in all_of(source.module, cst.Comparison):
+        target = compared.comparisons[0]
+        if (
+            isinstance(target.operator, (cst.Equal, cst.NotEqual))
+            and len(compared.comparisons) == 1
+        ):
+            sides = [compared.left, target.comparator]
+            found.append((compared, sides, isinstance(target.operator, cst.Equal)))
+    for answer, sides, is_right in found:
+        labels = [side for side in sides if not _is_result(source, side, call)]
+        if len(sides) == 2 and len(labels) == 1:
+            yield answer, labels[0], is_right
+
+
+def _is_result(source: ParsedSource, node: cst.BaseExpression, call: cst.BaseExpression) -> bool:
+    """Whether an expression holds the call, or is the name that its result is bound to."""
+    if source.is_bound_to(node, call):
+        return True
+    return any(found is call for found in nodes_in(node))
+
+
+def _users(source: ParsedSource, call: cst.BaseExpression) -> Iterator[cst.Call]:
+    """Calls that take the result: around it, or by the name that it is bound to."""
+    for above in source.ancestors(call):
+        if isinstance(above, cst.Call):
+            yield above
+    assign = source.enclosing(call, cst.Assign)
+    if assign is None or assign.value is not call:
+        return
+    target = assign.targets[0].target
+    for user in all_of(source.module, cst.Call):
+        if any(target.deep_equals(given.value) for given in user.args):
+            yield user

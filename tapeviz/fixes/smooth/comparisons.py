@@ -1,0 +1,199 @@
+"""Put a sigmoid, which has a slope, in place of a comparison, and weigh by it what it chose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..plan import Plan, bare, enclosed
+from ..source import (
+    ParsedSource,
+    all_of,
+    argument,
+    called_name,
+    header_nodes,
+    is_zero,
+)
+from ..values.numpy_words import without_exit
+from .counts import uncast
+from .indices import is_at_cause
+
+
+def soft_truth(
+    source: ParsedSource,
+    condition: cst.BaseExpression,
+    number: Callable[[cst.BaseExpression], str] | None = None,
+) -> str:
+    """``tf.sigmoid(a - b)`` of ``a > b``, a product of such for ``and``, the larger for ``or``, and
+    the distance from 1 for ``not``, as fuzzy sets have it; the largest for ``tf.reduce_any``, the
+    smallest for ``tf.reduce_all``; also of a name bound to a condition, and of ``bool(…)``; empty
+    for what compares nothing so. ``number``: the code of what is compared; without it the code as
+    it stands there, without ``float()`` and ``.numpy()``."""
+    condition = without_exit(condition)
+    if isinstance(condition, cst.Name):
+        condition = without_exit(source.bound_to(condition) or condition)
+    parts, how = _parts_of(condition)
+    if how:
+        soft = [soft_truth(source, part, number) for part in parts]
+        if not soft or not all(soft):
+            return ""
+        if how == "not":
+            return f"(1.0 - {soft[0]})"
+        return (
+            f"({' * '.join(soft)})" if how == "and" else f"{source.tf}.maximum({', '.join(soft)})"
+        )
+    if isinstance(condition, cst.Call) and called_name(condition) in _REDUCING:
+        inner = soft_truth(source, condition.args[0].value, number) if condition.args else ""
+        rest = "".join(f", {source.code(arg)}".rstrip(", ") for arg in condition.args[1:])
+        name = _REDUCING[called_name(condition)]
+        return f"{source.tf}.{name}({inner}{rest})" if inner else ""
+    if isinstance(condition, cst.Call) and len(condition.args) >= 2:
+        sides = [arg.value for arg in condition.args[:2]]
+        order = _COMPARING.get(called_name(condition), 0)
+    elif isinstance(condition, cst.Comparison) and len(condition.comparisons) == 1:
+        target = condition.comparisons[0]
+        sides = [condition.left, target.comparator]
+        order = _ORDERS.get(type(target.operator), 0)
+    else:
+        order = 0
+    if not order:
+        return ""
+    larger, smaller = sides[::order]
+    if number is not None:
+        return f"{source.tf}.sigmoid({number(enclosed(larger))} - {number(enclosed(smaller))})"
+    larger, smaller = (without_exit(bare(side)) for side in (larger, smaller))
+    difference = f"{source.code(enclosed(larger))} - {source.code(enclosed(smaller))}"
+    return f"{source.tf}.sigmoid({source.code(larger) if is_zero(smaller) else difference})"
+
+
+# 1 where the first must be the larger of the two, -1 where the second.
+_COMPARING = {"greater": 1, "greater_equal": 1, "less": -1, "less_equal": -1}
+_ORDERS: dict[type[cst.CSTNode], int] = {cst.GreaterThan: 1, cst.GreaterThanEqual: 1}
+_ORDERS |= {cst.LessThan: -1, cst.LessThanEqual: -1}
+
+_REDUCING = {"reduce_any": "reduce_max", "reduce_all": "reduce_min"}
+
+_LOGIC = {"logical_and": "and", "logical_or": "or", "logical_not": "not"}
+
+_JOINED: dict[type[cst.CSTNode], str] = {cst.BitAnd: "and", cst.BitOr: "or"}
+
+_JOINED |= {cst.And: "and", cst.Or: "or"}
+
+
+def _parts_of(condition: cst.BaseExpression) -> tuple[list[cst.BaseExpression], str]:
+    """The conditions that one is made of, and how; nothing for one that compares."""
+    if isinstance(condition, cst.Call):
+        return [arg.value for arg in condition.args], _LOGIC.get(called_name(condition), "")
+    if isinstance(condition, (cst.BinaryOperation, cst.BooleanOperation)):
+        return [condition.left, condition.right], _JOINED.get(type(condition.operator), "")
+    if isinstance(condition, cst.UnaryOperation):
+        is_not = isinstance(condition.operator, (cst.Not, cst.BitInvert))
+        return [condition.expression], "not" if is_not else ""
+    return [], ""
+
+
+def blend(case: FixCase) -> Iterator[Edit]:
+    """``tf.where(a > b, p, q)`` → both, weighted by ``tf.sigmoid(a - b)``; so ``boolean_mask``."""
+    source = case.source
+    for call in case.calls("where", "boolean_mask"):
+        is_where = called_name(call) == "where"
+        condition = argument(call, 0 if is_where else 1, "condition" if is_where else "mask")
+        given = [arg.value for arg in call.args if arg is not condition]
+        weight = soft_truth(source, condition.value) if condition is not None else ""
+        if not weight or len(given) != (2 if is_where else 1):
+            continue
+        p = source.code(enclosed(given[0]))
+        text = f"{weight} * {p}"
+        if is_where:
+            text += f" + (1.0 - {weight}) * {source.code(enclosed(given[1]))}"
+        plan = Plan(source)
+        plan.replace(call, text)
+        title = f"Estimate: weigh by a sigmoid in place of tf.{called_name(call)}"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def soften_comparison(case: FixCase) -> Iterator[Edit]:
+    """``x > 0.5`` → ``tf.sigmoid(x - 0.5)``, and what joins several by ``and``, ``or``, ``not``."""
+    source = case.source
+    plan = Plan(source)
+    statements = (source.statement(line) for line in case.lines())
+    soft = {
+        node: code
+        for statement in statements
+        for node in (_conditions(statement) if statement is not None else ())
+        if (code := soft_truth(source, node))
+    }
+    _soften_outermost(plan, soft)
+    if plan.changes:
+        title = "Estimate: a sigmoid in place of the comparison"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def soften_bounds(case: FixCase) -> Iterator[Edit]:
+    """``rows >= lo`` with ``lo = tf.cast(x, tf.int32)`` → ``tf.sigmoid(rows - x)`` of floats."""
+    source = case.source
+    plan = Plan(source)
+    found = 0
+
+    def number(node: cst.BaseExpression) -> str:
+        nonlocal found
+        x = uncast(source, node) if is_at_cause(case, node) else ""
+        found += bool(x)
+        return x or f"{source.tf}.cast({source.code(node)}, {source.tf}.float32)"
+
+    soft: dict[cst.BaseExpression, str] = {}
+    for statement in source.statements:
+        for node in _conditions(statement):
+            found = 0
+            code = soft_truth(source, node, number)
+            if code and found:
+                soft[node] = code
+    _soften_outermost(plan, soft)
+    if plan.changes:
+        title = "Estimate: a sigmoid in place of the comparison with a whole number"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _conditions(statement: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    yield from header_nodes(statement, cst.Comparison)
+    yield from header_nodes(statement, cst.Call)
+    yield from header_nodes(statement, cst.BinaryOperation)
+    yield from header_nodes(statement, cst.UnaryOperation)
+
+
+def _soften_outermost(plan: Plan, soft: Mapping[cst.BaseExpression, str]) -> None:
+    for node, code in soft.items():
+        if not any(around in soft for around in plan.source.ancestors(node)):
+            _soften(plan, node, code)
+
+
+def _soften(plan: Plan, node: cst.BaseExpression, soft: str) -> None:
+    around = plan.source.enclosing(node, cst.Call)
+    if around is not None and called_name(around) == "count_nonzero":
+        plan.replace(around, f"{plan.source.tf}.reduce_sum({soft})")
+        return
+    plan.replace(node, soft)
+    _weigh_by(plan, node, soft)
+
+
+def _weigh_by(plan: Plan, mask: cst.BaseExpression, soft: str) -> None:
+    """``x[mask]``, ``tf.boolean_mask(x, mask)``, ``tf.where(mask, x, y)`` with the soft mask."""
+    source, code = plan.source, plan.source.code
+    for picked in source.picked_by(mask):
+        index = cst.ensure_type(picked.slice[0].slice, cst.Index).value
+        weight = soft if index is mask else code(index)
+        plan.replace(picked, f"{code(enclosed(picked.value))} * {weight}")
+    for call in all_of(source.module, cst.Call):
+        place = {"boolean_mask": 1, "where": 0}.get(called_name(call))
+        given = argument(call, place, "mask", "condition") if place is not None else None
+        if given is None or not (given.value is mask or source.is_bound_to(given.value, mask)):
+            continue
+        weight = soft if given.value is mask else code(given.value)
+        others = [code(enclosed(arg.value)) for arg in call.args if arg is not given]
+        if place == 1 and len(others) == 1:
+            plan.replace(call, f"{others[0]} * {weight}")
+        elif place == 0 and len(others) == 2:
+            blended = f"{weight} * {others[0]} + (1.0 - {weight}) * {others[1]}"
+            plan.replace(call, blended)
