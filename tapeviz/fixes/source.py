@@ -171,6 +171,19 @@ class ParsedSource:
         """Whether ``node`` is a name, and ``value`` what it is bound to here."""
         return isinstance(node, cst.Name) and self.bound_to(node) is value
 
+    def leads_to(self, node: cst.CSTNode, made: cst.CSTNode) -> bool:
+        """Whether ``made`` is a part of ``node``, or of what its names are bound to, and so on."""
+        open_nodes, seen = [node], set()
+        while open_nodes:
+            for inner in nodes_in(open_nodes.pop()):
+                if inner is made:
+                    return True
+                value = self.bound_to(inner) if isinstance(inner, cst.Name) else None
+                if value is not None and value not in seen:
+                    seen.add(value)
+                    open_nodes.append(value)
+        return False
+
     def picked_by(self, made: cst.BaseExpression) -> Iterator[cst.Subscript]:
         """``values[made]``, also by the name that it is bound to: subscripts with this alone."""
         assign = self.enclosing(made, cst.Assign)

@@ -319,6 +319,7 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     raising.ask_for_given,
     give_symbolic,
     raising.use_jacobian,
+    raising.make_dense,
 )
 
 

@@ -118,6 +118,11 @@ RAISING = {
         "import tensorflow as tf\nx = tf.zeros([3])\nx[0] = 1.0",
         ["never change", "tensor_scatter_nd_update"],
     ),
+    "rows of a table": (
+        "import tensorflow as tf\nw = tf.Variable([1.0, 2.0])\nwith tf.GradientTape() as tape:\n"
+        "    y = tf.gather(w, [0])\ng = tape.gradient(y, w)\nw.assign_sub(0.1 * g)",
+        ["Line 6", "IndexedSlices", "tf.convert_to_tensor"],
+    ),
     "batch_jacobian": (TAPE + "tape.batch_jacobian(y, x)", ["(2,)", "tape.jacobian"]),
     "too many gradients": (
         "import tensorflow as tf\n@tf.custom_gradient\ndef f(x):\n"

@@ -191,6 +191,7 @@ BROKEN = {
         x = tf.Variable([0.5, 2.5])
         with tf.GradientTape() as tape:
             i = tf.searchsorted(edges, x) - 1
+            i = tf.maximum(i, 0)
             loss = tf.reduce_sum(tf.gather(values, i))
         tape.gradient(loss, x)
         """,
@@ -1271,6 +1272,16 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
             tape.batch_jacobian(y, x)
             """,
             "tape.jacobian(y, x)",
+        ),
+        (
+            """
+            w, rate = tf.Variable([1.0, 2.0]), 0.1
+            with tf.GradientTape() as tape:
+                y = tf.gather(w, [0])
+            for g, v in zip(tape.gradient(y, [w]), [w]):
+                v.assign_sub(rate * g)
+            """,
+            "v.assign_sub(rate * tf.convert_to_tensor(g))",
         ),
         (
             """

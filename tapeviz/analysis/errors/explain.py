@@ -110,6 +110,14 @@ EXPLANATIONS: tuple[tuple[str, Explain], ...] = (
         r"AttributeError: '([\w.]+)' object has no attribute '(_id|dtype|shape|_tape)'",
         tapes.no_tensor,
     ),
+    (
+        r"IndexedSlices",
+        say(
+            "Line {line} computes with a gradient that is a tf.IndexedSlices: what picked rows of "
+            "a table, such as tf.gather or an Embedding, gives the gradients of those rows alone. "
+            "Write tf.convert_to_tensor(g) to get a tensor of the shape of the table."
+        ),
+    ),
     (r"NoneType|None values not supported", training.none_used),
     (r"Incompatible shapes: *" + _SHAPE + r" vs\.? *" + _SHAPE, tensors.shapes),
     (r"Matrix size-incompatible: In\[0\]: " + _SHAPE + r", In\[1\]: " + _SHAPE, tensors.shapes),

@@ -33,7 +33,7 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             if x and is_at_cause(case, ids):
                 i = source.code(enclosed(ids.value))
                 here = source.code(call) if name != "embedding_lookup" else ""
-                _put(plan, call, _between_rows(case, table, i, x, 2, here=here))
+                plan.replace(call, _between_rows(case, table, i, x, 2, here=here))
             continue
         if name not in ("gather", "gather_nd") or params is None or indices is None:
             continue
@@ -41,14 +41,14 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
         if name == "gather_nd":
             text = _between_corners(case, params, indices, x)
             if x and text and is_at_cause(case, indices):
-                _put(plan, call, text)
+                plan.replace(call, text)
             continue
         along = argument(call, 3, "axis")
         axis = source.code(along.value) if along is not None else "0"
         is_row = axis.isdigit() and argument(call, 4, "batch_dims") is None
         if x and is_row and is_at_cause(case, indices):
             p, i = (source.code(enclosed(given.value)) for given in (params, indices))
-            _put(plan, call, _between_rows(case, p, i, x, rank_of(case, p), int(axis)))
+            plan.replace(call, _between_rows(case, p, i, x, rank_of(case, p), int(axis)))
     for call in all_of(source.module, cst.Call):
         key = argument(call, 0, "keys")
         x = uncast(source, key.value) if key is not None and called_name(call) == "lookup" else ""
@@ -57,26 +57,26 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             table, k = code(call.func), code(enclosed(key.value))
             here = f"{table}({k})"
             part = f"({x} - {source.tf}.cast({k}, {source.tf}.float32))"
-            _put(plan, call, f"{here} + {part} * ({table}({k} + 1) - {here})")
+            plan.replace(call, f"{here} + {part} * ({table}({k} + 1) - {here})")
     for call in all_of(source.module, cst.Call):
         begin, size = argument(call, 1, "begin"), argument(call, 2, "size")
         if called_name(call) == "slice" and begin is not None and size is not None:
             text = _between_windows(case, call, begin.value)
             if text:
-                _put(plan, call, text)
+                plan.replace(call, text)
     for node in all_of(source.module, cst.Subscript):
         part_of = node.slice[0].slice
         if isinstance(part_of, cst.Slice) and len(node.slice) == 1:
             text = _between_ranges(case, node, part_of)
             if text:
-                _put(plan, node, text)
+                plan.replace(node, text)
         if len(node.slice) != 1 or not isinstance(part_of, cst.Index):
             continue
         x = uncast(source, part_of.value)
         if x and is_at_cause(case, part_of):
             p, i = source.code(node.value), source.code(enclosed(part_of.value))
             following = f"{p}[min({i} + 1, len({p}) - 1)]"
-            _put(plan, node, f"{p}[{i}] + ({x} - {i}) * ({following} - {p}[{i}])")
+            plan.replace(node, f"{p}[{i}] + ({x} - {i}) * ({following} - {p}[{i}])")
     if plan.changes:
         yield Edit(_TITLE, plan.text(), is_estimate=True)
 
@@ -109,7 +109,7 @@ def interpolate_results(case: FixCase) -> Iterator[Edit]:
                 part = f"({x} - {tf}.cast({code(node)}, {tf}.float32))"
                 steps.append(f"{part} * ({code(farther)} - {code(call)})")
         if steps:
-            _put(plan, call, " + ".join((code(call), *steps)))
+            plan.replace(call, " + ".join((code(call), *steps)))
     if plan.changes:
         title = "Estimate: interpolate between the results at the whole number and the next"
         yield Edit(title, plan.text(), is_estimate=True)
@@ -184,23 +184,20 @@ def interpolate_edges(case: FixCase) -> Iterator[Edit]:
         edges, x = argument(found, 0, "sorted_sequence"), argument(found, 1, "values")
         if edges is None or x is None:
             continue
-        plan, e = Plan(source), code(enclosed(edges.value))
+        plan, e, indices = Plan(source), code(enclosed(edges.value)), set()
         low, part = source.free_name("low"), source.free_name("part")
         for call in all_of(source.module, cst.Call):
             values, place = argument(call, 0, "params"), argument(call, 1, "indices")
             if called_name(call) != "gather" or values is None or place is None:
                 continue
-            made = place.value
-            if isinstance(made, cst.Name):
-                made = source.bound_to(made) or made
-            is_from = made is found or any(node is found for node in all_of(made, cst.Call))
-            if not is_from or code(values.value) == code(edges.value):
+            if not source.leads_to(place.value, found) or code(values.value) == code(edges.value):
                 continue
+            indices.add(code(place.value))
             v = code(enclosed(values.value))
             rise = f"{tf}.gather({v}, {low} + 1) - {tf}.gather({v}, {low})"
-            _put(plan, call, f"{tf}.gather({v}, {low}) + {part} * ({rise})")
+            plan.replace(call, f"{tf}.gather({v}, {low}) + {part} * ({rise})")
         statement = source.statement_of(found)
-        if plan.changes and statement is not None:
+        if len(indices) == 1 and statement is not None:  # with more the text interpolates itself
             most = f"{tf}.size({e}) - 2"
             span = f"{tf}.gather({e}, {low} + 1) - {tf}.gather({e}, {low})"
             way = f"({code(enclosed(x.value))} - {tf}.gather({e}, {low})) / ({span})"
@@ -242,7 +239,7 @@ def splat(case: FixCase) -> Iterator[Edit]:
         text = f"{tf}.add_n([{tf}.scatter_nd({cell}, {part}, {shape}) for side in ({sides})])"
         if place == 1:
             text = f"{code(enclosed(whole.value))} + {text}"
-        _put(plan, call, text)
+        plan.replace(call, text)
     if plan.changes:
         title = "Estimate: share each value among the cells around it (bilinear splatting)"
         yield Edit(title, plan.text(), is_estimate=True)
@@ -287,7 +284,7 @@ def weigh_picked(case: FixCase) -> Iterator[Edit]:
             if picked > given:
                 weight += f"[..., {', '.join([f'{tf}.newaxis'] * (picked - given))}]"
             taken = code(call) if is_float else f"{tf}.cast({code(call)}, {tf}.float32)"
-            _put(plan, call, f"{taken} * {weight}")
+            plan.replace(call, f"{taken} * {weight}")
         if plan.changes:
             title = "Estimate: weigh what is picked by a sigmoid of its score"
             yield Edit(title, plan.text(), is_estimate=True)
@@ -343,10 +340,6 @@ def _between_corners(case: FixCase, params: cst.Arg, indices: cst.Arg, x: str) -
 
 def _sides(rank: int) -> list[tuple[bool, ...]]:
     return list(itertools.product((False, True), repeat=rank))
-
-
-def _put(plan: Plan, place: cst.BaseExpression, text: str) -> None:
-    plan.replace(place, text)
 
 
 def is_at_cause(case: FixCase, indices: cst.CSTNode) -> bool:

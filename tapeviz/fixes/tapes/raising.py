@@ -10,7 +10,7 @@ import libcst as cst
 from ...trace.model import Trace
 from ..model import Edit
 from ..plan import Plan, bare
-from ..source import ParsedSource, all_of, argument, called_name
+from ..source import ParsedSource, all_of, argument, called_name, header_nodes
 from .blocks import TAPES, block_of_call, gradient_call
 
 
@@ -138,6 +138,28 @@ def ask_for_given(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 plan.replace(node, x)
                 yield Edit(f"Ask for {x}, which {model} was called with", plan.text())
                 break
+
+
+def make_dense(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """A gradient of picked rows, ``tf.IndexedSlices``, which does no arithmetic → a tensor."""
+    failure = trace.failure
+    if failure is None or "IndexedSlices" not in failure.message:
+        return
+    statement = source.statement(failure.line)
+    names = header_nodes(statement, cst.Name) if statement is not None else []
+    for name in dict.fromkeys(each.value for each in names):
+        plan = Plan(source)
+        for node in names:
+            around, made = source.parent(node), source.bound_to(node)
+            is_operand = isinstance(around, (cst.BinaryOperation, cst.UnaryOperation))
+            is_owner = isinstance(around, cst.Attribute) and around.attr.value in failure.message
+            is_asked_for = made is None or any(
+                called_name(call) == "gradient" for call in all_of(made, cst.Call)
+            )
+            if node.value == name and is_asked_for and (is_operand or is_owner):
+                plan.replace(node, f"{source.tf}.convert_to_tensor({name})")
+        if plan.changes:
+            yield Edit(f"Make {name} a tensor: it holds the gradients of some rows", plan.text())
 
 
 def use_jacobian(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
