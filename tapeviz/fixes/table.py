@@ -65,6 +65,7 @@ from .tapes.functions import (
 from .tapes.kept import compute_anew, compute_in_call
 from .tapes.moving import (
     compute_again_inside,
+    compute_default_inside,
     compute_target_inside,
     forget_nothing,
     move_in,
@@ -193,6 +194,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         compute_in_call,
         compute_anew,
         compute_again_inside,
+        compute_default_inside,
         move_in,
     ),
     StopGradient: (close_after_difference, take_away, give_identity, codebook_loss),

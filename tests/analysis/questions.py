@@ -420,4 +420,24 @@ QUESTIONS: tuple[Case, ...] = (
         tape.gradient(score, features)
         """,
     ),
+    case(
+        "a saved model whose input nobody watched",
+        "not-watched",
+        """
+        import tempfile
+        class Net(tf.Module):
+            def __init__(self):
+                self.w = tf.Variable([[2.0]])
+            @tf.function(input_signature=[tf.TensorSpec([None, 1])])
+            def __call__(self, x):
+                return tf.tanh(x @ self.w)
+        folder = tempfile.mkdtemp()
+        tf.saved_model.save(Net(), folder)
+        net = tf.saved_model.load(folder)
+        x = tf.constant([[0.5]])  # cut
+        with tf.GradientTape() as t:
+            y = net(x)
+        t.gradient(y, x)
+        """,
+    ),
 )

@@ -513,6 +513,141 @@ BEFORE_AND_AFTER = [
 ]
 
 
+AMONG_OTHERS = [
+    (
+        "new-variable",
+        6,
+        """
+        with tf.GradientTape() as outer:
+            for _ in range(2):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_sum(ps[0] ** 2)
+                gs = tape.gradient(loss, ps)
+                ps = [tf.Variable(p - rate * g) for p, g in zip(ps, gs)]
+        outer.gradient(ps, rate)
+        """,
+        """
+        with tf.GradientTape() as outer:
+            for _ in range(2):
+                with tf.GradientTape() as tape:
+                    tape.watch(ps)
+                    loss = tf.reduce_sum(ps[0] ** 2)
+                gs = tape.gradient(loss, ps)
+                ps = [(p - rate * g) for p, g in zip(ps, gs)]
+        outer.gradient(ps, rate)
+        """,
+    ),
+    (
+        "assign",
+        4,
+        """
+        with tf.GradientTape() as tape:
+            for w in ws:
+                f = tf.Variable(0.0)
+                f.assign(w * 2.0)
+                fs.append(f)
+        tape.gradient(fs, ws)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            for w in ws:
+                f = tf.Variable(0.0)
+                f_new = w * 2.0
+                f.assign(f_new)
+                fs.append(f_new)
+        tape.gradient(fs, ws)
+        """,
+    ),
+    (
+        "assign",
+        4,
+        """
+        h = tf.Variable(0.0)
+        @tf.function
+        def step(x):
+            h.assign(tf.tanh(h * w + x))
+            return h * 2.0
+        with tf.GradientTape() as tape:
+            for x in xs:
+                loss = step(x)
+        tape.gradient(loss, w)
+        """,
+        """
+        h = tf.Variable(0.0)
+        def step(x):
+            global h
+            h = tf.tanh(h * w + x)
+            return h * 2.0
+        h_variable = h
+        with tf.GradientTape() as tape:
+            for x in xs:
+                loss = step(x)
+        h_variable.assign(h)
+        h = h_variable
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        "assign",
+        9,
+        """
+        class Cell:
+            def __call__(self, x):
+                y = self.h * w + x
+                self.keep(y)
+            def read(self):
+                return self.h * 2.0
+            @tf.function
+            def keep(self, y):
+                self.h.assign(y)
+        with tf.GradientTape() as tape:
+            cell(x)
+        tape.gradient(cell.read(), w)
+        """,
+        """
+        class Cell:
+            def __call__(self, x):
+                y = self.h * w + x
+                self.keep(y)
+            def read(self):
+                return self.h * 2.0
+            def keep(self, y):
+                self.h = y
+        with tf.GradientTape() as tape:
+            cell(x)
+        tape.gradient(cell.read(), w)
+        """,
+    ),
+    (
+        "outside-tape",
+        1,
+        """
+        def penalty(x, *, weight=tf.nn.softmax(w)):
+            return weight * x
+        with tf.GradientTape() as tape:
+            loss = penalty(x)
+        tape.gradient(loss, w)
+        """,
+        """
+        def penalty(x, *, weight=None):
+            if weight is None:
+                weight = tf.nn.softmax(w)
+            return weight * x
+        with tf.GradientTape() as tape:
+            loss = penalty(x)
+        tape.gradient(loss, w)
+        """,
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "line", "before", "after"), AMONG_OTHERS)
+def test_an_edit_among_others(kind: str, line: int, before: str, after: str) -> None:
+    before, after = dedent(before).lstrip(), dedent(after).lstrip()
+    edits = [edit.new_text for edit in edits_for(fix_case(before, kind, line))]
+    assert after in edits, edits
+
+
 @pytest.mark.parametrize(("kind", "line", "before", "after"), BEFORE_AND_AFTER)
 def test_the_likeliest_edit(kind: str, line: int, before: str, after: str) -> None:
     before, after = dedent(before).lstrip(), dedent(after).lstrip()

@@ -1167,6 +1167,18 @@ BROKEN = {
         "def total():",
         3.0,
     ),
+    "a lambda that writes a variable": (
+        """
+        w, m = tf.Variable(2.0), tf.Variable(1.0)
+        keep = lambda v: m.assign(0.5 * m + 0.5 * v)
+        with tf.GradientTape() as tape:
+            keep(w * w)
+            loss = m * 3.0
+        tape.gradient(loss, w)
+        """,
+        "m_new = keep(w * w)",
+        6.0,
+    ),
     "weights of another model": (
         """
         first, second = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)

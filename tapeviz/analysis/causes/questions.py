@@ -44,9 +44,12 @@ class EdgeUnderTest:
         op = self.op
         if op is None or self.edge.kind != "op" or not self.is_from_real:
             return False
-        if self.step is None and op.derived is None:
+        step = self.step
+        if step is None and op.derived is None:
             return False
-        return not _gave(self.edge, op, self.step) and _was_asked(self.facts, self.edge, op)
+        if op.is_compiled_call and step is not None and step.error:
+            return False  # it could not be asked again: nothing is known of its inside
+        return not _gave(self.edge, op, step) and _was_asked(self.facts, self.edge, op)
 
 
 def _was_asked(facts: CallFacts, edge: DataEdge, op: Op) -> bool:

@@ -13,7 +13,7 @@ from ..source import ParsedSource, Statement, all_of, called_name, dotted, sole
 from ..tapes.blocks import Block, block_of_call
 from .assigns import new_name, stem
 from .regions import Region, region_after, rounds_around
-from .renaming import rename_reads
+from .renaming import reads_of, rename_reads
 from .weights import begin_with_tensors, call_with_weights, model_of_weights
 from .writes import METHODS, Write, new_value, write_of, writes_on
 
@@ -132,6 +132,9 @@ def _by_loop(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Ed
     plan.after(write.statement, f"{name}.assign({now})", f"{new}.append({now})")
     rename_reads(plan, write.receiver, now, source.after(write.statement))
     behind = region_after(source, loop, block)
+    reads = reads_of(source, spread.variables, behind.statements)
+    if any(source.line(read) < source.line(loop) for read in reads):
+        return  # the first round would read the list before it is made
     used = _use(plan, spread.variables, new, behind.statements)
     if used is not None:
         yield Edit(f"Keep the tensors in {new}, and compute with those{used}", plan.text())

@@ -8,8 +8,18 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan
-from ..source import ParsedSource, all_of, argument, called_name, sole
-from ..tapes.blocks import TAPES, Block, block_of_call, gradient_call
+from ..source import (
+    ParsedSource,
+    all_of,
+    argument,
+    bound_names,
+    called_name,
+    dotted,
+    read_names,
+    sole,
+)
+from ..tapes.blocks import Block, block_of_call, gradient_call, watch_inside
+from ..tapes.functions import run_in_python
 from .regions import Region, region_after
 from .renaming import calls_any, functions_that_read, is_rebound, reads_of, rename_reads
 from .weights import call_with_one_weight
@@ -58,6 +68,8 @@ def _replace_state(
     if not (is_named or is_weight) or _is_own(source, write):
         return ""
     region = region_after(source, write.statement, block)
+    if region.loop is not None and is_rebound(receiver, source.before(write.statement)):
+        region = Region(tuple(source.after(write.statement)), None, None)  # made in each round
     if is_rebound(receiver, region.statements):
         return ""
     new = source.free_name(new_name(stem(receiver)))
@@ -69,7 +81,11 @@ def _replace_state(
     call_with_one_weight(plan, receiver, new, region.statements)
     if region.loop is not None:
         plan.before(region.loop, f"{new} = {name}")
-        watch_in_inner_tapes(plan, receiver, new, region, block)
+
+        def watched(asked: cst.BaseExpression) -> str:
+            return new if any(True for _ in reads_of(source, receiver, [asked])) else ""
+
+        watch_inside(plan, region.statements, block, watched)
     following = [write, *_others(source, write, region)]
     for place, following_write in enumerate(following):
         is_first = place == 0 and region.loop is None
@@ -112,6 +128,10 @@ def _compute(case: FixCase, plan: Plan, write: Write, now: str, new: str) -> boo
         return True
     if not isinstance(write.statement, cst.SimpleStatementLine):
         return False
+    around = source.enclosing(write.call, cst.Lambda)
+    own = {param.name.value for param in all_of(around.params, cst.Param)} if around else set()
+    if own & read_names(value):
+        return False
     plan.before(write.statement, f"{new} = {source.code(value)}")
     plan.replace(write.call, new)
     return True
@@ -151,32 +171,12 @@ def _is_own(source: ParsedSource, write: Write) -> bool:
     return False
 
 
-def watch_in_inner_tapes(
-    plan: Plan, receiver: cst.BaseExpression, new: str, region: Region, block: Block | None
-) -> None:
-    """Inner tapes that differentiate by the variable have to watch the tensor in its place."""
-    source = plan.source
-    asked = {
-        source.code(call.func.value)
-        for statement in region.statements
-        for call in all_of(statement, cst.Call)
-        if called_name(call) == "gradient" and isinstance(call.func, cst.Attribute)
-        if (sources := argument(call, 1, "sources")) is not None
-        if any(True for _ in reads_of(source, receiver, [sources.value]))
-    }
-    for statement in region.statements:
-        for inner in all_of(statement, cst.With):
-            if block is not None and inner is block.node:
-                continue
-            for item in inner.items:
-                name = source.code(item.asname.name) if item.asname else ""
-                is_tape = isinstance(item.item, cst.Call) and called_name(item.item) in TAPES
-                if is_tape and name in asked:
-                    plan.first(inner, f"{name}.watch({new})")
-
-
 def rebind_name(case: FixCase) -> Iterator[Edit]:
-    """``c.assign(e)`` → ``c = e``, for functions that read ``c``; later ``c`` is as before."""
+    """``c.assign(e)`` → ``c = e``, for functions that read ``c``; later ``c`` is as before.
+
+    Functions that write it do so without ``tf.function``, which cannot keep a tensor from one call
+    to the next.
+    """
     source = case.source
     block = block_of_call(source, case.trace, case.call)
     if block is None:
@@ -185,21 +185,33 @@ def rebind_name(case: FixCase) -> Iterator[Edit]:
         receiver = write.receiver
         if not isinstance(receiver, cst.Name) or _is_own(source, write):
             continue
-        if not functions_that_read(source, receiver):
-            continue
-        if source.beside(write.statement, block.node) is not block.node:
+        readers = functions_that_read(source, receiver)
+        inside = source.beside(write.statement, block.node) is block.node
+        writer = source.function_of(write.statement)
+        if not (readers if inside else isinstance(writer, cst.FunctionDef)):
             continue
         name, stored = receiver.value, source.free_name(f"{receiver.value}_variable")
         plan = Plan(source)
         if not _compute(case, plan, write, name, name):
             continue
+        at_top = (made for made in source.statements if source.function_of(made) is source.module)
+        lines = (made for made in at_top if isinstance(made, cst.SimpleStatementLine))
+        is_global = any(name in bound_names(line) for line in lines)
+        for function in {writer, source.function_of(block.node)} if is_global else ():
+            if isinstance(function, cst.FunctionDef):
+                plan.first(function, f"global {name}")
         plan.before(block.node, f"{stored} = {name}")
         plan.after(block.node, f"{stored}.assign({name})", f"{name} = {stored}")
-        yield Edit(f"Let {name} mean the tensor itself while the tape records", plan.text())
+        title = f"Let {name} mean the tensor itself while the tape records"
+        if isinstance(writer, cst.FunctionDef) and not inside:
+            compiled = run_in_python(plan, *readers, writer.name.value)
+            title += f", without {source.tf}.function" if compiled else ""
+        yield Edit(title, plan.text())
 
 
 def rebind_attribute(case: FixCase) -> Iterator[Edit]:
-    """``self.h.assign(e)`` → ``self.h = e``: the object keeps the tensor itself as its state."""
+    """``self.h.assign(e)`` → ``self.h = e``: the object keeps the tensor itself as its state, and
+    methods that use it run without ``tf.function``, as in :func:`rebind_name`."""
     source = case.source
     for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
         receiver = write.receiver
@@ -217,47 +229,56 @@ def rebind_attribute(case: FixCase) -> Iterator[Edit]:
             target = cst.AssignTarget(cst.parse_expression(name))  # type: ignore[arg-type]
             plan.replace(small, cst.Assign([target], value))
         if every:
+            writers = [source.function_of(each.statement) for each in every]
+            names = {writer.name.value for writer in writers if isinstance(writer, cst.FunctionDef)}
+            run_in_python(plan, *functions_that_read(source, receiver), *names)
             yield Edit(f"Keep the tensor itself as {name}, in place of a variable", plan.text())
 
 
 def return_tensor(case: FixCase) -> Iterator[Edit]:
-    """A function that only writes a variable returns the tensor, and its caller uses that."""
+    """A function that does nothing but write a variable returns the tensor, and its caller uses
+    that."""
     source, trace = case.source, case.trace
     block = block_of_call(source, trace, case.call)
     op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    frames = op.site.frames[1:2] if op is not None else ()
     for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
-        function = source.enclosing(write.statement, cst.FunctionDef)
-        small = sole(write.statement)
-        if function is None or op is None or not isinstance(small, cst.Expr):
-            continue
-        if source.beside(write.statement, function.body.body[-1]) is None:  # type: ignore[arg-type]
-            continue
-        if all_of(function.body, cst.Return):
-            continue
-        for frame in op.site.frames[1:2]:
-            edit = _returned(case, write, function, frame.line, block)
+        for frame in frames:
+            edit = _returned(case, write, frame.line, block)
             if edit is not None:
                 yield edit
 
 
-def _returned(
-    case: FixCase, write: Write, function: cst.FunctionDef, line: int, block: Block | None
-) -> Edit | None:
+def _returned(case: FixCase, write: Write, line: int, block: Block | None) -> Edit | None:
     source, receiver = case.source, write.receiver
     caller = source.statement(line)
     small = sole(caller)
     if caller is None or not isinstance(small, cst.Expr) or not isinstance(small.value, cst.Call):
         return None
-    if called_name(small.value) != function.name.value:
-        return None
-    new = source.free_name(new_name(stem(receiver)))
-    name = source.code(receiver)
     plan = Plan(source)
-    if not _compute(case, plan, write, name, new):
+    above, name = source.parent(write.call), source.code(receiver)
+    function = source.enclosing(write.call, cst.FunctionDef)
+    params: cst.Parameters
+    if isinstance(above, cst.Lambda):
+        given_to, params = source.parent(above), above.params
+        called = dotted(given_to.targets[0].target) if isinstance(given_to, cst.Assign) else ""
+        value = new_value(source, write, name, case.trace)
+        if value is None:
+            return None
+        plan.replace(write.call, value)
+    elif function is not None and not all_of(function.body, cst.Return):
+        called, params = function.name.value, function.params
+        new = source.free_name(new_name(stem(receiver)))
+        is_last = source.beside(write.statement, function.body.body[-1]) is not None  # type: ignore[arg-type]
+        if not is_last or not _compute(case, plan, write, name, new):
+            return None
+        plan.after(write.statement, f"{name}.assign({new})")
+        plan.last(function, f"return {new}")
+    else:
         return None
-    plan.after(write.statement, f"{name}.assign({new})")
-    plan.last(function, f"return {new}")
-    receiver = _given_for(function, small.value, receiver)
+    if called_name(small.value) != called:
+        return None
+    receiver = _given_for(params, small.value, receiver)
     bound = source.free_name(new_name(stem(receiver)))
     target = cst.AssignTarget(cst.Name(bound))
 
@@ -265,17 +286,19 @@ def _returned(
         return cst.Assign([target], updated.value)
 
     plan.replace(small, bind)
+    if isinstance(above, cst.Lambda):
+        plan.after(caller, f"{source.code(receiver)}.assign({bound})")
     region = region_after(source, caller, block)
     if not rename_reads(plan, receiver, bound, region.statements):
         return None
-    return Edit(f"Return the tensor from {function.name.value}, and compute with it", plan.text())
+    return Edit(f"Return the tensor from {called}, and compute with it", plan.text())
 
 
 def _given_for(
-    function: cst.FunctionDef, call: cst.Call, receiver: cst.BaseExpression
+    params: cst.Parameters, call: cst.Call, receiver: cst.BaseExpression
 ) -> cst.BaseExpression:
     """The argument that the caller gives for a parameter; the receiver itself if it is none."""
-    names = [parameter.name.value for parameter in function.params.params]
+    names = [parameter.name.value for parameter in params.params]
     if isinstance(call.func, cst.Attribute) and names[:1] == ["self"]:
         names = names[1:]
     if not isinstance(receiver, cst.Name) or receiver.value not in names:

@@ -9,12 +9,16 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan
 from ..source import ParsedSource, argument
+from ..tapes.blocks import block_of_call, watch_inside
 
 _COMPUTED = (cst.BinaryOperation, cst.UnaryOperation, cst.Call, cst.Subscript, cst.Attribute)
 
 
 def keep_tensor(case: FixCase) -> Iterator[Edit]:
-    """``tf.Variable(e)`` → ``e``, converted where ``e`` may be a list or a number."""
+    """``tf.Variable(e)`` → ``e``, converted where ``e`` may be a list or a number.
+
+    Then also with tapes that watch what they are asked for, as the inner ones of a loop of updates.
+    """
     source = case.source
     plan = Plan(source)
     for line in case.lines("new-variable"):
@@ -22,8 +26,12 @@ def keep_tensor(case: FixCase) -> Iterator[Edit]:
             initial = argument(call, 0, "initial_value", "initializer", "value")
             if initial is not None:
                 plan.replace(call, _tensor(source, call, initial.value))
+    title = "Keep the computed value a tensor, without tf.Variable"
     if plan.changes:
-        yield Edit("Keep the computed value a tensor, without tf.Variable", plan.text())
+        yield Edit(title, plan.text())
+        block = block_of_call(source, case.trace, case.call)
+        watch_inside(plan, [source.module], block, source.code)
+        yield Edit(title, plan.text())
 
 
 def _tensor(source: ParsedSource, call: cst.Call, value: cst.BaseExpression) -> cst.BaseExpression:

@@ -10,7 +10,7 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..source import ParsedSource, Statement, all_of, argument, dotted, sole
-from ..tapes.blocks import Block, block_of_call, blocks_on
+from ..tapes.blocks import Block, block_of_call, watch_inside
 from .regions import LoopRounds, region_after, rounds_around
 from .renaming import rename_reads
 
@@ -75,11 +75,7 @@ def begin_with_tensors(
     v = source.free_name("v")
     tensors = f"[{source.tf}.convert_to_tensor({v}) for {v} in {source.code(variables)}]"
     plan.before(loop, f"{new} = {tensors}")
-    for inside in all_of(loop, cst.With):
-        for tape in (block.name for block in blocks_on(source, source.line(inside))):
-            asked = (c for c in all_of(loop, cst.Call) if dotted(c.func) == f"{tape}.gradient")
-            if any(arg.value.deep_equals(variables) for call in asked for arg in call.args):
-                plan.first(inside, f"{tape}.watch({new})")
+    watch_inside(plan, [loop], None, lambda asked: new if asked.deep_equals(variables) else "")
 
 
 def call_with_set_weights(case: FixCase) -> Iterator[Edit]:

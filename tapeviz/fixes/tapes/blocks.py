@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import libcst as cst
@@ -12,6 +12,7 @@ from ..plan import Plan
 from ..source import (
     ParsedSource,
     Statement,
+    all_of,
     argument,
     bound_names,
     called_name,
@@ -101,6 +102,29 @@ def gradient_call(source: ParsedSource, call: Call) -> cst.Call | None:
             at = [block for block in found if _is_at(source, block, frame)]
             return (at or found)[0]
     return None
+
+
+def watch_inside(
+    plan: Plan,
+    region: Iterable[cst.CSTNode],
+    outer: Block | None,
+    watched: Callable[[cst.BaseExpression], str],
+) -> None:
+    """Make the tapes in a region, other than ``outer``, watch what ``watched`` makes of the sources
+    that they are asked for, if anything: by itself a tape follows only variables."""
+    source = plan.source
+    for statement in region:
+        asked: dict[str, list[cst.BaseExpression]] = {}
+        for call in all_of(statement, cst.Call):
+            sources = argument(call, 1, "sources")
+            if called_name(call) == "gradient" and sources is not None:
+                asked.setdefault(source.code(call.func), []).append(sources.value)
+        for inside in all_of(statement, cst.With):
+            for item in inside.items if outer is None or inside is not outer.node else ():
+                name = _name(source, item)
+                texts = map(watched, asked.get(f"{name}.gradient", ()))
+                for text in dict.fromkeys(filter(None, texts)):
+                    plan.first(inside, f"{name}.watch({text})")
 
 
 def target_name(source: ParsedSource, call: Call) -> str:

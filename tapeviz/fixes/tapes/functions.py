@@ -46,16 +46,27 @@ def loop_in_python(case: FixCase) -> Iterator[Edit]:
     for function in source.ancestors(loop):
         if not isinstance(function, cst.FunctionDef):
             continue
-        plan, found = Plan(source), False
-        for decorator in function.decorators:
-            compiled = decorator.decorator
-            made = compiled.func if isinstance(compiled, cst.Call) else compiled
-            if dotted(made) == f"{source.tf}.function":
-                plan.remove(decorator)
-                found = True
-        if found:
+        plan = Plan(source)
+        if run_in_python(plan, function.name.value):
             title = f"Let Python run the loop: take {source.tf}.function off {function.name.value}"
             yield Edit(title, plan.text())
+
+
+def run_in_python(plan: Plan, *names: str) -> bool:
+    """Take ``tf.function`` off the functions of these names; whether any of them had it."""
+    source, count = plan.source, 0
+    compiled = f"{source.tf}.function"
+    for function in all_of(source.module, cst.FunctionDef):
+        for decorator in function.decorators if function.name.value in names else ():
+            made = decorator.decorator
+            if dotted(made.func if isinstance(made, cst.Call) else made) == compiled:
+                plan.remove(decorator)
+                count += 1
+    for call in all_of(source.module, cst.Call):
+        if dotted(call.func) == compiled and call.args and dotted(call.args[0].value) in names:
+            plan.replace(call, call.args[0].value)
+            count += 1
+    return count > 0
 
 
 def return_computed(case: FixCase) -> Iterator[Edit]:

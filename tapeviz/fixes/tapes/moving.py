@@ -39,6 +39,25 @@ def move_in(case: FixCase) -> Iterator[Edit]:
         yield from _from_after(case, block, outside)
 
 
+def compute_default_inside(case: FixCase) -> Iterator[Edit]:
+    """``def f(x, w=e)`` → ``def f(x, w=None)``, which computes ``e`` where none is given: a default
+    is computed once, when the function is made."""
+    source = case.source
+    for function in all_of(source.module, cst.FunctionDef):
+        params = function.params
+        for param in (*params.params, *params.kwonly_params):
+            default = param.default
+            if default is None or not any(source.covers(default, line) for line in case.lines()):
+                continue
+            plan, name = Plan(source), param.name.value
+            plan.replace(default, "None")
+            plan.first(function, f"if {name} is None:\n    {name} = {source.code(default)}")
+            title = (
+                f"Compute the default of {name} in {function.name.value}, while the tape records"
+            )
+            yield Edit(title, plan.text())
+
+
 def compute_again_inside(case: FixCase) -> Iterator[Edit]:
     """``z = enc(x)`` in the block of another tape → the same once more in this tape's block.
 
