@@ -60,8 +60,6 @@ _MORE = 0.25
 """How much more boxes count against text that is smaller than it should be."""
 _FEW = 8
 """Fewer boxes say little: a model is more than its name."""
-_BUDGETS = (MOST_BOXES, 28, 20, 14, 10, 7)
-"""Boxes of a first view, tried one after the other until it can be read."""
 
 
 def arrange(
@@ -101,18 +99,15 @@ def _first_view(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arrange
     """The arrangement with as many boxes as can still be read, of those with more or fewer groups
     open."""
     has_choice = view.layout == "layered" and not view.grouping
-    has_choice = has_choice and any(group.kind != "entry" for group in tree.groups.values())
-    best, largest, sizes = Arranged(), -1.0, set[int]()
-    seen: list[OpenGroups] = []
-    for most in _BUDGETS if has_choice else (0 if view.grouping else MOST_BOXES,):
+    best, largest = Arranged(), -1.0
+    closed: frozenset[str] | None = None
+    most = 0 if view.grouping else MOST_BOXES
+    while True:
         opening = _opening(built, tree, trace, view, most)
-        if opening in seen:
-            continue
-        seen.append(opening)
+        if opening.closed == closed:  # the rest is never closed
+            return best
+        closed = opening.closed
         sized = _folded(built, tree, trace, view, opening)
-        if len(sized) in sizes:
-            continue
-        sizes.add(len(sized))
         go_on()
         made = Arranged(sized, placed(sized, view), most=most)
         scale = scale_in(made.layout.bounds, view.room)
@@ -120,9 +115,9 @@ def _first_view(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arrange
         worth *= min(len(sized) / _FEW, 1.0)
         if worth > largest:
             best, largest = made, worth
-        if scale >= _LEGIBLE:  # fewer boxes are worth less
-            break
-    return best
+        if scale >= _LEGIBLE or not has_choice:  # fewer boxes are worth less
+            return best
+        most = opening.boxes - 1
 
 
 def placed(sized: nx.MultiDiGraph, view: View) -> Layout:

@@ -89,6 +89,26 @@ def test_a_model_is_opened_where_its_name_alone_would_say_little() -> None:
     assert len(arrange(trace, View(room=(150.0, 150.0))).graph) == 3
 
 
+def test_a_first_view_holds_as_many_boxes_as_can_be_read() -> None:
+    """No number of boxes between those that can be read and those that cannot is left out."""
+    script = Script("import tensorflow as tf\n")
+    variable = script.variable("x", value=1.0, line=1)
+    tape = script.tape(line=1)
+    value = script.read(variable, line=1)
+    for number, name in enumerate(("a", "b", "c", "d")):
+        for kind in ("Sin", "Cos", "Tan", "Exp", *("Log",) * (4 * number)):
+            value = script.op(kind, [value], line=1, scope=name)
+    loss = script.op("Square", [value], line=1, name="loss", value=1.0)
+    script.exit(tape)
+    with script.call(tape, [loss], [variable], line=1) as results:
+        results.append(script.tensor(value=1.0))
+    trace = script.trace()
+    counts = {
+        len(arrange(trace, View(room=(300.0, height))).graph) for height in range(200, 1500, 20)
+    }
+    assert counts == {10, 14, 21, 24}
+
+
 def test_a_picture_that_another_replaces_is_not_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of its long parts is the last one then."""
     trace = recurrent(20)

@@ -125,6 +125,8 @@ class Stage(QMainWindow):
         graph = self.middle.panel.wanted_room().width()
         content = sizes_by_content(width, height, source, below, graph)
         sizes = self.by_hand.of(width, height) or content
+        least = sizes_by_content(width, height, source, below, width).source
+        self.middle.panel.set_spare(max(content.source - least, 0) if sizes is content else 0)
         across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         is_folded = has_drawer(width, height) and not self.is_drawer_open
         for dock in (docks[name] for name in (*self._lower, "tensor")):

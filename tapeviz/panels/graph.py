@@ -88,7 +88,7 @@ class GraphPanel(Panel):
         self._shown_layout: object = None
         self._shown_of: tuple[object, ...] = ()
         self._awaits_story = False
-        self._wanted_width = 0
+        self._wanted_width = self._spare = 0
         self._map_at = (True, True)
         """The present place of the minimap."""
         self.settling = QTimer(self)
@@ -182,13 +182,15 @@ class GraphPanel(Panel):
         return Rect.from_sides(left, top, right, bottom)
 
     def _tell_room(self) -> None:
-        """The picture is laid out for the pane as large as it is, unless the user moved in it."""
+        """The picture is laid out for the pane as large as it could be, unless the user moved in
+        it."""
         view = self.view
         comparing = self.document.comparing
         is_other = comparing.both is not None or bool(comparing.awaited)
         if is_other or not (view.isVisible() and view.follows_fit):
             return
-        sides = (view.width() - 2 * MARGIN, view.height() - 2 * MARGIN)
+        width = view.width() + self._spare
+        sides = (width - 2 * MARGIN, view.height() - 2 * MARGIN)
         across, along = (max(GRAIN, side // GRAIN * GRAIN) for side in sides)
         room = self.document.view.room
         has_grown = across > room[0] or along > room[1]
@@ -208,6 +210,11 @@ class GraphPanel(Panel):
 
     def wanted_room(self) -> QSize:
         return QSize(self._wanted_width, 0)
+
+    def set_spare(self, width: int) -> None:
+        if width != self._spare:
+            self._spare = width
+            self.settling.start()
 
     @property
     def scene(self) -> Scene:

@@ -41,6 +41,9 @@ class Panel(QWidget):
         """The size in px that shows the most important content; 0 if it does not matter."""
         return QSize(0, 0)
 
+    def set_spare(self, width: int) -> None:
+        """Learn by how many px wider the panel would be if it wanted all that it could get."""
+
     def focus_target(self) -> QWidget:
         """The widget that gets the keyboard focus from the panel's shortcut."""
         return self

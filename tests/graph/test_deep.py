@@ -22,7 +22,7 @@ def nested(levels: int) -> Branch:
 def test_groups_deeper_than_the_limit_of_recursion_are_weighed_and_pruned() -> None:
     levels = 2 * sys.getrecursionlimit()
     root = nested(levels)
-    weigh(root)
+    weigh(root, {})
     assert root.ops == 4 * levels
     prune(root, least_turns=2)
     kept = inner_first(root)

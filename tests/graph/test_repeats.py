@@ -6,12 +6,13 @@ import pytest
 
 from tapeviz.graph.groups.blocks import block_parts
 from tapeviz.graph.groups.branches import Branch, shared_levels
-from tapeviz.graph.groups.gathering import cut_into_stretches, prune
+from tapeviz.graph.groups.gathering import cut_into_stretches, gather_lines, prune
 from tapeviz.graph.groups.levels import Level, OpLevels
+from tapeviz.graph.groups.shapes import weigh
 from tapeviz.graph.groups.stretches import find_stretches
 from tapeviz.trace import events as e
 
-from ..traces import Script
+from ..traces import Script, op_at
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,35 @@ def test_a_block_of_one_layer_has_the_name_of_the_layer() -> None:
     (kept,) = root.children
     assert isinstance(kept, Branch)
     assert (kept.title, kept.children) == ("conv2d_3", ["op:1"])
+
+
+def test_a_layer_of_few_ops_and_its_weights_fold_into_one_box() -> None:
+    """Dense is three ops and two variables: five boxes."""
+    for values, is_kept in ((2, True), (0, False)):
+        dense = Branch("layer", "dense", 1, None, ["op:1", "op:2", "op:3"])
+        root = Branch("", "", 0, None, [dense, "op:4"])
+        weigh(root, {"op:1": values})
+        prune(root, 2)
+        assert (dense in root.children) is is_kept
+
+
+def test_a_line_with_calls_in_it_folds_under_the_name_that_it_binds() -> None:
+    ops = {
+        f"op:{number}": op_at(7 if number < 9 else 8, number, "Exp", [], [])
+        for number in range(1, 12)
+    }
+    gram = Branch("function", "gram", 7, None, ["op:1", "op:2", "op:3", "op:4"], 4)
+    other = Branch("function", "gram", 3, None, ["op:20"], 4)
+    names = {"op:8": "losses[1]", "op:11": "loss"}
+    root = Branch("", "", 0, None, ["op:5", gram, "op:6", "op:7", "op:8"])
+    root.children += ["op:9", other, "op:10", "op:11", *("op:30", "op:31")]
+    ops |= {name: op_at(0, int(name[3:]), "Exp", [], []) for name in ("op:30", "op:31")}
+    gather_lines(root, ops, lambda name: names.get(name, ""))
+    line, *others = root.children
+    assert isinstance(line, Branch)
+    assert (line.title, line.kind, line.ops) == ("losses", "line", 8)
+    assert gram in line.children
+    assert others == ["op:9", other, "op:10", "op:11", "op:30", "op:31"]
 
 
 def test_a_while_loop_turns_where_it_goes_back() -> None:

@@ -15,7 +15,7 @@ from tapeviz.canvas.camera import Camera
 from tapeviz.document import Document
 from tapeviz.document.pipeline import ArrangedGraph
 from tapeviz.layout.model import Rect
-from tapeviz.panels.graph import GraphPanel
+from tapeviz.panels.graph import GRAIN, MARGIN, GraphPanel
 from tapeviz.panels.look import Theme
 from tapeviz.recording import Listener
 from tapeviz.scene.model import EMPTY_SCENE, Overlay, Scene
@@ -171,6 +171,17 @@ def test_a_pane_that_grows_is_told_to_the_layout(qtbot: QtBot, panel: GraphPanel
     view = panel.view
     qtbot.waitUntil(lambda: panel.document.view.room[1] > 700)
     assert view.camera.scale == 1.0
+
+
+def test_the_picture_is_laid_out_for_the_width_that_the_pane_could_have(
+    qtbot: QtBot, panel: GraphPanel
+) -> None:
+    """So that the pane need not ask for it first, and lay out once more."""
+    panel.settling.setInterval(0)
+    panel.view.fit(glides=False)
+    panel.set_spare(200)
+    least = panel.view.width() + 200 - 2 * MARGIN - GRAIN
+    qtbot.waitUntil(lambda: panel.document.view.room[0] > least)
 
 
 class GrowingPipeline(SamplePipeline):

@@ -18,8 +18,8 @@ GroupKind = Kind | str
 @dataclass(slots=True)
 class Branch:
     """A group in the making. ``key``: tells it from a neighbour with the same title; ``children``:
-    branches and the nodes of ops, in order; ``ops``: the number of ops in it; ``shape``: the same
-    for branches that are alike."""
+    branches and the nodes of ops, in order; ``ops``: the number of ops in it; ``values``: of values
+    that nothing else takes; ``shape``: the same for branches that are alike."""
 
     kind: GroupKind
     title: str
@@ -27,6 +27,7 @@ class Branch:
     key: tuple[GroupKind, Any] | None = None
     children: list[Branch | NodeId] = field(default_factory=list)
     ops: int = 0
+    values: int = 0
     shape: int = 0
 
 

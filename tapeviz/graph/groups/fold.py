@@ -21,7 +21,7 @@ from ...trace.model import Op, OpId
 from ..model import Edge, EdgeState, Frame, Link, Node, NodeId
 from ..op_graph import OpGraph
 from .opening import OpenGroups, usual_shape
-from .tree import Tree, upwards
+from .tree import Group, Tree, upwards
 
 GROUP_PREFIX = "group:"
 _NUMBER = re.compile(r" #\d+$")
@@ -77,9 +77,7 @@ class _Folding:
             if shown.startswith(GROUP_PREFIX):
                 path = shown.removeprefix(GROUP_PREFIX)
                 own = [n for n in names if self._is_inside(n, path)] or names
-                node = replace(
-                    _group_node(graph, path, own, tree.groups[path].entry), members=tuple(names)
-                )
+                node = replace(_group_node(graph, tree.groups[path], own), members=tuple(names))
                 if count := tree.groups[path].count:
                     node = replace(node, subtitle=f"× {count} turns", turns=count)
                 home = tree.groups[path].parent
@@ -416,9 +414,9 @@ def _merged(source: NodeId, target: NodeId, edges: list[Edge], entry: OpId | Non
     return Edge(source, target, 0, tensor, consumer, state, tuple(others))
 
 
-def _group_node(graph: OpGraph, path: str, members: Sequence[NodeId], entry: OpId | None) -> Node:
-    """The node of a closed group; ``entry``: the recorded operation or call that it is, if any."""
-    maker = graph.maker
+def _group_node(graph: OpGraph, group: Group, members: Sequence[NodeId]) -> Node:
+    """The node of a closed group."""
+    maker, path, entry = graph.maker, group.path, group.entry
     parts = [graph.parts[name] for name in members]
     ops = [part for part in parts if isinstance(part, Op) or maker.is_outside(part)]
     inside = set(members)
@@ -443,11 +441,13 @@ def _group_node(graph: OpGraph, path: str, members: Sequence[NodeId], entry: OpI
     count = len(ops) or len(members)
     noun = "op" if ops else "node"
     title = _NUMBER.sub("", path.rpartition("/")[2])
+    is_named = group.kind == "line" and not title.startswith("line")
+    subtitle = f"{count} {noun}{'s' if count != 1 else ''}"
     return Node(
         id=group_id(path),
         role="group",
         title=title,
-        subtitle=f"{count} {noun}{'s' if count != 1 else ''}",
+        subtitle=f"line {group.line} · {subtitle}" if is_named else subtitle,
         type="group",
         line=first,
         tensor=tensor,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ...trace.model import Op
 from ..model import NodeId
@@ -11,12 +11,12 @@ from .shapes import Shapes
 from .stretches import find_stretches
 
 LEAST_OPS = 4
-"""Ops that a group has at least."""
+"""Ops that a group has at least; of a layer, ops and the values that only they take."""
 _LEAST_TURNS = 6
 _LEAST_LONG_TURNS = 4
 """Stretches that are alike, without a loop, are a repeat if there are at least ``_LEAST_TURNS``, or
 ``_LEAST_LONG_TURNS`` of more than two children each."""
-_MANY = 12
+_MANY = 8
 """From this many ops side by side on, ops are grouped by line."""
 _TOO_MANY = 30
 _STRETCHES = 12
@@ -42,7 +42,7 @@ def _pruned(branch: Branch, least_turns: int) -> list[Branch | NodeId]:
         if child.kind == "loop" and (len(turns) < least_turns or child.ops < LEAST_OPS):
             for turn in turns:
                 kept.extend(turn.children)
-        elif child.kind in ("entry", "turn", "loop") or child.ops >= LEAST_OPS:
+        elif child.kind in ("entry", "turn", "loop") or _is_large(child):
             if child.kind != "loop" and len(child.children) == 1:
                 only = child.children[0]
                 if isinstance(only, Branch) and only.kind in ("layer", "function", "line"):
@@ -55,38 +55,52 @@ def _pruned(branch: Branch, least_turns: int) -> list[Branch | NodeId]:
     return kept
 
 
-def gather_lines(root: Branch, ops: Mapping[NodeId, Op]) -> None:
-    """Group ops of one line, in branches with many ops side by side."""
+def _is_large(branch: Branch) -> bool:
+    is_layer = branch.kind == "layer" and branch.ops > 1
+    return branch.ops + (branch.values if is_layer else 0) >= LEAST_OPS
+
+
+def gather_lines(root: Branch, ops: Mapping[NodeId, Op], name_of: Callable[[NodeId], str]) -> None:
+    """Group ops of one line, in branches with many ops side by side.
+
+    ``name_of``: the snippet's name of what an op made, empty if it has none; the last op of a line
+    gives its group the title.
+    """
     for branch in inner_first(root):
-        _gather_lines_of(branch, ops)
+        _gather_lines_of(branch, ops, name_of)
 
 
-def _gather_lines_of(branch: Branch, ops: Mapping[NodeId, Op]) -> None:
+def _gather_lines_of(
+    branch: Branch, ops: Mapping[NodeId, Op], name_of: Callable[[NodeId], str]
+) -> None:
+    """Group runs of children of one line. A function that the line calls is one of them."""
     if sum(isinstance(child, str) for child in branch.children) < _MANY:
         return
     kept: list[Branch | NodeId] = []
-    run: list[NodeId] = []
+    run: list[Branch | NodeId] = []
+    line = 0
 
     def close() -> None:
         if len(run) >= LEAST_OPS:
-            line = ops[run[0]].line
-            made = Branch("line", f"line {line}", line, None, list(run), len(run))
-            kept.append(made)
+            last = run[-1]
+            name = name_of(last).partition("[")[0] if isinstance(last, str) else ""
+            title = name or f"line {line}"
+            kept.append(Branch("line", title, line, None, list(run), _size(run)))
         else:
             kept.extend(run)
         run.clear()
 
     for child in branch.children:
         if isinstance(child, Branch):
+            at = child.line if child.kind in ("function", "layer") else 0
+        else:
+            at = ops[child].line
+        if at != line or not at:
             close()
-            kept.append(child)
-            continue
-        if run and ops[run[0]].line != ops[child].line:
-            close()
-        if ops[child].line:
+            line = at
+        if at:
             run.append(child)
         else:
-            close()
             kept.append(child)
     close()
     if len(kept) > 1:

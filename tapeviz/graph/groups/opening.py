@@ -16,11 +16,13 @@ MOST_BOXES = 40
 @dataclass(frozen=True, slots=True)
 class OpenGroups:
     """``closed``: paths of closed groups; ``turns``: path of a repeat → path of the turn shown;
-    ``numbers``: path of a compiled loop → number, from 1, of the turn whose values are shown."""
+    ``numbers``: path of a compiled loop → number, from 1, of the turn whose values are shown;
+    ``boxes``: how many boxes the rule counted, before the user's choices."""
 
     closed: frozenset[str]
     turns: Mapping[str, str]
     numbers: Mapping[str, int] = field(default_factory=dict)
+    boxes: int = 0
 
 
 def choose_open(
@@ -97,7 +99,8 @@ class _Chooser:
 
     def choose(self, most: int) -> OpenGroups:
         """Choose the open groups; the user's choices do not change those of other groups."""
-        shapes = {self._tree.groups[path].shape for path in self._automatic(most)}
+        automatic, boxes = self._automatic(most)
+        shapes = {self._tree.groups[path].shape for path in automatic}
         self._turns = self._chosen
         opened: set[str] = set()
         waiting = list(self._inside.get("", []))
@@ -110,10 +113,12 @@ class _Chooser:
                 if group.turns:
                     opened.add(self._turns[group.path])
                 waiting.extend(self._parts(group.path)[1])
-        return OpenGroups(frozenset(self._tree.groups) - opened, self._turns, self._numbers)
+        closed = frozenset(self._tree.groups) - opened
+        return OpenGroups(closed, self._turns, self._numbers, boxes)
 
-    def _automatic(self, most: int) -> set[str]:
-        """The groups to open without the user's choices, while there are at most ``most`` boxes."""
+    def _automatic(self, most: int) -> tuple[set[str], int]:
+        """The groups to open without the user's choices, while there are at most ``most`` boxes,
+        and the number of boxes."""
         opened: set[str] = set()
         waiting: list[Group] = []
         boxes = self._open("", opened, waiting)
@@ -128,7 +133,7 @@ class _Chooser:
             for group in unit:
                 waiting.remove(group)
                 boxes += self._open(group.path, opened, waiting) - 1
-        return opened - {""}
+        return opened - {""}, boxes
 
     def _next(self, waiting: list[Group]) -> list[Group]:
         """The groups to open next: those of the shape with the most ops."""

@@ -125,7 +125,15 @@ def _nodes_in(root: Branch) -> Iterator[NodeId]:
             waiting.extend(reversed(child.children))
 
 
-def weigh(root: Branch) -> None:
-    """Set ``ops`` of all branches."""
+def weigh(root: Branch, values: Mapping[NodeId, int]) -> None:
+    """Set ``ops`` and ``values`` of all branches; ``values``: of each op that alone takes some, how
+    many."""
     for branch in inner_first(root):
-        branch.ops = sum(1 if isinstance(child, str) else child.ops for child in branch.children)
+        branch.ops = branch.values = 0
+        for child in branch.children:
+            if isinstance(child, str):
+                branch.ops += 1
+                branch.values += values.get(child, 0)
+            else:
+                branch.ops += child.ops
+                branch.values += child.values

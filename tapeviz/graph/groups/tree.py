@@ -19,6 +19,7 @@ from ...trace.compiled.model import Loop
 from ...trace.model import Op, OpId, Trace, Version
 from ..model import NodeId, Role
 from ..op_graph import OpGraph
+from ..words import user_name
 from .branches import Branch, GroupKind, plant
 from .gathering import LEAST_OPS, bundle, cut_into_stretches, gather_lines, prune
 from .levels import Kind
@@ -93,16 +94,17 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     root = Branch("", "", 0)
     plant(root, ordered, trace, kinds)
     go_on()
-    weigh(root)
+    values = _own_values(graph)
+    weigh(root, values)
     prune(root, 2 if len(graph) > _SMALL else _LEAST_LOOP)
     shapes = Shapes(ordered, trace)
     go_on()
     if kinds is None:
         ops = dict(ordered)
-        gather_lines(root, ops)
+        gather_lines(root, ops, lambda name: _user_name(graph, trace, ops[name], name))
         shapes.count(root)
         bundle(root, ops, shapes)
-        weigh(root)
+        weigh(root, values)
         cut_into_stretches(root, ops)
     shapes.count(root)
     go_on()
@@ -157,6 +159,26 @@ def _group(branch: Branch, path: str, parent: str, loops: Mapping[OpId, Loop]) -
         entry=entry,
         loop=loop,
     )
+
+
+def _user_name(graph: OpGraph, trace: Trace, op: Op, name: NodeId) -> str:
+    """The snippet's name of what an op made; empty for a node that is drawn by itself."""
+    names = (user_name(trace, tensor) for tensor in op.outputs)
+    return "" if name in graph.pinned else next(filter(None, names), "")
+
+
+def _own_values(graph: OpGraph) -> Counter[NodeId]:
+    """For each op the number of variables and constants that it alone takes, without sources."""
+    found: Counter[NodeId] = Counter()
+    is_value = graph.maker.is_value
+    for name, part in graph.parts.items():
+        is_op = isinstance(part, Op) and not is_value(part)
+        if is_op or name in graph.pinned or name in graph.into:
+            continue
+        takers = {edge.target for edge in graph.out.of(name)}
+        if len(takers) == 1:
+            found[takers.pop()] += 1
+    return found
 
 
 def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group]) -> None:
