@@ -167,8 +167,12 @@ def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[s
     heads = [f"∂{source.target} / ∂{source.source}: " for source in site.sources]
     stories = [series_words(diagnosis, site, series) for series in site.sources]
     width = min(max(len(head + words) for head, words in zip(heads, stories, strict=True)), 60)
-    loss = path_words(site.losses)
-    about = [f"line {site.line}", f"{len(site)} rounds", f"loss {loss}" if loss else ""]
+    values = path_words(site.target_values)
+    about = [
+        f"line {site.line}",
+        f"{len(site)} rounds",
+        f"{site.target} {values}" if values else "",
+    ]
     yield ", ".join(part for part in (*about, odd_rounds_words(site)) if part)
     words = dict(zip(site.sources, zip(heads, stories, strict=True), strict=True))
     for group in alike_series(diagnosis, site):

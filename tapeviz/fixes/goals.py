@@ -48,16 +48,23 @@ class FixGoal:
         titles = [edit.title for edit in self.edits]
         return [edit for index, edit in enumerate(self.edits) if titles.index(edit.title) == index]
 
-    def in_order(self) -> list[KeptEdit]:
-        """The kept edits, the likeliest first, whichever trial was over first.
+    def in_order(self, text: str) -> list[KeptEdit]:
+        """The kept edits of a text, the likeliest first, whichever trial was over first.
 
-        Those that mend some rounds only, or give nothing but zeros, stand where no others are.
+        Those that mend some rounds only, or give nothing but zeros, stand where no others are; one
+        that changes more lines than another of them, and these among them, is left out.
         """
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
         kept = sorted(self.kept, key=lambda each: rank.get(each.edit.new_text, len(rank)))
         whole = [each for each in kept if not each.is_partial] or kept
         telling = [each for each in whole if not _are_zeros(each.values.values())]
-        return telling or whole[:MOST_KEPT]
+        best = telling or whole[:MOST_KEPT]
+        changed = [_changed_lines(text, each.edit.new_text) for each in best]
+        return [
+            each
+            for each, lines in zip(best, changed, strict=True)
+            if not any(other < lines for other in changed)
+        ]
 
     @property
     def has_enough(self) -> bool:
@@ -83,6 +90,10 @@ def goals_of(diagnosis: Diagnosis) -> Iterator[FixGoal]:
     yield from found.values()
     if diagnosis.error is not None:
         yield FixGoal(None)
+
+
+def _changed_lines(old: str, new: str) -> frozenset[str]:
+    return frozenset(line.strip() for line in {*new.split("\n")} ^ {*old.split("\n")})
 
 
 def _are_zeros(values: Iterable[Array | None]) -> bool:
@@ -133,7 +144,7 @@ def with_fixes(before: Outcome, goals: list[FixGoal]) -> Diagnosis:
     fixes: dict[FindingKey, list[Fix]] = {}
     error = diagnosis.error
     for goal in goals:
-        for kept in goal.in_order():
+        for kept in goal.in_order(text):
             edit, values = kept.edit, kept.values
             diff = short_diff(text, edit.new_text)
             if not goal.keys and error is not None:

@@ -172,17 +172,19 @@ class ParsedSource:
         return isinstance(node, cst.Name) and self.bound_to(node) is value
 
     def leads_to(self, node: cst.CSTNode, made: cst.CSTNode) -> bool:
-        """Whether ``made`` is a part of ``node``, or of what its names are bound to, and so on."""
-        open_nodes, seen = [node], set()
-        while open_nodes:
-            for inner in nodes_in(open_nodes.pop()):
-                if inner is made:
-                    return True
+        """Whether ``made`` is :meth:`behind` the node."""
+        return any(inner is made for inner in self.behind(node))
+
+    def behind(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The node, its parts, and those of what its names are bound to, and so on."""
+        waiting, seen = [node], {node}
+        while waiting:
+            for inner in nodes_in(waiting.pop()):
+                yield inner
                 value = self.bound_to(inner) if isinstance(inner, cst.Name) else None
                 if value is not None and value not in seen:
                     seen.add(value)
-                    open_nodes.append(value)
-        return False
+                    waiting.append(value)
 
     def picked_by(self, made: cst.BaseExpression) -> Iterator[cst.Subscript]:
         """``values[made]``, also by the name that it is bound to: subscripts with this alone."""

@@ -50,7 +50,7 @@ def test_a_loop_is_one_call_site_with_the_numbers_of_each_round() -> None:
             assert series.norms[number - 1] == pytest.approx(norm, rel=1e-12)
     loss = trace.value(diagnosis.calls[0].call.targets[0].tensor)  # type: ignore[arg-type]
     assert loss is not None
-    assert site.losses[0] == float(loss)
+    assert site.target_values[0] == float(loss)
     assert not site.odd_shapes
     assert not site.special
 

@@ -185,6 +185,18 @@ BROKEN = {
         "[..., tf.newaxis])",
         [0.0, 0.734953, 0.0],
     ),
+    "a branch of tf.where that was made before it": (
+        """
+        d = tf.Variable([[0.0, 0.0], [3.0, 4.0]])
+        with tf.GradientTape() as tape:
+            r = tf.sqrt(tf.reduce_sum(d ** 2, -1))
+            e = (1.0 / r) ** 6
+            loss = tf.reduce_sum(tf.where(tf.constant([True, False]), 0.0, e))
+        tape.gradient(loss, d)
+        """,
+        "r = tf.sqrt(tf.where(tf.constant([True, False]), 1.0, tf.reduce_sum(d ** 2, -1)))",
+        [[0.0, 0.0], [-18 / 5**8, -24 / 5**8]],
+    ),
     "a look-up between edges": (
         """
         edges, values = tf.constant([0.0, 1.0, 3.0]), tf.constant([0.0, 2.0, 8.0])

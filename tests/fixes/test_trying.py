@@ -168,10 +168,17 @@ def test_a_fix_that_mends_some_rounds_says_so() -> None:
     every, some = Edit("every", "1"), Edit("some (comes out in 1 of 3 rounds)", "2")
     value = {(0, 0): np.float32(1.0)}
     goal = FixGoal(None, edits=[some, every], kept=[KeptEdit(some, value, is_partial=True)])
-    assert [kept.edit for kept in goal.in_order()] == [some]
+    assert [kept.edit for kept in goal.in_order("")] == [some]
     assert not goal.has_enough
     goal.kept.append(KeptEdit(every, value))
-    assert [kept.edit for kept in goal.in_order()] == [every]
+    assert [kept.edit for kept in goal.in_order("")] == [every]
+
+
+def test_a_fix_with_another_in_it_is_left_out() -> None:
+    less, more = Edit("less", "x = 2\ny = 0\n"), Edit("more; less", "x = 2\ny = 3\n")
+    value = {(0, 0): np.float32(1.0)}
+    goal = FixGoal(None, edits=[more, less], kept=[KeptEdit(more, value), KeptEdit(less, value)])
+    assert [kept.edit for kept in goal.in_order("x = 1\ny = 0\n")] == [less]
 
 
 def test_all_sources_of_a_call_get_their_own_value(recorder: Recorder) -> None:

@@ -207,7 +207,9 @@ def test_over_time_plots_what_the_rounds_gave(qtbot: QtBot, loop: Document, ligh
     curves = panel.by_round.getPlotItem().listDataItems()
     site = site_of(loop)
     drawn = sorted(float(np.nansum(curve.yData)) for curve in curves)
-    told = sorted(float(np.nansum(n)) for n in (site.losses, *(s.norms for s in site.sources)))
+    told = sorted(
+        float(np.nansum(n)) for n in (site.target_values, *(s.norms for s in site.sources))
+    )
     assert drawn == pytest.approx(told)
     panel.by_round.round_picked.emit(1)
     assert loop.round == 1

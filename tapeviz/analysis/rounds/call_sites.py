@@ -95,19 +95,23 @@ class CallSite:
     """The calls that ran from one place, in the order in which they ran.
 
     ``calls``: their ids; ``places``: their positions among the calls of the diagnosis.
-    ``losses``: the target's value by round, where it is a single number. ``shapes``: see
-    :data:`ShapeId`.
+    ``target_values``: the target's value by round, NaN where it is no single number. ``shapes``:
+    see :data:`ShapeId`.
     """
 
     line: int
     calls: tuple[CallId, ...]
     places: tuple[int, ...]
     sources: tuple[SourceSeries, ...]
-    losses: Numbers
+    target_values: Numbers
     shapes: tuple[ShapeId, ...]
 
     def __len__(self) -> int:
         return len(self.calls)
+
+    @property
+    def target(self) -> str:
+        return self.sources[0].target if self.sources else "target"
 
     def round_of(self, call: CallId) -> int:
         """The number (from 1) of a call among the rounds; 0 if it is none of them."""

@@ -131,7 +131,8 @@ def _layers(site: CallSite, round_number: int) -> Iterator[str]:
 
 
 def _rounds(site: CallSite) -> Iterator[str]:
-    known = site.losses[np.isfinite(site.losses)]
+    known = site.target_values[np.isfinite(site.target_values)]
+    end = number_text(float(known[-1])) if known.size else ""
     has_stuck = known.size > 1 and abs(known[-1]) > abs(known[0]) / 2
     for series in site.sources:
         norms = np.where(series.norms > 0, series.norms, np.nan)
@@ -148,7 +149,7 @@ def _rounds(site: CallSite) -> Iterator[str]:
         elif first / last >= _COLLAPSE and has_stuck:
             yield (
                 f"‖∂{series.source}‖ vanishes over the rounds, from {number_text(first)} to "
-                f"{number_text(last)}, while the loss stays at {number_text(float(known[-1]))}."
+                f"{number_text(last)}, while {site.target} stays at {end}."
             )
 
 

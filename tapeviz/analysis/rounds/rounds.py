@@ -35,7 +35,7 @@ def _site(
         tuple(call.call.id for call in rounds),
         tuple(places),
         tuple(_series(trace, rounds, place) for place in range(width)),
-        np.array([_loss(trace, call.call) for call in rounds], np.float64),
+        np.array([_target_value(trace, call.call) for call in rounds], np.float64),
         tuple(shapes[call.call.id] for call in rounds),
     )
 
@@ -71,7 +71,7 @@ def _is_number(finding: Finding) -> bool:
     return finding.shape is not None and all(size == 1 for size in finding.shape)
 
 
-def _loss(trace: Trace, call: Call) -> float:
+def _target_value(trace: Trace, call: Call) -> float:
     """The value of a call's only target, if it has one element; else NaN."""
     tensor = call.targets[0].tensor if len(call.targets) == 1 else None
     known = trace.tensors.get(tensor) if tensor is not None else None

@@ -21,6 +21,7 @@ from ..source import (
 )
 
 _TINY = "1e-12"
+_GUARDED = "Guard inside tf.where too: its other branch is differentiated as well"
 
 
 def safe_where(case: FixCase) -> Iterator[Edit]:
@@ -37,9 +38,49 @@ def safe_where(case: FixCase) -> Iterator[Edit]:
             if branch is not None and not isinstance(branch.value, (cst.Name, cst.BaseNumber)):
                 count += _guard(plan, condition.value, branch.value, is_taken)
     if count:
-        yield Edit(
-            "Guard inside tf.where too: its other branch is differentiated as well", plan.text()
-        )
+        yield Edit(_GUARDED, plan.text())
+
+
+def safe_before_where(case: FixCase) -> Iterator[Edit]:
+    """``r = tf.sqrt(s)`` with ``tf.where(c, 0, f(r))`` after it → ``tf.sqrt(tf.where(c, 1, s))``.
+
+    The first op on the way to the branch that may have no finite slope gets a harmless number.
+    """
+    source = case.source
+    for call in all_of(source.module, cst.Call):
+        condition = argument(call, 0, "condition") if called_name(call) == "where" else None
+        branches = (argument(call, 1, "x"), argument(call, 2, "y"))
+        for branch, is_taken in zip(branches, (True, False), strict=True):
+            if condition is None or branch is None:
+                continue
+            behind = list(source.behind(branch.value))
+            if not any(source.covers(node, line) for node in behind for line in _lines(case)):
+                continue
+            risky = [(node, given) for node in behind if (given := _risky_input(node)) is not None]
+            plan = Plan(source)
+            for node, given in risky:
+                is_first = not any(other in source.behind(given) for other, _ in risky)
+                if is_first and node not in source.behind(condition.value):
+                    pair = (source.code(given), "1.0")[:: 1 if is_taken else -1]
+                    chosen = f"{source.code(condition.value)}, {', '.join(pair)}"
+                    plan.replace(given, f"{source.tf}.where({chosen})")
+            if plan.changes:
+                yield Edit(_GUARDED, plan.text())
+
+
+def _risky_input(node: cst.CSTNode) -> cst.BaseExpression | None:
+    """The operand that must not be 0 (or 1, of an inverse sine) for a finite slope."""
+    if isinstance(node, cst.Call) and called_name(node) in _RISKY and node.args:
+        return node.args[0].value
+    if not isinstance(node, cst.BinaryOperation):
+        return None
+    if isinstance(node.operator, cst.Divide):
+        return None if isinstance(node.right, cst.BaseNumber) else node.right
+    is_root = isinstance(node.operator, cst.Power) and not isinstance(node.right, cst.Integer)
+    return node.left if is_root else None
+
+
+_RISKY = ("sqrt", "rsqrt", "log", "pow", "acos", "asin", "reciprocal")
 
 
 def _guard(

@@ -63,7 +63,7 @@ class PlotByRound(ThemedPlot):
 
 
 class RoundPlot(PlotByRound):
-    """The norm of each source's gradient, and the loss."""
+    """The norm of each source's gradient, and the value of the target."""
 
     def __init__(self, theme: Theme) -> None:
         self._drawn: tuple[Numbers, bool, int] | None = None
@@ -75,15 +75,15 @@ class RoundPlot(PlotByRound):
         series = sorted(site.sources, key=lambda series: -float(np.nansum(series.norms)))[
             :MOST_LINES
         ]
-        table = np.stack([*(series.norms for series in series), site.losses])
+        table = np.stack([*(series.norms for series in series), site.target_values])
         is_log = spans_decades(table)
         self.setLogMode(y=is_log)
         legend = self._new_legend()
         rounds = np.arange(1.0, len(site) + 1)
         pen = pg.mkPen(theme.accent, width=2)
-        if np.isfinite(site.losses).any():
-            self._line(rounds, site.losses, pen, is_log)
-            legend.addItem(pg.PlotDataItem(pen=pen), "loss")
+        if np.isfinite(site.target_values).any():
+            self._line(rounds, site.target_values, pen, is_log)
+            legend.addItem(pg.PlotDataItem(pen=pen), site.target)
         for place, each in enumerate(series):
             tone = mix(theme.gradient, theme.text_muted, place / max(len(series), 2))
             pen = pg.mkPen(tone, width=1.6, style=_DASHES[place % len(_DASHES)])

@@ -56,7 +56,7 @@ class RoundSlider(QSlider):
     def show_site(self, site: CallSite, number: int) -> None:
         """Show a call site with the knob at a round, without a signal."""
         is_new = site is not self._site
-        self._site, self._numbers, self._noun = site, site.losses, "round"
+        self._site, self._numbers, self._noun = site, site.target_values, "round"
         self._put(is_new, len(site), number)
 
     def show_calls(self, returned: Numbers, number: int) -> None:

@@ -146,8 +146,8 @@ class RoundStrip(QFrame):
 
 def numbers_of_round(site: CallSite, number: int) -> str:
     """``loss 0.0413   ‖∂w‖ 2.1e-05   ‖∂b‖ 0.004``."""
-    loss = site.losses[number - 1]
-    parts = [f"loss {number_text(loss)}"] if loss == loss else []
+    value = site.target_values[number - 1]
+    parts = [f"{site.target} {number_text(value)}"] if value == value else []
     for series in site.sources[:MOST_NORMS]:
         status, norm = series.statuses[number - 1], series.norms[number - 1]
         if status is not None:
