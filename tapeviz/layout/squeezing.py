@@ -8,7 +8,7 @@ import numpy as np
 
 from .model import Layout, Rect
 
-LEAST = 0.7
+LEAST = 0.5
 """The part of their height that gaps between rows keep at least."""
 
 

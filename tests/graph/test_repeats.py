@@ -99,7 +99,7 @@ def test_a_line_with_calls_in_it_folds_under_the_name_that_it_binds() -> None:
     names = {"op:8": "losses[1]", "op:11": "loss"}
     root = Branch("", "", 0, None, ["op:5", gram, "op:6", "op:7", "op:8"])
     root.children += ["op:9", other, "op:10", "op:11", *("op:30", "op:31")]
-    ops |= {name: op_at(0, int(name[3:]), "Exp", [], []) for name in ("op:30", "op:31")}
+    ops |= {f"op:{number}": op_at(0, number, "Exp", [], []) for number in (20, 30, 31)}
     gather_lines(root, ops, lambda name: names.get(name, ""))
     line, *others = root.children
     assert isinstance(line, Branch)

@@ -26,6 +26,14 @@ def test_rows_come_closer_until_the_picture_fits() -> None:
         assert all(-1 <= y <= room[1] + 1 for _, y in line)
 
 
+def test_gaps_keep_half_of_their_height_at_least() -> None:
+    plain = lay_out(chain(12))
+    boxes = sum(plain.rects[str(i)].height for i in range(12))
+    spare = plain.bounds.height - boxes  # at least what is between the rows
+    assert squeezed(plain, (plain.bounds.width, plain.bounds.height - 0.4 * spare)) is not plain
+    assert squeezed(plain, (plain.bounds.width, plain.bounds.height - 0.55 * spare)) is plain
+
+
 def test_what_would_not_fit_keeps_its_gaps() -> None:
     plain = lay_out(chain(12))
     width, height = plain.bounds.width, plain.bounds.height

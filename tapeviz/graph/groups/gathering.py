@@ -16,8 +16,6 @@ _LEAST_TURNS = 6
 _LEAST_LONG_TURNS = 4
 """Stretches that are alike, without a loop, are a repeat if there are at least ``_LEAST_TURNS``, or
 ``_LEAST_LONG_TURNS`` of more than two children each."""
-_MANY = 8
-"""From this many ops side by side on, ops are grouped by line."""
 _TOO_MANY = 30
 _STRETCHES = 12
 """More than ``_TOO_MANY`` children become ``_STRETCHES`` groups."""
@@ -61,7 +59,7 @@ def _is_large(branch: Branch) -> bool:
 
 
 def gather_lines(root: Branch, ops: Mapping[NodeId, Op], name_of: Callable[[NodeId], str]) -> None:
-    """Group ops of one line, in branches with many ops side by side.
+    """Group ops of one line.
 
     ``name_of``: the snippet's name of what an op made, empty if it has none; the last op of a line
     gives its group the title.
@@ -74,8 +72,6 @@ def _gather_lines_of(
     branch: Branch, ops: Mapping[NodeId, Op], name_of: Callable[[NodeId], str]
 ) -> None:
     """Group runs of children of one line. A function that the line calls is one of them."""
-    if sum(isinstance(child, str) for child in branch.children) < _MANY:
-        return
     kept: list[Branch | NodeId] = []
     run: list[Branch | NodeId] = []
     line = 0
