@@ -21,6 +21,11 @@ _TAG = re.compile(
     r"</?(?:pre|code|p|br|hr|div|span|em|i|b|strong|a|ul|ol|li|blockquote|h[1-6])\b[^<>]*>",
     re.IGNORECASE,
 )
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
+_DIFF_HEAD = re.compile(
+    r"^(?:diff --git \S|index [0-9a-f]{7,}\.\.|(?:---|\+\+\+) (?:[ab]/\S|\S+\.py\b)"
+    r"|(?:new|deleted) file mode |\\ No newline at end of file)"
+)
 _QUOTED = re.compile(r"^\s?>(?!>)\s?")
 _NOT_PYTHON = re.compile(
     r"""bash|sh|shell|zsh|console|terminal|cmd|powershell|text|txt|plaintext|output|none|json|yaml
@@ -83,6 +88,27 @@ def drop_quote_marks(page: Page) -> Iterator[LineEdit]:
     for index in statement_starts(page.lines, quoted):
         text = _QUOTED.sub("", page.lines[index])
         yield LineEdit(index, text, "removed the quotation mark >")
+
+
+def apply_diffs(page: Page) -> Iterator[LineEdit]:
+    """Make the new side of a unified diff: without the lines that it removes, and without marks.
+
+    What ``diff -u`` and git write begins its parts with ``@@ -1,6 +1,7 @@``; a Markdown fence may
+    be labelled ``diff`` in place of that.
+    """
+    is_fenced = is_part = False
+    for index, line in enumerate(page.lines):
+        fence = _FENCE.match(line)
+        if fence is not None:
+            is_fenced = is_part = fence[2].lower() == "diff" and not is_fenced
+        elif _HUNK.match(line) or _DIFF_HEAD.match(line):
+            is_part = is_fenced or line.startswith("@@")
+            yield blank(index, "removed a line about the diff")
+        elif is_part and line.startswith("-"):
+            yield aside(page, index, "the diff removes this line: kept as a comment")
+        elif is_part and line.startswith(("+", " ")):
+            sign = "+" if line.startswith("+") else "margin"
+            yield LineEdit(index, line[1:], f"removed the {sign} of the diff")
 
 
 def drop_fences(page: Page) -> Iterator[LineEdit]:

@@ -41,7 +41,7 @@ def drop_line_numbers(page: Page) -> Iterator[LineEdit]:
         for line in run:
             margin = (line.gap if is_pushed else line.column) - nearest
             text = " " * margin + line.text if line.text else ""
-            yield LineEdit(line.index, text, f"removed the line number {line.number}")
+            yield LineEdit(line.index, text, "removed the line number")
 
 
 def _runs(lines: Sequence[str]) -> Iterator[list[_Numbered]]:

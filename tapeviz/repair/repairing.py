@@ -15,6 +15,7 @@ from .characters import (
     strip_after_backslash,
 )
 from .debris import (
+    apply_diffs,
     drop_fences,
     drop_leftovers,
     drop_quote_marks,
@@ -39,6 +40,7 @@ CLEANING: tuple[Pass, ...] = (
     drop_tags,
     decode_entities,
     drop_quote_marks,
+    apply_diffs,
     drop_fences,
     drop_line_numbers,
     set_aside_tracebacks,

@@ -29,6 +29,7 @@ _FOOTER = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[A-Za-z`)\"”][.!?]\s*$")
+_CALL = re.compile(r"\w\(")
 _URL = re.compile(r"^\s*(?:https?://|www\.)\S+\s*$")
 _LATEX = re.compile(r"\$|\\[A-Za-z]{2,}")
 _INLINE_CODE = re.compile(r"(?<!`)`[^`]+`(?!`)")
@@ -111,6 +112,8 @@ def _is_english(bare: str, names: frozenset[str], *, is_item: bool) -> bool:
         return True
     if CODE_START.match(bare):
         return pairs >= 4 and not _ASSIGNS.match(bare)
+    if len(words) > 1 and _SENTENCE_END.search(bare) and not (_assigns(bare) or _CALL.search(bare)):
+        return True
     if any(word in _KEYWORDS for word in words) and pairs < 2 and words[0].islower():
         return bool(_OPENERS.fullmatch(words[0])) and len(words[0]) > 1 and not _assigns(bare)
     if pairs >= 3 or (is_item and pairs >= 1) or _opens_sentence(bare, words[0], names, pairs):

@@ -180,6 +180,25 @@ def numbered(code: str) -> str:
     return "\n".join(f"{number:2} {line}" for number, line in enumerate(code.splitlines(), 1))
 
 
+def _marked(code: str) -> list[str]:
+    """The lines of the new side of a diff, every third one in place of another."""
+    lines: list[str] = []
+    for number, line in enumerate(code.rstrip().splitlines()):
+        lines += (
+            [f"-old({number})", f"+{line}"] if number % 3 == 1 else [f" {line}" if line else ""]
+        )
+    return lines
+
+
+def as_diff(code: str) -> str:
+    head = ["diff --git a/run.py b/run.py", "index 1234567..89abcde 100644", "--- a/run.py"]
+    return "\n".join([*head, "+++ b/run.py", "@@ -1,40 +1,40 @@ def run():", *_marked(code), ""])
+
+
+def in_diff_fence(code: str) -> str:
+    return "\n".join(["```diff", *_marked(code), "```", ""])
+
+
 def numbered_ragged(code: str) -> str:
     return "\n".join(f"{number}. {line}" for number, line in enumerate(code.splitlines(), 1))
 

@@ -363,3 +363,15 @@ print(t.gradient(y, x))</code></pre>"""
 def test_a_tensor_shown_without_its_angle_brackets_is_output() -> None:
     shown = "tf.Tensor: shape=(3,), dtype=float32, numpy=array([1., 1., 0.], dtype=float32)"
     assert code_of(f"g = tape.gradient(y, x)\ng\n{shown}\n") == "g = tape.gradient(y, x)\ng"
+
+
+def test_a_short_question_below_the_code_is_a_sentence() -> None:
+    for words in ("prints None. Why?", "returns None instead.", "is None for w. Any idea?"):
+        assert code_of(f"> w = tf.Variable(1.0)\n> print(w)\n>\n> {words}\n").count("\n") == 1
+    assert repair("w = tf.Variable(1.0)\nretrun w\n").error is not None
+
+
+def test_a_diff_becomes_its_new_side() -> None:
+    text = "--- a/run.py\n+++ b/run.py\n@@ -1,2 +1,2 @@\n-x = 1\n+x = 2\n print(x)\n"
+    assert code_of(text) == "x = 2\nprint(x)"
+    assert whats(text)[4] == "the diff removes this line: kept as a comment"

@@ -14,6 +14,8 @@ SCARS: tuple[Scar, ...] = (
     snippets.prompted,
     snippets.notebook_prompted,
     snippets.numbered,
+    snippets.as_diff,
+    snippets.in_diff_fence,
     snippets.numbered_ragged,
     snippets.numbered_from_98,
     snippets.fenced,
@@ -33,6 +35,8 @@ ON_STRINGS = {
     snippets.hard_spaces,
     snippets.zero_width,
     snippets.escaped,
+    snippets.as_diff,
+    snippets.in_diff_fence,
 }
 FLUSH = [name for name in ALL if name != "texts"]
 NO_PARAGRAPHS = [name for name in FLUSH if name != "training"]
