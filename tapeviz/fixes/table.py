@@ -23,7 +23,7 @@ from ..trace.model import Trace
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .smooth.activations import SMOOTH_MAXIMUM, smooth_activation
 from .smooth.argmax import soften_argmax
-from .smooth.branches import weigh_both
+from .smooth.branches import blend_last_turn, weigh_both
 from .smooth.comparisons import blend, soften_bounds, soften_comparison
 from .smooth.counts import SOFT_COUNTS
 from .smooth.indices import (
@@ -170,6 +170,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         count_softly,
         *map(with_the_rest, SOFT_COUNTS),
         weigh_both,
+        blend_last_turn,
         interpolate_results,
         with_the_rest(soften_argmax),
         pass_one_hot,

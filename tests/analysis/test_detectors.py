@@ -396,6 +396,31 @@ def test_what_became_of_the_other_path(name: str) -> None:
     assert words in message, message
 
 
+STEERING = {
+    "range(k)": (5, "only decides how often Python goes on at line 6"),
+    "range(3)": (10, "where it leaves TensorFlow"),
+}
+
+
+@pytest.mark.parametrize("turns", STEERING)
+def test_a_number_that_decides_how_often_something_runs(turns: str) -> None:
+    def counted(script: Script) -> tuple[int, int, list[int]]:
+        w, y = script.variable("w", value=2.5, line=2), script.tensor(name="y", line=3)
+        tape = script.tape(line=4)
+        script.left(script.read(w, line=5), "int", line=5)
+        for _ in range(2):
+            y = script.op("Sin", [y], line=7, name="y")
+        return tape, y, [w]
+
+    lines = ["import tensorflow as tf", "w = tf.Variable(2.5)", "y = tf.constant(1.0)"]
+    lines += ["with tf.GradientTape() as tape:", "    k = int(w)", f"    for _ in {turns}:"]
+    lines += ["        y = tf.sin(y)", "", "", "tape.gradient(y, w)"]
+    _, line, message = cause_of(counted, "\n".join(lines))
+    wanted, words = STEERING[turns]
+    assert line == wanted, message
+    assert words in message
+
+
 def test_a_target_that_takes_only_the_form_names_the_op() -> None:
     def formed(script: Script) -> tuple[int, int, list[int]]:
         w = script.variable("w", (2,), line=2)

@@ -9,9 +9,11 @@ from textwrap import dedent
 
 import pytest
 
+from tapeviz.analysis.causes.left_tensorflow import LeftTensorFlow
 from tapeviz.analysis.causes.not_watched import NotWatched
 from tapeviz.analysis.causes.replaced_source import ReplacedSource
 from tapeviz.analysis.causes.table import KINDS
+from tapeviz.analysis.model import Evidence
 from tapeviz.examples import examples
 from tapeviz.fixes.diffs import short_diff
 from tapeviz.fixes.plan import Plan
@@ -513,7 +515,7 @@ BEFORE_AND_AFTER = [
 ]
 
 
-AMONG_OTHERS = [
+AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
     (
         "new-variable",
         6,
@@ -619,6 +621,56 @@ AMONG_OTHERS = [
         """,
     ),
     (
+        LeftTensorFlow("int"),
+        4,
+        """
+        n, y = tf.Variable(2.5), tf.constant(1.0)
+        with tf.GradientTape() as tape:
+            t = 0.0
+            for _ in range(n.numpy().astype(int)):
+                slope = f(t, y)
+                y, t = y + slope, t + 0.1
+        tape.gradient(y, n)
+        """,
+        """
+        n, y = tf.Variable(2.5), tf.constant(1.0)
+        with tf.GradientTape() as tape:
+            t = 0.0
+            for turn in range(n.numpy().astype(int) + 1):
+                t_before = t
+                y_before = y
+                slope = f(t, y)
+                y, t = y + slope, t + 0.1
+                t = t_before + tf.clip_by_value(n - turn, 0.0, 1.0) * (t - t_before)
+                y = y_before + tf.clip_by_value(n - turn, 0.0, 1.0) * (y - y_before)
+        tape.gradient(y, n)
+        """,
+    ),
+    (
+        "left-tensorflow",
+        2,
+        """
+        def price(s0, dt):
+            s, v = float(s0), v0.numpy()
+            for _ in range(3):
+                s *= math.exp(v * dt)
+            return s
+        with tf.GradientTape() as tape:
+            c = price(s0, 0.1)
+        tape.gradient(c, s0)
+        """,
+        """
+        def price(s0, dt):
+            s, v = tf.convert_to_tensor(s0), v0
+            for _ in range(3):
+                s *= tf.exp(v * dt)
+            return s
+        with tf.GradientTape() as tape:
+            c = price(s0, 0.1)
+        tape.gradient(c, s0)
+        """,
+    ),
+    (
         "outside-tape",
         1,
         """
@@ -642,7 +694,7 @@ AMONG_OTHERS = [
 
 
 @pytest.mark.parametrize(("kind", "line", "before", "after"), AMONG_OTHERS)
-def test_an_edit_among_others(kind: str, line: int, before: str, after: str) -> None:
+def test_an_edit_among_others(kind: str | Evidence, line: int, before: str, after: str) -> None:
     before, after = dedent(before).lstrip(), dedent(after).lstrip()
     edits = [edit.new_text for edit in edits_for(fix_case(before, kind, line))]
     assert after in edits, edits

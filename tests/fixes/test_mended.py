@@ -1191,6 +1191,19 @@ BROKEN = {
         "m_new = keep(w * w)",
         6.0,
     ),
+    "a convolution by NumPy": (
+        """
+        kernel, signal = tf.Variable([1.0, 2.0]), tf.constant([1.0, 2.0, 0.0, -1.0])
+        def smooth(s, k):
+            return np.convolve(s, k, mode="same")
+        with tf.GradientTape() as tape:
+            y = tf.numpy_function(smooth, [signal, kernel], tf.float32)
+            loss = tf.reduce_sum(y * [1.0, 2.0, 0.0, 0.0])
+        tape.gradient(loss, kernel)
+        """,
+        "y = smooth(signal, kernel)",
+        [5.0, 2.0],
+    ),
     "weights of another model": (
         """
         first, second = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)

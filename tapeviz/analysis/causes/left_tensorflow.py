@@ -13,6 +13,7 @@ from ...trace.model import Array, Leave, VersionId
 from ..flow.dataflow import Ancestry
 from ..model import Cause, Evidence
 from ..python.outside import NO_NUMBER
+from ..python.steering import Steered, steered_by
 from .questions import EdgeUnderTest, Unlinked, Used
 
 _MOST_NUMBERS = 1000
@@ -44,12 +45,22 @@ _HOW = {
 
 @dataclass(frozen=True, slots=True)
 class LeftTensorFlow(Evidence):
-    """``how``: as :attr:`Leave.how` names it, or ``numpy_function``."""
+    """``how``: as :attr:`Leave.how` names it, or ``numpy_function``; ``steered``: the loop
+    or choice that the number decides about, where it does nothing else."""
 
     kind: ClassVar[str] = "left-tensorflow"
     how: str
+    steered: Steered | None = None
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
+        if self.steered is not None:
+            what = "how often" if self.steered.repeats else "which way"
+            return (
+                f"On line {cause.line} the value leaves TensorFlow ({self._words()}), and only "
+                f"decides {what} Python goes on at line {self.steered.line}: {target} gets no "
+                f"number from it. Such a decision jumps, and has no derivative. Compute {target} "
+                f"from {source} in what follows, too, or weigh the outcomes."
+            )
         return (
             f"On line {cause.line} the value {cause.probably}leaves TensorFlow ({self._words()}) "
             f"and comes back as a plain number. "
@@ -83,6 +94,23 @@ def number_came_back(asked: Unlinked) -> Cause | None:
         if made_from.leads_from(asked.starts):
             cause = asked.facts.cause(LeftTensorFlow(leave.how), leave.site.line)
             return replace(cause, is_probable=True)
+    return None
+
+
+def only_steered(asked: Unlinked) -> Cause | None:
+    """A number that left while the tape recorded, by which Python repeats or chooses what the
+    target is made in."""
+    facts, tape = asked.facts, asked.facts.tape
+    for leave in reversed(facts.trace.leaves if tape is not None else ()):
+        if leave.how in NO_NUMBER or not tape or not tape.is_recording(leave.when):
+            continue
+        if leave.when > facts.call.when or not leave.site.line:
+            continue
+        steered = steered_by(facts.text, leave.site.line, asked.used.lines)
+        if steered is None:
+            continue
+        if facts.flow.ancestry([facts.flow.position_left(leave)]).leads_from(asked.starts):
+            return facts.cause(LeftTensorFlow(leave.how, steered), leave.site.line)
     return None
 
 

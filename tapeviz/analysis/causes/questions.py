@@ -88,6 +88,16 @@ class Used(KeepsAnswers):
             used if isinstance(used, int) else TensorId(used.variable) for used in self.positions
         )
 
+    @cached_property
+    def lines(self) -> frozenset[int]:
+        """Where the target and what it is made from were made, in all functions around."""
+        trace = self.facts.trace
+        made = {trace.producers[tensor] for tensor in self.tensors if tensor in trace.producers}
+        frames = {frame.line for op in made for frame in trace.ops[op].site.frames}
+        targets = {target.tensor for target in self.facts.call.targets} - {None}
+        named = (b for b in trace.bindings if not targets.isdisjoint(t for t, _ in b.tensors))
+        return frozenset(frames | {binding.site.line for binding in named})
+
 
 def used_in(facts: CallFacts, ancestry: Ancestry) -> Used:
     """The makings of the call's targets in one of the two ancestries of :class:`Paths`."""

@@ -1,4 +1,4 @@
-"""Weigh both results of a Python ``if`` that compares a tensor, by a sigmoid."""
+"""Weigh what a tensor decides about in Python: both results of an ``if``, a loop's last turn."""
 
 from __future__ import annotations
 
@@ -6,11 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import libcst as cst
 
+from ...analysis.causes.left_tensorflow import LeftTensorFlow
 from ...analysis.causes.not_connected import NotConnected
 from ..model import Edit, FixCase
 from ..plan import Plan, bare, enclosed
-from ..source import ParsedSource, Statement, all_of, argument, called_name, read_names, sole
+from ..source import (
+    ParsedSource,
+    Statement,
+    all_of,
+    argument,
+    bound_names,
+    called_name,
+    read_names,
+    sole,
+)
 from .comparisons import soft_truth
+from .counts import uncast
 
 _OF_COND = ("pred", "true_fn", "false_fn")
 _TITLE = "Weigh both results by a sigmoid, which has a slope, in place of the if"
@@ -49,9 +60,46 @@ def weigh_both(case: FixCase) -> Iterator[Edit]:
     yield Edit(_TITLE, plan.text(), is_estimate=True)
 
 
+def blend_last_turn(case: FixCase) -> Iterator[Edit]:
+    """``for i in range(int(n))`` → one turn more, and each turn counts by the part of it that lies
+    below ``n``: all of it but for the last one."""
+    source, tf = case.source, case.source.tf
+    loop = source.statement(_line(case))
+    if not isinstance(loop, cst.For) or not isinstance(loop.iter, cst.Call) or loop.orelse:
+        return
+    count = argument(loop.iter, 0) if len(loop.iter.args) == 1 else None
+    n = uncast(source, count.value) if count is not None else ""
+    leaves = (cst.Break, cst.Continue, cst.Return)
+    if count is None or not n or any(all_of(loop.body, kind) for kind in leaves):
+        return
+    function, start = source.function_of(loop), source.line(loop)
+    same = (each for each in source.statements if source.function_of(each) is function)
+    before = set().union(*(bound_names(each) for each in same if source.end_line(each) < start))
+    if isinstance(function, cst.FunctionDef):
+        before |= {param.name.value for param in all_of(function.params, cst.Param)}
+    assigns = (*all_of(loop.body, cst.Assign), *all_of(loop.body, cst.AugAssign))
+    carried = sorted(before & set().union(*map(bound_names, assigns)))
+    plan, turn = Plan(source), source.free_name("turn")
+    if isinstance(loop.target, cst.Name) and loop.target.value.strip("_"):
+        turn = loop.target.value
+    else:
+        plan.replace(loop.target, turn)
+    plan.replace(count.value, f"{source.code(count.value)} + 1")
+    weight = f"{tf}.clip_by_value({n} - {turn}, 0.0, 1.0)"
+    for name in carried:
+        old = source.free_name(f"{name}_before")
+        plan.first(loop, f"{old} = {name}")
+        plan.last(loop, f"{name} = {old} + {weight} * ({name} - {old})")
+    if carried:
+        title = "Estimate: one turn more, of which the part counts that the fraction leaves"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
 def _line(case: FixCase) -> int:
     """Where the tensor decides: the end of the path from the source, if that is a truth value."""
     evidence = case.cause.evidence
+    if isinstance(evidence, LeftTensorFlow) and evidence.steered is not None:
+        return evidence.steered.line
     ends = evidence.ends if isinstance(evidence, NotConnected) else None
     return ends.reaches_line if ends is not None and ends.fate == "decides" else case.cause.line
 

@@ -226,7 +226,9 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
         values = argument(node, 1, "values") if is_search else argument(node, 0, "input")
         edges = argument(node, *((0, "sorted_sequence") if is_search else (1, "boundaries")))
         return _passed(source, values, edges)
-    if called_name(node) not in ("cast", "int") and not dotted(node.func).endswith("to_int32"):
+    if called_name(node) == "astype" and "int" in source.code(inner):
+        inner = node.func.value if isinstance(node.func, cst.Attribute) else inner
+    elif called_name(node) not in ("cast", "int") and not dotted(node.func).endswith("to_int32"):
         return ""
     dtype = argument(node, 1, "dtype") if called_name(node) == "cast" else None
     if dtype is not None and any(word in source.code(dtype.value) for word in ("float", "bool")):

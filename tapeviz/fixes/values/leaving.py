@@ -21,6 +21,7 @@ from ..source import (
     called_name,
     dotted,
     nodes_in,
+    pairs_of,
     read_names,
 )
 from ..states.regions import region_after
@@ -36,6 +37,7 @@ from .numpy_words import (
     METHODS,
     PREDICTING,
     ROUNDING_FUNCTIONS,
+    twin_of,
 )
 
 _MAKING = ("zeros", "empty", "ones", "zeros_like", "ones_like", "empty_like")
@@ -119,13 +121,14 @@ def call_directly(case: FixCase) -> Iterator[Edit]:
             continue
         if not isinstance(given.value, (cst.List, cst.Tuple)):
             continue
-        known = FUNCTIONS.get(dotted(function.value).removeprefix(f"{source.np}."))
-        if known is not None and isinstance(function.value, cst.Attribute):
-            plan, taken = Plan(source), [source.code(e.value) for e in given.value.elements]
-            a, b = (*taken, "", "")[:2]
-            plan.replace(call, known.format(tf=source.tf, all=", ".join(taken), a=a, b=b, axis="0"))
-            title = f"Compute with TensorFlow in place of {source.code(function.value)}"
-            yield Edit(title, plan.text())
+        module, _, known = dotted(function.value).partition(".")
+        if module == source.np:
+            taken = [cst.Arg(element.value) for element in given.value.elements]
+            if known in FUNCTIONS and taken:
+                plan, twins = Plan(source), _Translated(case, ())
+                plan.replace(call, twins.function(cst.Call(function.value, taken), known))
+                title = f"Compute with TensorFlow in place of {source.code(function.value)}"
+                yield Edit(title, plan.text())
             continue
         inside: cst.CSTNode | None = function.value
         if not isinstance(inside, cst.Lambda):
@@ -257,7 +260,7 @@ class _Translated:
         if isinstance(call.func, cst.Attribute) and name in LEAVING_METHODS and not call.args:
             self._do(
                 call,
-                lambda old: self._as_scalar(call, fitting(self.source, call, bare(old.func.value))),
+                lambda old: self._as_scalar(call, self._instead(call, bare(old.func.value))),
             )
         elif name == "map" and len(call.args) == 2 and _is_leaving(call.args[0].value):
             self._do(call, lambda old: enclosed(old.args[1].value))
@@ -271,7 +274,7 @@ class _Translated:
         elif module == self.source.np and function in _MAKING and self._is_filled(call):
             self._do(call, lambda old: cst.parse_expression(f"list({self.source.code(old)})"))
         elif module in (self.source.np, "math") and function in FUNCTIONS and call.args:
-            self._do(call, lambda old: self._function(old, function))
+            self._do(call, lambda old: self.function(old, function))
         elif module == self.source.tf and function == "constant" and self._may_be_list(call):
             self.plan.replace(call.func, f"{module}.convert_to_tensor")
             self.count += 1
@@ -326,7 +329,20 @@ class _Translated:
         return isinstance(made, cst.Call) and isinstance(made.func, cst.Name)
 
     def _given(self, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
-        return fitting(self.source, place, unformatted(call.args[0].value))
+        return self._instead(place, unformatted(call.args[0].value))
+
+    def _instead(self, place: cst.Call, value: cst.BaseExpression) -> cst.BaseExpression:
+        """``value`` in place of a call that takes it out of TensorFlow: a tensor, where ``+=`` or
+        the like follows, which a variable does not have."""
+        source = self.source
+        assign = source.enclosing(place, cst.Assign)
+        if assign is not None and dotted(value):
+            pairs = pairs_of(assign.targets[0].target, assign.value)
+            names = {dotted(target) for target, bound in pairs if bound is place}
+            steps = all_of(source.function_of(place), cst.AugAssign)
+            if any(dotted(step.target) in names for step in steps):
+                return cst.parse_expression(f"{source.tf}.convert_to_tensor({dotted(value)})")
+        return fitting(source, place, value)
 
     def _as_scalar(self, call: cst.Call, value: cst.BaseExpression) -> cst.BaseExpression:
         """The value of ``t.item()``, which has no axes, whatever axes of length 1 ``t`` has."""
@@ -340,26 +356,13 @@ class _Translated:
     def _is_module(self, call: cst.Call) -> bool:
         return dotted(call.func).partition(".")[0] in (self.source.np, self.source.tf, "math")
 
-    def _function(self, call: cst.Call, function: str) -> cst.BaseExpression:
-        code = self.source.code
-        plain = [code(arg.value) for arg in call.args if arg.keyword is None]
-        axis = argument(call, 1, "axis")
-        kept = ", ".join(
-            code(arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args
-        )
-        if function == "log" and len(plain) == 2:  # math.log(x, base)
-            tf = self.source.tf
-            text = f"({tf}.math.log({plain[0]}) / {tf}.math.log({_as_float(plain[1])}))"
-            return cst.parse_expression(text)
-        text = FUNCTIONS[function].format(
-            tf=self.source.tf,
-            all=kept,
-            a=plain[0] if plain else code(call.args[0].value),
-            b=plain[1] if len(plain) > 1 else "",
-            axis=code(axis.value) if axis is not None else "0",
-        )
-        if function in ("array", "asarray") and isinstance(call.args[0].value, cst.Name):
-            text = f"{self.source.tf}.stack({plain[0]})" if self._is_list(plain[0]) else plain[0]
+    def function(self, call: cst.Call, function: str) -> cst.BaseExpression:
+        """A call of a function of NumPy or ``math`` said in TensorFlow."""
+        text = twin_of(self.source, function, call)
+        given = call.args[0].value
+        if function in ("array", "asarray") and isinstance(given, cst.Name):
+            is_list = self._is_list(given.value)
+            text = f"{self.source.tf}.stack({given.value})" if is_list else given.value
         return cst.parse_expression(text)
 
     def _method(self, call: cst.Call) -> cst.BaseExpression:
@@ -394,10 +397,6 @@ def _is_leaving(function: cst.BaseExpression) -> bool:
 
 def bare_argument(call: cst.Call) -> cst.BaseExpression:
     return call.args[0].value
-
-
-def _as_float(number: str) -> str:
-    return f"{number}.0" if number.isdigit() else number
 
 
 def _dtype_of(call: cst.Call) -> cst.Arg | None:

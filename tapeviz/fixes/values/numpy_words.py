@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..source import called_name, dotted
+from ..plan import enclosed
+from ..source import ParsedSource, argument, called_name, dotted
 
 # {a}, {b}: arguments; {rest}: those after the ones named, with a comma in front if there are any.
 # The line between the two sorted elements around a place: weights by a triangle of width 2.
@@ -13,7 +14,16 @@ _AT_RANK = (
     "{{tf}}.cast({{tf}}.range({{tf}}.size({{a}})), {{tf}}.float32) "
     "- {share} * {{tf}}.cast({{tf}}.size({{a}}) - 1, {{tf}}.float32))))"
 )
+_TWINS = (
+    *("append", "atleast_1d", "atleast_2d", "broadcast_to", "diag", "diagflat", "diagonal", "diff"),
+    *("dot", "dstack", "flip", "fliplr", "flipud", "hstack", "kron", "meshgrid", "moveaxis"),
+    *("polyval", "ptp", "repeat", "rot90", "sinc", "split", "swapaxes", "take", "take_along_axis"),
+    *("tril", "triu", "true_divide", "vander", "vdot", "vstack"),
+)
+_OF_MATRICES = ("inv", "det", "solve", "cholesky", "eigh", "eigvalsh", "pinv", "qr", "slogdet")
 FUNCTIONS = {
+    **{name: f"{{tf}}.experimental.numpy.{name}({{all}})" for name in _TWINS},
+    **{f"linalg.{name}": f"{{tf}}.linalg.{name}({{all}})" for name in _OF_MATRICES},
     **{name: f"{{tf}}.{name}({{all}})" for name in ("abs", "exp", "sqrt", "square", "sin", "cos")},
     **{name: f"{{tf}}.{name}({{all}})" for name in ("tan", "sinh", "cosh", "tanh", "maximum")},
     **{name: f"{{tf}}.{name}({{all}})" for name in ("minimum", "sign", "multiply", "add")},
@@ -67,21 +77,16 @@ FUNCTIONS = {
     "nansum": "{tf}.reduce_sum({all})",
     "nanmean": "{tf}.reduce_mean({all})",
     "logaddexp": "{tf}.reduce_logsumexp({tf}.stack([{a}, {b}]), axis=0)",
-    "diff": "{tf}.experimental.numpy.diff({all})",
     "sort": "{tf}.sort({all})",
     "cross": "{tf}.linalg.cross({all})",
     "log2": "({tf}.math.log({a}) / {tf}.math.log(2.0))",
     "log10": "({tf}.math.log({a}) / {tf}.math.log(10.0))",
     "clip": "{tf}.clip_by_value({all})",
     "concatenate": "{tf}.concat({a}, {axis})",
-    "hstack": "{tf}.experimental.numpy.hstack({all})",
-    "vstack": "{tf}.experimental.numpy.vstack({all})",
     "inner": "{tf}.tensordot({a}, {b}, [[-1], [-1]])",
     "outer": "{tf}.tensordot({a}, {b}, 0)",
     "tensordot": "{tf}.tensordot({all})",
-    "dot": "{tf}.experimental.numpy.dot({all})",
     "trace": "{tf}.linalg.trace({all})",
-    "diag": "{tf}.experimental.numpy.diag({all})",
     "ravel": "{tf}.reshape({a}, [-1])",
     "array": "{tf}.convert_to_tensor({a})",
     "asarray": "{tf}.convert_to_tensor({a})",
@@ -92,12 +97,69 @@ FUNCTIONS = {
     "float16": "{tf}.cast({a}, {tf}.float16)",
     "squeeze": "{tf}.squeeze({all})",
     "linalg.norm": "{tf}.norm({all})",
-    "linalg.inv": "{tf}.linalg.inv({all})",
-    "linalg.det": "{tf}.linalg.det({all})",
-    "linalg.solve": "{tf}.linalg.solve({all})",
-    "linalg.cholesky": "{tf}.linalg.cholesky({all})",
     "fft.fft": "{tf}.signal.fft({tf}.cast({a}, {tf}.complex64))",
 }
+
+
+def twin_of(source: ParsedSource, function: str, call: cst.Call) -> str:
+    """The code in TensorFlow of a call of NumPy's or math's ``function``, one of ``FUNCTIONS``."""
+    tf, code = source.tf, source.code
+    if function in _BY_ARGUMENTS and (text := _BY_ARGUMENTS[function](source, call)):
+        return text
+    plain = [code(arg.value) for arg in call.args if arg.keyword is None]
+    axis = argument(call, 1, "axis")
+    return FUNCTIONS[function].format(
+        tf=tf,
+        all=", ".join(code(arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args),
+        a=plain[0] if plain else code(call.args[0].value),
+        b=plain[1] if len(plain) > 1 else "",
+        axis=code(axis.value) if axis is not None else "0",
+    )
+
+
+def _given(source: ParsedSource, call: cst.Call, position: int, *keywords: str) -> str:
+    given = argument(call, position, *keywords)
+    return source.code(enclosed(given.value)) if given is not None else ""
+
+
+def _log(source: ParsedSource, call: cst.Call) -> str:
+    """``math.log(x, base)``; empty without a base."""
+    x, base = _given(source, call, 0), _given(source, call, 1)
+    base = f"{base}.0" if base.isdigit() else base
+    return f"({source.tf}.math.log({x}) / {source.tf}.math.log({base}))" if base else ""
+
+
+def _convolved(source: ParsedSource, call: cst.Call) -> str:
+    """TensorFlow's convolution does not flip the kernel, and pads by hand."""
+    tf = source.tf
+    a, v, mode = (_given(source, call, *at) for at in ((0, "a"), (1, "v"), (2, "mode")))
+    n = f"{tf}.size({v})"
+    pads = {"full": f"[{n} - 1, {n} - 1]", "same": f"[{n} // 2, ({n} - 1) // 2]", "valid": "[0, 0]"}
+    around = f"[[0, 0], {pads.get(mode.strip(chr(34) + chr(39)), pads['full'])}, [0, 0]]"
+    padded = f"{tf}.pad({tf}.reshape({a}, [1, -1, 1]), {around})"
+    kernel = f"{tf}.reshape({tf}.reverse({v}, [0]), [-1, 1, 1])"
+    return f'{tf}.nn.conv1d({padded}, {kernel}, 1, "VALID")[0, :, 0]'
+
+
+def _interpolated(source: ParsedSource, call: cst.Call) -> str:
+    """The height of the first point and, of each piece, the slope times the part of it passed."""
+    tf = source.tf
+    x, *points = (_given(source, call, *at) for at in ((0, "x"), (1, "xp"), (2, "fp")))
+    passed = f"{tf}.clip_by_value({tf}.expand_dims(x, -1) - xp[:-1], 0.0, xp[1:] - xp[:-1])"
+    rest = f"{tf}.reduce_sum({passed} * (fp[1:] - fp[:-1]) / (xp[1:] - xp[:-1]), -1)"
+    given = ", ".join((x, *(f"{tf}.cast({each}, {tf}.float32)" for each in points)))
+    return f"(lambda x, xp, fp: fp[0] + {rest})({given})"
+
+
+def _area(source: ParsedSource, call: cst.Call) -> str:
+    y, x, width = (_given(source, call, *at) for at in ((0, "y"), (1, "x"), (2, "dx")))
+    width = f" * ({x}[1:] - {x}[:-1])" if x else f" * {width}" if width else ""
+    return f"{source.tf}.reduce_sum(({y}[1:] + {y}[:-1]) / 2.0{width})"
+
+
+_BY_ARGUMENTS = {"log": _log, "convolve": _convolved, "interp": _interpolated}
+_BY_ARGUMENTS |= {"trapz": _area, "trapezoid": _area}
+FUNCTIONS |= dict.fromkeys(_BY_ARGUMENTS.keys() - FUNCTIONS.keys(), "")
 # Methods of arrays that tensors do not have.
 METHODS = {
     "sum": "{tf}.reduce_sum({x}{more})",
