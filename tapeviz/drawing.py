@@ -178,7 +178,7 @@ def _opening(built: OpGraph, tree: Tree, trace: Trace, view: View, most: int) ->
         tree,
         () if view.grouping else built.pinned,
         folded=view.folded,
-        unfolded=view.unfolded | _around_what_raised(tree, trace),
+        unfolded=view.unfolded | _around_what_raised(built, tree, trace),
         turns=dict(view.turns),
         most=most,
     )
@@ -187,7 +187,7 @@ def _opening(built: OpGraph, tree: Tree, trace: Trace, view: View, most: int) ->
 def _folded(
     built: OpGraph, tree: Tree, trace: Trace, view: View, opening: OpenGroups
 ) -> nx.MultiDiGraph:
-    unfolded = view.unfolded | _around_what_raised(tree, trace)
+    unfolded = view.unfolded | _around_what_raised(built, tree, trace)
     # Edges along which values go on weigh more than those of values that begin there. So the
     # layout keeps the run of the computation straight, and its weights and constants aside.
     graph = with_sizes(chip(fold(built, tree, opening, unfolded)), trace)
@@ -197,17 +197,17 @@ def _folded(
     return graph
 
 
-def _around_what_raised(tree: Tree, trace: Trace) -> frozenset[str]:
+def _around_what_raised(built: OpGraph, tree: Tree, trace: Trace) -> frozenset[str]:
     """The group in which an op of a compiled function raised, known by running it again."""
     raised = op_that_raised(trace)
-    home = tree.home.get(op_id(raised.id)) if raised is not None else None
-    return frozenset({home} if home else ())
+    place = built.places.get(op_id(raised.id)) if raised is not None else None
+    return frozenset({tree.home[place]} - {""} if place is not None else ())
 
 
 def group_paths(trace: Trace, view: View, call: int | None = None) -> list[str]:
     """Paths of the groups that the view could fold and unfold."""
     built = built_graph(trace, view, call)
-    opens = set(map(built.maker.opens, built.parts.values())) - {""}
+    opens = set(map(built.maker.opens, built.parts)) - {""}
     return sorted(opens | set(grow(built, trace, view.grouping).groups))
 
 

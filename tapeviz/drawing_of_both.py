@@ -77,7 +77,7 @@ def only_drawn(before: Shown, after: Shown, comparison: Comparison, view: View) 
 
 def _drawn_ops(shown: Shown, view: View) -> frozenset[OpId]:
     built = built_graph(shown.trace, view, shown.call)
-    made = map(built.maker.maker_of, built.parts.values())
+    made = map(built.maker.maker_of, built.parts)
     return frozenset(op for op in made if op is not None)
 
 

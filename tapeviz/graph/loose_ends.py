@@ -1,51 +1,50 @@
-"""Drop the versions and writes of an op graph that lead to nothing."""
+"""Find the versions and writes of an op graph that lead to nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
 from ..trace.model import Op, Trace, VariableId, Version
-from .model import NodeId, Part
+from .model import NodeId
 from .op_graph import OpGraph
 from .words import is_assign
 
 
-def drop_loose_ends(
+def loose_ends(
     graph: OpGraph, trace: Trace, wanted: Collection[NodeId], variables: Collection[VariableId]
-) -> None:
-    """Remove versions of variables, and assigns, that nothing shown takes, and then the nodes that
-    only led to those.
+) -> set[int]:
+    """The places of versions of variables, and of assigns, that nothing shown takes, and of the
+    nodes that only led to those.
 
     Such a version may be read by bookkeeping that is not shown (a random generator's state, a step
     counter). The ``wanted`` nodes and at least one version of each of the ``variables`` stay.
     """
     versions: dict[VariableId, int] = {}
-    for part in graph.parts.values():
+    waiting: list[int] = []
+    for place, part in enumerate(graph.parts):
         if isinstance(part, Version):
             versions[part.variable] = versions.get(part.variable, 0) + 1
-    waiting = [name for name, part in graph.parts.items() if _is_state(trace, part)]
-    taken: dict[NodeId, int] = {}
+            waiting.append(place)
+        elif isinstance(part, Op) and part.id in trace.writes and is_assign(trace, part):
+            waiting.append(place)
+    taken: dict[int, int] = {}
     """For nodes that lost a reader: the number of edges that are left."""
-    dropped: set[NodeId] = set()
+    sources = graph.edges.sources
+    dropped: set[int] = set()
     while waiting:
-        name = waiting.pop()
-        if name in dropped or taken.get(name, len(graph.out.of(name))):
+        place = waiting.pop()
+        if place in dropped or taken.get(place, graph.out.count(place)):
             continue
-        part = graph.parts[name]
+        part = graph.parts[place]
         if isinstance(part, Version):
             if versions[part.variable] == 1 and part.variable in variables:
                 continue
             versions[part.variable] -= 1
-        elif name in wanted:
+        elif graph.names[place] in wanted:
             continue
-        for edge in graph.into.of(name):
-            taken[edge.source] = taken.get(edge.source, len(graph.out.of(edge.source))) - 1
-        waiting.extend(graph.predecessors(name))
-        dropped.add(name)
-    graph.drop(dropped)
-
-
-def _is_state(trace: Trace, part: Part) -> bool:
-    if isinstance(part, Op):
-        return part.id in trace.writes and is_assign(trace, part)
-    return isinstance(part, Version)
+        for row in graph.into[place]:
+            source = sources[row]
+            taken[source] = taken.get(source, graph.out.count(source)) - 1
+        waiting.extend(graph.predecessors(place))
+        dropped.add(place)
+    return dropped

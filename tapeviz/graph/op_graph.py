@@ -1,154 +1,218 @@
-"""The op graph before folding: the part that each node stands for, and the edges.
+"""The op graph before folding: the part that each node stands for, and the edges, in columns.
 
-A recording may have a million nodes, of which a picture shows some hundred. So only the op, version
-or tensor that a node stands for is kept here; its :class:`~tapeviz.graph.model.Node`, with words,
-is made when it is drawn. Folding gives the ``networkx`` graph that is laid out.
+A recording may have a million nodes, of which a picture shows some hundred. So a node is a place in
+a list of the ops, versions and tensors that nodes stand for, and an edge a row of a table; a
+:class:`~tapeviz.graph.model.Node`, with words, and an :class:`~tapeviz.graph.model.Edge` are made
+when they are drawn. Folding gives the ``networkx`` graph that is laid out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import compress
 
-from ..trace.model import Op, OpId, SiteId, Version
-from .model import Edge, Node, NodeId, Part, Role
+import numpy as np
+from numpy.typing import NDArray
+
+from ..trace.model import Op, OpId, SiteId, TensorId, Version
+from .model import Edge, EdgeState, Link, Node, NodeId, Part, Role
 from .nodes import Nodes
 
 
-class EdgeTable:
-    """Node → its edges at one end. Most nodes have a single one, which has no list around it."""
+class Edges:
+    """A table of edges, in the order in which they were added: what :class:`Edge` tells, with the
+    places of the nodes at both ends. An edge is known by its row."""
 
     def __init__(self) -> None:
-        self._edges: dict[NodeId, Edge | list[Edge]] = {}
+        self.sources = array("q")
+        self.targets = array("q")
+        self.tensors: list[TensorId | None] = []
+        self.consumers: list[OpId | None] = []
+        self.states: list[EdgeState] = []
+        self.folded: dict[int, tuple[Link, ...]] = {}
+        """The further links of the edges that have any."""
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._edges
+    def __len__(self) -> int:
+        return len(self.sources)
 
-    def of(self, name: NodeId) -> Sequence[Edge]:
-        """The edges of a node, in the order in which they were added."""
-        found = self._edges.get(name)
-        if found is None:
-            return ()
-        return found if isinstance(found, list) else (found,)
+    def add(
+        self,
+        source: int,
+        target: int,
+        tensor: TensorId | None,
+        consumer: OpId | None,
+        state: EdgeState,
+        folded: tuple[Link, ...] = (),
+    ) -> None:
+        if folded:
+            self.folded[len(self.sources)] = folded
+        self.sources.append(source)
+        self.targets.append(target)
+        self.tensors.append(tensor)
+        self.consumers.append(consumer)
+        self.states.append(state)
 
-    def add(self, name: NodeId, edge: Edge) -> None:
-        before = self._edges.setdefault(name, edge)
-        if before is edge:
-            return
-        if isinstance(before, list):
-            before.append(edge)
-        else:
-            self._edges[name] = [before, edge]
+    def links(self, rows: Iterable[int]) -> Iterator[Link]:
+        """All links that these edges stand for, of each edge its own first."""
+        tensors, consumers, folded = self.tensors, self.consumers, self.folded
+        for row in rows:
+            yield tensors[row], consumers[row]
+            if row in folded:
+                yield from folded[row]
 
-    def exchange(self, others: Mapping[int, Edge]) -> None:
-        """Replace edges; ``others``: ``id`` of an edge → the edge that takes its place."""
-        for name, known in self._edges.items():
-            if isinstance(known, list):
-                known[:] = [others.get(id(edge), edge) for edge in known]
-            else:
-                self._edges[name] = others.get(id(known), known)
-
-    def drop(self, names: Collection[NodeId]) -> None:
-        """Remove the edges of these nodes, at whichever end they are."""
-        for name, known in list(self._edges.items()):
-            edges = known if isinstance(known, list) else [known]
-            kept = [e for e in edges if e.source not in names and e.target not in names]
-            if not kept:
-                del self._edges[name]
-            elif len(kept) < len(edges):
-                self._edges[name] = kept if len(kept) > 1 else kept[0]
+    def without(self, gone: Collection[int], places: Sequence[int]) -> Edges:
+        """The edges that have neither end among ``gone``; ``places``: the new place of each node
+        that stays."""
+        kept = Edges()
+        for row, (source, target) in enumerate(zip(self.sources, self.targets, strict=True)):
+            if source not in gone and target not in gone:
+                ends = places[source], places[target]
+                link = self.tensors[row], self.consumers[row]
+                kept.add(*ends, *link, self.states[row], self.folded.get(row, ()))
+        return kept
 
 
-@dataclass(slots=True)
+class _Ends:
+    """The rows of the edges at one end of each node, in the order in which they were added."""
+
+    def __init__(self, ends: array[int], count: int) -> None:
+        found = np.array(ends, np.int64)
+        order = np.argsort(found, kind="stable")
+        starts = np.searchsorted(found[order], np.arange(count + 1))
+        self._rows = array("q", order.tobytes())
+        self._starts = array("q", starts.tobytes())
+
+    def __getitem__(self, place: int) -> Sequence[int]:
+        return self._rows[self._starts[place] : self._starts[place + 1]]
+
+    def count(self, place: int) -> int:
+        return self._starts[place + 1] - self._starts[place]
+
+
+@dataclass
 class OpGraph:
-    """``parts``: the part of each node, versions first, then ops in the order they ran.
+    """``names``, ``parts``: the id of each node and the part that it stands for, by place: versions
+    first, then ops in the order they ran.
 
-    ``into``, ``out``: the edges that end and begin at a node. ``entries``: the recorded operations
-    and calls with ops in the graph, by op. ``carried``: the edges of each compiled loop into its
-    next turn. ``pinned``: nodes that a first view must not fold away: target, sources, cuts.
+    ``entries``: the recorded operations and calls with ops in the graph, by op. ``carried``: the
+    edges of each compiled loop into its next turn. ``pinned``: places of nodes that a first view
+    must not fold away: target, sources, cuts. Once it is read, nodes and edges stay.
     """
 
     maker: Nodes
-    parts: dict[NodeId, Part] = field(default_factory=dict)
-    into: EdgeTable = field(default_factory=EdgeTable)
-    out: EdgeTable = field(default_factory=EdgeTable)
+    names: list[NodeId] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    edges: Edges = field(default_factory=Edges)
     entries: dict[OpId, Op] = field(default_factory=dict)
     carried: Mapping[OpId, tuple[Edge, ...]] = field(default_factory=dict)
-    pinned: frozenset[NodeId] = frozenset()
+    pinned: frozenset[int] = frozenset()
 
     def __len__(self) -> int:
         return len(self.parts)
 
     def __iter__(self) -> Iterator[NodeId]:
-        return iter(self.parts)
+        return iter(self.names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.parts
+        return name in self.places
 
-    def node(self, name: NodeId) -> Node:
+    @cached_property
+    def places(self) -> Mapping[NodeId, int]:
+        """The place of each node."""
+        return {name: place for place, name in enumerate(self.names)}
+
+    @cached_property
+    def into(self) -> _Ends:
+        """The edges that end at each node."""
+        return _Ends(self.edges.targets, len(self))
+
+    @cached_property
+    def out(self) -> _Ends:
+        """The edges that begin at each node."""
+        return _Ends(self.edges.sources, len(self))
+
+    @cached_property
+    def values(self) -> list[int]:
+        """The places of the nodes that are drawn as values: all but ops."""
+        is_value = self.maker.is_value
+        return [
+            place
+            for place, part in enumerate(self.parts)
+            if not isinstance(part, Op) or is_value(part)
+        ]
+
+    @cached_property
+    def kinds(self) -> NDArray[np.int64]:
+        """For each node a number, the same for those that may be counterparts in the turns of a
+        loop: ops of one type and place, variables, and constants."""
+        codes: dict[Hashable, int] = {}
+        numbers = [
+            codes.setdefault(
+                (part.type, part.description.site.id)
+                if isinstance(part, Op)
+                else isinstance(part, Version),
+                len(codes),
+            )
+            for part in self.parts
+        ]
+        return np.array(numbers, np.int64)
+
+    def add(self, name: NodeId, part: Part) -> int:
+        """Add a node; returns its place."""
+        self.names.append(name)
+        self.parts.append(part)
+        return len(self.parts) - 1
+
+    def without(self, gone: Collection[int]) -> OpGraph:
+        """The graph without some nodes and their edges."""
+        if not gone:
+            return self
+        stays = [place not in gone for place in range(len(self))]
+        places = (np.cumsum(stays) - 1).tolist()
+        return OpGraph(
+            self.maker,
+            list(compress(self.names, stays)),
+            list(compress(self.parts, stays)),
+            self.edges.without(gone, places),
+            self.entries,
+        )
+
+    def node(self, place: int) -> Node:
         """The node as it is drawn if no group hides it."""
-        return self.maker.of(name, self.parts[name])
+        return self.maker.of(self.names[place], self.parts[place])
 
-    def op(self, name: NodeId) -> Op | None:
-        """The op that a node stands for, None if it is no op's."""
-        part = self.parts[name]
-        return part if isinstance(part, Op) else None
+    def edge(self, row: int) -> Edge:
+        edges, names = self.edges, self.names
+        ends = names[edges.sources[row]], names[edges.targets[row]]
+        link = edges.tensors[row], edges.consumers[row]
+        return Edge(*ends, 0, *link, edges.states[row], edges.folded.get(row, ()))
 
-    def role(self, name: NodeId) -> Role:
-        part = self.parts[name]
+    def role(self, place: int) -> Role:
+        part = self.parts[place]
         if isinstance(part, Version):
             return "variable"
         return "op" if isinstance(part, Op) and not self.maker.is_value(part) else "constant"
 
-    def is_returned(self, name: NodeId) -> bool:
+    def is_returned(self, place: int) -> bool:
         """Whether the node is a tensor that no op made. If it has edges, it came back from
         Python."""
-        part = self.parts[name]
+        part = self.parts[place]
         return not isinstance(part, (Op, Version)) and self.maker.maker_of(part) is None
 
-    def kind(self, name: NodeId) -> tuple[str, SiteId]:
+    def kind(self, place: int) -> tuple[str, SiteId]:
         """Type and site, which counterparts in the turns of a loop share."""
-        part = self.parts[name]
+        part = self.parts[place]
         if isinstance(part, Op):
-            return part.type, part.site.id
-        return self.node(name).type, SiteId(0)
+            return part.type, part.description.site.id
+        return self.node(place).type, SiteId(0)
 
-    def add(self, edge: Edge) -> None:
-        self.into.add(edge.target, edge)
-        self.out.add(edge.source, edge)
-
-    def exchange(self, others: Mapping[int, Edge]) -> None:
-        """Replace edges; ``others``: ``id`` of an edge → the edge that takes its place."""
-        if others:
-            self.into.exchange(others)
-            self.out.exchange(others)
-
-    def drop(self, names: set[NodeId]) -> None:
-        """Remove nodes and their edges."""
-        if not names:
-            return
-        for name in names:
-            del self.parts[name]
-        self.into.drop(names)
-        self.out.drop(names)
-
-    def edges(self) -> Iterator[Edge]:
-        """All edges, sorted by source; parallel edges come one after the other."""
-        for name in self.parts:
-            edges = self.out.of(name)
-            if len(edges) < 3:
-                yield from edges
-                continue
-            by_target: dict[NodeId, list[Edge]] = {}
-            for edge in edges:
-                by_target.setdefault(edge.target, []).append(edge)
-            for parallel in by_target.values():
-                yield from parallel
-
-    def successors(self, name: NodeId) -> Iterable[NodeId]:
+    def successors(self, place: int) -> Iterable[int]:
         """The nodes that take a value of this one, each once."""
-        return dict.fromkeys([edge.target for edge in self.out.of(name)])
+        return dict.fromkeys([self.edges.targets[row] for row in self.out[place]])
 
-    def predecessors(self, name: NodeId) -> Iterable[NodeId]:
+    def predecessors(self, place: int) -> Iterable[int]:
         """The nodes whose values this one takes, each once."""
-        return dict.fromkeys([edge.source for edge in self.into.of(name)])
+        return dict.fromkeys([self.edges.sources[row] for row in self.into[place]])

@@ -29,7 +29,7 @@ def test_a_call_is_one_node_that_unfolds(grouping: str) -> None:
     (entry,) = (op for op in trace.ops.values() if op.is_compiled_call and op.body)
     (call,) = {group.title for group in tree.groups.values() if group.entry == entry.id}
     assert call == "energy"
-    inside = {node for node, path in tree.home.items() if call in path.split("/")}
+    inside = {node for node, path in zip(graph, tree.home, strict=True) if call in path.split("/")}
     folded = fold(graph, tree, choose_open(graph, tree))
     assert inside.isdisjoint(folded)
     opened = fold(graph, tree, choose_open(graph, tree, unfolded=tree.groups))

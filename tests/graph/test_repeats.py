@@ -71,41 +71,38 @@ def test_many_layers_fold_where_their_sequence_begins_anew() -> None:
 
 
 def test_a_block_of_one_layer_has_the_name_of_the_layer() -> None:
-    inner = Branch("layer", "conv2d_3", 42, None, ["op:1"], 4)
+    inner = Branch("layer", "conv2d_3", 42, None, [0], 4)
     root = Branch("", "", 0, None, [Branch("layer", "conv2d", 42, None, [inner], 4)], 4)
     prune(root, 2)
     (kept,) = root.children
     assert isinstance(kept, Branch)
-    assert (kept.title, kept.children) == ("conv2d_3", ["op:1"])
+    assert (kept.title, kept.children) == ("conv2d_3", [0])
 
 
 def test_a_layer_of_few_ops_and_its_weights_fold_into_one_box() -> None:
     """Dense is three ops and two variables: five boxes."""
     for values, is_kept in ((2, True), (0, False)):
-        dense = Branch("layer", "dense", 1, None, ["op:1", "op:2", "op:3"])
-        root = Branch("", "", 0, None, [dense, "op:4"])
-        weigh(root, {"op:1": values})
+        dense = Branch("layer", "dense", 1, None, [1, 2, 3])
+        root = Branch("", "", 0, None, [dense, 4])
+        weigh(root, {1: values})
         prune(root, 2)
         assert (dense in root.children) is is_kept
 
 
 def test_a_line_with_calls_in_it_folds_under_the_name_that_it_binds() -> None:
-    ops = {
-        f"op:{number}": op_at(7 if number < 9 else 8, number, "Exp", [], [])
-        for number in range(1, 12)
-    }
-    gram = Branch("function", "gram", 7, None, ["op:1", "op:2", "op:3", "op:4"], 4)
-    other = Branch("function", "gram", 3, None, ["op:20"], 4)
-    names = {"op:8": "losses[1]", "op:11": "loss"}
-    root = Branch("", "", 0, None, ["op:5", gram, "op:6", "op:7", "op:8"])
-    root.children += ["op:9", other, "op:10", "op:11", *("op:30", "op:31")]
-    ops |= {f"op:{number}": op_at(0, number, "Exp", [], []) for number in (20, 30, 31)}
-    gather_lines(root, ops, lambda name: names.get(name, ""))
+    lines = {**dict.fromkeys(range(9), 7), **dict.fromkeys(range(9, 12), 8)}
+    ops = [op_at(lines.get(number, 0), number, "Exp", [], []) for number in range(32)]
+    gram = Branch("function", "gram", 7, None, [1, 2, 3, 4], 4)
+    other = Branch("function", "gram", 3, None, [20], 4)
+    names = {8: "losses[1]", 11: "loss"}
+    root = Branch("", "", 0, None, [5, gram, 6, 7, 8])
+    root.children += [9, other, 10, 11, 30, 31]
+    gather_lines(root, ops, lambda number: names.get(number, ""))
     line, *others = root.children
     assert isinstance(line, Branch)
     assert (line.title, line.kind, line.ops) == ("losses", "line", 8)
     assert gram in line.children
-    assert others == ["op:9", other, "op:10", "op:11", "op:30", "op:31"]
+    assert others == [9, other, 10, 11, 30, 31]
 
 
 def test_a_while_loop_turns_where_it_goes_back() -> None:

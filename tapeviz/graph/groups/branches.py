@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...trace.model import Call, CallId, Op, OpId, Trace
-from ..model import NodeId
 from ..nodes import entry_name
 from ..trace_index import enclosing_entries
 from .levels import Kind, Level, OpLevels
@@ -18,14 +17,15 @@ GroupKind = Kind | str
 @dataclass(slots=True)
 class Branch:
     """A group in the making. ``key``: tells it from a neighbour with the same title; ``children``:
-    branches and the nodes of ops, in order; ``ops``: the number of ops in it; ``values``: of values
-    that nothing else takes; ``shape``: the same for branches that are alike."""
+    branches, and numbers of ops (0 ran first), in order; ``ops``: the number of ops in it;
+    ``values``: of values that nothing else takes; ``shape``: the same for branches that are
+    alike."""
 
     kind: GroupKind
     title: str
     line: int
     key: tuple[GroupKind, Any] | None = None
-    children: list[Branch | NodeId] = field(default_factory=list)
+    children: list[Branch | int] = field(default_factory=list)
     ops: int = 0
     values: int = 0
     shape: int = 0
@@ -43,21 +43,16 @@ def inner_first(root: Branch) -> list[Branch]:
     return found[::-1]
 
 
-def plant(
-    root: Branch,
-    ordered: list[tuple[NodeId, Op]],
-    trace: Trace,
-    kinds: frozenset[str] | None,
-) -> None:
+def plant(root: Branch, ops: Sequence[Op], trace: Trace, kinds: frozenset[str] | None) -> None:
     """Put every op into the branches of the functions, loops and layers that it ran in.
 
     ``kinds``: the kinds of groups to make, None for all.
     """
     levels = OpLevels(trace)
-    entries = _Entries(trace, ordered, levels)
+    entries = _Entries(trace, ops, levels)
     calls: dict[CallId | None, Call] = {call.id: call for call in trace.calls}
     stack: list[Branch] = [root]
-    for name, op in ordered:
+    for number, op in enumerate(ops):
         around: Sequence[Level] = levels.of(op)
         if chain := entries.around(op):
             around = list(entries.among(around, op, chain))
@@ -77,7 +72,7 @@ def plant(
             stack[-1].children.append(branch)
             stack.append(branch)
         del stack[depth + 1 :]
-        stack[-1].children.append(name)
+        stack[-1].children.append(number)
 
 
 def _inner_call(trace: Trace, call: Call | None) -> Iterator[Level]:
@@ -96,10 +91,10 @@ class _Entries:
     A call of a compiled function that was not opened is a group of its own, which can be opened.
     """
 
-    def __init__(self, trace: Trace, ordered: list[tuple[NodeId, Op]], levels: OpLevels) -> None:
+    def __init__(self, trace: Trace, ops: Sequence[Op], levels: OpLevels) -> None:
         self._levels = levels
         self._loops = trace.loops
-        self._around = enclosing_entries(trace, frozenset(op.id for _, op in ordered))
+        self._around = enclosing_entries(trace, frozenset([op.id for op in ops]))
         self._own: dict[OpId, tuple[Level, ...]] = {}
         within = (trace.ops.get(call.within) for call in trace.calls if call.within is not None)
         self._asking = {op.runs for op in within if op is not None}

@@ -8,23 +8,26 @@ all turns share come in once.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from typing import Literal
 
 import networkx as nx
+import numpy as np
 from msgspec import structs
+from numpy.typing import NDArray
 
 from ...trace.compiled.model import Loop
 from ...trace.model import Op, OpId
 from ..model import Edge, EdgeState, Frame, Link, Node, NodeId
-from ..op_graph import OpGraph
+from ..op_graph import Edges, OpGraph
+from .matching import Blocks, Matching
 from .opening import OpenGroups, usual_shape
-from .tree import Group, Tree, upwards
+from .tree import Group, Tree, shared_path, upwards
 
 GROUP_PREFIX = "group:"
 _NUMBER = re.compile(r" #\d+$")
+HiddenBy = Literal["closed", "turn", ""]
 
 
 def fold(
@@ -49,6 +52,10 @@ def path_of(node: Node) -> str:
 
 
 class _Folding:
+    """Groups have numbers here: -1 for none, else their place in the tree. What is drawn for a node
+    has a number, too: the place of a node, or ``len(graph)`` and that of a closed group; -1 if
+    nothing is drawn."""
+
     def __init__(
         self, graph: OpGraph, tree: Tree, opening: OpenGroups, framed: Collection[str]
     ) -> None:
@@ -61,48 +68,102 @@ class _Folding:
             if path not in opening.closed and (group.count or path in framed)
         }
         self._frame_of = {"": "", **{path: path for path in self._framed}}
-        self._hidden: dict[str, tuple[str, str]] = {"": ("", "")}
-        self._matches: dict[str, dict[NodeId, NodeId | None]] = {}
-        self._shown: dict[NodeId, NodeId | None] = {}
-        self._by_turn: dict[str, dict[str, list[NodeId]]] | None = None
+        self._paths = list(tree.groups)
+        self._numbers = {path: number for number, path in enumerate(self._paths)} | {"": -1}
+        self._home_paths = tree.home or [""] * len(graph)
+        self._home = np.array([self._numbers[path] for path in self._home_paths], np.int64)
+        parents = [self._numbers[group.parent] for group in tree.groups.values()]
+        self._parents = np.array([*parents, -1], np.int64)
+        """For each group, and at last for none, the one around it."""
+        self._hidden = self._hidden_groups()
 
     def fold(self) -> nx.MultiDiGraph:
         graph, tree = self._graph, self._tree
         result = nx.MultiDiGraph()
-        members: dict[NodeId, list[NodeId]] = {}
-        for name, shown in self._resolved():
-            members.setdefault(shown, []).append(name)
-        for shown, names in members.items():
-            result.add_node(shown)
-            if shown.startswith(GROUP_PREFIX):
-                path = shown.removeprefix(GROUP_PREFIX)
-                own = [n for n in names if self._is_inside(n, path)] or names
-                node = replace(_group_node(graph, tree.groups[path], own), members=tuple(names))
+        direct = self._standing()
+        drawn = self._drawn(direct)
+        for number, members in _by_first(drawn):
+            names = tuple([graph.names[place] for place in members.tolist()])
+            if number >= len(graph):
+                path = self._paths[number - len(graph)]
+                own = members[direct[members] == number].tolist() or members.tolist()
+                node = replace(_group_node(graph, tree.groups[path], own), members=names)
                 if count := tree.groups[path].count:
                     node = replace(node, subtitle=f"× {count} turns", turns=count)
                 home = tree.groups[path].parent
             else:
-                node = graph.node(shown)
-                home = self._stands_in(shown)
+                node = graph.node(number)
+                home = self._stands_in(number)
                 node = self._in_turn(node, home)
-                others = tuple(n for n in names if n != shown)
+                others = tuple(name for name in names if name != node.id)
                 around = tree.groups[home].parent if self._is_turn(home) else home
                 node = replace(node, group=around, members=others) if home or others else node
-            frame = self._frame_around(home)
-            result.add_node(shown, node=node, frame=frame)
-        self._carry_edges(result)
+            result.add_node(node.id, node=node, frame=self._frame_around(home))
+        self._carry_edges(result, drawn)
         result.graph["frames"] = tuple(self._frames(result))
         return result
+
+    def _hidden_groups(self) -> dict[str, tuple[HiddenBy, str]]:
+        """For each group why its nodes are not drawn: ("closed", path of the outermost closed group
+        around it), ("turn", path of the turn that is not the one shown), or ("", "")."""
+        turns, closed = self._opening.turns, self._opening.closed
+        hidden: dict[str, tuple[HiddenBy, str]] = {"": ("", "")}
+        for path, group in self._tree.groups.items():
+            known = hidden[group.parent]
+            if not known[0]:
+                if group.kind == "turn" and turns.get(group.parent, path) != path:
+                    known = ("turn", path)
+                elif path in closed:
+                    known = ("closed", path)
+            hidden[path] = known
+        return hidden
+
+    def _standing(self) -> NDArray[np.int64]:
+        """For each node the number of itself, or of the closed group that it is in; -1 if it is in
+        a turn that is not shown."""
+        size = len(self._graph)
+        closed = self._of_groups("closed")[self._home]
+        standing = np.where(closed >= 0, size + closed, np.arange(size))
+        standing[self._of_groups("turn")[self._home] >= 0] = -1
+        for place in self._tree.ends:
+            why, path = self._hidden[self._home_paths[place]]
+            if why == "closed" and self._tree.is_beside(place, path):
+                standing[place] = place
+        return standing
+
+    def _of_groups(self, hidden_by: HiddenBy) -> NDArray[np.int64]:
+        """For each group, and at last for none, the group by which it is hidden in this way."""
+        found = map(self._hidden.__getitem__, (*self._paths, ""))
+        return np.array(
+            [self._numbers[path] if why == hidden_by else -1 for why, path in found], np.int64
+        )
+
+    def _drawn(self, direct: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each node the number of what is drawn for it. ``direct``: see :meth:`_standing`."""
+        is_away = direct < 0
+        if not is_away.any():
+            return direct
+        turns = {
+            self._numbers[repeat]: self._numbers[turn]
+            for repeat, turn in self._opening.turns.items()
+        }
+        turn_of = self._of_groups("turn")[self._home]
+        matching = Matching(self._graph, self._home, self._parents[:-1], turn_of, turns)
+        match = matching.counterparts()
+        at = match.copy()
+        while (further := (at >= 0) & is_away[at]).any():
+            at[further] = match[at[further]]
+        return np.where(is_away, np.where(at >= 0, direct[at], -1), direct)
 
     def _is_turn(self, path: str) -> bool:
         """Whether the group is a turn, which folds only with its repeat."""
         return bool(path) and self._tree.groups[path].kind == "turn"
 
-    def _stands_in(self, name: NodeId) -> str:
+    def _stands_in(self, place: int) -> str:
         """The path of the innermost open group around a node that is drawn by itself."""
-        home = self._tree.home.get(name, "")
-        kind, path = self._why_hidden(home)
-        return self._tree.groups[path].parent if kind == "closed" else home
+        home = self._home_paths[place]
+        why, path = self._hidden[home]
+        return self._tree.groups[path].parent if why == "closed" else home
 
     def _in_turn(self, node: Node, home: str) -> Node:
         """The node, with its value in the turns shown of the compiled loops around it."""
@@ -136,9 +197,6 @@ class _Folding:
         self._frame_of.update(dict.fromkeys(unknown, found))
         return found
 
-    def _is_inside(self, name: NodeId, path: str) -> bool:
-        return f"{self._tree.home.get(name, '')}/".startswith(f"{path}/")
-
     def _frames(self, result: nx.MultiDiGraph) -> list[Frame]:
         frames = {path for _, path in result.nodes(data="frame")}
         used = {above for path in frames for above in upwards(path)}
@@ -165,264 +223,119 @@ class _Folding:
             found.append(frame)
         return found
 
-    @cached_property
-    def _places(self) -> Mapping[NodeId, int]:
-        return {name: place for place, name in enumerate(self._graph)}
-
-    # What stands for a node.
-
-    def _resolved(self) -> Iterator[tuple[NodeId, NodeId]]:
-        """Each node with the id of the node that is drawn for it, if there is one."""
-        home_of, ends, shown = self._tree.home, self._tree.ends, self._shown
-        known: dict[str, tuple[dict[NodeId, NodeId | None] | None, NodeId]] = {}
-        """For each group the counterparts of its nodes, or the node that stands for them all."""
-        for name in self._graph:
-            home = home_of.get(name, "")
-            if home not in known:
-                kind, path = self._why_hidden(home)
-                match = self._matched(path) if kind == "turn" else None
-                known[home] = match, group_id(path) if kind == "closed" else ""
-            match, group = known[home]
-            found: NodeId | None
-            if match is not None:  # nearly all nodes of a long loop
-                other = match.get(name)
-                found = None if other is None else shown.get(other) or self._resolve(other)
-            elif group and name not in ends:
-                found = group
-            else:
-                found = self._resolve(name)
-            shown[name] = found
-            if found is not None:
-                yield name, found
-
-    def _resolve(self, name: NodeId) -> NodeId | None:
-        """The id of the node that is drawn for this one; None if there is none."""
-        if name in self._shown:
-            return self._shown[name]
-        kind, path = self._why_hidden(self._tree.home.get(name, ""))
-        if not kind:
-            found: NodeId | None = name
-        elif kind == "closed":
-            found = name if self._tree.is_beside(name, path) else group_id(path)
-        else:
-            match = self._matched(path).get(name)
-            found = self._resolve(match) if match is not None else None
-        self._shown[name] = found
-        return found
-
-    def _why_hidden(self, home: str) -> tuple[str, str]:
-        """("closed", path of the outermost closed group around a group), ("turn", path of a repeat
-        that shows another turn), or ("", "") if the group is visible."""
-        unknown: list[str] = []
-        while home not in self._hidden:
-            unknown.append(home)
-            home = self._tree.groups[home].parent
-        known = self._hidden[home]
-        for home in reversed(unknown):
-            group = self._tree.groups[home]
-            if not known[0]:
-                shown = self._opening.turns.get(group.parent)
-                if shown is not None and group.kind == "turn" and shown != home:
-                    known = ("turn", group.parent)
-                elif home in self._opening.closed:
-                    known = ("closed", home)
-            self._hidden[home] = known
-        return known
-
-    def _matched(self, repeat: str) -> dict[NodeId, NodeId | None]:
-        """For each node in a hidden turn its counterpart in the turn shown.
-
-        A node without one takes the counterpart of a node that it is made from, else of one that
-        takes it.
-        """
-        if repeat in self._matches:
-            return self._matches[repeat]
-        turns = self._nodes_of_turns(repeat)
-        shown = self._opening.turns[repeat]
-        standing = turns.get(shown, [])
-        found: dict[NodeId, NodeId | None] = {}
-        self._matches[repeat] = found
-        others: list[list[NodeId]] = []
-        keys: dict[NodeId, Hashable] = {}
-        for turn, names in turns.items():
-            if turn == shown:
-                continue
-            if self._are_alike(names, standing):
-                found.update(zip(names, standing, strict=True))
-            else:
-                others.append(names)
-                keys |= self._keys(names)
-        counterpart = self._with_keys(standing, set(keys.values()))
-        for names in others:
-            for name in names:
-                found[name] = counterpart.get(keys[name])
-            for name in names:
-                if found[name] is None:
-                    near = [p for p in self._graph.predecessors(name) if found.get(p) is not None]
-                    if near:
-                        found[name] = found[max(near, key=self._places.__getitem__)]
-            for name in reversed(names):
-                if found[name] is None:
-                    near = [p for p in self._graph.successors(name) if found.get(p) is not None]
-                    if near:
-                        found[name] = found[min(near, key=self._places.__getitem__)]
-        return found
-
-    def _nodes_of_turns(self, repeat: str) -> dict[str, list[NodeId]]:
-        """The nodes in each turn of a repeat, in order."""
-        if self._by_turn is None:
-            self._by_turn = {path: {} for path in self._opening.turns}
-            lists: dict[str, list[list[NodeId]]] = {}
-            for name in self._graph:
-                home = self._tree.home.get(name, "")
-                if home not in lists:
-                    lists[home] = self._lists_around(home)
-                for names in lists[home]:
-                    names.append(name)
-        return self._by_turn[repeat]
-
-    def _lists_around(self, home: str) -> list[list[NodeId]]:
-        """The lists, one for each repeat around a group, of the nodes in a turn."""
-        assert self._by_turn is not None
-        found: list[list[NodeId]] = []
-        turn = ""
-        for path in upwards(home):
-            if path in self._by_turn and turn:
-                found.append(self._by_turn[path].setdefault(turn, []))
-            turn = path
-        return found
-
-    def _are_alike(self, names: list[NodeId], others: list[NodeId]) -> bool:
-        """Whether two turns have the same ops and values, in order: most have."""
-        if len(names) != len(others):
-            return False
-        parts, role = self._graph.parts, self._graph.role
-        for name, other in zip(names, others, strict=True):
-            part, two = parts[name], parts[other]
-            if isinstance(part, Op) and isinstance(two, Op):
-                if part.type != two.type:
-                    return False
-                if part.description is not two.description and part.site.id != two.site.id:
-                    return False
-            elif isinstance(part, Op) or isinstance(two, Op) or role(name) != role(other):
-                return False
-        return True
-
-    def _with_keys(self, names: list[NodeId], wanted: set[Hashable]) -> dict[Hashable, NodeId]:
-        """The nodes of a turn by their keys, with at least the ``wanted`` ones that are there."""
-        if not wanted:
-            return {}
-        found = {key: name for name, key in self._keys(names, 2 * len(wanted)).items()}
-        if wanted <= found.keys():  # a long turn beside short ones: its beginning has them
-            return found
-        return {key: name for name, key in self._keys(names).items()}
-
-    def _keys(self, turn: list[NodeId], most: int | None = None) -> dict[NodeId, Hashable]:
-        """The key of each node within its turn: type, source position and a running number; for a
-        value the key of the first node that takes it. ``most``: only of so many first nodes, and
-        not of values that later ones take."""
-        seen: Counter[Hashable] = Counter()
-        keys: dict[NodeId, Hashable] = {}
-        inside, names = set(turn), turn[:most]
-        within = set(names)
-        for name in names:
-            if (op := self._graph.op(name)) is not None:
-                key: Hashable = (op.type, op.site.id)
-                seen[key] += 1
-                keys[name] = (key, seen[key])
-        for name in names:
-            if name not in keys:
-                around = (*self._graph.successors(name), *self._graph.predecessors(name))
-                near = [other for other in around if other in inside]
-                if near and near[0] not in within:
-                    continue
-                key = (self._graph.role(name), keys.get(near[0]) if near else None)
-                seen[key] += 1
-                keys[name] = (key, seen[key])
-        return keys
-
     # Edges.
 
-    def _carry_edges(self, result: nx.MultiDiGraph) -> None:
-        merged: dict[tuple[NodeId, NodeId, bool], list[Edge]] = {}
-        native: set[tuple[NodeId, NodeId, bool]] = set()
-        shown = self._shown
-        for edge in self._graph.edges():
-            source, target = edge.source, edge.target
-            start, end = shown.get(source), shown.get(target)
-            if start is None or end is None or (start == end and end != target):
+    def _carry_edges(self, result: nx.MultiDiGraph, drawn: NDArray[np.int64]) -> None:
+        """Add the edges between the nodes drawn, merged where they have the same ends."""
+        graph, size = self._graph, len(self._graph)
+        rows = _by_source(graph.edges, size)
+        sources = np.array(graph.edges.sources, np.int64)[rows]
+        targets = np.array(graph.edges.targets, np.int64)[rows]
+        starts, ends = drawn[sources], drawn[targets]
+        carried = self._are_carried(self._home[sources], self._home[targets])
+        native = (starts == sources) & (ends == targets) & (starts != ends)
+        kept = (starts >= 0) & (ends >= 0) & ~native
+        kept &= (starts != ends) | ((ends == targets) & carried)
+        for row in rows[native].tolist():
+            edge = graph.edge(row)
+            number = result.number_of_edges(edge.source, edge.target)
+            made = structs.replace(edge, key=number) if number else edge
+            result.add_edge(edge.source, edge.target, number, edge=made)
+        own = set(zip(starts[native].tolist(), ends[native].tolist(), strict=True))
+        # Of edges from turn to turn the one into the turn shown comes first.
+        is_first = (ends == targets) & carried
+        chosen = np.flatnonzero(kept)
+        ends_of = (starts * (size + len(self._paths)) + ends) * 2 + carried
+        for _, some in _by_first(ends_of[chosen]):
+            places = chosen[some]
+            pair, is_carried = (int(starts[places[0]]), int(ends[places[0]])), carried[places[0]]
+            if pair in own and not is_carried:
                 continue
-            if start == source and end == target:
-                number = result.number_of_edges(source, target)
-                made = structs.replace(edge, key=number) if number else edge
-                result.add_edge(source, target, number, edge=made)
-                native.add((start, end, False))
-                continue
-            carried = self._is_carried(source, target)
-            if start == end and not carried:
-                continue
-            ends = (start, end, carried)
-            if end == target and carried:  # the edge into the turn shown comes first
-                merged.setdefault(ends, []).insert(0, edge)
-            else:
-                merged.setdefault(ends, []).append(edge)
-        for (start, end, carried), some in merged.items():
-            if (start, end, False) in native and not carried:
-                continue
+            start, end = map(self._name, pair)
+            leading = is_first[places]
+            order = np.concatenate((places[leading][::-1], places[~leading]))
             entry = result.nodes[end]["node"].op if end.startswith(GROUP_PREFIX) else None
             number = result.number_of_edges(start, end)
-            made = structs.replace(_merged(start, end, some, entry), key=number, is_carried=carried)
+            edge = _merged(graph.edges, (start, end), rows[order].tolist(), entry)
+            made = structs.replace(edge, key=number, is_carried=bool(is_carried))
             result.add_edge(start, end, number, edge=made)
-        self._carry_back(result)
+        self._carry_back(result, drawn)
 
-    def _carry_back(self, result: nx.MultiDiGraph) -> None:
+    def _name(self, number: int) -> NodeId:
+        """The id of the node with this number that is drawn."""
+        size = len(self._graph)
+        return self._graph.names[number] if number < size else group_id(self._paths[number - size])
+
+    def _carry_back(self, result: nx.MultiDiGraph, drawn: NDArray[np.int64]) -> None:
         """Add the edges of values that a turn of an open compiled loop hands to the next."""
         for path in self._opening.numbers:
             loop = self._tree.groups[path].loop
             for edge in self._graph.carried.get(loop.op, ()) if loop is not None else ():
-                source, target = self._shown.get(edge.source), self._shown.get(edge.target)
-                inside = (edge.source, edge.target) == (source, target)
-                if inside and path not in self._opening.closed:
+                ends = map(self._graph.places.__getitem__, (edge.source, edge.target))
+                is_drawn = all(drawn[place] == place for place in ends)
+                if is_drawn and path not in self._opening.closed:
                     number = result.number_of_edges(edge.source, edge.target)
                     result.add_edge(
                         edge.source, edge.target, number, edge=structs.replace(edge, key=number)
                     )
 
-    def _is_carried(self, source: NodeId, target: NodeId) -> bool:
-        """Whether an edge leads from one turn of an open repeat into a later one."""
-        home, other = self._tree.home.get(source, ""), self._tree.home.get(target, "")
-        if not home or not other or home == other:
-            return False
-        groups = self._tree.groups
-        shared = groups[home].parent
-        if shared != groups[other].parent:  # of most edges both ends are in turns side by side
-            shared = ""
-            for part, two in zip(home.split("/"), other.split("/"), strict=False):
-                if part != two:
-                    break
-                shared = f"{shared}/{part}" if shared else part
-        return shared in self._opening.turns and shared not in self._opening.closed
+    def _are_carried(
+        self, homes: NDArray[np.int64], others: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Whether edges lead from one turn of an open repeat into a later one; ``homes``,
+        ``others``: the groups of their ends."""
+        turns, closed = self._opening.turns, self._opening.closed
+        is_open = np.array([path in turns and path not in closed for path in (*self._paths, "")])
+        shared = self._parents[homes]
+        apart = (homes >= 0) & (others >= 0) & (homes != others)
+        # Of most edges both ends are in turns side by side.
+        deep = np.flatnonzero(apart & (shared != self._parents[others]))
+        known: dict[tuple[int, int], int] = {}
+        for at, home, other in zip(deep, homes[deep].tolist(), others[deep].tolist(), strict=True):
+            if (home, other) not in known:
+                both = {self._paths[home], self._paths[other]}
+                known[home, other] = self._numbers[shared_path(both)]
+            shared[at] = known[home, other]
+        found: NDArray[np.bool_] = apart & is_open[shared]
+        return found
 
 
-def _merged(source: NodeId, target: NodeId, edges: list[Edge], entry: OpId | None) -> Edge:
+def _by_source(edges: Edges, count: int) -> NDArray[np.int64]:
+    """The rows of all edges, sorted by source; parallel edges come one after the other."""
+    sources, targets = np.array(edges.sources, np.int64), np.array(edges.targets, np.int64)
+    _, firsts, pairs = np.unique(sources * count + targets, return_index=True, return_inverse=True)
+    return np.lexsort((firsts[pairs], sources))
+
+
+def _by_first(keys: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Each number that is not negative with its indices, in the order in which they come first."""
+    blocks = Blocks(keys)
+    for at in np.argsort(blocks.order[blocks.starts]).tolist():
+        yield int(blocks.keys[at]), blocks.block(at)
+
+
+def _merged(
+    edges: Edges, ends: tuple[NodeId, NodeId], rows: Sequence[int], entry: OpId | None
+) -> Edge:
     """One edge for several; the link into a recorded operation itself comes first."""
-    links: list[Link] = list(dict.fromkeys(link for edge in edges for link in edge.links))
-    links.sort(key=lambda link: entry is None or link[1] != entry)
-    is_recorded = any(edge.state == "recorded" for edge in edges)
+    links: list[Link] = list(dict.fromkeys(edges.links(rows)))
+    if entry is not None:
+        links.sort(key=lambda link: link[1] != entry)
+    is_recorded = any(edges.states[row] == "recorded" for row in rows)
     (tensor, consumer), *others = links
     state: EdgeState = "recorded" if is_recorded else "unrecorded"
-    return Edge(source, target, 0, tensor, consumer, state, tuple(others))
+    return Edge(*ends, 0, tensor, consumer, state, tuple(others))
 
 
-def _group_node(graph: OpGraph, group: Group, members: Sequence[NodeId]) -> Node:
+def _group_node(graph: OpGraph, group: Group, members: Sequence[int]) -> Node:
     """The node of a closed group."""
-    maker, path, entry = graph.maker, group.path, group.entry
-    parts = [graph.parts[name] for name in members]
+    maker, edges, path, entry = graph.maker, graph.edges, group.path, group.entry
+    parts = [graph.parts[place] for place in members]
     ops = [part for part in parts if isinstance(part, Op) or maker.is_outside(part)]
     inside = set(members)
-    outward = (edge for name in members for edge in graph.out.of(name))
-    given = {edge.tensor for edge in outward if edge.target not in inside}
-    ends = [name for name in members if inside.isdisjoint(graph.successors(name))]
+    outward = (row for place in members for row in graph.out[place])
+    given = {edges.tensors[row] for row in outward if edges.targets[row] not in inside}
+    ends = [place for place in members if inside.isdisjoint(graph.successors(place))]
     tensor = given.pop() if len(given) == 1 else None
     if tensor is None and len(ends) == 1:
         tensor = graph.node(ends[0]).tensor

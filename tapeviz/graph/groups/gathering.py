@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ...trace.model import Op
-from ..model import NodeId
 from .branches import Branch, inner_first
 from .shapes import Shapes
 from .stretches import find_stretches
@@ -28,10 +27,10 @@ def prune(root: Branch, least_turns: int) -> None:
         branch.children = _pruned(branch, least_turns)
 
 
-def _pruned(branch: Branch, least_turns: int) -> list[Branch | NodeId]:
-    kept: list[Branch | NodeId] = []
+def _pruned(branch: Branch, least_turns: int) -> list[Branch | int]:
+    kept: list[Branch | int] = []
     for child in branch.children:
-        if isinstance(child, str):
+        if isinstance(child, int):
             kept.append(child)
             continue
         turns = [
@@ -58,7 +57,7 @@ def _is_large(branch: Branch) -> bool:
     return branch.ops + (branch.values if is_layer else 0) >= LEAST_OPS
 
 
-def gather_lines(root: Branch, ops: Mapping[NodeId, Op], name_of: Callable[[NodeId], str]) -> None:
+def gather_lines(root: Branch, ops: Sequence[Op], name_of: Callable[[int], str]) -> None:
     """Group ops of one line.
 
     ``name_of``: the snippet's name of what an op made, empty if it has none; the last op of a line
@@ -68,18 +67,18 @@ def gather_lines(root: Branch, ops: Mapping[NodeId, Op], name_of: Callable[[Node
         _gather_lines_of(branch, ops, name_of)
 
 
-def _gather_lines_of(
-    branch: Branch, ops: Mapping[NodeId, Op], name_of: Callable[[NodeId], str]
-) -> None:
+def _gather_lines_of(branch: Branch, ops: Sequence[Op], name_of: Callable[[int], str]) -> None:
     """Group runs of children of one line. A function that the line calls is one of them."""
-    kept: list[Branch | NodeId] = []
-    run: list[Branch | NodeId] = []
+    if len(branch.children) < LEAST_OPS:
+        return
+    kept: list[Branch | int] = []
+    run: list[Branch | int] = []
     line = 0
 
     def close() -> None:
         if len(run) >= LEAST_OPS:
             last = run[-1]
-            name = name_of(last).partition("[")[0] if isinstance(last, str) else ""
+            name = name_of(last).partition("[")[0] if isinstance(last, int) else ""
             title = name or f"line {line}"
             kept.append(Branch("line", title, line, None, list(run), _size(run)))
         else:
@@ -103,18 +102,18 @@ def _gather_lines_of(
         branch.children = kept
 
 
-def bundle(root: Branch, ops: Mapping[NodeId, Op], shapes: Shapes) -> None:
+def bundle(root: Branch, ops: Sequence[Op], shapes: Shapes) -> None:
     """Make consecutive stretches of children that are alike the turns of a repeat."""
     for branch in inner_first(root):
         _bundle_in(branch, ops, shapes)
 
 
-def _bundle_in(branch: Branch, ops: Mapping[NodeId, Op], shapes: Shapes) -> None:
+def _bundle_in(branch: Branch, ops: Sequence[Op], shapes: Shapes) -> None:
     children = branch.children
     if branch.kind == "loop" or len(children) < _LEAST_TURNS:
         return
     tokens = [shapes.token(child) for child in children]
-    kept: list[Branch | NodeId] = []
+    kept: list[Branch | int] = []
     at = 0
     for start, end, period in find_stretches(tokens, _LEAST_LONG_TURNS):
         count = (end - start) // period
@@ -127,12 +126,12 @@ def _bundle_in(branch: Branch, ops: Mapping[NodeId, Op], shapes: Shapes) -> None
         line = first.line if isinstance(first, Branch) else ops[first].line
         is_named = isinstance(first, Branch) and period == 1
         title = first.title if isinstance(first, Branch) and is_named else f"line {line}"
-        repeat = Branch("loop", title, line)
+        repeat = Branch("loop", title, line, ops=_size(inside))
         for number in range(count):
             part = inside[number * period : (number + 1) * period]
             if period == 1 and isinstance(part[0], Branch):
                 part = part[0].children
-            turn = Branch("turn", f"turn {number + 1}", line, None, list(part))
+            turn = Branch("turn", f"turn {number + 1}", line, None, list(part), _size(part))
             repeat.children.append(turn)
         kept.append(repeat)
         at = start + count * period
@@ -140,7 +139,7 @@ def _bundle_in(branch: Branch, ops: Mapping[NodeId, Op], shapes: Shapes) -> None
     branch.children = kept
 
 
-def cut_into_stretches(root: Branch, ops: Mapping[NodeId, Op]) -> None:
+def cut_into_stretches(root: Branch, ops: Sequence[Op]) -> None:
     """Group the children of branches that still have too many: layers by their names, other
     children by ranges of lines."""
     waiting = [root]
@@ -152,16 +151,14 @@ def cut_into_stretches(root: Branch, ops: Mapping[NodeId, Op]) -> None:
         waiting.extend(child for child in branch.children if isinstance(child, Branch))
 
 
-def _runs(
-    children: Sequence[Branch | NodeId], ops: Mapping[NodeId, Op]
-) -> Iterator[list[Branch | NodeId]]:
+def _runs(children: Sequence[Branch | int], ops: Sequence[Op]) -> Iterator[list[Branch | int]]:
     """At most ``_STRETCHES`` runs of children. If the first child has many others like it, each run
     begins with one of them, so that runs hold the same layers."""
     length = max(-(-len(children) // _STRETCHES), LEAST_OPS)
     likes = [_like(child, ops) for child in children]
     first, least = likes[0], -(-len(children) // _STRETCHES)
     has_rhythm = likes.count(first) * 2 * length >= len(children)
-    run: list[Branch | NodeId] = []
+    run: list[Branch | int] = []
     for child, like in zip(children, likes, strict=True):
         is_next = like == first and len(run) >= least and _size(run) >= LEAST_OPS
         if is_next if has_rhythm and len(run) < 2 * length else len(run) >= length:
@@ -172,14 +169,14 @@ def _runs(
         yield run
 
 
-def _like(child: Branch | NodeId, ops: Mapping[NodeId, Op]) -> str:
+def _like(child: Branch | int, ops: Sequence[Op]) -> str:
     """A layer's name without its number, or the type of an op."""
     if isinstance(child, Branch):
         return child.title.rstrip("0123456789").rstrip("_")
     return ops[child].type
 
 
-def _stretch(run: list[Branch | NodeId], ops: Mapping[NodeId, Op]) -> Branch | NodeId:
+def _stretch(run: list[Branch | int], ops: Sequence[Op]) -> Branch | int:
     if len(run) == 1:
         return run[0]
     layers = [child for child in run if isinstance(child, Branch) and child.kind == "layer"]
@@ -192,5 +189,5 @@ def _stretch(run: list[Branch | NodeId], ops: Mapping[NodeId, Op]) -> Branch | N
     return Branch("line", title, first, None, list(run), _size(run))
 
 
-def _size(run: Sequence[Branch | NodeId]) -> int:
+def _size(run: Sequence[Branch | int]) -> int:
     return sum(child.ops if isinstance(child, Branch) else 1 for child in run)

@@ -28,7 +28,7 @@ class OpenGroups:
 def choose_open(
     nodes: Collection[NodeId],
     tree: Tree,
-    pinned: Collection[NodeId] = (),
+    pinned: Collection[int] = (),
     *,
     folded: Collection[str] = (),
     unfolded: Collection[str] = (),
@@ -38,8 +38,8 @@ def choose_open(
     """Open groups, those with the most ops first, as long as there are at most ``most`` boxes.
 
     Groups of one shape are opened together. Groups that the user ``folded`` or ``unfolded`` stay
-    so. ``pinned`` nodes are never hidden. A recorded operation (custom_gradient) stays closed: the
-    gradient does not pass its inside.
+    so. ``pinned``: places of nodes that are never hidden. A recorded operation (custom_gradient)
+    stays closed: the gradient does not pass its inside.
     """
     return _Chooser(nodes, tree, pinned, folded, unfolded, turns or {}).choose(most)
 
@@ -49,7 +49,7 @@ class _Chooser:
         self,
         nodes: Collection[NodeId],
         tree: Tree,
-        pinned: Collection[NodeId],
+        pinned: Collection[int],
         folded: Collection[str],
         unfolded: Collection[str],
         turns: Mapping[str, int],
@@ -61,15 +61,15 @@ class _Chooser:
         }
         held = {
             path
-            for node in pinned
-            for path in upwards(tree.home.get(node, ""))
-            if not tree.is_beside(node, path)
+            for place in pinned
+            for path in upwards(tree.home[place])
+            if not tree.is_beside(place, path)
         }
         self._held = {path for path in held if tree.groups[path].kind != "entry"}
-        self._leaves = Counter(tree.home.values())
+        self._leaves = Counter(tree.home)
         self._leaves[""] += len(nodes) - len(tree.home)
-        for node, path in tree.ends.items():
-            self._leaves[tree.home[node]] -= 1
+        for place, path in tree.ends.items():
+            self._leaves[tree.home[place]] -= 1
             self._leaves[tree.groups[path].parent] += 1
         self._inside: dict[str, list[Group]] = {}
         for group in tree.groups.values():

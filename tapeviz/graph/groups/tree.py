@@ -7,7 +7,7 @@ group whose children are turns: of a Python loop, or consecutive stretches that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -17,7 +17,7 @@ from msgspec import structs
 from ...errors import go_on
 from ...trace.compiled.model import Loop
 from ...trace.model import Op, OpId, Trace, Version
-from ..model import NodeId, Role
+from ..model import Role
 from ..op_graph import OpGraph
 from ..words import user_name
 from .branches import Branch, GroupKind, plant
@@ -57,17 +57,17 @@ class Group(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """``groups``: by path, outer ones first. ``home``: node → path of its innermost group.
-    ``ends``: pinned node that is the end of a group → path of the outermost such group; it is drawn
-    beside the group while that is folded."""
+    """``groups``: by path, each before those in it. ``home``: for each node, by place, the path of
+    its innermost group, empty for none. ``ends``: place of a pinned node that is the end of a group
+    → path of the outermost such group; it is drawn beside the group while that is folded."""
 
     groups: Mapping[str, Group] = field(default_factory=dict)
-    home: Mapping[NodeId, str] = field(default_factory=dict)
-    ends: Mapping[NodeId, str] = field(default_factory=dict)
+    home: Sequence[str] = ()
+    ends: Mapping[int, str] = field(default_factory=dict)
 
-    def is_beside(self, name: NodeId, path: str) -> bool:
+    def is_beside(self, place: int, path: str) -> bool:
         """Whether a node in this group is drawn beside it while the group is folded."""
-        return f"{path}/".startswith(f"{self.ends[name]}/") if name in self.ends else False
+        return f"{path}/".startswith(f"{self.ends[place]}/") if place in self.ends else False
 
 
 GROUPINGS: Mapping[str, tuple[Kind, ...]] = MappingProxyType(
@@ -88,29 +88,26 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     Raises ``KeyError`` for an unknown key. Takes time linear in ops times depth of groups.
     """
     kinds = frozenset(GROUPINGS[grouping]) if grouping else None
-    # The nodes of ops in the order in which they ran.
-    found = [(name, part) for name, part in graph.parts.items() if isinstance(part, Op)]
-    ordered = sorted(found, key=lambda pair: pair[1].when)
+    places = [place for place, part in enumerate(graph.parts) if isinstance(part, Op)]
+    ops = [part for part in graph.parts if isinstance(part, Op)]
     root = Branch("", "", 0)
-    plant(root, ordered, trace, kinds)
+    plant(root, ops, trace, kinds)
     go_on()
-    values = _own_values(graph)
-    weigh(root, values)
+    weigh(root, _own_values(graph, places))
     prune(root, 2 if len(graph) > _SMALL else _LEAST_LOOP)
-    shapes = Shapes(ordered, trace)
+    shapes = Shapes(ops, trace)
     go_on()
     if kinds is None:
-        ops = dict(ordered)
-        gather_lines(root, ops, lambda name: _user_name(graph, trace, ops[name], name))
+        gather_lines(root, ops, lambda n: _user_name(graph, trace, ops[n], places[n]))
         shapes.count(root)
         bundle(root, ops, shapes)
-        weigh(root, values)
         cut_into_stretches(root, ops)
     shapes.count(root)
     go_on()
     groups: dict[str, Group] = {}
-    home: dict[NodeId, str] = {}
-    _name(root, groups, home, trace.loops)
+    home = [""] * len(graph)
+    for number, path in _name(root, groups, trace.loops):
+        home[places[number]] = path
     _take_in(graph, home, groups)
     if kinds is None:
         _gather_values(graph, home, groups)
@@ -118,25 +115,26 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
 
 
 def _name(
-    root: Branch, groups: dict[str, Group], home: dict[NodeId, str], loops: Mapping[OpId, Loop]
-) -> None:
-    """Fill ``groups`` and ``home``: each branch becomes a group with a path, outer ones first."""
+    root: Branch, groups: dict[str, Group], loops: Mapping[OpId, Loop]
+) -> Iterator[tuple[int, str]]:
+    """Fill ``groups``: each branch becomes a group with a path, outer ones first. Gives each op
+    that is in a group, with the path of the innermost."""
     waiting: list[tuple[Branch, str, str]] = [(root, "", "")]
     while waiting:
         branch, path, parent = waiting.pop()
         if path:
             groups[path] = _group(branch, path, parent, loops)
-        used: Counter[str] = Counter()
+        used: dict[str, int] = {}
         turns: list[str] = []
         inside: list[tuple[Branch, str, str]] = []
         for child in branch.children:
-            if isinstance(child, str):
+            if isinstance(child, int):
                 if path:
-                    home[child] = path
+                    yield child, path
                 continue
             title = child.title.replace("/", "∕")
-            used[title] += 1
-            name = title if used[title] == 1 else f"{title} #{used[title]}"
+            count = used[title] = used.get(title, 0) + 1
+            name = title if count == 1 else f"{title} #{count}"
             inside.append((child, f"{path}/{name}" if path else name, path))
             if child.kind == "turn":
                 turns.append(inside[-1][1])
@@ -161,57 +159,50 @@ def _group(branch: Branch, path: str, parent: str, loops: Mapping[OpId, Loop]) -
     )
 
 
-def _user_name(graph: OpGraph, trace: Trace, op: Op, name: NodeId) -> str:
+def _user_name(graph: OpGraph, trace: Trace, op: Op, place: int) -> str:
     """The snippet's name of what an op made; empty for a node that is drawn by itself."""
     names = (user_name(trace, tensor) for tensor in op.outputs)
-    return "" if name in graph.pinned else next(filter(None, names), "")
+    return "" if place in graph.pinned else next(filter(None, names), "")
 
 
-def _own_values(graph: OpGraph) -> Counter[NodeId]:
-    """For each op the number of variables and constants that it alone takes, without sources."""
-    found: Counter[NodeId] = Counter()
-    is_value = graph.maker.is_value
-    for name, part in graph.parts.items():
-        is_op = isinstance(part, Op) and not is_value(part)
-        if is_op or name in graph.pinned or name in graph.into:
+def _own_values(graph: OpGraph, places: Sequence[int]) -> Counter[int]:
+    """For each op the number of variables and constants that it alone takes, without sources.
+    ``places``: those of the ops, which are known by their numbers here."""
+    found: Counter[int] = Counter()
+    numbers = {place: number for number, place in enumerate(places)}
+    for value in graph.values:
+        if value in graph.pinned or graph.into.count(value):
             continue
-        takers = {edge.target for edge in graph.out.of(name)}
-        if len(takers) == 1:
-            found[takers.pop()] += 1
+        takers = set(graph.successors(value))
+        if len(takers) == 1 and (taker := takers.pop()) in numbers:
+            found[numbers[taker]] += 1
     return found
 
 
-def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group]) -> None:
+def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> None:
     """Put values that only one group takes into it, and versions into the group of their write.
 
     The sources of the picture stay outside.
     """
-    for name, part in graph.parts.items():
-        if not isinstance(part, Version) or name in home:
-            continue
-        for source in graph.predecessors(name):
-            if source in home:
-                home[name] = home[source]
-    within: dict[tuple[str, Hashable], list[NodeId]] = {}
+    for place in graph.values:
+        if isinstance(graph.parts[place], Version):
+            for source in graph.predecessors(place):
+                home[place] = home[source] or home[place]
+    within: dict[tuple[str, Hashable], list[int]] = {}
     turns: dict[str, str] = {"": ""}
     """For each group the innermost turn that it is or that it is in."""
-    is_value = graph.maker.is_value
-    for name, part in reversed(graph.parts.items()):
-        if isinstance(part, Op) and not is_value(part):
+    out, targets = graph.out, graph.edges.targets
+    for place in reversed(graph.values):
+        if home[place] or place in graph.pinned:
             continue
-        if name in home or name in graph.pinned:
+        if graph.into.count(place) and not graph.is_returned(place):
             continue
-        if name in graph.into and not graph.is_returned(name):
-            continue
-        edges = graph.out.of(name)
-        if len(edges) == 1:
-            shared = home.get(edges[0].target, "")
-        else:
-            shared = shared_path({home.get(edge.target, "") for edge in edges})
+        takers = [targets[row] for row in out[place]]
+        shared = home[takers[0]] if len(takers) == 1 else shared_path({home[t] for t in takers})
         while shared and groups[shared].kind == "repeat":
             shared = groups[shared].parent
         if shared:
-            home[name] = groups[shared].path
+            home[place] = shared
             turn = turns.get(shared)
             if turn is None:
                 turn = shared
@@ -219,45 +210,39 @@ def _take_in(graph: OpGraph, home: dict[NodeId, str], groups: Mapping[str, Group
                     turn = groups[turn].parent
                 turns[shared] = turn
             if turn:
-                key = (groups[turn].parent, (graph.role(name), *graph.kind(edges[0].target)))
-                within.setdefault(key, []).append(name)
-    for (repeat, _), names in within.items():
-        if 2 * len(names) < len(groups[repeat].turns):  # only in a few turns, as a first state
-            for name in names:
-                home.pop(name)
-                if groups[repeat].parent:
-                    home[name] = groups[repeat].parent
+                key = (groups[turn].parent, (graph.role(place), *graph.kind(takers[0])))
+                within.setdefault(key, []).append(place)
+    for (repeat, _), places in within.items():
+        if 2 * len(places) < len(groups[repeat].turns):  # only in a few turns, as a first state
+            for place in places:
+                home[place] = groups[repeat].parent
 
 
-def _gather_values(graph: OpGraph, home: dict[NodeId, str], groups: dict[str, Group]) -> None:
+def _gather_values(graph: OpGraph, home: list[str], groups: dict[str, Group]) -> None:
     """Make one group of many values that no op shown made and that are in no group."""
-    found: dict[Role, list[NodeId]] = {"variable": [], "constant": []}
-    is_value = graph.maker.is_value
-    for name, part in graph.parts.items():
-        if isinstance(part, Op) and not is_value(part):
-            continue
-        if name not in home and name not in graph.pinned and name not in graph.into:
-            found[graph.role(name)].append(name)
-    for role, names in found.items():
-        if len(names) > _MOST_VALUES:
+    found: dict[Role, list[int]] = {"variable": [], "constant": []}
+    for place in graph.values:
+        if not (home[place] or place in graph.pinned or graph.into.count(place)):
+            found[graph.role(place)].append(place)
+    for role, places in found.items():
+        if len(places) > _MOST_VALUES:
             path = f"{role}s"
-            groups[path] = Group(path, "values", path, 0, "", len(names), -len(groups))
-            home.update(dict.fromkeys(names, path))
+            groups[path] = Group(path, "values", path, 0, "", len(places), -len(groups))
+            for place in places:
+                home[place] = path
 
 
-def _ends(
-    graph: OpGraph, home: Mapping[NodeId, str], groups: Mapping[str, Group]
-) -> dict[NodeId, str]:
-    found: dict[NodeId, str] = {}
-    for name in graph.pinned:
-        for path in upwards(home.get(name, "")):
-            takers = (f"{home.get(taker, '')}/" for taker in graph.successors(name))
+def _ends(graph: OpGraph, home: Sequence[str], groups: Mapping[str, Group]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for pinned in sorted(graph.pinned):
+        for path in upwards(home[pinned]):
+            takers = (f"{home[taker]}/" for taker in graph.successors(pinned))
             is_plain = groups[path].kind in ("layer", "function", "line", "backward")
             if not is_plain or groups[path].ops <= LEAST_OPS:
                 break
             if any(taker.startswith(f"{path}/") for taker in takers):
                 break
-            found[name] = path
+            found[pinned] = path
     return found
 
 
