@@ -22,6 +22,7 @@ from .flow.dataflow import EdgesInto, Position
 from .model import Warned
 from .numbers.rounding import rounding_only
 from .python.terms import lost_term, unrecorded_term
+from .python.uncollected import uncollected_variable
 from .status import status_of
 
 _COMPARING = ops_with("difference")
@@ -85,6 +86,8 @@ def no_sources(facts: CallFacts) -> Iterator[Warned]:
     """Weights that were listed before a layer had any: the gradient of nothing is an empty list."""
     call = facts.call
     if call.sources or not call.targets or not call.is_direct or not call.line:
+        return
+    if any(uncollected_variable(facts)):
         return
     yield Warned(
         "no-sources",
@@ -344,6 +347,7 @@ def _words(shape: tuple[int, ...]) -> str:
 WARNINGS: tuple[Look, ...] = (
     broadcast_loss,
     no_sources,
+    uncollected_variable,
     summed_target,
     shared_ties,
     half_assigned,

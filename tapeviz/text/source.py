@@ -25,6 +25,9 @@ class TextSpan(NamedTuple):
     end_column: int = -1
 
 
+_LAYERS = ("Layer", "Model", "Sequential")
+
+
 class SourceText:
     """A snippet that can be asked what stands where. Text that does not parse has no calls."""
 
@@ -182,6 +185,27 @@ class SourceText:
                 package = (node.module or "").partition(".")[0]
                 names |= {n.asname or n.name for n in node.names if package in _PACKAGES}
         return frozenset(names)
+
+    @cached_property
+    def variables_of_layers(self) -> frozenset[int]:
+        """The lines on which a class made from one of Keras gives itself a ``tf.Variable``."""
+        layers, lines = set(_LAYERS), set[int]()
+        for owner in ast.walk(self.tree) if self.tree else ():
+            if not isinstance(owner, ast.ClassDef):
+                continue
+            bases = [ast.unparse(base).split(".") for base in owner.bases]
+            if not any(base[-1] in layers or "layers" in base for base in bases):
+                continue
+            layers.add(owner.name)
+            for node in ast.walk(owner):
+                if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+                    continue
+                path = ast.unparse(node.value.func).split(".")
+                is_variable = path[-1] == "Variable" and path[0] in self._tensorflow
+                is_attribute = any(isinstance(target, ast.Attribute) for target in node.targets)
+                if is_variable and is_attribute and "keras" not in path:
+                    lines.add(node.lineno)
+        return frozenset(lines)
 
     def _bytes(self, span: TextSpan) -> int:
         """The span's end column in UTF-8 bytes, as ``ast`` counts."""

@@ -56,6 +56,30 @@ def _custom(name: str, kind: str | None, returned: str, gradient: str) -> Odd:
     )
 
 
+def _uncollected(name: str, is_odd: bool, sources: str) -> Odd:
+    mark = f"  {MARK}" if is_odd else ""
+    return _odd(
+        name,
+        "uncollected" if is_odd else None,
+        f"""
+        class Gain(tf.keras.layers.Dense):
+            def __init__(self):
+                super().__init__(1)
+                self.by = tf.Variable(2.0){mark}
+                self.calls = tf.Variable(0.0)
+            def call(self, given):
+                self.calls.assign_add(1.0)
+                return super().call(given) * self.by * self.calls
+        gain = Gain()
+        gain(tf.ones([1, 2]))
+        weights = trainable_variables = gain.trainable_variables
+        with tf.GradientTape() as t:
+            out = tf.reduce_sum(gain(tf.ones([1, 2])))
+        t.gradient(out, {sources})
+        """,
+    )
+
+
 ODDS = (
     _odd(
         "weights listed before the first call",
@@ -78,6 +102,8 @@ ODDS = (
         t.gradient(out, layer.trainable_variables)
         """,
     ),
+    _uncollected("a variable that Keras does not collect", True, "trainable_variables"),
+    _uncollected("a variable asked for beside the collected ones", False, "weights + [gain.by]"),
     _custom("half the slope", "custom-gradient", "a * a", "upstream * a"),
     _custom("the right slope", None, "a * a", "2.0 * upstream * a"),
     _custom("a slope for rounding", None, "tf.round(a)", "upstream"),

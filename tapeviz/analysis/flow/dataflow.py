@@ -232,6 +232,12 @@ class DataFlow:
         return frozenset(tensor for tensor in targets if tensor is not None)
 
     @cached_property
+    def sources(self) -> frozenset[TensorId]:
+        """The sources of gradient calls."""
+        sources = (source.tensor for call in self.trace.calls for source in call.sources)
+        return frozenset(tensor for tensor in sources if tensor is not None)
+
+    @cached_property
     def gone_out(self) -> frozenset[TensorId]:
         """The tensors whose value left TensorFlow."""
         return frozenset(leave.tensor for leave in self.trace.leaves)
