@@ -51,6 +51,16 @@ def notebook_source(text: str) -> str:
     return "\n".join(f"# %%\n{_python(source)}\n" for source in sources)
 
 
+def code_in(text: str) -> str:
+    """A pasted text; of one that is a whole notebook, as an editor shows its file, the code."""
+    if not text.lstrip().startswith("{") or '"cells"' not in text or len(text) > _LARGEST:
+        return text
+    try:
+        return notebook_source(text)
+    except TapevizError:
+        return text
+
+
 def _code(notebook: dict[str, Any]) -> Iterator[str]:
     for cell in _cells(notebook):
         if not isinstance(cell, dict):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tapeviz.errors import TapevizError
-from tapeviz.notebook import notebook_source, read_notebook
+from tapeviz.notebook import code_in, notebook_source, read_notebook
 from tapeviz.repair import repair
 
 
@@ -31,6 +31,12 @@ def test_code_cells_are_joined_in_order() -> None:
         language_info={"name": "python"},
     )
     assert notebook_source(text) == "# %%\nx = 1\ny = 2\n\n# %%\nz = x + y\n"
+
+
+def test_only_a_whole_notebook_is_read_as_such() -> None:
+    assert code_in("\n" + notebook(cell("x = 1"))) == "# %%\nx = 1\n"
+    for text in ('{"cells": 3}', notebook(cell("x = 1"))[:-9], "{'cells': 1}", "x = 1"):
+        assert code_in(text) == text
 
 
 def test_magics_are_left_to_repair_and_other_languages_become_comments() -> None:

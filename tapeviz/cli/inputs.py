@@ -22,7 +22,7 @@ from ..kernel import (
     choose_kernel,
     own_interpreter,
 )
-from ..notebook import read_notebook
+from ..notebook import code_in, read_notebook
 from ..recording import Recorder, Reply, Silent, Snippet
 from ..shares import ShareTable, share_tables
 from ..source_files import read_text
@@ -235,7 +235,7 @@ def chosen_kernel(options: argparse.Namespace) -> KernelChoice:
 def snippet(name: str, options: argparse.Namespace) -> Snippet:
     """The text of a file, a notebook's code cells, or standard input."""
     if name == "-":
-        text, filename, directory = sys.stdin.read(), "<stdin>", Path.cwd()
+        text, filename, directory = code_in(sys.stdin.read()), "<stdin>", Path.cwd()
     else:
         path = Path(name)
         text = read_notebook(path) if path.suffix == ".ipynb" else read_text(path)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from .page import LineEdit, Page
 
 _NUMBERED = re.compile(
-    r"^[ \t]*(\d{1,6})(?:[.:|)\]│](?!\d)|(?=[ \t]|$)|(?P<glued>(?=[A-Za-z_@#])))([ \t]*)(.*)$"
+    r"^[ \t]*(?:(?:❱|→|-+>)[ \t]+)?(\d{1,6})(?:[.:|)\]│](?!\d)|[ \t]+[|│](?=[ \t]|$)|(?=[ \t]|$)"
+    r"|(?P<glued>(?=[A-Za-z_@#])))([ \t]*)(.*)$"
 )
 _FAR = 4
 """Most numbers left out in a row: pages drop blank lines and count them all the same."""

@@ -179,3 +179,11 @@ def test_dropped_files_are_not_pasted_as_text(qtbot: QtBot, editor: Editor) -> N
         data = QMimeData()
         data.setText("a\nb")
         editor.insertFromMimeData(data)
+
+
+def test_the_json_of_a_notebook_is_pasted_as_its_code(qtbot: QtBot, editor: Editor) -> None:
+    data = QMimeData()
+    data.setText('{"cells": [{"cell_type": "code", "source": ["x = 1\\n", "y = 2"]}]}')
+    with qtbot.waitSignal(editor.pasted):
+        editor.insertFromMimeData(data)
+    assert editor.toPlainText() == "# %%\nx = 1\ny = 2\n"

@@ -199,6 +199,12 @@ def in_diff_fence(code: str) -> str:
     return "\n".join(["```diff", *_marked(code), "```", ""])
 
 
+def numbered_in_frame(code: str) -> str:
+    """As a code frame shows it, with a mark at one line."""
+    lines = enumerate(code.splitlines(), 1)
+    return "\n".join(f"{'❱ ' if n == 2 else '  '}{n:3} | {line}".rstrip() for n, line in lines)
+
+
 def numbered_ragged(code: str) -> str:
     return "\n".join(f"{number}. {line}" for number, line in enumerate(code.splitlines(), 1))
 

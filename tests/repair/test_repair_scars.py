@@ -14,6 +14,7 @@ SCARS: tuple[Scar, ...] = (
     snippets.prompted,
     snippets.notebook_prompted,
     snippets.numbered,
+    snippets.numbered_in_frame,
     snippets.as_diff,
     snippets.in_diff_fence,
     snippets.numbered_ragged,

@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit
 
 from ...canvas.tips import show_tip
+from ...notebook import code_in
 from ..look import CODE, Theme, colour, font, mix
 from . import editing
 from .brackets import bracket_pair
@@ -368,8 +369,13 @@ class Editor(QPlainTextEdit):
     def insertFromMimeData(self, source: QMimeData) -> None:
         if source.hasUrls() and not source.hasText():
             return
-        super().insertFromMimeData(source)
-        if "\n" in source.text():
+        pasted = source.text()
+        code = code_in(pasted)
+        if code != pasted:
+            self.insertPlainText(code)
+        else:
+            super().insertFromMimeData(source)
+        if "\n" in code:
             self.pasted.emit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
