@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 # Each the body of a function of x, a tensor of three float64 numbers.
 BODIES = {
+    "a number of Python that becomes a constant": """
+        share = tf.constant(float(x[0])) * tf.constant(0.0)
+        return tf.constant(float(x[0]), tf.float64) ** 2 + tf.cast(share, tf.float64)
+    """,
     "ufunc of an array": "return tf.reduce_sum(tf.constant(np.sin(x.numpy()) ** 2))",
     "ufunc of a tensor": "return tf.reduce_sum(tf.constant(np.exp(x)) * 2.0)",
     "several ufuncs": """

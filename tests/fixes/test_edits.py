@@ -671,6 +671,58 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
         """,
     ),
     (
+        "left-tensorflow",
+        5,
+        """
+        def draw(mean, logvar):
+            return e * np.exp(logvar * 0.5) + mean
+        with tf.GradientTape() as tape:
+            mean, logvar = tf.unstack(h)
+            z = draw(mean.numpy(), logvar.numpy())
+        tape.gradient(z, h)
+        """,
+        """
+        def draw(mean, logvar):
+            return e * tf.exp(logvar * 0.5) + mean
+        with tf.GradientTape() as tape:
+            mean, logvar = tf.unstack(h)
+            z = draw(mean, logvar)
+        tape.gradient(z, h)
+        """,
+    ),
+    (
+        "assign",
+        8,
+        """
+        w = tf.Variable(1.0)
+        def loss():
+            return w * w
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = loss()
+            g = inner.gradient(y, w)
+            w.assign_sub(rate * g)
+            last = loss()
+        outer.gradient(last, rate)
+        """,
+        """
+        w = tf.Variable(1.0)
+        def loss():
+            return w * w
+        w_variable = w
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                inner.watch(w)
+                y = loss()
+            g = inner.gradient(y, w)
+            w = w - rate * g
+            last = loss()
+        w_variable.assign(w)
+        w = w_variable
+        outer.gradient(last, rate)
+        """,
+    ),
+    (
         "outside-tape",
         1,
         """

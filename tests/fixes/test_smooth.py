@@ -361,7 +361,7 @@ def test_values_are_shared_among_the_cells_around() -> None:
 
 def test_a_mapped_dataset_is_mapped_where_it_is_walked_through() -> None:
     text = (
-        "ds = tf.data.Dataset.zip((a, b)).map(lambda p, q: p * q * x).prefetch(2)\n"
+        "ds = tf.data.Dataset.zip((a, b)).map(lambda p, q: p * q * x).batch(1).prefetch(2)\n"
         "with tf.GradientTape() as tape:\n    for i, v in enumerate(ds.take(2)):\n"
         "        loss += v\ntape.gradient(loss, x)\n"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import libcst as cst
 
@@ -81,11 +81,7 @@ def _replace_state(
     call_with_one_weight(plan, receiver, new, region.statements)
     if region.loop is not None:
         plan.before(region.loop, f"{new} = {name}")
-
-        def watched(asked: cst.BaseExpression) -> str:
-            return new if any(True for _ in reads_of(source, receiver, [asked])) else ""
-
-        watch_inside(plan, region.statements, block, watched)
+        watch_inside(plan, region.statements, block, _where_read(source, receiver, new))
     following = [write, *_others(source, write, region)]
     for place, following_write in enumerate(following):
         is_first = place == 0 and region.loop is None
@@ -98,6 +94,13 @@ def _replace_state(
     if write.is_whole and not any(True for _ in reads_of(source, receiver, write.values)):
         _ask_for(case, plan, block, receiver, new)
     return new
+
+
+def _where_read(
+    source: ParsedSource, receiver: cst.BaseExpression, new: str
+) -> Callable[[cst.BaseExpression], str]:
+    """``new`` for an expression that reads the variable, nothing for another."""
+    return lambda asked: new if any(True for _ in reads_of(source, receiver, [asked])) else ""
 
 
 def _others(source: ParsedSource, write: Write, region: Region) -> list[Write]:
@@ -200,6 +203,7 @@ def rebind_name(case: FixCase) -> Iterator[Edit]:
         for function in {writer, source.function_of(block.node)} if is_global else ():
             if isinstance(function, cst.FunctionDef):
                 plan.first(function, f"global {name}")
+        watch_inside(plan, [block.node], block, _where_read(source, receiver, name))
         plan.before(block.node, f"{stored} = {name}")
         plan.after(block.node, f"{stored}.assign({name})", f"{name} = {stored}")
         title = f"Let {name} mean the tensor itself while the tape records"

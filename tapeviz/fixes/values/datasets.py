@@ -10,7 +10,9 @@ from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..source import ParsedSource, all_of, argument, called_name
 
-_SAME_ELEMENTS = ("prefetch", "cache", "take", "repeat", "skip")
+_LATER = ("prefetch", "cache", "take", "repeat", "skip", "shuffle", "batch")
+"""Steps before which a function of the elements can as well be left out, and be called after; of a
+batch, if it takes many elements as it takes one."""
 _WALKS = ("iter", "enumerate", "zip", "list")
 
 
@@ -27,7 +29,7 @@ def map_in_python(case: FixCase) -> Iterator[Edit]:
         whole: cst.BaseExpression = call
         while isinstance(above := source.parent(whole), cst.Attribute):
             around = source.parent(above)
-            if not isinstance(around, cst.Call) or above.attr.value not in _SAME_ELEMENTS:
+            if not isinstance(around, cst.Call) or above.attr.value not in _LATER:
                 break
             whole = around
         assign = source.parent(whole)
@@ -75,7 +77,7 @@ def _walked(source: ParsedSource, name: str) -> Iterator[cst.BaseExpression]:
         place: cst.BaseExpression = node
         method = source.parent(node)
         around = source.parent(method) if isinstance(method, cst.Attribute) else None
-        is_same = isinstance(method, cst.Attribute) and method.attr.value in _SAME_ELEMENTS
+        is_same = isinstance(method, cst.Attribute) and method.attr.value in _LATER
         if isinstance(around, cst.Call) and is_same:
             place = around
         if _is_walk(source, place):

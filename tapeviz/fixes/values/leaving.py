@@ -15,6 +15,7 @@ from ..plan import Plan, bare, enclosed, fitting
 from ..rewrites import CallRewrite
 from ..source import (
     ParsedSource,
+    Statement,
     all_of,
     argument,
     bound_names,
@@ -174,11 +175,20 @@ def _in_region(case: FixCase, region: _Region) -> Iterator[cst.CSTNode]:
             for root in (around, *((function,) if function is not None else ())):
                 yield from _without_prints(root)
             continue
+        yield from _called_with(source, statement)
         names = set(bound_names(statement)) | _filled_by(statement)
         for following in region_after(source, statement, block).statements:
             if names & read_names(following) and not _is_print(following):
                 names |= bound_names(following)
                 yield from nodes_in(following)
+
+
+def _called_with(source: ParsedSource, statement: Statement) -> Iterator[cst.CSTNode]:
+    """The bodies of the text's functions that the statement hands values to."""
+    names = {called_name(call) for call in all_of(statement, cst.Call) if call.args}
+    for function in all_of(source.module, cst.FunctionDef):
+        if function.name.value in names and not source.covers(function, source.line(statement)):
+            yield from _without_prints(function.body)
 
 
 def _filled_by(statement: cst.CSTNode) -> set[str]:

@@ -167,8 +167,8 @@ class _Caller:
         if name in ("numpy_function", "py_function"):
             return self._python_function(*args, **named)
         if name == "constant" and is_linked(args[:1]):
-            dtype = named.get("dtype", args[1] if len(args) > 1 else None)
-            return array_from(args[0]).__tf_tensor__(dtype)
+            plain = function(value_of(args[0]), *args[1:], **named)
+            return array_from(args[0]).__tf_tensor__(plain.dtype)
         dtype = tensor_ops.float_dtype_among(args)
         args = tuple(_entering(arg, dtype) for arg in args)
         return function(*args, **{key: _entering(item, dtype) for key, item in named.items()})
