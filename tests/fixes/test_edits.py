@@ -691,6 +691,50 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
         """,
     ),
     (
+        "left-tensorflow",
+        5,
+        """
+        def turned(t):
+            return np.array([[t[0], 0.0], [0.0, t[1]]]) @ np.array([t[1], 1.0])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(
+                tf.numpy_function(turned, [t], tf.float64)
+            )
+        tape.gradient(y, t)
+        """,
+        """
+        def turned(t):
+            return tf.experimental.numpy.matmul(tf.convert_to_tensor([[t[0], 0.0], [0.0, t[1]]]), \
+tf.convert_to_tensor([t[1], 1.0]))
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(
+                turned(t)
+            )
+        tape.gradient(y, t)
+        """,
+    ),
+    (
+        "left-tensorflow",
+        4,
+        """
+        with tf.GradientTape() as tape:
+            d = np.full(3, np.inf); d[0] = 0.0
+            for i in range(1, 3):
+                d[i] = a[i] + min(d[i - 1], 1.0)
+            loss = d[2] * 2.0
+        tape.gradient(loss, a)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            d = tf.cast(np.full(3, np.inf), tf.float32); \
+d = tf.tensor_scatter_nd_update(d, [[0]], [0.0])
+            for i in range(1, 3):
+                d = tf.tensor_scatter_nd_update(d, [[i]], [a[i] + min(d[i - 1], 1.0)])
+            loss = d[2] * 2.0
+        tape.gradient(loss, a)
+        """,
+    ),
+    (
         "assign",
         8,
         """

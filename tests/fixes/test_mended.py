@@ -1191,6 +1191,23 @@ BROKEN = {
         "m_new = keep(w * w)",
         6.0,
     ),
+    "an array that a function gives back to another": (
+        """
+        w = tf.Variable([1.0, 3.0])
+        class Scaler:
+            def scale(self, t):
+                a = np.asarray(t)
+                return a / a.sum()
+        def loss_of(scaler):
+            z = scaler.scale(w)
+            return tf.reduce_sum(z.astype("float32") * [1.0, 0.0])
+        with tf.GradientTape() as tape:
+            loss = loss_of(Scaler())
+        tape.gradient(loss, w)
+        """,
+        "return tf.reduce_sum(tf.cast(z, tf.float32) * [1.0, 0.0])",
+        [0.1875, -0.0625],
+    ),
     "a convolution by NumPy": (
         """
         kernel, signal = tf.Variable([1.0, 2.0]), tf.constant([1.0, 2.0, 0.0, -1.0])

@@ -26,15 +26,16 @@ def fill_tensor(case: FixCase) -> Iterator[Edit]:
             continue
         plan, name = Plan(source), source.code(written.value)
         plan.replace(made, f"{source.tf}.cast({source.code(made)}, {source.tf}.float32)")
-        for statement in source.statements:
-            target = _written(sole(statement))
+        for small in (*all_of(source.module, cst.Assign), *all_of(source.module, cst.AugAssign)):
+            target = _written(small)
             axes = axes_of(target, None) if target is not None else None
             if target is None or axes is None or source.code(target.value) != name:
                 continue
-            value = source.code(_written_value(source, sole(statement)))
-            state = f"{name} = {updated(source.tf, name, axes, value)}"
-            new = cst.ensure_type(cst.parse_statement(state), cst.SimpleStatementLine)
-            plan.replace(statement, lambda old, new=new: old.with_changes(body=new.body))  # type: ignore[misc]
+            state = cst.parse_expression(
+                updated(source.tf, name, axes, source.code(_written_value(source, small)))
+            )
+            bound = cst.Assign([cst.AssignTarget(cst.Name(name))], state)
+            plan.replace(small, lambda old, new=bound: new.with_changes(semicolon=old.semicolon))  # type: ignore[misc]
         yield Edit(f"Write into a tensor in place of the array {name}", plan.text())
 
 

@@ -90,8 +90,9 @@ TAKE_VARIABLES = CallRewrite(
 
 def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
     """Drop ``.numpy()`` and ``float()``, say ``tf.`` for ``np.``, on this line and what follows."""
-    for region in get_args(_Region):
-        translated = _Translated(case, set(_in_region(case, region)))
+    regions: tuple[_Region, ...] = get_args(_Region)
+    for region, has_vectors in (*((region, False) for region in regions), ("block", True)):
+        translated = _Translated(case, set(_in_region(case, region)), has_vectors)
         if translated.count and translated.cuts_digits:
             title = "Estimate: compute with TensorFlow, and keep the digits that text cuts off"
             yield Edit(title, translated.text(), is_estimate=True)
@@ -134,12 +135,15 @@ def call_directly(case: FixCase) -> Iterator[Edit]:
         inside: cst.CSTNode | None = function.value
         if not isinstance(inside, cst.Lambda):
             inside = _function_named(source, source.code(function.value))
-        translated = _Translated(case, set(nodes_in(inside)) if inside else set())
         names = [cst.Arg(element.value) for element in given.value.elements]
         name = source.code(function.value) if inside is not function.value else "the lambda"
         place = 0 if call.args[0] is function else list(call.args).index(function)
-        translated.plan.replace(call, partial(_called, place, names))
-        yield Edit(f"Call {name} directly, and let it compute with TensorFlow", translated.text())
+        for has_vectors in (False, True):
+            nodes = set(nodes_in(inside)) if inside else set()
+            translated = _Translated(case, nodes, has_vectors)
+            translated.plan.replace(call, partial(_called, place, names))
+            title = f"Call {name} directly, and let it compute with TensorFlow"
+            yield Edit(title, translated.text())
 
 
 def _called(place: int, given: list[cst.Arg], call: cst.Call) -> cst.Call:
@@ -159,7 +163,7 @@ _Region = Literal["readers", "block", "line"]
 
 def _in_region(case: FixCase, region: _Region) -> Iterator[cst.CSTNode]:
     """The statements where a value leaves and those after them that read what was made of it; the
-    tape's whole block and the functions of those statements; or the deciding statement alone."""
+    tape's whole block and the functions that ran there; or the deciding statement alone."""
     source = case.source
     block = block_of_call(source, case.trace, case.call)
     for line in case.lines() if region != "line" else (case.cause.line,):
@@ -167,12 +171,11 @@ def _in_region(case: FixCase, region: _Region) -> Iterator[cst.CSTNode]:
         if statement is None:
             continue
         yield from _without_body(statement)
-        function = source.enclosing(statement, cst.FunctionDef)
         if region == "line":
             continue
         if region == "block":
             around = block.node.body if block is not None else source.module
-            for root in (around, *((function,) if function is not None else ())):
+            for root in (around, *_running(case, line)):
                 yield from _without_prints(root)
             continue
         yield from _called_with(source, statement)
@@ -181,6 +184,16 @@ def _in_region(case: FixCase, region: _Region) -> Iterator[cst.CSTNode]:
             if names & read_names(following) and not _is_print(following):
                 names |= bound_names(following)
                 yield from nodes_in(following)
+
+
+def _running(case: FixCase, line: int) -> Iterator[cst.FunctionDef]:
+    """The functions that ran when a value left on this line."""
+    source = case.source
+    sites = [leave.site for leave in case.trace.leaves if leave.site.line == line]
+    frames = {frame.line for site in sites[:1] for frame in site.frames}
+    for function in all_of(source.module, cst.FunctionDef):
+        if any(source.covers(function.body, at) for at in {line, *frames}):
+            yield function
 
 
 def _called_with(source: ParsedSource, statement: Statement) -> Iterator[cst.CSTNode]:
@@ -222,9 +235,14 @@ def _is_print(statement: cst.CSTNode) -> bool:
 
 
 class _Translated:
-    """A plan in which calls among ``nodes`` are said in TensorFlow."""
+    """A plan in which calls among ``nodes`` are said in TensorFlow.
 
-    def __init__(self, case: FixCase, nodes: Iterable[cst.CSTNode]) -> None:
+    ``has_vectors``: a product by ``@`` may be of vectors, which TensorFlow's own has not.
+    """
+
+    def __init__(
+        self, case: FixCase, nodes: Iterable[cst.CSTNode], has_vectors: bool = False
+    ) -> None:
         self.source = case.source
         self.trace = case.trace
         self.plan = Plan(self.source)
@@ -239,6 +257,8 @@ class _Translated:
                 self.plan.replace(node, partial(self._gathered, places=picked))
             elif isinstance(node, cst.FormattedString) and sole_expression(node) is not None:
                 self._unrounded(node, lambda old: sole_expression(old) or old)
+            elif has_vectors and isinstance(getattr(node, "operator", None), cst.MatrixMultiply):
+                self.plan.replace(node, self._product)
             elif isinstance(node, cst.BinaryOperation) and is_percent_format(node):
                 self._unrounded(node, lambda old: old.right)
             elif isinstance(node, cst.Attribute) and node.attr.value == "T":
@@ -396,6 +416,10 @@ class _Translated:
     def _gathered(self, node: cst.Subscript, places: str) -> cst.BaseExpression:
         taken = f"{self.source.code(node.value)}, {places}, axis=1, batch_dims=1"
         return cst.parse_expression(f"{self.source.tf}.gather({taken})")
+
+    def _product(self, node: cst.BinaryOperation) -> cst.BaseExpression:
+        given = f"{self.source.code(node.left)}, {self.source.code(node.right)}"
+        return cst.parse_expression(f"{self.source.tf}.experimental.numpy.matmul({given})")
 
     def _transposed(self, node: cst.Attribute) -> cst.BaseExpression:
         return cst.parse_expression(f"{self.source.tf}.transpose({self.source.code(node.value)})")

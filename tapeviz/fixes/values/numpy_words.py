@@ -16,8 +16,19 @@ _AT_RANK = (
 )
 _TWINS = (
     *("append", "atleast_1d", "atleast_2d", "broadcast_to", "diag", "diagflat", "diagonal", "diff"),
-    *("dot", "dstack", "flip", "fliplr", "flipud", "hstack", "kron", "meshgrid", "moveaxis"),
-    *("polyval", "ptp", "repeat", "rot90", "sinc", "split", "swapaxes", "take", "take_along_axis"),
+    *("dot", "dstack", "flip", "fliplr", "flipud", "hstack", "kron", "matmul", "meshgrid"),
+    *(
+        "moveaxis",
+        "polyval",
+        "ptp",
+        "repeat",
+        "rot90",
+        "sinc",
+        "split",
+        "swapaxes",
+        "take",
+        "take_along_axis",
+    ),
     *("tril", "triu", "true_divide", "vander", "vdot", "vstack"),
 )
 _OF_MATRICES = ("inv", "det", "solve", "cholesky", "eigh", "eigvalsh", "pinv", "qr", "slogdet")
@@ -28,7 +39,7 @@ FUNCTIONS = {
     **{name: f"{{tf}}.{name}({{all}})" for name in ("tan", "sinh", "cosh", "tanh", "maximum")},
     **{name: f"{{tf}}.{name}({{all}})" for name in ("minimum", "sign", "multiply", "add")},
     **{name: f"{{tf}}.{name}({{all}})" for name in ("subtract", "divide", "transpose", "reshape")},
-    **{name: f"{{tf}}.{name}({{all}})" for name in ("stack", "tile", "where", "einsum", "matmul")},
+    **{name: f"{{tf}}.{name}({{all}})" for name in ("stack", "tile", "where", "einsum")},
     **{name: f"{{tf}}.{name}({{all}})" for name in ("ones_like", "zeros_like", "squeeze", "roll")},
     **{name: f"{{tf}}.{name}({{all}})" for name in ("round", "floor", "pow", "expand_dims", "pad")},
     **{name: f"{{tf}}.math.{name}({{all}})" for name in ("log", "log1p", "expm1", "cumsum")},
