@@ -63,6 +63,12 @@ def write_whole(path: Path, contents: Contents, mode: int = _NEW) -> None:
         raise TapevizError(f"cannot write {path}: {_words(error, path)}") from error
 
 
+def check_folder(path: Path) -> None:
+    """Raise TapevizError before anything is computed, if a file's folder is not there."""
+    if not path.parent.is_dir():
+        raise TapevizError(f"cannot write {path}: {_WORDS[errno.ENOENT]}")
+
+
 def words_for(error: OSError) -> str:
     """Say what keeps a file from being written, and what to do about it."""
     return _WORDS.get(error.errno or 0, error.strerror or str(error))

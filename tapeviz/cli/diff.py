@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import TapevizError
+from ..whole_files import check_folder
 from .options import add_kernel_options
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
         from ..export import check_suffix
 
         check_suffix(Path(options.output).suffix)
+        check_folder(Path(options.output))
         if not options.scale > 0:
             raise TapevizError("--scale must be above 0")
     with inputs(options, only_stderr=True, files=[options.before, options.after]) as opened:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import TapevizError
+from ..whole_files import check_folder
 from .options import add_kernel_options, add_round_option, check_round
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
     output = Path(options.output)
     check_suffix(output.suffix)
+    check_folder(output)
     _check(options)
 
     from .explain import exit_status, tell_progress

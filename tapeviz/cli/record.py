@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from ..errors import TapevizError
+from ..whole_files import check_folder
 from .options import add_kernel_options
 
 
@@ -20,8 +21,7 @@ def run(options: argparse.Namespace) -> int:
     output = Path(options.output)
     if output.suffix.lower() != ".tape":
         raise TapevizError(f"a recording is a .tape file: -o {output.with_suffix('.tape')}")
-    if not output.parent.is_dir():
-        raise TapevizError(f"cannot write {output}: there is no folder {output.parent}")
+    check_folder(output)
     from ..trace.file import save
     from .explain import exit_status
     from .inputs import inputs

@@ -121,12 +121,12 @@ class ForkServerProcess:
         failure = ""
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            report = json.loads(line)
+            report = _report_in(line)
             if "failed" in report:
                 failure = report["failed"]
             elif "ready" in report:
                 self._on_ready(Versions(**report["ready"]))
-            else:
+            elif report:
                 self._hear(report)
         self._process.wait()
         with self._lock:
@@ -161,6 +161,16 @@ class ForkServerProcess:
             if said:
                 return said[-500:]
         return f"the process ended with status {self._process.returncode}"
+
+
+def _report_in(line: bytes) -> dict[str, Any]:
+    """Empty for what the fork server did not write: the banner of an interpreter's wrapper, or the
+    output of a program that is no interpreter."""
+    try:
+        report = json.loads(line)
+    except ValueError:
+        return {}
+    return report if isinstance(report, dict) else {}
 
 
 def _kill_group(pid: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -92,11 +93,14 @@ def test_a_recording_takes_the_place_of_its_snippet(
         (["explain", "nowhere.py"], "cannot read nowhere.py"),
         (["explain", "--timeout", "-1", "x.py"], "above 0"),
         (["explain", "--kernel", "no such", __file__], "no kernel named"),
+        (["explain", "--python", shutil.which("echo"), __file__], "does not run as a Python"),
         (["export", "x.py", "-o", "x.bmp"], "cannot write .bmp"),
         (["export", "x.py", "-o", "x.png", "--layout", "mesh"], "no layout 'mesh'; there are lay"),
         (["export", "x.py", "-o", "x.png", "--group", "mesh"], "no grouping 'mesh'; there are la"),
         (["record", __file__, "-o", __file__], "a recording is a .tape file"),
-        (["record", "x.py", "-o", "no folder/x.tape"], "there is no folder no folder"),
+        (["record", "x.py", "-o", "no folder/x.tape"], "the folder does not exist"),
+        (["export", "x.py", "-o", "no folder/x.png"], "the folder does not exist"),
+        (["diff", "x.py", "y.py", "-o", "no folder/x.png"], "the folder does not exist"),
         (["examples", "slice_asign"], "did you mean slice_assign"),
     ],
 )
