@@ -28,6 +28,8 @@ _WORTH = 1.15
 """Columns must enlarge the picture by this factor."""
 _DETOUR = 1.1
 """And by this factor for each further value that goes from one column to another."""
+_MOST_OVER = 1
+"""Further values that go from one column to another, at most: each runs around a whole column."""
 _CHOICES = ((26.0, 0.4), (160.0, 0.65))
 """(px that a cut is moved to cross an edge less, most parts of a column's height): one choice for
 columns of nearly the same height, one for few edges between them."""
@@ -60,10 +62,10 @@ def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
     counts = range(2, min(_MOST_COLUMNS, len(gaps) + 1) + 1)
     for count, (crossing, most_moved) in product(counts, _CHOICES):
         cuts = _cuts(layout, gaps, count, crossing, most_moved)
-        if len(cuts) != count - 1:
+        over = sum(edges for gap, edges in gaps if gap in cuts) - len(cuts)
+        if len(cuts) != count - 1 or over > _MOST_OVER:
             continue
         made = _Columns(layout, cuts).laid()
-        over = sum(edges for gap, edges in gaps if gap in cuts) - len(cuts)
         scale = scale_in(made.bounds, room) / _DETOUR**over if made is not None else 0.0
         if made is not None and scale > least:
             best, least = made, scale * 1.04

@@ -6,9 +6,9 @@ import pytest
 
 from tapeviz.graph.groups.blocks import block_parts
 from tapeviz.graph.groups.branches import Branch, shared_levels
-from tapeviz.graph.groups.gathering import cut_into_stretches, gather_lines, prune
+from tapeviz.graph.groups.gathering import bundle, cut_into_stretches, gather_lines, prune
 from tapeviz.graph.groups.levels import Level, OpLevels
-from tapeviz.graph.groups.shapes import weigh
+from tapeviz.graph.groups.shapes import Shapes, weigh
 from tapeviz.graph.groups.stretches import find_stretches
 from tapeviz.trace import events as e
 
@@ -103,6 +103,30 @@ def test_a_line_with_calls_in_it_folds_under_the_name_that_it_binds() -> None:
     assert (line.title, line.kind, line.ops) == ("losses", "line", 8)
     assert gram in line.children
     assert others == [9, other, 10, 11, 30, 31]
+
+
+def test_the_ops_of_a_model_that_one_line_calls_are_no_group_of_their_own() -> None:
+    ops = [op_at(6, number, "Relu6", [], []) for number in range(9)]
+    loop = Branch("loop", "block", 6, None, [8], 1)
+    children: list[Branch | int] = [0, 1, 2, 3, 4, loop, 5]
+    model = Branch("layer", "model", 6, None, list(children), 7)
+    gather_lines(Branch("", "", 0, None, [model], 7), ops, lambda name: "")
+    assert model.children == children
+
+
+def test_a_repeat_of_several_layers_is_named_by_them() -> None:
+    trace = Script("y = model(x)\n").trace()
+    root = Branch("", "", 0)
+    for number in range(4):
+        end = f"_{number}" if number else ""
+        root.children += [_layer(f"{name}{end}") for name in ("norm", "attention", "dense")]
+    for number, child in enumerate(root.children):
+        assert isinstance(child, Branch)
+        child.shape = number % 3
+    bundle(root, [], Shapes([], trace))
+    (repeat,) = root.children
+    assert isinstance(repeat, Branch)
+    assert (repeat.title, len(repeat.children)) == ("norm … dense", 4)
 
 
 def test_a_while_loop_turns_where_it_goes_back() -> None:

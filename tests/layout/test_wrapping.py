@@ -71,3 +71,13 @@ def test_only_what_runs_down_is_wrapped() -> None:
     graph = chain(30)
     right = lay_out_nested(graph, {}, {}, direction="right", room=ROOM)
     assert right == lay_out(graph, direction="right")
+
+
+def test_a_chain_with_many_values_beside_it_is_not_cut() -> None:
+    """Each would run around a whole column."""
+    graph = chain(24)
+    assert in_columns(lay_out(graph), ROOM).bounds.width > 2 * lay_out(graph).bounds.width
+    for i in (0, 1, 2):
+        graph.add_edge(str(i), "23", weight=1.0, carried=False)
+    beside = lay_out(graph)
+    assert in_columns(beside, ROOM) is beside

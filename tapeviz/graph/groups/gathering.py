@@ -68,8 +68,12 @@ def gather_lines(root: Branch, ops: Sequence[Op], name_of: Callable[[int], str])
 
 
 def _gather_lines_of(branch: Branch, ops: Sequence[Op], name_of: Callable[[int], str]) -> None:
-    """Group runs of children of one line. A function that the line calls is one of them."""
+    """Group runs of children of one line, if there are others. A function that the line calls is
+    one of them."""
     if len(branch.children) < LEAST_OPS:
+        return
+    lines = [c.line if isinstance(c, Branch) else ops[c].line for c in branch.children]
+    if len(set(lines)) < 2:  # the ops of a model all are of the line that calls it
         return
     kept: list[Branch | int] = []
     run: list[Branch | int] = []
@@ -85,11 +89,9 @@ def _gather_lines_of(branch: Branch, ops: Sequence[Op], name_of: Callable[[int],
             kept.extend(run)
         run.clear()
 
-    for child in branch.children:
-        if isinstance(child, Branch):
-            at = child.line if child.kind in ("function", "layer") else 0
-        else:
-            at = ops[child].line
+    for child, at in zip(branch.children, lines, strict=True):
+        if isinstance(child, Branch) and child.kind not in ("function", "layer"):
+            at = 0
         if at != line or not at:
             close()
             line = at
@@ -124,8 +126,7 @@ def _bundle_in(branch: Branch, ops: Sequence[Op], shapes: Shapes) -> None:
         kept.extend(children[at:start])
         first = inside[0]
         line = first.line if isinstance(first, Branch) else ops[first].line
-        is_named = isinstance(first, Branch) and period == 1
-        title = first.title if isinstance(first, Branch) and is_named else f"line {line}"
+        title = _title_of(inside[:period], line)
         repeat = Branch("loop", title, line, ops=_size(inside))
         for number in range(count):
             part = inside[number * period : (number + 1) * period]
@@ -179,14 +180,24 @@ def _like(child: Branch | int, ops: Sequence[Op]) -> str:
 def _stretch(run: list[Branch | int], ops: Sequence[Op]) -> Branch | int:
     if len(run) == 1:
         return run[0]
-    layers = [child for child in run if isinstance(child, Branch) and child.kind == "layer"]
     lines = [child.line if isinstance(child, Branch) else ops[child].line for child in run]
     known = [line for line in lines if line] or [0]
     first, last = min(known), max(known)
-    title = f"line {first}" if first == last else f"lines {first}–{last}"
-    if len(layers) > 1:
-        title = f"{layers[0].title} … {layers[-1].title}"
+    title = _title_of(run, first)
+    if first != last and title == f"line {first}":
+        title = f"lines {first}–{last}"
     return Branch("line", title, first, None, list(run), _size(run))
+
+
+def _title_of(run: Sequence[Branch | int], line: int) -> str:
+    """Name a stretch by its layers, else by its line."""
+    branches = [child for child in run if isinstance(child, Branch)]
+    layers = [branch for branch in branches if branch.kind == "layer"]
+    if len(run) == 1 and branches:
+        return branches[0].title
+    if len(layers) > 1:
+        return f"{layers[0].title} … {layers[-1].title}"
+    return f"line {line}"
 
 
 def _size(run: Sequence[Branch | int]) -> int:
