@@ -11,6 +11,7 @@ from ..trace.model import Array, TensorId, Trace
 from .model import Edit
 
 _LOOSE = frozenset(("float16", "bfloat16"))
+_WITHOUT_SLOPE = frozenset(("not-differentiable", "integer"))
 _VANISHED = 1e-12
 _OF_THAT_ACROSS = 1e-6
 FindingKey = tuple[int, int]
@@ -113,7 +114,9 @@ def has_same_numbers(before: Outcome, after: Outcome, key: FindingKey, edit: Edi
     if old is None or new is None:
         return False
     has_other = edit.has_other_shape or edit.has_other_value or edit.has_other_slope
-    is_another = has_other or bool(edit.parts)
+    # Across other cuts it is known, and of an op that has no slope nothing of it came.
+    is_new_slope = edit.is_estimate and old.cause is not None and old.cause.kind in _WITHOUT_SLOPE
+    is_another = has_other or is_new_slope or bool(edit.parts)
     agrees = is_another or _agrees(before, old, after, new)
     may_differ = edit.is_estimate or edit.has_other_value
     return agrees and (may_differ or has_same_targets(before, after, key))

@@ -736,6 +736,66 @@ d = tf.tensor_scatter_nd_update(d, [[0]], [0.0])
     ),
     (
         "assign",
+        6,
+        """
+        opt = tf.keras.optimizers.SGD(learning_rate=float(rate))
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = w * w
+            g = inner.gradient(y, w)
+            opt.apply_gradients([(g, w)])
+            last = w * 2.0
+        outer.gradient(last, rate)
+        """,
+        """
+        opt = tf.keras.optimizers.SGD(learning_rate=float(rate))
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = w * w
+            g = inner.gradient(y, w)
+            new_weights = [w2 - rate * g2 for g2, w2 in zip([g], [w])]
+            opt.apply_gradients([(g, w)])
+            last = new_weights[0] * 2.0
+        outer.gradient(last, rate)
+        """,
+    ),
+    (
+        "integer",
+        1,
+        """
+        freq, pos = tf.Variable(2), tf.range(6)
+        step = tf.constant([1, 2])
+        with tf.GradientTape() as tape:
+            y = tf.cast(pos * freq * step, tf.float32)
+        tape.gradient(y, freq)
+        """,
+        """
+        freq, pos = tf.Variable(2.0), tf.range(6.0)
+        step = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = tf.cast(pos * freq * step, tf.float32)
+        tape.gradient(y, freq)
+        """,
+    ),
+    (
+        "not-differentiable",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            places = tf.where(a > 0.5)
+            y = tf.SparseTensor(places, tf.ones([n]), [4, 4])
+        tape.gradient(y, a)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            places = tf.where(a > 0.5)
+            y = tf.SparseTensor(places, tf.ones([n]) * tf.gather_nd(tf.sigmoid(a - 0.5), places), \
+[4, 4])
+        tape.gradient(y, a)
+        """,
+    ),
+    (
+        "assign",
         8,
         """
         w = tf.Variable(1.0)

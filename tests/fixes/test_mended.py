@@ -1208,6 +1208,18 @@ BROKEN = {
         "return tf.reduce_sum(tf.cast(z, tf.float32) * [1.0, 0.0])",
         [0.1875, -0.0625],
     ),
+    "a weight rounded beside a scale that is held": (
+        """
+        w = tf.Variable([0.3, 1.0])
+        with tf.GradientTape() as tape:
+            scale = tf.stop_gradient(tf.reduce_max(w) / 4.0)
+            loss = tf.reduce_sum(tf.round(w / scale) * scale)
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum(((w / scale) + tf.stop_gradient(tf.round(w / scale) - (w / scale))) "
+        "* scale)",
+        [1.0, 1.0],
+    ),
     "a convolution by NumPy": (
         """
         kernel, signal = tf.Variable([1.0, 2.0]), tf.constant([1.0, 2.0, 0.0, -1.0])

@@ -86,15 +86,21 @@ def _soft_mask(case: FixCase, counted: cst.BaseExpression) -> str:
     return soft if is_at_cut else ""
 
 
+_INDICES_OF = {"gather": 1, "gather_nd": 1, "scatter_nd": 0, "SparseTensor": 0}
+"""Which argument the indices are; the other one of the first two is what they pick or place."""
+
+
 def weigh_selected(case: FixCase) -> Iterator[Edit]:
-    """``tf.gather_nd(v, tf.where(x > a))`` → ``v * tf.sigmoid(x - a)``; so ``tf.gather``, and
-    ``tf.scatter_nd`` of ones at such places."""
+    """``tf.gather_nd(v, tf.where(x > a))`` → ``v * tf.sigmoid(x - a)``; so ``tf.gather``,
+    ``tf.scatter_nd`` of ones at such places, and the values of a ``tf.SparseTensor`` there."""
     source = case.source
     plan = Plan(source)
     for call in all_of(source.module, cst.Call):
-        place = {"gather": 1, "gather_nd": 1, "scatter_nd": 0}.get(called_name(call))
+        place = _INDICES_OF.get(called_name(call))
         indices = argument(call, place, "indices") if place is not None else None
-        other = argument(call, 1 - place, "params", "updates") if place is not None else None
+        other = (
+            argument(call, 1 - place, "params", "updates", "values") if place is not None else None
+        )
         condition = _where_of(source, indices.value) if indices is not None else None
         if condition is None or other is None:
             continue
@@ -105,6 +111,10 @@ def weigh_selected(case: FixCase) -> Iterator[Edit]:
         if not soft or not any(source.covers(m, line) for m in made for line in case.lines()):
             continue
         text = f"{source.code(enclosed(other.value))} * {soft}"
+        if called_name(call) == "SparseTensor" and indices is not None:
+            soft = f"{source.tf}.gather_nd({soft}, {source.code(indices.value)})"
+            plan.replace(other.value, f"{source.code(enclosed(other.value))} * {soft}")
+            continue
         if place == 0:
             if not isinstance(other.value, cst.Call) or called_name(other.value) != "ones":
                 continue

@@ -11,6 +11,7 @@ from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..source import ParsedSource, Statement, all_of, argument, dotted, sole
 from ..tapes.blocks import Block, block_of_call, watch_inside
+from ..values.numpy_words import without_exit
 from .regions import LoopRounds, region_after, rounds_around
 from .renaming import rename_reads
 
@@ -106,7 +107,7 @@ class _InnerStep:
     statement: Statement
     gradients: cst.BaseExpression
     variables: cst.BaseExpression
-    optimizer: str
+    rate: str
     block: Block | None
 
 
@@ -123,10 +124,20 @@ def step_by_hand(case: FixCase) -> Iterator[Edit]:
         parted = _parted(pairs.value)
         if parted is None:
             continue
-        optimizer = source.code(call.func).rsplit(".", 1)[0]
-        step = _InnerStep(statement, *parted, optimizer, block)
+        assert isinstance(call.func, cst.Attribute)
+        step = _InnerStep(statement, *parted, _rate_of(source, call.func.value), block)
         yield from _steps(source, step)
         yield from _steps_in_rounds(source, step)
+
+
+def _rate_of(source: ParsedSource, optimizer: cst.BaseExpression) -> str:
+    """The learning rate: the tensor whose number the optimizer was made with, if it was."""
+    made = source.bound_to(optimizer) if isinstance(optimizer, cst.Name) else optimizer
+    given = argument(made, 0, "learning_rate", "lr") if isinstance(made, cst.Call) else None
+    tensor = without_exit(given.value) if given is not None else None
+    if given is None or tensor is None or tensor is given.value:
+        return f"{source.code(optimizer)}.learning_rate"
+    return source.code(enclosed(tensor))
 
 
 def _parted(
@@ -185,4 +196,4 @@ def _stepped(source: ParsedSource, step: _InnerStep, new: str, variables: str) -
     """Code that makes ``new`` of the variables by a plain gradient step."""
     w, g = source.free_name("w"), source.free_name("g")
     pairs = f"zip({source.code(step.gradients)}, {variables})"
-    return f"{new} = [{w} - {step.optimizer}.learning_rate * {g} for {g}, {w} in {pairs}]"
+    return f"{new} = [{w} - {step.rate} * {g} for {g}, {w} in {pairs}]"

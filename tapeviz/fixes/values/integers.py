@@ -40,9 +40,10 @@ def write_floats(case: FixCase) -> Iterator[Edit]:
     statement = _statement(case)
     if statement is None:
         return
-    plan = Plan(case.source)
-    count = _float_dtypes(plan, statement) or _float_literals(plan, statement)
-    if count:
+    for statements in ([statement], case.source.statements):  # then what meets them as well
+        plan = Plan(case.source)
+        if not sum(_float_dtypes(plan, each) or _float_literals(plan, each) for each in statements):
+            return
         yield Edit("Write the numbers as floats", plan.text())
 
 
