@@ -190,7 +190,8 @@ def _folded(
     unfolded = view.unfolded | _around_what_raised(built, tree, trace)
     # Edges along which values go on weigh more than those of values that begin there. So the
     # layout keeps the run of the computation straight, and its weights and constants aside.
-    graph = with_sizes(chip(fold(built, tree, opening, unfolded)), trace)
+    pinned = [built.names[place] for place in built.pinned]
+    graph = with_sizes(chip(fold(built, tree, opening, unfolded), pinned), trace)
     for source, _, attributes in graph.edges(data=True):
         attributes["weight"] = _ONWARD if graph.in_degree(source) else 1.0
         attributes["carried"] = attributes["edge"].is_carried

@@ -1,25 +1,30 @@
 """Copy each widely used value to its readers as a chip.
 
 A weight that a thousand ops read would draw a thousand edges across the picture. In a large graph
-a few readers are enough to make chips, in a small one it takes more.
+a few readers are enough to make chips, in a small one it takes more, or a constant whose readers
+are far apart: its edge would run around all that is between them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import networkx as nx
 from msgspec import structs
 
-from .model import Edge, Node
+from .model import Edge, Node, NodeId
 
 _LARGE = 300
 _MOST_EDGES = 3
 _MOST_EDGES_OF_SMALL = 16
+_FAR = 6
+"""Rows between the readers of a constant that gets copies."""
 
 
-def chip(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
-    """Replace each variable or constant without inputs and with many readers by copies.
+def chip(graph: nx.MultiDiGraph, pinned: Collection[NodeId] = ()) -> nx.MultiDiGraph:
+    """Replace each variable or constant without inputs and with many readers by copies, and each
+    constant whose readers are far apart, but none that is ``pinned``.
 
     The id of a copy is ``<id>@<reader>``; its edges carry the same links.
     """
@@ -27,6 +32,7 @@ def chip(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
     shared = {
         name for name, node in graph.nodes(data="node") if _is_shared(graph, name, node, most)
     }
+    shared |= _with_far_readers(graph).difference(pinned)
     if not shared:
         return graph
     result = nx.MultiDiGraph(**graph.graph)
@@ -45,6 +51,28 @@ def chip(graph: nx.MultiDiGraph) -> nx.MultiDiGraph:
         start = f"{source}@{target}" if source in shared else source
         result.add_edge(start, target, key, edge=structs.replace(edge, source=start))
     return result
+
+
+def _with_far_readers(graph: nx.MultiDiGraph) -> set[NodeId]:
+    """The constants of a graph whose first and last reader are more than ``_FAR`` rows apart."""
+    found = {
+        name
+        for name, node in graph.nodes(data="node")
+        if node.role == "constant" and not graph.in_degree(name) and len(graph.succ[name]) > 1
+    }
+    if not found or len(graph) > _LARGE:
+        return set()
+    forward = nx.MultiDiGraph()
+    forward.add_nodes_from(graph)
+    edges = graph.edges(data="edge")
+    forward.add_edges_from((a, b) for a, b, edge in edges if a != b and not edge.is_carried)
+    if not nx.is_directed_acyclic_graph(forward):
+        return set()
+    rows: dict[NodeId, int] = {}
+    for name in nx.topological_sort(forward):
+        rows[name] = max((rows[before] + 1 for before in forward.pred[name]), default=0)
+    reach = {name: [rows[taker] for taker in graph.succ[name]] for name in found}
+    return {name for name, at in reach.items() if max(at) - min(at) > _FAR}
 
 
 def _is_shared(graph: nx.MultiDiGraph, name: str, node: Node, most: int) -> bool:

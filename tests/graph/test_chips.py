@@ -40,3 +40,36 @@ def test_a_weight_read_everywhere_becomes_a_chip_at_each_reader() -> None:
 def test_a_small_graph_keeps_its_nodes() -> None:
     graph = unfolded(slice_assign().trace())
     assert chip(graph) is graph
+
+
+def chained(length: int) -> Script:
+    """A chain of ops whose first and last read the same constant."""
+    s = Script()
+    w = s.variable("w", value=[1.0])
+    tape = s.tape()
+    batch = s.tensor((1,), name="batch")
+    state = s.op("Mul", [s.read(w, (1,)), batch], (1,))
+    for _ in range(length):
+        state = s.op("Sin", [state], (1,))
+    state = s.op("Sub", [state, batch], (1,))
+    with s.call(tape, [state], [w], variables=[w]) as results:
+        results.append(0)
+    return s
+
+
+def test_a_constant_with_readers_far_apart_stands_beside_each() -> None:
+    graph = unfolded(chained(10).trace())
+    chipped = chip(graph)
+    assert len(chipped) == len(graph) + 1
+    copies = [node for _, node in chipped.nodes(data="node") if node.role == "constant"]
+    assert [node.is_chip for node in copies] == [True, True]
+    assert len({node.tensor for node in copies}) == 1
+    assert all(len(chipped.succ[node.id]) == 1 for node in copies)
+
+
+def test_a_constant_that_is_a_source_or_whose_readers_are_near_is_one_node() -> None:
+    graph = unfolded(chained(10).trace())
+    batch = [name for name, node in graph.nodes(data="node") if node.role == "constant"]
+    assert chip(graph, batch) is graph
+    near = unfolded(chained(2).trace())
+    assert chip(near) is near
