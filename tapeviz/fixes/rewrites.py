@@ -25,7 +25,8 @@ Code: TypeAlias = "Callable[[FixCase, cst.Call], str]"
 class CallRewrite:
     """A fix function: calls of these functions or methods become what ``code`` makes of them.
 
-    Those on the lines of the cause; where there are none, those that take a name bound there.
+    Those on the lines of the cause; where there are none, those that take a name bound there. Of
+    some in others first the inner ones alone.
     ``{name}`` in the title stands for the first function that was replaced.
     """
 
@@ -35,15 +36,17 @@ class CallRewrite:
     is_estimate: bool = False
 
     def __call__(self, case: FixCase) -> Iterator[Edit]:
-        plan = Plan(case.source)
         found = [call for call in case.calls(*self.names) if self.code(case, call)]
         found = found or [call for call in self._readers(case) if self.code(case, call)]
         found = found or [call for call in self._of_models(case) if self.code(case, call)]
-        for call in found:
-            plan.replace(call, partial(self._rewritten, case, call))
-        if found:
-            title = self.title.format(name=called_name(found[0]))
-            yield Edit(title, plan.text(), self.is_estimate)
+        inner = [call for call in found if not any(call in case.source.ancestors(x) for x in found)]
+        for calls in (inner, found):
+            plan = Plan(case.source)
+            for call in calls:
+                plan.replace(call, partial(self._rewritten, case, call))
+            if calls:
+                title = self.title.format(name=called_name(inner[0]))
+                yield Edit(title, plan.text(), self.is_estimate)
 
     def _readers(self, case: FixCase) -> Iterator[cst.Call]:
         """The calls that take a name which was bound on a line of the cause."""

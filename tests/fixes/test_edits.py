@@ -443,6 +443,20 @@ BEFORE_AND_AFTER = [
         2,
         """
         with tf.GradientTape() as tape:
+            y = tf.clip_by_value(tf.round(x), 0.0, 7.0)
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            y = tf.clip_by_value(x + tf.stop_gradient(tf.round(x) - x), 0.0, 7.0)
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "not-differentiable",
+        2,
+        """
+        with tf.GradientTape() as tape:
             y = tf.round(x + 1) * 3.0
         tape.gradient(y, x)
         """,

@@ -380,17 +380,19 @@ BROKEN = {
     ),
     "a layer's weight": (
         """
-        layer = tf.keras.layers.Dense(1, use_bias=False)
+        layer = tf.keras.layers.Dense(1)
         layer.build((None, 2))
         k, x = tf.Variable(0.5), tf.constant([[1.0, 2.0]])
         with tf.GradientTape() as tape:
             layer.kernel.assign(k * tf.ones((2, 1)))
+            layer.bias.assign([3.0 * k])
             loss = tf.reduce_sum(layer(x) ** 2)
         tape.gradient(loss, k)
         """,
-        "loss = tf.reduce_sum(layer.stateless_call([kernel_new if v is layer.kernel else v "
+        "loss = tf.reduce_sum(layer.stateless_call([kernel_new if v is layer.kernel else "
+        "bias_new if v is layer.bias else v "
         "for v in layer.trainable_variables], layer.non_trainable_variables, x)[0] ** 2)",
-        9.0,
+        36.0,
     ),
     "the inner steps of a loop, written into a model": (
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import libcst as cst
 
@@ -51,20 +51,35 @@ def _stateless(source: ParsedSource, call: cst.Call, model: str, weights: str) -
 def call_with_one_weight(
     plan: Plan, receiver: cst.BaseExpression, new: str, region: Iterable[cst.CSTNode]
 ) -> int:
-    """Make calls of the layer or model that owns the weight ``receiver`` use ``new`` for it."""
+    """Make calls of the layer or model that owns the weight ``receiver`` use ``new`` for it, beside
+    what they use already for others."""
     source, code = plan.source, plan.source.code(receiver)
     count = 0
     for statement in region:
         for call in all_of(statement, cst.Call):
             owner = source.code(call.func)
             if code.startswith((f"{owner}.", f"{owner}[")):
-                weights = f"[{new} if v is {code} else v for v in {owner}.trainable_variables]"
-                plan.replace(
-                    call,
-                    lambda old, o=owner, w=weights: _stateless(source, old, o, w),  # type: ignore[misc]
-                )
+                change = plan.changes.get(call)
+                if not isinstance(change, _CallWithWeights):
+                    change = _CallWithWeights(source, owner)
+                    plan.replace(call, change)
+                change.new[code] = new
                 count += 1
     return count
+
+
+@dataclass(frozen=True, slots=True)
+class _CallWithWeights:
+    """``owner(x)`` → its stateless call; ``new``: the weights that get another value, and which."""
+
+    source: ParsedSource
+    owner: str
+    new: dict[str, str] = field(default_factory=dict)
+
+    def __call__(self, call: cst.Call) -> cst.CSTNode:
+        chosen = "".join(f"{new} if v is {old} else " for old, new in self.new.items())
+        weights = f"[{chosen}v for v in {self.owner}.trainable_variables]"
+        return _stateless(self.source, call, self.owner, weights)
 
 
 def begin_with_tensors(
