@@ -106,7 +106,7 @@ from .values.estimates import (
     divide_exactly,
     straight_through_any,
     straight_through_largest,
-    straight_through_result,
+    straight_through_names,
 )
 from .values.filling import blend_window, fill_tensor
 from .values.infinities import (
@@ -164,6 +164,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         CALL_MODEL,
         COMPUTE_LOSS,
         TAKE_VARIABLES,
+        interpolate_edges,
         interpolate,
         weigh_by_width,
         weigh_by_window,
@@ -222,7 +223,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         take_values,
         take_cast_away,
         call_directly,
-        straight_through_result,
+        straight_through_names,
         straight_through_any,
     ),
     IntegerValue: (
@@ -237,6 +238,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         take_text_away,
         soft_logic,
         pass_through_cast,
+        straight_through_names,
         take_cast_away,
         write_floats,
         make_float,

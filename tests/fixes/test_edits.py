@@ -809,6 +809,26 @@ d = tf.tensor_scatter_nd_update(d, [[0]], [0.0])
         """,
     ),
     (
+        "left-tensorflow",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            k = np.searchsorted(knots, t.numpy()) - 1
+            y = tf.gather(heights, k)
+        tape.gradient(y, t)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            low = tf.clip_by_value(tf.searchsorted(knots, t) - 1, 0, tf.size(knots) - 2)
+            part = tf.clip_by_value((t - tf.gather(knots, low)) / (tf.gather(knots, low + 1) - \
+tf.gather(knots, low)), 0.0, 1.0)
+            k = np.searchsorted(knots, t.numpy()) - 1
+            y = tf.gather(heights, low) + part * (tf.gather(heights, low + 1) - \
+tf.gather(heights, low))
+        tape.gradient(y, t)
+        """,
+    ),
+    (
         "assign",
         8,
         """

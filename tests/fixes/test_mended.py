@@ -47,11 +47,12 @@ BROKEN = {
         """
         image = tf.Variable(tf.fill([8, 8, 3], 0.5))
         with tf.GradientTape() as tape:
-            noisy = tf.image.adjust_jpeg_quality(image, 60)
+            coded = tf.io.encode_png(tf.cast(image * 255.0, tf.uint8))
+            noisy = tf.cast(tf.io.decode_png(coded), tf.float32) / 255.0
             loss = tf.reduce_mean(noisy)
         tape.gradient(loss, image)
         """,
-        "noisy = image + tf.stop_gradient(tf.image.adjust_jpeg_quality(image, 60) - image)",
+        "noisy = image + tf.stop_gradient(noisy - image)",
         np.full([8, 8, 3], 1 / 192),
     ),
     "a list of floats that a function returns": (

@@ -10,7 +10,8 @@ import libcst as cst
 from ...trace.model import VariableId
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
-from ..source import ParsedSource, all_of, argument, called_name, nodes_in
+from ..source import ParsedSource, all_of, argument, called_name, dotted, nodes_in
+from ..values.numpy_words import without_exit
 from .counts import uncast
 
 _MOST_AXES = 3
@@ -181,10 +182,12 @@ def interpolate_edges(case: FixCase) -> Iterator[Edit]:
     """
     source, code, tf = case.source, case.source.code, case.source.tf
     for found in case.calls("searchsorted"):
-        edges, x = argument(found, 0, "sorted_sequence"), argument(found, 1, "values")
-        if edges is None or x is None:
+        edges = argument(found, 0, "sorted_sequence", "a")
+        sought = argument(found, 1, "values", "v")
+        if edges is None or sought is None:
             continue
         plan, e, indices = Plan(source), code(enclosed(edges.value)), set()
+        x = code(enclosed(without_exit(sought.value)))
         low, part = source.free_name("low"), source.free_name("part")
         for call in all_of(source.module, cst.Call):
             values, place = argument(call, 0, "params"), argument(call, 1, "indices")
@@ -200,10 +203,12 @@ def interpolate_edges(case: FixCase) -> Iterator[Edit]:
         if len(indices) == 1 and statement is not None:  # with more the text interpolates itself
             most = f"{tf}.size({e}) - 2"
             span = f"{tf}.gather({e}, {low} + 1) - {tf}.gather({e}, {low})"
-            way = f"({code(enclosed(x.value))} - {tf}.gather({e}, {low})) / ({span})"
+            way = f"({x} - {tf}.gather({e}, {low})) / ({span})"
+            is_tf = dotted(found.func) == f"{tf}.searchsorted"
+            after = code(found) if is_tf else f"{tf}.searchsorted({e}, {x})"
             plan.before(
                 statement,
-                f"{low} = {tf}.clip_by_value({code(found)} - 1, 0, {most})",
+                f"{low} = {tf}.clip_by_value({after} - 1, 0, {most})",
                 f"{part} = {tf}.clip_by_value({way}, 0.0, 1.0)",
             )
             title = "Estimate: interpolate between the values of the two edges around it"

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...trace.model import Binding, Op, OpId, TensorId, Trace
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..rewrites import CallRewrite
-from ..smooth.indices import form_of
 from ..source import (
     ParsedSource,
     argument,
     called_name,
     dotted,
     header_nodes,
-    sole,
 )
+
+_MOST_BEFORE = 12
 
 
 def straight_through(source: ParsedSource, call: cst.Call, number: cst.BaseExpression) -> str:
@@ -68,23 +69,61 @@ STRAIGHT_THROUGH = CallRewrite(
 )
 
 
-def straight_through_result(case: FixCase) -> Iterator[Edit]:
-    """``y = f(x)`` with ``y`` of the form of ``x`` → ``y = x + tf.stop_gradient(f(x) - x)``."""
-    source = case.source
-    small = sole(source.statement(case.cause.line))
-    if not isinstance(small, cst.Assign) or not isinstance(small.value, cst.Call):
+def straight_through_names(case: FixCase) -> Iterator[Edit]:
+    """``y = x + tf.stop_gradient(y - x)`` after ``y`` is made, where it is ``x`` with small changes
+    that have no slope: compressed, rounded, written as text and read again, on however many lines.
+    """
+    source, trace = case.source, case.trace
+    cut = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    if cut is None:
         return
-    call, name = small.value, source.code(small.targets[0].target)
-    known = form_of(case, name)
-    if known is None or not known[1].startswith("float"):
-        return
-    paths = [arg.value for arg in call.args if isinstance(arg.value, (cst.Name, cst.Attribute))]
-    x = next((path for path in paths if form_of(case, source.code(path)) == known), None)
-    if x is not None:
+    for found, made in _made_after(trace, cut, case.call.when):
+        statement = source.statement(made.site.line)
+        name = made.name
+        before = next((x for x, t in _made_before(trace, cut) if _are_alike(trace, t, found)), "")
+        if not before or before == name or not isinstance(statement, cst.SimpleStatementLine):
+            continue
         plan = Plan(source)
-        plan.replace(call, straight_through(source, call, x))
-        title = f"Estimate: let the gradient pass {called_name(call)} as if it were not there"
+        plan.after(statement, f"{name} = {before} + {source.tf}.stop_gradient({name} - {before})")
+        title = f"Estimate: let the gradient pass from {name} to {before} as if they were the same"
         yield Edit(title, plan.text(), is_estimate=True)
+        return
+
+
+def _made_after(trace: Trace, cut: Op, until: int) -> Iterator[tuple[TensorId, Binding]]:
+    """The tensors with names that are made of what the cut gave, in the order of time."""
+    bound = {t: b for b in reversed(trace.bindings) for t, path in b.tensors if path == b.name}
+    derived = set(cut.outputs)
+    for op in trace.ops.values():
+        if cut.when <= op.when < until and (op is cut or derived & set(op.inputs)):
+            derived.update(op.outputs)
+            yield from ((tensor, bound[tensor]) for tensor in op.outputs if tensor in bound)
+
+
+def _made_before(trace: Trace, cut: Op) -> Iterator[tuple[str, TensorId]]:
+    """The names of what the cut op took and of what that was made from, the nearest first; of a
+    variable the tensor that was read."""
+    waiting = list(cut.inputs)
+    seen: list[TensorId] = []
+    while waiting and len(seen) < _MOST_BEFORE:
+        tensor = waiting.pop(0)
+        seen.append(tensor)
+        maker = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+        is_read = maker is not None and maker.type == "ReadVariableOp"
+        for name in trace.names.get(maker.inputs[0] if maker and is_read else tensor, ()):
+            yield name, tensor
+        waiting += maker.inputs if maker is not None and not is_read else ()
+
+
+def _are_alike(trace: Trace, first: TensorId, second: TensorId) -> bool:
+    """Whether two tensors of real numbers have the same form, and numbers that differ little."""
+    x, y = trace.tensors.get(first), trace.tensors.get(second)
+    if x is None or y is None or (x.shape, x.dtype) != (y.shape, y.dtype):
+        return False
+    a, b = trace.value(first), trace.value(second)
+    if "float" not in x.dtype or a is None or b is None or not a.size:
+        return "float" in x.dtype
+    return bool(abs(a - b).max() <= max(0.5, 0.05 * abs(a).max()))
 
 
 def straight_through_largest(case: FixCase) -> Iterator[Edit]:
