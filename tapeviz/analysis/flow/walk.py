@@ -19,7 +19,7 @@ _PRIMES = ("", "′", "″", "‴")
 
 
 def walk(facts: CallFacts, findings: Sequence[Finding]) -> tuple[WalkStep, ...]:
-    """The rows of the Backprop panel.
+    """The rows of the Backprop panel; those at which the pass stops come last.
 
     Where TensorFlow ran no gradient function at all, the pass up to the cut as it was computed
     after the run.

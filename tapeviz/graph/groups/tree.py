@@ -6,12 +6,12 @@ group whose children are turns: of a Python loop, or consecutive stretches that 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import msgspec
+import numpy as np
 from msgspec import structs
 
 from ...errors import go_on
@@ -165,18 +165,19 @@ def _user_name(graph: OpGraph, trace: Trace, op: Op, place: int) -> str:
     return "" if place in graph.pinned else next(filter(None, names), "")
 
 
-def _own_values(graph: OpGraph, places: Sequence[int]) -> Counter[int]:
-    """For each op the number of variables and constants that it alone takes, without sources.
-    ``places``: those of the ops, which are known by their numbers here."""
-    found: Counter[int] = Counter()
-    numbers = {place: number for number, place in enumerate(places)}
-    for value in graph.values:
-        if value in graph.pinned or graph.into.count(value):
-            continue
-        takers = set(graph.successors(value))
-        if len(takers) == 1 and (taker := takers.pop()) in numbers:
-            found[numbers[taker]] += 1
-    return found
+def _own_values(graph: OpGraph, places: Sequence[int]) -> Mapping[int, int]:
+    """For each op that alone takes variables and constants how many, without sources. ``places``:
+    those of the ops, which are known by their numbers here."""
+    sources, targets = np.array(graph.edges.sources), np.array(graph.edges.targets)
+    lowest, highest = np.full(len(graph), len(graph)), np.full(len(graph), -1)
+    np.minimum.at(lowest, sources, targets)
+    np.maximum.at(highest, sources, targets)
+    is_own = lowest == highest  # it has a single taker
+    is_own[targets] = False
+    is_own[list(graph.pinned)] = False
+    values = np.array(graph.values, np.int64)
+    counts = np.bincount(lowest[values[is_own[values]]], minlength=len(graph))
+    return {number: count for number, count in enumerate(counts[places].tolist()) if count}
 
 
 def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> None:

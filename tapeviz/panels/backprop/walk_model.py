@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -33,7 +34,7 @@ class WalkModel(QAbstractTableModel):
         self._theme = theme
         self._steps: Sequence[WalkStep] = ()
         self._folded = WalkRows(0)
-        self._cuts: list[int] = []
+        self._cuts = range(0)
         self._parts: Mapping[TensorId, tuple[str, float]] = {}
         self._selected: Sequence[int] = ()
         self._fonts = {
@@ -51,7 +52,8 @@ class WalkModel(QAbstractTableModel):
         call = self._document.current_call
         self.beginResetModel()
         self._steps = steps
-        self._cuts = [number for number, step in enumerate(steps, 1) if step.kind == "stop"]
+        stops = takewhile(lambda step: step.kind == "stop", reversed(steps))  # the last rows
+        self._cuts = range(len(steps) - sum(1 for _ in stops) + 1, len(steps) + 1)
         self._folded = WalkRows(len(steps), call.turns if call is not None else ())
         has_turns = any(row.turns is not None for row in self._folded.rows)
         self._parts = share_parts(self._document.trace, call) if call and has_turns else {}
