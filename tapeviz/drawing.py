@@ -26,6 +26,7 @@ from .graph.op_graph import OpGraph
 from .layout import lay_out_nested
 from .layout.model import EMPTY_LAYOUT, Layout
 from .layout.squeezing import squeezed
+from .layout.widening import widened
 from .layout.wrapping import scale_in
 from .scene.compose import compose
 from .scene.model import Overlay, Scene
@@ -69,7 +70,7 @@ def arrange(
 
     Depends on everything in the view but its overlay. ``call``: the id of the gradient call;
     None: the one that a diagnosis would show first. ``before``: the arrangement of another call in
-    the same view: where the graphs are alike, nothing moves.
+    the same view: where the graphs are alike, nothing moves, unless a wider value has no room.
     """
     built = built_graph(trace, view, call)
     go_on()
@@ -79,9 +80,9 @@ def arrange(
         most = before.most
         sized = _sized(built, tree, trace, view, most)
         if same := counterparts(before.graph, sized):
-            fits = _fits_in(before.graph, sized, same)
-            layout = _renamed(before, sized, same) if fits else placed(sized, view)
-            return Arranged(sized, layout, same, most)
+            wider = _keep_sizes(before.graph, sized, same)
+            kept = widened(_renamed(before, sized, same), wider)
+            return Arranged(sized, kept or placed(sized, view), same, most)
     return _arranged(built, tree, trace, view)
 
 
@@ -137,18 +138,18 @@ def placed(sized: nx.MultiDiGraph, view: View) -> Layout:
     return squeezed(layout, (view.room[0] / _LEGIBLE, view.room[1] / _LEGIBLE - _LABELS))
 
 
-def _fits_in(
+def _keep_sizes(
     before: nx.MultiDiGraph, after: nx.MultiDiGraph, same: Mapping[NodeId, NodeId]
-) -> bool:
-    """Give each box the room that it had before, or more where its value needs it; whether none
-    did."""
-    fits = True
+) -> dict[NodeId, float]:
+    """Give each box the room that it had before, or more where its value needs it; these, with
+    their widths."""
+    wider: dict[NodeId, float] = {}
     for old, new in same.items():
         had, wants = before.nodes[old], after.nodes[new]
-        fits = fits and wants["width"] <= had["width"] and wants["height"] <= had["height"]
+        if wants["width"] > had["width"]:
+            wider[new] = wants["width"]
         wants["width"] = max(wants["width"], had["width"])
-        wants["height"] = max(wants["height"], had["height"])
-    return fits
+    return wider
 
 
 def _renamed(before: Arranged, after: nx.MultiDiGraph, same: Mapping[NodeId, NodeId]) -> Layout:
