@@ -100,18 +100,31 @@ def number_came_back(asked: Unlinked) -> Cause | None:
 def only_steered(asked: Unlinked) -> Cause | None:
     """A number that left while the tape recorded, by which Python repeats or chooses what the
     target is made in."""
-    facts, tape = asked.facts, asked.facts.tape
-    for leave in reversed(facts.trace.leaves if tape is not None else ()):
-        if leave.how in NO_NUMBER or not tape or not tape.is_recording(leave.when):
-            continue
-        if leave.when > facts.call.when or not leave.site.line:
-            continue
-        steered = steered_by(facts.text, leave.site.line, asked.used.lines)
-        if steered is None:
-            continue
-        if facts.flow.ancestry([facts.flow.position_left(leave)]).leads_from(asked.starts):
-            return facts.cause(LeftTensorFlow(leave.how, steered), leave.site.line)
+    for leave, steered, made_from in asked.used.once(_steering):
+        if made_from.leads_from(asked.starts):
+            return asked.facts.cause(LeftTensorFlow(leave.how, steered), leave.site.line)
     return None
+
+
+def _steering(used: Used) -> list[tuple[Leave, Steered, Ancestry]]:
+    """The numbers by which Python went on to the target, the last first, and what made them."""
+    facts, tape, until = used.facts, used.facts.tape, used.facts.call.when
+    left = [
+        leave
+        for leave in facts.trace.leaves
+        if tape is not None and leave.when < until and tape.is_recording(leave.when)
+    ]
+    lines: dict[int, Steered | None] = {}
+    found = []
+    for leave in left[: -_MOST_LEAVES - 1 : -1]:
+        line = leave.site.line
+        if leave.how in NO_NUMBER or not line:
+            continue
+        if line not in lines:
+            lines[line] = steered_by(facts.text, line, used.lines)
+        if (steered := lines[line]) is not None:
+            found.append((leave, steered, facts.flow.ancestry([facts.flow.position_left(leave)])))
+    return found
 
 
 def _came_back(used: Used) -> list[tuple[Leave, Ancestry]]:

@@ -116,14 +116,18 @@ def _made_before(trace: Trace, cut: Op) -> Iterator[tuple[str, TensorId]]:
 
 
 def _are_alike(trace: Trace, first: TensorId, second: TensorId) -> bool:
-    """Whether two tensors of real numbers have the same form, and numbers that differ little."""
+    """Whether two tensors of several real numbers have the same form, and differ by a tenth at
+    most: where the numbers are not kept, their norms."""
     x, y = trace.tensors.get(first), trace.tensors.get(second)
     if x is None or y is None or (x.shape, x.dtype) != (y.shape, y.dtype):
         return False
     a, b = trace.value(first), trace.value(second)
-    if "float" not in x.dtype or a is None or b is None or not a.size:
-        return "float" in x.dtype
-    return bool(abs(a - b).max() <= max(0.5, 0.05 * abs(a).max()))
+    if "float" not in x.dtype or (x.size or 0) < 2:
+        return False
+    if a is not None and b is not None:
+        return bool(abs(a - b).max() <= 0.1 * abs(a).max())
+    norms = [stats.norm or 0.0 for t in (first, second) if (stats := trace.stats(t)) is not None]
+    return len(norms) == 2 and abs(norms[0] - norms[1]) <= 0.1 * norms[0]
 
 
 def straight_through_largest(case: FixCase) -> Iterator[Edit]:
