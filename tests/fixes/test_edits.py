@@ -928,6 +928,22 @@ def test_the_average_of_rows_is_a_product() -> None:
         assert soft in next(iter(soften_argmax(case))).new_text
 
 
+def test_all_that_a_draw_picks_is_averaged() -> None:
+    text = (
+        "with tf.GradientTape() as t:\n    i = tf.random.categorical(p, 1)[:, 0]\n"
+        "    y = tf.gather(a, i, axis=1, batch_dims=1) + tf.gather(b, i, axis=1, batch_dims=1)\n"
+        "t.gradient(y, p)\n"
+    )
+    shapes = {"a": (4, 3), "b": (4, 3)}
+    case = fix_case(
+        text, "not-differentiable", 2, op="Multinomial", shapes=shapes, input_shape=(4, 3)
+    )
+    assert (
+        "y = tf.reduce_sum(tf.nn.softmax(p) * a, axis=-1) "
+        "+ tf.reduce_sum(tf.nn.softmax(p) * b, axis=-1)"
+    ) in next(iter(soften_argmax(case))).new_text
+
+
 def test_slices_in_a_list_are_taken_of_the_results() -> None:
     text = (
         "with tf.GradientTape() as t:\n    y = x * w\na, b, c = t.gradient(y, (x[0], w, x[1:]))\n"

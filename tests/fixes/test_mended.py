@@ -198,6 +198,20 @@ BROKEN = {
         "r = tf.sqrt(tf.where(tf.constant([True, False]), 1.0, tf.reduce_sum(d ** 2, -1)))",
         [[0.0, 0.0], [-18 / 5**8, -24 / 5**8]],
     ),
+    "a dataset that maps one element at a time": (
+        """
+        taps = tf.Variable([1.0, 2.0])
+        def filtered(x):
+            return tf.tensordot(taps, x, 1)
+        ds = tf.data.Dataset.from_tensors(tf.ones((2,))).map(filtered).batch(1)
+        for v in ds:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(v ** 2)
+            tape.gradient(loss, taps)
+        """,
+        "v = tf.stack([filtered(v) for v in v])",
+        [6.0, 6.0],
+    ),
     "a look-up between edges": (
         """
         edges, values = tf.constant([0.0, 1.0, 3.0]), tf.constant([0.0, 2.0, 8.0])

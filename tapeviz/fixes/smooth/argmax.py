@@ -64,18 +64,19 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
         weights = argument(user, 0, "params")
         if table := embeddings_of(source, user):
             plan.replace(user, f"{tf}.tensordot({soft}, {table}, 1)")
-            return True
-        if called_name(user) == "gather" and weights is not None:
+        elif called_name(user) == "gather" and weights is not None:
             values = source.code(enclosed(weights.value))
             mixed = f"{tf}.tensordot({soft}, {values}, 1)"
             if argument(user, 9, "axis", "batch_dims") is not None:
+                share, over = soft, along or (", axis=-1" if len(shape) > 1 else "")
                 wider = rank_of(case, values) - len(shape)
                 if argument(user, 4, "batch_dims") is not None and wider > 0 and shape:
-                    soft += f"[..., {', '.join([f'{tf}.newaxis'] * wider)}]"
-                    along = f", axis={len(shape) - 1}"
-                mixed = f"{tf}.reduce_sum({soft} * {values}{along})"
+                    share += f"[..., {', '.join([f'{tf}.newaxis'] * wider)}]"
+                    over = f", axis={len(shape) - 1}"
+                mixed = f"{tf}.reduce_sum({share} * {values}{over})"
             plan.replace(user, mixed)
-            return True
+    if plan.changes:
+        return True
     for picked in source.picked_by(made):
         values = source.code(enclosed(picked.value))
         is_of_rows = len(shape) == 1 and rank_of(case, values) > 1
@@ -142,12 +143,16 @@ def _average_where_called(plan: Plan, made: cst.BaseExpression, soft: str) -> bo
 
 
 def _outermost(source: ParsedSource, call: cst.BaseExpression) -> cst.BaseExpression:
-    """``int(tf.argmax(x))`` and ``tf.argmax(x).numpy()``: with what only passes the number on."""
+    """``int(tf.argmax(x))`` and ``tf.argmax(x).numpy()``: with what only passes the number on, as
+    ``[:, 0]`` does behind a draw."""
+    is_draw = isinstance(call, cst.Call) and called_name(call) == "categorical"
     while True:
         above = source.parent(call)
         if isinstance(above, cst.Arg | cst.Attribute):
             above = source.parent(above)
-        if not isinstance(above, cst.Call) or called_name(above) not in _PASSING:
+        is_first = is_draw and isinstance(above, cst.Subscript) and above.value is call
+        is_passed = isinstance(above, cst.Call) and called_name(above) in _PASSING
+        if not isinstance(above, (cst.Call, cst.Subscript)) or not (is_first or is_passed):
             return call
         call = above
 

@@ -9,6 +9,7 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..source import ParsedSource, all_of, argument, called_name
+from ..tapes.blocks import block_of_call
 
 _LATER = ("prefetch", "cache", "take", "repeat", "skip", "shuffle", "batch")
 """Steps before which a function of the elements can as well be left out, and be called after; of a
@@ -17,11 +18,14 @@ _WALKS = ("iter", "enumerate", "zip", "list")
 
 
 def map_in_python(case: FixCase) -> Iterator[Edit]:
-    """``ds = made.map(f)`` → ``ds = made``, and ``for v in ds`` → ``for v in map(f, ds)``.
+    """``ds = made.map(f)`` → ``ds = made``, and ``for v in ds`` → ``for v in map(f, ds)``;
+    where the tape begins in that loop, ``v = f(v)`` there instead.
 
-    What a dataset computes no tape records; what Python computes for each element it does.
+    What a dataset computes no tape records; what Python computes for each element it does. The
+    elements of a batch are mapped all at once, or one by one.
     """
     source = case.source
+    block = block_of_call(source, case.trace, case.call)
     for call in case.calls("map"):
         function = argument(call, 0, "map_func")
         if function is None or not isinstance(call.func, cst.Attribute):
@@ -33,19 +37,27 @@ def map_in_python(case: FixCase) -> Iterator[Edit]:
                 break
             whole = around
         assign = source.parent(whole)
-        f, takes = source.code(function.value), _parameters(source, function.value)
-        plan, count = Plan(source), 0
-        made = call.func.value
-        if isinstance(assign, cst.Assign) and isinstance(assign.targets[0].target, cst.Name):
-            plan.replace(call, made)
-            for place in _walked(source, assign.targets[0].target.value):
-                plan.replace(place, _mapped(f, takes, source.code(place)))
-                count += 1
-        elif whole is call and _is_walk(source, call):
-            plan.replace(call, _mapped(f, takes, source.code(made)))
-            count += 1
-        if count:
-            yield Edit("Map the elements in Python, where the tape records it", plan.text())
+        name = assign.targets[0].target if isinstance(assign, cst.Assign) else None
+        places: list[cst.BaseExpression] = [whole] if _is_walk(source, whole) else []
+        if isinstance(name, cst.Name):
+            places = list(_walked(source, name.value))
+        takes = _parameters(source, function.value)
+        f, by_one = source.code(function.value), source.code(enclosed(function.value))
+        for is_batch in (False, True) if takes == 1 else (False,):
+            plan = Plan(source)
+            plan.replace(call, call.func.value)
+            for place in places:
+                loop = source.parent(place)
+                elements = source.code(call.func.value if place is call else place)
+                if block is None or loop is None or loop not in source.ancestors(block.node):
+                    plan.replace(place, _mapped(source, f, takes, elements, is_batch))
+                    continue
+                assert isinstance(loop, cst.For)
+                v = source.code(loop.target)
+                many = f"{source.tf}.stack([{by_one}(v) for v in {v}])"
+                plan.first(block.node, f"{v} = {many if is_batch else f'{by_one}({v})'}")
+            if places:
+                yield Edit("Map the elements in Python, where the tape records it", plan.text())
 
 
 def _parameters(source: ParsedSource, function: cst.BaseExpression) -> int:
@@ -63,7 +75,9 @@ def _parameters(source: ParsedSource, function: cst.BaseExpression) -> int:
     )
 
 
-def _mapped(f: str, takes: int, elements: str) -> str:
+def _mapped(source: ParsedSource, f: str, takes: int, elements: str, is_batch: bool) -> str:
+    if is_batch:
+        return f"({source.tf}.stack([({f})(v) for v in batch]) for batch in {elements})"
     if takes == 1:
         return f"map({f}, {elements})"
     return f"(({f})(*element) for element in {elements})"
