@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 import libcst as cst
 
 from ..model import Edit, FixCase
+from ..numpy_words import without_exit
 from ..plan import Plan, bare, enclosed
 from ..source import (
     ParsedSource,
@@ -16,7 +17,6 @@ from ..source import (
     header_nodes,
     is_zero,
 )
-from ..values.numpy_words import without_exit
 from .counts import uncast
 from .indices import is_at_cause
 

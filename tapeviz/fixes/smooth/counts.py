@@ -9,10 +9,10 @@ from __future__ import annotations
 import libcst as cst
 
 from ..model import FixCase
+from ..numpy_words import LEAVING_METHODS
 from ..plan import enclosed
 from ..rewrites import CallRewrite, Code
 from ..source import ParsedSource, argument, called_name, dotted
-from ..values.numpy_words import LEAVING_METHODS
 
 
 def _triangle(source: ParsedSource, distance: str) -> str:

@@ -9,9 +9,9 @@ import libcst as cst
 
 from ...trace.model import VariableId
 from ..model import Edit, FixCase
+from ..numpy_words import without_exit
 from ..plan import Plan, enclosed
 from ..source import ParsedSource, all_of, argument, called_name, dotted, nodes_in
-from ..values.numpy_words import without_exit
 from .counts import uncast
 
 _MOST_AXES = 3

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...analysis.causes.zeros import Cancelled
+from ..blocks import gradient_call
 from ..model import Edit, FixCase
 from ..plan import Plan, bare, enclosed
 from ..rewrites import CallRewrite, template
 from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes, is_zero
-from ..tapes.blocks import gradient_call
 
 _SUMS = ("reduce_sum", "reduce_mean")
 _HINGES = {

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from ..blocks import Block, block_of_call
 from ..model import Edit, FixCase
 from ..plan import Plan
+from ..regions import Region, region_after, rounds_around
+from ..renaming import WRITING_METHODS, reads_of, rename_reads
 from ..source import ParsedSource, Statement, all_of, called_name, dotted, sole
-from ..tapes.blocks import Block, block_of_call
 from .assigns import new_name, stem
-from .regions import Region, region_after, rounds_around
-from .renaming import reads_of, rename_reads
 from .weights import begin_with_tensors, call_with_weights, model_of_weights
-from .writes import METHODS, Write, new_value, write_of, writes_on
+from .writes import Write, new_value, write_of, writes_on
 
 _MAPPINGS = ("map_structure", "map")
 
@@ -94,7 +94,7 @@ def _further(
     """Writes to other elements, or again to the same."""
     for statement in region.statements:
         for call in all_of(statement, cst.Call):
-            write = write_of(source, call, False) if called_name(call) in METHODS else None
+            write = write_of(source, call, False) if called_name(call) in WRITING_METHODS else None
             if write is not None and call is not first.call and _is_element(write.receiver, whole):
                 yield write
 

@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 import libcst as cst
 
+from ..blocks import Block, block_of_call, gradient_call, watch_inside
 from ..model import Edit, FixCase
 from ..plan import Plan
+from ..regions import Region, region_after
+from ..renaming import calls_any, functions_that_read, is_rebound, reads_of, rename_reads
 from ..source import (
     ParsedSource,
     all_of,
@@ -18,10 +21,7 @@ from ..source import (
     read_names,
     sole,
 )
-from ..tapes.blocks import Block, block_of_call, gradient_call, watch_inside
 from ..tapes.functions import run_in_python
-from .regions import Region, region_after
-from .renaming import calls_any, functions_that_read, is_rebound, reads_of, rename_reads
 from .weights import call_with_one_weight
 from .writes import Write, new_value, writes_on, writes_to
 

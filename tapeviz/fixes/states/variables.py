@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..blocks import block_of_call, watch_inside
 from ..model import Edit, FixCase
 from ..plan import Plan
 from ..source import ParsedSource, argument
-from ..tapes.blocks import block_of_call, watch_inside
 
 _COMPUTED = (cst.BinaryOperation, cst.UnaryOperation, cst.Call, cst.Subscript, cst.Attribute)
 

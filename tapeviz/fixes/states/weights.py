@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
+from ..blocks import Block, block_of_call, watch_inside
 from ..model import Edit, FixCase
+from ..numpy_words import without_exit
 from ..plan import Plan, enclosed
+from ..regions import LoopRounds, region_after, rounds_around
+from ..renaming import rename_reads
 from ..source import ParsedSource, Statement, all_of, argument, dotted, sole
-from ..tapes.blocks import Block, block_of_call, watch_inside
-from ..values.numpy_words import without_exit
-from .regions import LoopRounds, region_after, rounds_around
-from .renaming import rename_reads
 
 _WEIGHTS = ("trainable_variables", "trainable_weights", "variables", "weights")
 

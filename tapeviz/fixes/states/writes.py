@@ -9,14 +9,10 @@ import libcst as cst
 
 from ...trace.model import Trace, VariableId
 from ..plan import as_term
+from ..renaming import WRITING_METHODS
 from ..source import ParsedSource, Statement, all_of, argument, called_name, dotted
 from .slices import axes_of, stepped, updated
 
-METHODS = (
-    *("assign", "assign_add", "assign_sub"),
-    *("scatter_nd_update", "scatter_nd_add", "scatter_nd_sub"),
-    *("scatter_update", "scatter_add", "scatter_sub"),
-)
 _MODULES = ("state_ops", "v1", "K", "backend")
 
 
@@ -49,7 +45,9 @@ class Write:
 
 def writes_on(source: ParsedSource, line: int, is_slice: bool = False) -> list[Write]:
     """The writes on a line. ``is_slice``: a subscript is a slice of one variable, not of a list."""
-    found = (write_of(source, call, is_slice) for call in source.calls(line, *METHODS, "update"))
+    found = (
+        write_of(source, call, is_slice) for call in source.calls(line, *WRITING_METHODS, "update")
+    )
     return [write for write in found if write is not None]
 
 
@@ -62,7 +60,7 @@ def writes_to(
     """The writes to the same variable in a region."""
     for statement in region:
         for call in all_of(statement, cst.Call):
-            if called_name(call) in METHODS:
+            if called_name(call) in WRITING_METHODS:
                 write = write_of(source, call, is_slice)
                 if write is not None and write.receiver.deep_equals(receiver):
                     yield write
@@ -81,7 +79,7 @@ def write_of(source: ParsedSource, call: cst.Call, is_slice: bool) -> Write | No
             return None
         receiver, first = given.value, 1
         method = "assign" if method == "update" else method
-    if method not in METHODS:
+    if method not in WRITING_METHODS:
         return None
     values = _values(call, method, first)
     if values is None:

@@ -9,10 +9,10 @@ import libcst as cst
 from ...analysis.causes.not_connected import NotConnected
 from ...analysis.causes.replaced_source import ReplacedSource
 from ...trace.model import Trace
+from ..blocks import Block, block_of_call, body_of, gradient_call
 from ..model import Edit, FixCase
 from ..plan import Plan
 from ..source import ParsedSource, Statement, all_of, argument, called_name, sole
-from .blocks import Block, block_of_call, body_of, gradient_call
 
 
 def give_both(case: FixCase) -> Iterator[Edit]:

@@ -8,8 +8,8 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan
+from ..renaming import reads_of
 from ..source import ParsedSource, Statement, all_of, dotted, sole
-from ..states.renaming import reads_of
 
 _CACHES = frozenset({"cache", "lru_cache", "cached_property"})
 _PREPARING = frozenset({"__init__", "build"})

@@ -8,6 +8,7 @@ import libcst as cst
 
 from ...analysis.causes.outside_tape import OutsideTape
 from ...trace.model import StackFrame
+from ..blocks import Block, block_of_call, gradient_call, is_method_statement, put_in_front
 from ..model import Edit, FixCase
 from ..plan import Plan
 from ..source import (
@@ -20,7 +21,6 @@ from ..source import (
     read_names,
     sole,
 )
-from .blocks import Block, block_of_call, gradient_call, is_method_statement, put_in_front
 
 
 def move_in(case: FixCase) -> Iterator[Edit]:

@@ -10,11 +10,11 @@ import libcst as cst
 from ...analysis.causes.not_connected import NotConnected
 from ...analysis.causes.outside_tape import OutsideTape
 from ...analysis.flow.ends import Ends
+from ..blocks import gradient_call
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
+from ..renaming import reads_of
 from ..source import Statement, argument, bound_names, nodes_in, sole
-from ..states.renaming import reads_of
-from .blocks import gradient_call
 
 _ALIKE = 0.5
 """A ``difflib`` ratio: ``l_score`` and ``r_score`` have 0.86, ``mse`` and ``reg`` 0.33."""

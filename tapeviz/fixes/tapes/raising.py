@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...trace.model import Trace
+from ..blocks import TAPES, block_of_call, gradient_call
 from ..model import Edit
 from ..plan import Plan, bare
 from ..source import ParsedSource, all_of, argument, called_name, header_nodes
-from .blocks import TAPES, block_of_call, gradient_call
 
 
 def make_persistent(trace: Trace, source: ParsedSource) -> Iterator[Edit]:

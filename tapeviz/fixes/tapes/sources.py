@@ -8,12 +8,12 @@ import libcst as cst
 
 from ...analysis.causes.replaced_source import ReplacedSource
 from ...trace.model import TensorId
+from ..blocks import Block, block_of_call, gradient_call
 from ..model import Edit, FixCase
 from ..plan import Plan
+from ..regions import region_after
+from ..renaming import rename_reads
 from ..source import ParsedSource, all_of, argument, bound_names, dotted, header_nodes, sole
-from ..states.regions import region_after
-from ..states.renaming import rename_reads
-from .blocks import Block, block_of_call, gradient_call
 
 
 def ask_for_original(case: FixCase) -> Iterator[Edit]:

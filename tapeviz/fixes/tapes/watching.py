@@ -9,10 +9,10 @@ import libcst as cst
 from ...analysis.causes.not_watched import NotWatched
 from ...analysis.causes.replaced_source import ReplacedSource
 from ...text.source import is_plain_path
+from ..blocks import Block, block_of_call, gradient_call, is_method_statement, tape_call
 from ..model import Edit, FixCase
 from ..plan import Plan
 from ..source import Statement, argument, called_name, sole
-from .blocks import Block, block_of_call, gradient_call, is_method_statement, tape_call
 
 _MADE_BY = ("constant", "convert_to_tensor", "identity")
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..blocks import Block, block_of_call, body_of, target_name
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..source import ParsedSource, Statement, all_of, argument, bound_names, called_name, sole
-from ..tapes.blocks import Block, block_of_call, body_of, target_name
 
 _DRAWS = (
     *("categorical", "stateless_categorical", "choice", "poisson", "binomial"),

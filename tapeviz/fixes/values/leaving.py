@@ -10,8 +10,22 @@ from typing import Literal, get_args
 
 import libcst as cst
 
+from ..blocks import block_of_call
 from ..model import Edit, FixCase, FixFunction
+from ..numpy_words import (
+    DRAWS,
+    ENTERING,
+    FUNCTIONS,
+    KERAS_LEAVING_FUNCTIONS,
+    LEAVING_FUNCTIONS,
+    LEAVING_METHODS,
+    METHODS,
+    PREDICTING,
+    ROUNDING_FUNCTIONS,
+    twin_of,
+)
 from ..plan import Plan, bare, enclosed, fitting
+from ..regions import region_after
 from ..rewrites import CallRewrite
 from ..source import (
     ParsedSource,
@@ -25,21 +39,7 @@ from ..source import (
     pairs_of,
     read_names,
 )
-from ..states.regions import region_after
-from ..tapes.blocks import block_of_call
 from .formatting import is_format_method, is_percent_format, sole_expression, unformatted
-from .numpy_words import (
-    DRAWS,
-    ENTERING,
-    FUNCTIONS,
-    KERAS_LEAVING_FUNCTIONS,
-    LEAVING_FUNCTIONS,
-    LEAVING_METHODS,
-    METHODS,
-    PREDICTING,
-    ROUNDING_FUNCTIONS,
-    twin_of,
-)
 
 _MAKING = ("zeros", "empty", "ones", "zeros_like", "ones_like", "empty_like")
 

@@ -8,10 +8,10 @@ import libcst as cst
 
 from ...analysis.flow.dataflow import DataFlow
 from ...analysis.flow.lookups import picked_by
+from ..blocks import Block, block_of_call, body_of, gradient_call, is_method_statement
 from ..model import Edit, FixCase
 from ..plan import Plan
 from ..source import ParsedSource, Statement, all_of, argument, nodes_in, sole
-from ..tapes.blocks import Block, block_of_call, body_of, gradient_call, is_method_statement
 
 
 def ask_for_rows(case: FixCase) -> Iterator[Edit]:

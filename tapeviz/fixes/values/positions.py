@@ -8,11 +8,11 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
+from ..regions import region_after
+from ..renaming import rename_reads
 from ..smooth.comparisons import soft_truth
 from ..smooth.indices import is_at_cause
 from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes, sole
-from ..states.regions import region_after
-from ..states.renaming import rename_reads
 
 _VALUES = {
     "argmax": "reduce_max",

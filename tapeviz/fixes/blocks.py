@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from ...trace.model import Call, StackFrame, Tape, Trace
-from ..plan import Plan
-from ..source import (
+from ..trace.model import Call, StackFrame, Tape, Trace
+from .plan import Plan
+from .source import (
     ParsedSource,
     Statement,
     all_of,

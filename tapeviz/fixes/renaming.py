@@ -6,14 +6,18 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from ..plan import Plan
-from ..source import ParsedSource, all_of, bound_names, called_name, nodes_in
-from .writes import METHODS
+from .plan import Plan
+from .source import ParsedSource, all_of, bound_names, called_name, nodes_in
 
+WRITING_METHODS = (
+    *("assign", "assign_add", "assign_sub"),
+    *("scatter_nd_update", "scatter_nd_add", "scatter_nd_sub"),
+    *("scatter_update", "scatter_add", "scatter_sub"),
+)
 # Only a variable has these methods, not a tensor in its place.
 STATE_METHODS = frozenset(
     (
-        *METHODS,
+        *WRITING_METHODS,
         *("batch_scatter_update", "load", "count_up_to"),
         *("trainable", "initializer", "handle", "name", "path"),
     )

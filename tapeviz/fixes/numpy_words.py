@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..plan import enclosed
-from ..source import ParsedSource, argument, called_name, dotted
+from .plan import enclosed
+from .source import ParsedSource, argument, called_name, dotted
 
 # {a}, {b}: arguments; {rest}: those after the ones named, with a comma in front if there are any.
 # The line between the two sorted elements around a place: weights by a triangle of width 2.

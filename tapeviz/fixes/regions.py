@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from ..source import ParsedSource, Statement
-from ..tapes.blocks import Block
+from .blocks import Block
+from .source import ParsedSource, Statement
 
 
 @dataclass(frozen=True, slots=True)
