@@ -121,8 +121,13 @@ def test_code_is_exact(array: Any) -> None:
         (np.random.default_rng(0).normal(size=(60, 80)), "picture"),
         (np.full((40, 40), np.nan), "picture"),
         (np.arange(4000).reshape(2, 2, 10, 100) % 7 > 3, "picture"),
+        (np.arange(200.0).reshape(5, 5, 1, 8), "cells"),
+        (np.zeros((0, 500)), "words"),
     ],
-    ids=["scalar", "matrix", "text", "empty", "vector", "image", "nan", "four"],
+    ids=[
+        *("scalar", "matrix", "text", "empty", "vector", "image", "nan", "four"),
+        *("small kernel", "empty and wide"),
+    ],
 )
 def test_each_kind_of_array_has_its_page(
     qtbot: QtBot, panel: TensorPanel, array: Any, page: str

@@ -92,8 +92,8 @@ class ArrayDisplay(QWidget):
     def show_array(self, array: Array, is_gradient: bool) -> None:
         """Show an array; of one with several dimensions the slice that the sliders choose."""
         self.array, self.part, self._size, self._is_gradient = array, None, None, is_gradient
-        is_large = array.size > MOST_CELLS and array.dtype.kind in "biufc"
-        self.choose_slice(form_of(array.shape) if is_large else Form((), array.shape))
+        is_plotted = array.size and array.dtype.kind in "biufc" and not _fits_cells(array)
+        self.choose_slice(form_of(array.shape) if is_plotted else Form((), array.shape))
         self._offer_channels()
         self._show_slice()
 
