@@ -79,7 +79,7 @@ def _turns_of_loops(flow: DataFlow, is_following: bool) -> Iterator[Request]:
 
 
 def _across_cuts(flow: DataFlow, is_following: bool) -> Iterator[Request]:
-    return (_replay(flow, call, "") for call in calls_to_replay(flow.trace))
+    return (_replay(flow, call, "") for call in calls_to_replay(flow, also_flowing=is_following))
 
 
 def _rows_of_jacobians(flow: DataFlow, is_following: bool) -> Iterator[Request]:

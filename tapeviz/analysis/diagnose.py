@@ -133,6 +133,16 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
     bridged, is_estimated = _bridged(facts, index, status)
     nonfinite = _nonfinite(trace, gradient)
     is_cut = bridged is None and status in ("none", "zero")
+    replayed = call.replay.results.get(str(source.tensor)) if call.replay is not None else None
+    is_replayed = bridged is not None and bridged == replayed
+    check = None if is_estimated else call.checks.get(source.tensor or TensorId(0))
+    held = [_past_held(facts, source)] if bridged is not None else []
+    for cause in causes if is_replayed else ():
+        if cause.kind == "left-tensorflow":
+            held.append(f"what leaves TensorFlow on line {cause.line} is held fixed")
+        elif cause.kind == "stop-gradient" and not (check and check.agrees):
+            check = None  # differences do not stop there
+            held.append(f"what tf.stop_gradient passes on line {cause.line} is held fixed")
     return Finding(
         target=target,
         source=named,
@@ -147,8 +157,8 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         bridged_value=_bridged_jacobian(facts, index),
         no_bridge=_why_no_bridge(trace, causes) if is_cut else "",
         is_estimated=is_estimated,
-        check=None if is_estimated else call.checks.get(source.tensor or TensorId(0)),
-        held=_held(facts, source) if bridged is not None else "",
+        check=check,
+        held="; ".join(filter(None, held)),
         nonfinite=nonfinite,
     )
 
@@ -172,7 +182,7 @@ def _bridged(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | N
     return (exact, False) if exact is not None else (estimated, estimated is not None)
 
 
-def _held(facts: CallFacts, source: Operand) -> str:
+def _past_held(facts: CallFacts, source: Operand) -> str:
     if source.tensor is None:
         return ""
     return facts.paths.held(facts.paths.starts(source.tensor), source.tensor).words(source.text)

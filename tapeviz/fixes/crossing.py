@@ -68,23 +68,25 @@ def _aligned(before: Outcome, after: Outcome) -> Outcome:
 
 
 def _is_open(before: Outcome, finding: Finding) -> bool:
-    """Whether another run may give the gradient: NumPy is on the way."""
-    if finding.status not in ("none", "zero") or (finding.bridged and not finding.is_estimated):
+    """Whether another run may give the gradient, or more of it: NumPy is on a way."""
+    if finding.status not in ("none", "zero"):
         return False
     causes = [cause for cause in (finding.cause, *finding.others) if cause is not None]
     return any(cause.kind == "left-tensorflow" for cause in causes)
 
 
 def _crossed(live: LiveRecording, before: Outcome, after: Outcome, key: FindingKey) -> Finding:
-    """The finding with what the other run gave for it."""
+    """The finding with what the other run gave for it; a gradient that this run has across another
+    cut stays where the other gave none."""
     old, new = before.finding(key), after.finding(key)
     assert old is not None
+    value = _across(live, after, key) if new is not None else None
+    if value is None and old.bridged is not None and not old.is_estimated:
+        return old
     if new is None:
         return replace(old, no_bridge=_reason(after, old) or "the NumPy code could not be followed")
     if not has_same_targets(before, after, key):
         return replace(old, no_bridge="run once more, the snippet computed something else")
-    tensor = new.tensor if new.status in ("flows", "nonfinite") else new.bridged
-    value = _fetched(live, after, tensor)
     if value is None:
         words = _reason(after, old) or "the NumPy code leaves no slope that TensorFlow could follow"
         return replace(old, no_bridge=words)
@@ -96,6 +98,16 @@ def _crossed(live: LiveRecording, before: Outcome, after: Outcome, key: FindingK
         check=new.check,
         held=new.held,
     )
+
+
+def _across(live: LiveRecording, after: Outcome, key: FindingKey) -> Array | None:
+    """The gradient in the other run, with the parts that go through writes to variables."""
+    finding, call = after.finding(key), after.diagnosis.calls[key[0]].call
+    assert finding is not None
+    source = str(call.sources[key[1]].tensor)
+    whole = call.replay.results.get(source) if call.replay is not None else None
+    is_there = finding.status in ("flows", "nonfinite")
+    return _fetched(live, after, (whole or finding.tensor) if is_there else finding.bridged)
 
 
 def _fetched(live: LiveRecording, after: Outcome, tensor: TensorId | None) -> Array | None:

@@ -35,6 +35,14 @@ class Edit:
     gives_zeros: bool = False
     asks_once: bool = False
 
+    def followed_by(self, second: Edit, new_text: str) -> Edit:
+        """This edit and a second one, which mends another cut; ``new_text``: with both."""
+        title = self.title
+        if second.title != title:
+            title = f"{title}; {second.title[0].lower()}{second.title[1:]}"
+        estimate = self.is_estimate or second.is_estimate
+        return Edit(title, new_text, estimate, self.parts or second.parts)
+
 
 @dataclass(frozen=True, slots=True)
 class FixCase:

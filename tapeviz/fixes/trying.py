@@ -34,6 +34,7 @@ from .judging import (
     has_same_numbers,
     is_repeatable,
 )
+from .merging import pairs_of
 from .model import Edit, FixCase
 from .source import ParsedSource
 from .table import edits_for, edits_for_error
@@ -46,6 +47,8 @@ _SLOWEST = 20.0
 """Seconds of a run; of a longer one too few trials would be over in time."""
 TOO_SLOW = "not tried: the snippet takes too long to be run again"
 _DEEPEST = 3
+_FEW = 2
+"""Edits of each cut that are tried together with those of another."""
 
 
 def try_fixes(
@@ -156,7 +159,13 @@ class _Trials:
         rounds = self._all_rounds(goal.keys[0])
         is_there = any(found.status == "flows" for _, found in rounds)
         case = FixCase(self.before.trace, diagnosed.call, finding, goal.cause, source, is_there)
-        return list(distinct(edits_for(case), source.text))
+        edits = list(distinct(edits_for(case), source.text))
+        beside = [cause for cause in finding.others if cause.kind != goal.cause.kind]
+        for other in beside[:1]:  # a cut on another way: one edit alone may bring a part only
+            second = list(distinct(edits_for(replace(case, cause=other)), source.text))[:_FEW]
+            pairs = distinct(pairs_of(source.text, edits[:_FEW], second), source.text)
+            edits[_FEW:_FEW] = [*list(pairs)[:_FEW], *second]
+        return edits
 
     def _offer(self, goal: FixGoal, edit: Edit, depth: int) -> None:
         known = self._known.get(edit.new_text)
@@ -362,12 +371,7 @@ class _Trials:
         call = after.diagnosis.calls[key[0]].call
         case = FixCase(after.trace, call, finding, cause, source)
         for second in list(distinct(edits_for(case), trial.text))[:2]:
-            title = edit.title
-            if second.title != title:
-                title = f"{title}; {second.title[0].lower()}{second.title[1:]}"
-            estimate = edit.is_estimate or second.is_estimate
-            both = Edit(title, second.new_text, estimate, edit.parts or second.parts)
-            self._offer(goal, both, trial.depth + 1)
+            self._offer(goal, edit.followed_by(second, second.new_text), trial.depth + 1)
 
 
 def _fetched(trial: _Trial, after: Outcome, finding: Finding) -> Array | None:

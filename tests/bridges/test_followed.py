@@ -247,6 +247,25 @@ def test_an_error_after_the_call_and_a_draw_by_its_values_do_not_matter(recorder
     assert found.bridged_value.tolist() == [3.0, 0.0]
 
 
+def test_ways_through_numpy_and_through_a_variable_are_added_up(recorder: Recorder) -> None:
+    found = bridge_of(
+        recorder,
+        """
+        x, v = tf.Variable(3.0), tf.Variable(0.0)
+        with tf.GradientTape() as tape:
+            a = tf.constant(2.0 * x.numpy())
+            v.assign(a * x)
+            y = a + v
+        tape.gradient(y, x)
+        """,
+    )
+    assert found.bridged_value is not None
+    assert found.bridged_value == 14.0
+    assert found.check is not None
+    assert found.check.agrees
+    assert not found.held
+
+
 def test_a_rounding_by_numpy_is_an_estimate(recorder: Recorder) -> None:
     found = bridge_of(
         recorder,

@@ -212,6 +212,29 @@ BROKEN = {
         "v = tf.stack([filtered(v) for v in v])",
         [6.0, 6.0],
     ),
+    "a number that left and a variable, each on a way of its own": (
+        """
+        w, v = tf.Variable(3.0), tf.Variable(0.0)
+        with tf.GradientTape() as tape:
+            v.assign(w * w * 6.0)
+            a = tf.constant(2.0 * w.numpy())
+            loss = a + v
+        tape.gradient(loss, w)
+        """,
+        "loss = a + v_new",
+        38.0,
+    ),
+    "a variable beside a way that is stopped on purpose": (
+        """
+        w, mean = tf.Variable(2.0), tf.Variable(0.0)
+        with tf.GradientTape() as tape:
+            mean.assign(0.5 * mean + 0.5 * w)
+            loss = (tf.stop_gradient(3.0 * w) - mean) ** 2
+        tape.gradient(loss, w)
+        """,
+        "loss = (tf.stop_gradient(3.0 * w) - mean_new) ** 2",
+        -5.0,
+    ),
     "a look-up between edges": (
         """
         edges, values = tf.constant([0.0, 1.0, 3.0]), tf.constant([0.0, 2.0, 8.0])

@@ -13,6 +13,7 @@ from tapeviz.analysis.causes.assign import Assigned
 from tapeviz.analysis.model import Diagnosis, Finding
 from tapeviz.fixes import table, try_fixes
 from tapeviz.fixes.goals import FixGoal, KeptEdit
+from tapeviz.fixes.merging import merge
 from tapeviz.fixes.model import Edit, FixCase
 from tapeviz.recording import Recorder, Snippet
 from tapeviz.trace.model import Trace
@@ -172,6 +173,14 @@ def test_a_fix_that_mends_some_rounds_says_so() -> None:
     assert not goal.has_enough
     goal.kept.append(KeptEdit(every, value))
     assert [kept.edit for kept in goal.in_order("")] == [every]
+
+
+def test_two_edits_of_other_lines_become_one() -> None:
+    text = "a\nb\nc\nd"
+    assert merge(text, "x\na\nb\nc\nd", "a\nb\nc\ny\nd") == "x\na\nb\nc\ny\nd"
+    assert merge(text, "a\nB\nc\nd", "a\nb\nC\nd") == "a\nB\nC\nd"
+    assert merge(text, "a\nB\nc\nd", "a\n2\nc\nd") is None
+    assert merge(text, "a\nx\nb\nc\nd", "a\ny\nb\nc\nd") is None
 
 
 def test_a_fix_with_another_in_it_is_left_out() -> None:

@@ -75,7 +75,7 @@ class _EagerNumbers:
 def _to_be_checked(trace: Trace, call: Call, place: int, also_flowing: bool) -> TensorId | None:
     """The gradient of a source that is worth to be compared with finite differences."""
     key = str(call.sources[place].tensor)
+    replayed = call.replay.results.get(key) if call.replay is not None else None
     if is_unconnected(trace, call, place):
-        replayed = call.replay.results.get(key) if call.replay is not None else None
         return replayed or call.beyond.get(key)
-    return call.results[place] if also_flowing else None
+    return replayed or call.results[place] if also_flowing else None

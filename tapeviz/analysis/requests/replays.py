@@ -6,6 +6,7 @@ The kernel runs TensorFlow's own gradient functions over the tensors it kept
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,14 +22,29 @@ MAX_ROWS = 64
 """Elements of a target whose jacobian across a cut is computed, one by one."""
 
 
-def calls_to_replay(trace: Trace) -> Iterator[Call]:
+def calls_to_replay(flow: DataFlow, *, also_flowing: bool) -> Iterator[Call]:
     """The eager calls that need a replay to be understood.
 
     Those with a source unconnected, whose gradient could be had across a cut; and jacobians that
-    are zero or not finite, of which TensorFlow shows no step.
+    are zero or not finite, of which TensorFlow shows no step. ``also_flowing``: and gradients that
+    may lack the part that goes through a write to a variable.
     """
+    trace = flow.trace
     wanted = (call for call in trace.calls if call.ended and call.replay is None)
-    return (call for call in wanted if _needs_replay(trace, call))
+    return (
+        call
+        for call in wanted
+        if _needs_replay(trace, call) or (also_flowing and _has_writes(flow, call))
+    )
+
+
+def _has_writes(flow: DataFlow, call: Call) -> bool:
+    """Whether tensors were written into variables while the tape of a ``gradient`` recorded."""
+    tape = flow.trace.tapes.get(call.tape) if call.tape is not None else None
+    if tape is None or call.method != "gradient" or _is_unknown(flow.trace, call):
+        return False
+    first = bisect_left(flow.assigns, tape.when, key=lambda op: op.when)
+    return any(tape.is_recording(op.when) for op in flow.assigns[first:] if op.when < call.when)
 
 
 def _needs_replay(trace: Trace, call: Call) -> bool:
