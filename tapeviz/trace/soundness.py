@@ -68,7 +68,7 @@ class Soundness:
 
     def _problem_of_tensor(self, event: TensorSeen) -> str:
         shape = event.shape
-        if abs(event.id) > limits.LARGEST_ID:
+        if not _is_id(event.id):
             return "an id out of range"
         if shape is not None:
             if len(shape) > limits.DIMENSIONS:
@@ -108,7 +108,8 @@ class Soundness:
         return "" if start + length <= self._blob_size else "a value outside of the file"
 
     def _problem_of_op(self, event: OpRan | OperationRecorded) -> str:
-        if not 0 < event.id <= limits.EVENTS:
+        tensors = (*event.inputs, *event.outputs)
+        if not 0 < event.id <= limits.EVENTS or not all(map(_is_id, tensors)):
             return "an id out of range"
         if isinstance(event, OperationRecorded) and event.first:
             if not 0 < event.first <= event.id:
@@ -117,3 +118,8 @@ class Soundness:
             if self._in_bodies > limits.OPS_IN_BODIES:
                 return "bodies without end"
         return ""
+
+
+def _is_id(number: int) -> bool:
+    """Whether a tensor may have this id: those of symbols in graphs are below 0."""
+    return -limits.LARGEST_ID <= number <= limits.LARGEST_ID
