@@ -6,6 +6,7 @@ file claims is looked at here, once, so that nothing behind it has to ask again.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 
@@ -28,6 +29,7 @@ from .values import as_numpy_dtype
 _STATS = 6
 _SAMPLED = 64
 """Rows and columns of a sample at most."""
+_LONG = re.compile(rb"[0-9]{19}")
 _DTYPE = re.compile("bool|b?float[0-9]{1,3}|u?int[0-9]{1,2}|complex[0-9]{2,3}")
 
 
@@ -51,7 +53,8 @@ class Soundness:
             event = decode(line)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
             raise UnsoundRecording(f"its event {self._count} is damaged ({error})") from None
-        problem = self._problem(event) or self._references.problem(event)
+        problem = _problem_of_numbers(line) or self._problem(event)
+        problem = problem or self._references.problem(event)
         if problem:
             raise UnsoundRecording(f"its event {self._count} is damaged ({problem})")
 
@@ -68,7 +71,7 @@ class Soundness:
 
     def _problem_of_tensor(self, event: TensorSeen) -> str:
         shape = event.shape
-        if not _is_id(event.id):
+        if abs(event.id) > limits.LARGEST_ID:
             return "an id out of range"
         if shape is not None:
             if len(shape) > limits.DIMENSIONS:
@@ -108,8 +111,7 @@ class Soundness:
         return "" if start + length <= self._blob_size else "a value outside of the file"
 
     def _problem_of_op(self, event: OpRan | OperationRecorded) -> str:
-        tensors = (*event.inputs, *event.outputs)
-        if not 0 < event.id <= limits.EVENTS or not all(map(_is_id, tensors)):
+        if not 0 < event.id <= limits.EVENTS:
             return "an id out of range"
         if isinstance(event, OperationRecorded) and event.first:
             if not 0 < event.first <= event.id:
@@ -120,6 +122,11 @@ class Soundness:
         return ""
 
 
-def _is_id(number: int) -> bool:
-    """Whether a tensor may have this id: those of symbols in graphs are below 0."""
-    return -limits.LARGEST_ID <= number <= limits.LARGEST_ID
+def _problem_of_numbers(line: bytes) -> str:
+    """Whole numbers of an event go into columns of 64 bits."""
+    if not _LONG.search(line):
+        return ""
+    numbers: list[str] = []
+    json.loads(line, parse_int=numbers.append)
+    fit = (len(digits) <= 20 and -(1 << 63) <= int(digits) < 1 << 63 for digits in numbers)
+    return "" if all(fit) else "a number too large"

@@ -256,6 +256,7 @@ def test_another_compression_or_a_password_is_refused(tape: Path) -> None:
         b'{"e":"tensor","id":9,"dtype":"string","shape":[1000000000],"text":["x"]}',
         b'{"e":"op","id":9,"type":"Neg","inputs":[9223372036854775808],"outputs":[8]}',
         b'{"e":"op","id":9,"type":"Neg","inputs":[8],"outputs":[-9223372036854775809]}',
+        b'{"e":"ended","call":1,"results":[' + b"9" * 5_000 + b"]}",
         b'{"e":"tensor","id":9,"dtype":"float32","stats":[1]}',
         b'{"e":"tensor","id":9,"dtype":"float32","sample":[0,16,16]}',
         b'{"e":"tensor","id":9,"dtype":"float32","sample":[-4,1,1]}',
