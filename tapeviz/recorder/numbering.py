@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 from collections.abc import Callable, Iterator
 
 from . import private
@@ -41,10 +42,17 @@ def install(installed: Installed) -> None:
 
 def _renumbered(next_number: Callable[[], int]) -> Callable[[], int]:
     home = vars(private.framework_ops)
+    lock, last = threading.Lock(), 0
 
     def uid() -> int:
+        nonlocal last
         number = next_number()
-        # An id of a tensor must be no other tensor's; a number in a name is only read.
-        return number if sys._getframe(1).f_globals is home else number - _taken
+        if sys._getframe(1).f_globals is home:
+            return number  # an id of a tensor must be no other tensor's; the rest is for names
+        with lock:
+            # Among the ids counted as taken may be those of another thread: TensorFlow refuses
+            # two functions of one name, so no number comes twice.
+            last = max(number - _taken, last + 1)
+            return last
 
     return uid

@@ -84,3 +84,19 @@ def test_threads_that_call_one_function_at_once_are_all_kept(record: Record) -> 
     assert not seen.of(e.Noted)
     forward = [run.call for run in seen.of(e.BodiesRun) if not run.into and run.call]
     assert set(forward) == set(range(1, 65))
+
+
+def test_functions_never_share_a_number_whatever_another_thread_reads(record: Record) -> None:
+    seen = record(
+        """
+        import sys
+        from tensorflow.python.framework import ops
+        numbering = next(each for name, each in sys.modules.items() if name.endswith(".numbering"))
+        numbers = [ops.uid()]
+        with numbering.own_ops():  # on another thread; this one goes on making functions
+            numbers += [ops.uid() for _ in range(5)]
+        numbers += [ops.uid() for _ in range(5)]
+        print(all(earlier < later for earlier, later in zip(numbers, numbers[1:])))
+        """
+    )
+    assert seen.out == "True\n"
