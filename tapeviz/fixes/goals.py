@@ -49,7 +49,7 @@ class FixGoal:
         return [edit for index, edit in enumerate(self.edits) if titles.index(edit.title) == index]
 
     def in_order(self, text: str) -> list[KeptEdit]:
-        """The kept edits of a text, the likeliest first, whichever trial was over first.
+        """The kept edits of a text, the likeliest first; those for a further cut behind them.
 
         Those that mend some rounds only, or give nothing but zeros, stand where no others are; one
         that changes more lines than another of them, and these among them, is left out.

@@ -142,12 +142,12 @@ class _Trials:
                 self._start(self._waiting.popleft())
             if not self._running:
                 continue
-            self._woken.wait(0.25)
-            self._woken.clear()
             if self.should_stop is not None and self.should_stop():
                 self._drop_all()
-            for trial in list(self._running):
-                self._look_at(trial)
+            # In the order of their starts, so that each run of tapeviz keeps the same edits.
+            elif not self._is_judged(self._running[0]):
+                self._woken.wait(0.25)
+                self._woken.clear()
         return with_fixes(self.before, goals)
 
     def _edits(self, goal: FixGoal, source: ParsedSource) -> list[Edit]:
@@ -189,12 +189,13 @@ class _Trials:
         trial.live = self.recorder.record(like, listener)
         self._running.append(trial)
 
-    def _look_at(self, trial: _Trial) -> None:
+    def _is_judged(self, trial: _Trial) -> bool:
+        """Judge the trial, if it is over."""
         assert trial.live is not None
         try:
             trace = trial.live.wait(0)
         except TimeoutError:
-            return
+            return False
         self._running.remove(trial)
         try:
             self._judge(trial, Outcome(trace, diagnose(trace)))
@@ -203,6 +204,7 @@ class _Trials:
         self._done += 1
         if self.on_progress is not None:
             self.on_progress(self._done, self._done + len(self._running) + len(self._waiting))
+        return True
 
     def _drop_all(self) -> None:
         self._waiting.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from tapeviz.fixes import table, try_fixes
 from tapeviz.fixes.goals import FixGoal, KeptEdit
 from tapeviz.fixes.merging import merge
 from tapeviz.fixes.model import Edit, FixCase
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording import LiveRecording, Recorder, Snippet
 from tapeviz.trace.model import Trace
 
 if TYPE_CHECKING:
@@ -188,6 +188,41 @@ def test_a_fix_with_another_in_it_is_left_out() -> None:
     value = {(0, 0): np.float32(1.0)}
     goal = FixGoal(None, edits=[more, less], kept=[KeptEdit(more, value), KeptEdit(less, value)])
     assert [kept.edit for kept in goal.in_order("x = 1\ny = 0\n")] == [less]
+
+
+def test_the_likeliest_edit_comes_first_though_its_trial_ends_last(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = "p = x + tf.stop_gradient(tf.round(x) - x)"
+    looks = iter(range(8))
+    record_, wait = Recorder.record, LiveRecording.wait
+    lates = []
+
+    def noticed(self: Recorder, snippet: Snippet, *rest: Any) -> LiveRecording:
+        live = record_(self, snippet, *rest)
+        if late in snippet.text:
+            lates.append(live)
+        return live
+
+    def waited(self: LiveRecording, timeout: float | None = None) -> Trace:
+        if self in lates and next(looks, None) is not None:
+            raise TimeoutError
+        return wait(self, timeout)
+
+    monkeypatch.setattr(Recorder, "record", noticed)
+    monkeypatch.setattr(LiveRecording, "wait", waited)
+    text = """
+import numpy as np
+import tensorflow as tf
+x = tf.Variable([0.25, 2.75])
+with tf.GradientTape() as tape:
+    p = np.round(x)
+    loss = tf.convert_to_tensor((p * 2.0).sum())
+tape.gradient(loss, x)
+"""
+    fixes = treat(recorder, text).fixes
+    assert next(looks, None) is None
+    assert [late in fix.text for fix in fixes] == [True, False]
 
 
 def test_all_sources_of_a_call_get_their_own_value(recorder: Recorder) -> None:
