@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import go_on
 from ..text.source import SourceText
-from ..trace.model import Array, Call, Operand, TensorId, Trace, VariableId
+from ..trace.model import Array, Call, Check, Operand, TensorId, Trace, VariableId
 from ..trace.values import norm_of
 from .call_facts import CallFacts
 from .errors.explain import explain_error
@@ -130,19 +131,9 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
     causes = causes_of(facts, index, source, status) if known is None else known
     if known is None and status in ("none", "zero"):
         repeated.remember(call, index, status, causes)
-    bridged, is_estimated = _bridged(facts, index, status)
+    bridge = _bridge(facts, index, status, causes)
     nonfinite = _nonfinite(trace, gradient)
-    is_cut = bridged is None and status in ("none", "zero")
-    replayed = call.replay.results.get(str(source.tensor)) if call.replay is not None else None
-    is_replayed = bridged is not None and bridged == replayed
-    check = None if is_estimated else call.checks.get(source.tensor or TensorId(0))
-    held = [_past_held(facts, source)] if bridged is not None else []
-    for cause in causes if is_replayed else ():
-        if cause.kind == "left-tensorflow":
-            held.append(f"what leaves TensorFlow on line {cause.line} is held fixed")
-        elif cause.kind == "stop-gradient" and not (check and check.agrees):
-            check = None  # differences do not stop there
-            held.append(f"what tf.stop_gradient passes on line {cause.line} is held fixed")
+    is_cut = bridge.gradient is None and status in ("none", "zero")
     return Finding(
         target=target,
         source=named,
@@ -153,17 +144,46 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         message=causes[0].message(target, named) if causes else _plain(status, nonfinite),
         cause=causes[0] if causes else None,
         others=causes[1:],
-        bridged=bridged,
+        bridged=bridge.gradient,
         bridged_value=_bridged_jacobian(facts, index),
         no_bridge=_why_no_bridge(trace, causes) if is_cut else "",
-        is_estimated=is_estimated,
-        check=check,
-        held="; ".join(filter(None, held)),
+        is_estimated=bridge.is_estimated,
+        check=bridge.check,
+        held=bridge.held,
         nonfinite=nonfinite,
     )
 
 
-def _bridged(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | None, bool]:
+class _Bridge(NamedTuple):
+    """The gradient that goes across the cuts, how it was checked, and what it holds fixed."""
+
+    gradient: TensorId | None
+    is_estimated: bool
+    check: Check | None
+    held: str
+
+
+def _bridge(facts: CallFacts, index: int, status: Status, causes: Sequence[Cause]) -> _Bridge:
+    call, source = facts.call, facts.call.sources[index]
+    check = call.checks.get(source.tensor) if source.tensor is not None else None
+    gradient, is_estimated = _across(facts, index, status)
+    if gradient is None:
+        return _Bridge(None, False, check, "")
+    held = [_past_held(facts, source)]
+    is_replayed = call.replay is not None and gradient == call.replay.results.get(
+        str(source.tensor)
+    )
+    for cause in causes if is_replayed else ():
+        if cause.kind == "left-tensorflow":
+            held.append(f"what leaves TensorFlow on line {cause.line} is held fixed")
+        elif cause.kind == "stop-gradient" and not (check and check.agrees):
+            check = None  # differences do not stop there
+            held.append(f"what tf.stop_gradient passes on line {cause.line} is held fixed")
+    words = "; ".join(filter(None, held))
+    return _Bridge(gradient, is_estimated, None if is_estimated else check, words)
+
+
+def _across(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | None, bool]:
     """The gradient across the cut, and whether it is an estimate.
 
     None for a jacobian: one replay gives a gradient, which is a sum of its rows.

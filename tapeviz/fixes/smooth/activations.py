@@ -73,7 +73,7 @@ _Node = TypeVar("_Node", bound=cst.CSTNode)
 def _near(
     source: ParsedSource, nodes: Iterable[_Node], lines: Iterable[int] | None
 ) -> Iterator[_Node]:
-    """Those on one of the lines; all where no lines are given."""
+    """The nodes that stand on one of the lines; all of them where ``lines`` is ``None``."""
     wanted = None if lines is None else tuple(lines)
     return (
         node

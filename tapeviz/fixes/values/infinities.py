@@ -56,11 +56,12 @@ def safe_before_where(case: FixCase) -> Iterator[Edit]:
             behind = list(source.behind(branch.value))
             if not any(source.covers(node, line) for node in behind for line in _lines(case)):
                 continue
-            risky = [(node, given) for node in behind if (given := _risky_input(node)) is not None]
+            risky = {node: given for node in behind if (given := _risky_input(node)) is not None}
+            of_condition = set(source.behind(condition.value))
             plan = Plan(source)
-            for node, given in risky:
-                is_first = not any(other in source.behind(given) for other, _ in risky)
-                if is_first and node not in source.behind(condition.value):
+            for node, given in risky.items():
+                is_first = risky.keys().isdisjoint(source.behind(given))
+                if is_first and node not in of_condition:
                     pair = (source.code(given), "1.0")[:: 1 if is_taken else -1]
                     chosen = f"{source.code(condition.value)}, {', '.join(pair)}"
                     plan.replace(given, f"{source.tf}.where({chosen})")
