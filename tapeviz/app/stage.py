@@ -122,7 +122,7 @@ class Stage(QMainWindow):
         docks["source"].panel.set_narrow(narrow)
         source = docks["source"].panel.wanted_room().width() + CARD_BORDERS
         below = docks["backprop"].panel.wanted_room().height() + HEIGHT + CARD_FOOT
-        graph = self.middle.panel.wanted_room().width()
+        graph = self.middle.panel.wanted_room().width() + CARD_BORDERS
         content = sizes_by_content(width, height, source, below, graph)
         sizes = self.by_hand.of(width, height) or content
         least = sizes_by_content(width, height, source, below, width).source

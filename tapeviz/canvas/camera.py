@@ -100,10 +100,20 @@ class Camera:
             _into(top, bottom, EDGE, self.height - EDGE),
         )
 
-    def holds(self, rect: Rect) -> bool:
-        """Whether all of ``rect`` is in sight."""
-        sight = self.sight
-        return Rect(sight.x, sight.y, sight.width + 1e-6, sight.height + 1e-6).contains(rect)
+    def keeping(self, story: Sequence[Rect], least: float, bounds: Rect, at: Point) -> Camera:
+        """Magnified no less than ``least`` and moved no more than needed, so that the first
+        rectangle of the ``story`` is in sight, with as many of the others as fit, and no room
+        beyond ``bounds`` while parts of them are out of sight. The scene point ``at`` stays where
+        it is if it can."""
+        least = min(self.scale, least)
+        room = (self.width - 2 * EDGE) / least, (self.height - 2 * EDGE) / least
+        camera = self.holding(_hull([*story, bounds], room), least, at)
+        left, top = camera.to_screen((bounds.left, bounds.top))
+        right, bottom = camera.to_screen((bounds.right, bounds.bottom))
+        return camera.panned(
+            _without_gap(left, right, EDGE, self.width - EDGE),
+            _without_gap(top, bottom, EDGE, self.height - EDGE),
+        )
 
     def looking_at(self, point: Point, scale: float, bounds: Rect, margin: float = 40.0) -> Camera:
         """``point`` in the middle, moved so that at most ``margin`` px beyond ``bounds`` show."""
@@ -164,6 +174,14 @@ class Camera:
 def _into(low: float, high: float, least: float, most: float) -> float:
     """The shortest move of a stretch into another; its beginning comes first."""
     return max(min(most - high, 0.0), least - low) if low < least or high > most else 0.0
+
+
+def _without_gap(low: float, high: float, least: float, most: float) -> float:
+    """The move of a stretch after which it does not end within another and reach out of it on the
+    other side."""
+    if low > least and high > most:
+        return -min(low - least, high - most)
+    return min(least - low, most - high) if low < least and high < most else 0.0
 
 
 def _within(middle: float, low: float, high: float, half: float) -> float:

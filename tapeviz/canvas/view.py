@@ -112,6 +112,8 @@ class GraphView(QGraphicsView):
         self._shows_focus = False
         self._story: Sequence[Rect] = ()
         self._least = 0.0
+        self._near: tuple[Camera, Sequence[Rect], float, Rect, Point, QPoint] | None = None
+        self._near_shown: Camera | None = None
 
     # Camera
 
@@ -167,6 +169,29 @@ class GraphView(QGraphicsView):
         self._follows_story = True
         self._begin(glides=False)
 
+    def stay_near(
+        self, before: Point, after: Point, story: Sequence[Rect], least: float, bounds: Rect
+    ) -> None:
+        """Show ``after`` where ``before`` was, moved for the ``story``, see `Camera.keeping`; also
+        in a widget of another size, unless the user moves the camera."""
+        x, y = self.camera.to_screen(before)
+        at = self.viewport().mapToGlobal(QPoint(round(x), round(y)))
+        self._near = (self.camera.carried(before, after), story, least, bounds, after, at)
+        self._glide.stop()
+        self.follows_fit = False
+        self._restore_near()
+
+    def _restore_near(self) -> None:
+        if self._near is None:
+            return
+        camera, story, least, bounds, point, at = self._near
+        now = self.viewport().mapFromGlobal(at)
+        camera = camera.resized(self.camera.width, self.camera.height)
+        x, y = camera.to_screen(point)
+        camera = camera.panned(now.x() - x, now.y() - y)
+        self._near_shown = camera.keeping(story, least, bounds, point)
+        self.set_camera(self._near_shown)
+
     @property
     def is_at_first_view(self) -> bool:
         """Whether the user has neither moved the camera nor asked for all of the graph."""
@@ -216,8 +241,11 @@ class GraphView(QGraphicsView):
         super().resizeEvent(event)
         size = self.viewport().size()
         self.setSceneRect(0, 0, size.width(), size.height())
+        was_near = self.camera == self._near_shown
         self.set_camera(self.camera.resized(size.width(), size.height()))
         self.refit()
+        if was_near:
+            self._restore_near()
 
     def sizeHint(self) -> QSize:
         return QSize(640, 480)

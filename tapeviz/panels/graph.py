@@ -209,7 +209,7 @@ class GraphPanel(Panel):
             self.room_changed.emit()
 
     def wanted_room(self) -> QSize:
-        return QSize(self._wanted_width, 0)
+        return QSize(self._wanted_width + self.width() - self.view.width(), 0)
 
     def set_spare(self, width: int) -> None:
         if width != self._spare:
@@ -242,6 +242,8 @@ class GraphPanel(Panel):
         if not scene.boxes:
             self._wanted_width = 0
         self._place_overlays()
+        if is_near:
+            self._ask_for_width()
         if is_near and self.minimap.isVisibleTo(self.view):
             self._place_minimap(is_anew=True)
         is_growing = self.document.is_running and had_boxes
@@ -256,8 +258,8 @@ class GraphPanel(Panel):
 
     def _stays_near(self, scene: Scene) -> bool:
         """A group of the same picture opened or closed: what was clicked stays under the pointer,
-        moved only so that the picture, else the open group, is in sight. False: it is another
-        picture."""
+        moved only so that the open group is in sight, with as much of the story as fits. False: it
+        is another picture."""
         document = self.document
         view = document.view
         shown, self._shown_of = self._shown_of, (document.trace, view.overlay.call, view.room)
@@ -267,16 +269,12 @@ class GraphPanel(Panel):
         before = self.view.prepared.scene
         anchor = anchor_of(before, scene, members)
         if anchor is not None:
-            camera = self.view.camera.carried(*anchor)
-            least = ENOUGH * LEGIBLE if camera.scale <= COMFORT else camera.scale
+            scale = self.view.camera.scale
             known = {frame.path for frame in before.frames}
-            opened = [frame.rect for frame in scene.frames if frame.path not in known]
-            whole = camera.holding(scene.bounds, least, anchor[1])
-            if whole.holds(scene.bounds):
-                camera = whole
-            elif opened:
-                camera = camera.holding(opened[0], least, anchor[1])
-            self.view.move_camera(camera)
+            first = [frame.rect for frame in scene.frames if frame.path not in known]
+            story = [*(first or [Rect(*anchor[1], 1, 1)]), *_story(scene)]
+            least = ENOUGH * LEGIBLE if scale <= COMFORT else scale
+            self.view.stay_near(*anchor, story, least, scene.bounds)
         return anchor is not None
 
     def _begin_at_story(self) -> None:
@@ -290,10 +288,7 @@ class GraphPanel(Panel):
         if not (is_ours and is_settled and view.isVisible()):
             return
         scene = view.prepared.scene
-        story = [mark.rect for mark in scene.marks]
-        for ring in ("nonfinite", "target", "cut", "source"):
-            story += [outer_rect(box) for box in scene.boxes if box.ring == ring]
-        view.begin_at(story, LEGIBLE)
+        view.begin_at(_story(scene), LEGIBLE)
         self._awaits_story = not document.background.busy.isdisjoint(MAKING)
 
     def _show_minimap(self) -> None:
@@ -412,6 +407,14 @@ class GraphPanel(Panel):
             goal = neighbour(self.view.prepared, self._arranged.graph, at, direction)
         if goal is not None:
             self._click(goal, False)
+
+
+def _story(scene: Scene) -> list[Rect]:
+    """Where the gradient stops, the target and the sources, what matters most first."""
+    story = [mark.rect for mark in scene.marks]
+    for ring in ("nonfinite", "target", "cut", "source"):
+        story += [outer_rect(box) for box in scene.boxes if box.ring == ring]
+    return story
 
 
 def _meet(first: Rect, second: Rect) -> bool:

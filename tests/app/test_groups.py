@@ -151,7 +151,7 @@ def test_the_picker_on_a_frame_shows_another_turn_and_the_minus_folds_it(
     x, y = view.camera.to_screen((plus.x, plus.y))
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(x), round(y)))
     qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames))
-    assert view.camera.holds(document.scene.frames[0].rect)
+    assert view.camera.sight.contains(document.scene.frames[0].rect)
 
 
 def test_the_search_goes_to_a_turn_of_a_loop_that_stands_open_or_closed(

@@ -100,8 +100,13 @@ def test_holding_brings_all_of_a_rectangle_into_sight(
     camera = Camera(0, 0, scale, 800, 600)
     rect = Rect(x, y, width, height)
     held = camera.holding(rect, 0.0, (0.0, 0.0))
-    assert held.holds(rect)
+    assert _holds(held, rect)
     assert held.scale <= camera.scale + 1e-9
+
+
+def _holds(camera: Camera, rect: Rect) -> bool:
+    sight = camera.sight
+    return Rect(sight.x, sight.y, sight.width + 1e-6, sight.height + 1e-6).contains(rect)
 
 
 def test_holding_moves_no_more_than_needed() -> None:
@@ -118,6 +123,24 @@ def test_of_what_is_too_large_the_beginning_is_held() -> None:
     rect = Rect(500, 2000, 700, 3000)
     held = camera.holding(rect, 0.7, (500, 500))
     assert held.scale == pytest.approx(0.7)
-    assert not held.holds(rect)
+    assert not _holds(held, rect)
     assert held.to_screen((0, rect.top))[1] == pytest.approx(8)
     assert held.to_screen((rect.left, 0))[0] >= 8 - 1e-6
+
+
+def test_beside_an_open_group_is_what_fits_of_the_story() -> None:
+    camera = Camera(0, 0, 1.0, 800, 600)
+    frame, near, far = Rect(0, 0, 300, 200), Rect(0, 500, 80, 40), Rect(0, 3000, 80, 40)
+    bounds = Rect.from_sides(-200, -400, 200, 3020)
+    kept = camera.keeping([frame, far, near], 0.7, bounds, (0, 0))
+    assert _holds(kept, frame)
+    assert _holds(kept, near)
+    assert 0.7 <= kept.scale < 1.0
+
+
+def test_no_room_beyond_a_picture_while_parts_of_it_are_out_of_sight() -> None:
+    camera = Camera(0, 0, 1.0, 800, 600)
+    bounds = Rect.from_sides(-100, -100, 200, 700)
+    kept = camera.keeping([Rect(0, 0, 50, 50)], 1.0, bounds, (0, 0))
+    assert kept.sight.top == pytest.approx(bounds.top - 8)
+    assert kept.x == camera.x, "across, all of it is in sight"

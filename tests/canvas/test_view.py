@@ -122,6 +122,27 @@ def test_a_fitted_graph_stays_fitted(qtbot: QtBot, view: GraphView) -> None:
     assert view.camera.scale == scale
 
 
+def test_what_was_clicked_stays_on_the_screen_when_the_pane_grows(
+    qtbot: QtBot, view: GraphView
+) -> None:
+    view.set_scene(chain(40))
+    box, bounds = view.prepared.scene.boxes[20].rect, view.prepared.scene.bounds
+    view.reveal(frozenset(("n20",)))
+    view.stay_near((box.x, box.y), (box.x, box.y), [box], 0.7, bounds)
+    x, y = view.camera.to_screen((box.x, box.y))
+    before = view.viewport().mapToGlobal(QPointF(x, y))
+
+    def moved() -> float:
+        x, y = view.camera.to_screen((box.x, box.y))
+        return (view.viewport().mapToGlobal(QPointF(x, y)) - before).manhattanLength()
+
+    view.resize(700, 700)
+    assert moved() < 2
+    view.zoom(1.01)
+    view.resize(900, 900)
+    assert moved() > 50, "the user moved the camera"
+
+
 def test_reveal_brings_nodes_into_sight(qtbot: QtBot, view: GraphView) -> None:
     view.set_scene(chain(400))
     view.fit(glides=False)
