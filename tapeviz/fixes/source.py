@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 import libcst as cst
@@ -20,6 +20,7 @@ class ParsedSource:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        nodes_in.cache_clear()  # it would keep the nodes of texts that nobody needs any more
         try:
             module = cst.parse_module(text)
             self.tf = _module_name(module, _TENSORFLOW, "tf")
@@ -336,14 +337,17 @@ class _Collector(cst.CSTVisitor):
         return True
 
 
-def nodes_in(node: cst.CSTNode) -> list[cst.CSTNode]:
+# Each edit looks for something in the same text; libcst takes milliseconds to walk through a page.
+@lru_cache(maxsize=64)
+def nodes_in(node: cst.CSTNode) -> Sequence[cst.CSTNode]:
     """The node and all below it, in the order of the text."""
     collector = _Collector()
     node.visit(collector)
-    return collector.found
+    return tuple(collector.found)
 
 
 def all_of(node: cst.CSTNode, kind: type[_Node]) -> list[_Node]:
+    """The nodes of a kind among the node and all below it, in the order of the text."""
     return [node for node in nodes_in(node) if isinstance(node, kind)]
 
 
