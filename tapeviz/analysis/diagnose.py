@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -47,14 +47,14 @@ def diagnose(trace: Trace) -> Diagnosis:
     """
     if not trace.calls and trace.failure is None:
         return EMPTY_DIAGNOSIS
-    text = SourceText(trace.source)
-    flow = DataFlow(trace, follow(trace).left)
     asked = reported(trace.calls)
-    all_facts = [CallFacts(trace, flow, call, text) for call in asked]
+    all_facts = list(map(_FactsOf(trace).call, asked))
+    later = _FactsOf(trace)
     repeated = RepeatedCalls(trace, asked)
     by_call = {facts.call.id: facts for facts in all_facts}
     found = {
-        call.id: _diagnose_call(by_call[call.id], repeated) for call in repeated.best_first(asked)
+        call.id: _diagnose_call(by_call[call.id], repeated, later)
+        for call in repeated.best_first(asked)
     }
     calls = tuple(found[call.id] for call in asked)
     rounds = find_rounds(trace, calls, shapes_of(trace, asked))
@@ -99,7 +99,24 @@ def default_call(trace: Trace) -> Call | None:
     return calls[-1] if calls else None
 
 
-def _diagnose_call(facts: CallFacts, repeated: RepeatedCalls) -> CallDiagnosis:
+class _FactsOf:
+    """Makes the facts of the calls of a trace, which share its data flow and its text."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    @cached_property
+    def _shared(self) -> tuple[DataFlow, SourceText]:
+        return DataFlow(self._trace, follow(self._trace).left), SourceText(self._trace.source)
+
+    def call(self, call: Call) -> CallFacts:
+        flow, text = self._shared
+        return CallFacts(self._trace, flow, call, text)
+
+
+def _diagnose_call(facts: CallFacts, repeated: RepeatedCalls, later: _FactsOf) -> CallDiagnosis:
+    """The findings of a call. ``later``: makes the facts again when somebody looks at its backward
+    pass: what the diagnosis worked out takes more memory than the recording."""
     go_on()
     call = facts.call
     findings = tuple(
@@ -107,10 +124,11 @@ def _diagnose_call(facts: CallFacts, repeated: RepeatedCalls) -> CallDiagnosis:
         for index, source in enumerate(call.sources)
         if index < len(call.results)
     )
-    return CallDiagnosis(call, findings, cache(partial(_passage, facts, findings)))
+    return CallDiagnosis(call, findings, cache(partial(_passage, later, call, findings)))
 
 
-def _passage(facts: CallFacts, findings: Sequence[Finding]) -> Passage:
+def _passage(facts_of: _FactsOf, call: Call, findings: Sequence[Finding]) -> Passage:
+    facts = facts_of.call(call)
     steps = walk(facts, findings)
     return Passage(steps, _flow(facts, findings, steps))
 
@@ -141,7 +159,6 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         dtype=dtype,
         shape=shape,
         tensor=gradient,
-        message=causes[0].message(target, named) if causes else _plain(status, nonfinite),
         cause=causes[0] if causes else None,
         others=causes[1:],
         bridged=bridge.gradient,
@@ -250,15 +267,6 @@ def _nonfinite(trace: Trace, gradient: TensorId | None) -> str:
     if gradient is None:
         return ""
     return nonfinite_word(trace.stats(trace.fetched.get(gradient, gradient)))
-
-
-def _plain(status: Status, nonfinite: str) -> str:
-    return {
-        "flows": "The gradient flows.",
-        "zero": "The gradient is connected, and every element of it is exactly 0.",
-        "nonfinite": f"The gradient has elements that are {nonfinite}.",
-        "none": "There is no gradient.",
-    }[status]
 
 
 def _form(trace: Trace, tensor: TensorId | None) -> tuple[str, tuple[int | None, ...] | None]:

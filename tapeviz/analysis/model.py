@@ -96,7 +96,7 @@ class Finding:
     """The outcome of one gradient: for one source of one call.
 
     ``target``/``source``: as the user wrote them. ``tensor``: the gradient, None for None.
-    ``message``: at most three plain sentences. ``bridged``: the gradient across the cut.
+    ``bridged``: the gradient across the cut.
     ``others``: further cuts that lie on the paths.
     ``is_estimated``: the bridged gradient went through what has no slope. ``check``: how it
     compares with finite differences; ``held``: what it holds fixed, in words. ``bridged_value``:
@@ -111,7 +111,6 @@ class Finding:
     dtype: str
     shape: tuple[int | None, ...] | None
     tensor: TensorId | None
-    message: str
     cause: Cause | None = None
     others: tuple[Cause, ...] = ()
     bridged: TensorId | None = None
@@ -123,6 +122,18 @@ class Finding:
     not_tried: str = ""
     fixes: tuple[Fix, ...] = ()
     nonfinite: str = ""
+
+    @property
+    def message(self) -> str:
+        """At most three plain sentences. Not kept: a call may have thousands of sources."""
+        if self.cause is not None:
+            return self.cause.message(self.target, self.source)
+        return {
+            "flows": "The gradient flows.",
+            "zero": "The gradient is connected, and every element of it is exactly 0.",
+            "nonfinite": f"The gradient has elements that are {self.nonfinite}.",
+            "none": "There is no gradient.",
+        }[self.status]
 
 
 class WalkStep(msgspec.Struct, frozen=True, gc=False):

@@ -89,8 +89,10 @@ class _Trial:
     folder: Folder | None = None
 
     def release(self) -> None:
+        """Let its process and its recording go: the texts of all trials are kept to the end."""
         if self.live is not None:
             self.live.release()
+            self.live = None
         if self.folder is not None:
             self.folder.remove()
 

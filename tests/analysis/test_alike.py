@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
 from tapeviz.analysis.alike import same_words, shared_title
-from tapeviz.analysis.causes.assign import Assigned
 from tapeviz.analysis.model import Cause, Finding, Fix, Status
 from tapeviz.analysis.stories import places_alike
+from tests.evidence import Said, saying
 
 
 def finding(
     source: str, line: int = 3, status: Status = "none", fixes: Sequence[Fix] = ()
 ) -> Finding:
-    cause = Cause(Assigned("v"), line, "v.assign(x)") if status != "flows" else None
-    message = f"Line {line} cuts the link to {source}." if cause else "The gradient flows."
-    return Finding(
-        "loss", source, status, "float32", (2,), None, message, cause, fixes=tuple(fixes)
+    cause = (
+        Cause(Said(f"Line {line} cuts the link to {{}}."), line, "v.assign(x)")
+        if status != "flows"
+        else None
     )
+    return Finding("loss", source, status, "float32", (2,), None, cause, fixes=tuple(fixes))
 
 
 def names(findings: Sequence[Finding]) -> list[list[str]]:
@@ -67,8 +67,8 @@ def test_a_source_is_not_looked_for_inside_other_words() -> None:
     ],
 )
 def test_only_the_name_of_the_source_may_differ(first: str, second: str, are_alike: bool) -> None:
-    a = replace(finding("w"), message=first.format("w"))
-    b = replace(finding("v[0]"), message=second.format("v[0]"))
-    c = replace(finding("u"), message=first.format("u"))
+    a = saying(finding("w"), first.format("w"))
+    b = saying(finding("v[0]"), second.format("v[0]"))
+    c = saying(finding("u"), first.format("u"))
     assert names([a, c]) == ([["w", "u"]] if are_alike else [["w"], ["u"]])
     assert (names([a, b]) == [["w", "v[0]"]]) == are_alike

@@ -31,7 +31,9 @@ def _site(*sources: Sequence[Status | None], shapes: Sequence[int] = ()) -> Call
     total = len(sources[0])
     ids = tuple(CallId(n) for n in range(total))
     series = tuple(_series(source) for source in sources)
-    return CallSite(3, ids, tuple(range(total)), series, NOTHING, tuple(shapes or [0] * total))
+    return CallSite(
+        3, ids, tuple(range(total)), lambda: series, NOTHING, tuple(shapes or [0] * total)
+    )
 
 
 def test_a_loop_is_one_call_site_with_the_numbers_of_each_round() -> None:

@@ -25,6 +25,7 @@ from tapeviz.sharing.page import evenly, make_page, page_lines
 from tapeviz.trace.file import load
 from tapeviz.trace.model import Trace
 from tapeviz.view import DEFAULT_VIEW
+from tests.evidence import saying
 from tests.export.drawn import drawing
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
@@ -119,7 +120,7 @@ def test_sources_with_one_story_share_a_card() -> None:
     trace, diagnosis = traced("slice_assign")
     (call,) = diagnosis.calls
     (finding,) = call.findings
-    findings = tuple(replace(finding, source=f"w{n}", message="A cut.") for n in range(10))
+    findings = tuple(replace(saying(finding, "A cut."), source=f"w{n}") for n in range(10))
     shared = cards(trace, replace(diagnosis, calls=(replace(call, findings=findings),)))
     (card,) = (card for card in shared if card.status == "none")
     assert card.title.endswith("10 sources")

@@ -76,7 +76,7 @@ def fix_case(
     cause = Cause(evidence, line, text.splitlines()[line - 1].strip(), op, OP)
     others = tuple(Cause(evidence, line, "", op) for line in other_lines)
     finding = Finding(
-        "y", operands[0].text, "none", "float32", (), None, "", cause=cause, others=others
+        "y", operands[0].text, "none", "float32", (), None, cause=cause, others=others
     )
     trace = Trace(
         text,

@@ -20,6 +20,7 @@ from tapeviz.panels.outdated import Veil
 from tapeviz.panels.widgets import Badge
 from tapeviz.trace.model import CallId, Trace
 from tests.document.sample import FIX, SamplePipeline
+from tests.evidence import saying
 
 
 def words(widget: QWidget) -> str:
@@ -54,7 +55,7 @@ def test_a_none_has_its_card(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     assert isinstance(warning, WarningCard)
     assert card.accessibleName() == "∂o / ∂patch: None"
     text = words(card)
-    assert "Line 5 copies the value" in text
+    assert "Line 5 writes a value" in text
     assert "Across the cut it would be" in text
     assert "∂o / ∂patch = [[1,2],[1,2]]" in text
     assert "1 call · 1 source · 1 does not flow" in words(panel)
@@ -160,7 +161,8 @@ def test_every_status_has_word_and_icon(
 
 def test_users_names_are_never_markup(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     call = panel.document.diagnosis.calls[0]
-    finding = replace(call.findings[0], source="<lambda>", message="<img src='x'> & <b>bold</b>")
+    finding = saying(call.findings[0], "<img src='x'> & <b>bold</b>")
+    finding = replace(finding, source="<lambda>")
     finding = replace(finding, fixes=(replace(FIX, diff="-y = f(x<b>)\n+y = '<img src=x>'"),))
     show(qtbot, panel, Diagnosis((replace(call, findings=(finding,)),)))
     formats = {label.textFormat() for label in panel.findChildren(QLabel)}
@@ -174,13 +176,12 @@ def with_sources(panel: DiagnosisPanel, count: int, *, are_alike: bool) -> Diagn
     call = panel.document.diagnosis.calls[0]
     source, finding = call.call.sources[0], call.findings[0]
     names = [f"w{number}" for number in range(count)]
-    messages = [finding.message.replace(finding.source, name) for name in names]
+    words = [finding.message.replace(finding.source, "{}")] * count
     if not are_alike:
-        messages = [f"{message} ({number})" for number, message in enumerate(messages)]
+        words = [f"{said} ({number})" for number, said in enumerate(words)]
     asked = replace(call.call, sources=tuple(replace(source, text=name) for name in names))
     findings = tuple(
-        replace(finding, source=name, message=message)
-        for name, message in zip(names, messages, strict=True)
+        saying(replace(finding, source=name), said) for name, said in zip(names, words, strict=True)
     )
     return Diagnosis((replace(call, call=asked, findings=findings),))
 

@@ -58,14 +58,14 @@ def nan_from(diagnosis: Diagnosis, number: int) -> Diagnosis:
     calls = list(diagnosis.calls)
     for place in site.places[number - 1 :]:
         first, *others = calls[place].findings
-        spoiled = replace(first, status="nonfinite", message="It is not finite.")
+        spoiled = replace(first, status="nonfinite")
         calls[place] = replace(calls[place], findings=(spoiled, *others))
     series = site.sources[0]
     statuses = (*series.statuses[: number - 1], *("nonfinite",) * (len(site) - number + 1))
     spoiled_series = SourceSeries(
         0, series.target, series.source, statuses, series.norms, series.values, series.rank
     )
-    sites = (replace(site, sources=(spoiled_series, *site.sources[1:])),)
+    sites = (replace(site, series=lambda: (spoiled_series, *site.sources[1:])),)
     return replace(diagnosis, calls=tuple(calls), rounds=replace(diagnosis.rounds, sites=sites))
 
 

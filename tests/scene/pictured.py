@@ -8,7 +8,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tapeviz.analysis.causes.assign import Assigned
 from tapeviz.analysis.model import CallDiagnosis, Cause, Finding, Flow, Passage, WalkStep
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
@@ -24,6 +23,7 @@ from tapeviz.trace.model import (
     VariableId,
 )
 
+from ..evidence import Said
 from ..traces import SLICE_ASSIGN, op_at, trace_of
 
 PATCH, READ, TURNED, Y, LOSS, TWO = (TensorId(n) for n in (11, 12, 13, 14, 15, 16))
@@ -165,8 +165,8 @@ def diagnosis() -> CallDiagnosis:
     call = Call(
         CallId(1), "gradient", None, operands[:1], operands[1:], (), "none", NOWHERE, True, 9, 10
     )
-    cause = Cause(Assigned("x"), 5, "x[:2, :2].assign(patch)", links=((PATCH, ASSIGN),))
-    finding = Finding("o", "patch", "none", "float32", (2, 2), None, MESSAGE, cause)
+    cause = Cause(Said(MESSAGE), 5, "x[:2, :2].assign(patch)", links=((PATCH, ASSIGN),))
+    finding = Finding("o", "patch", "none", "float32", (2, 2), None, cause)
 
     def step(index: int, op: OpId, up: TensorId, *ways: tuple[TensorId, TensorId]) -> WalkStep:
         inputs = tuple(tensor for tensor, _ in ways)

@@ -335,13 +335,32 @@ class Ancestry:
         return len(self.into)
 
     @cached_property
-    def _onward(self) -> Mapping[Position, Sequence[tuple[int, DataEdge]]]:
-        """The edges from each position, each with its number among the edges into its end."""
-        onward: dict[Position, list[tuple[int, DataEdge]]] = {}
+    def _onward(self) -> Mapping[Position, Sequence[DataEdge]]:
+        """The edges from each position; those that end at one in the order of the edges there."""
+        onward: dict[Position, tuple[DataEdge, ...]] = {}
+        several: dict[Position, list[DataEdge]] = {}
         for edges in self.into.values():
-            for number, edge in enumerate(edges):
-                onward.setdefault(edge.start, []).append((number, edge))
+            for edge in edges:
+                if edge.start not in onward:  # as of nearly all
+                    onward[edge.start] = (edge,)
+                else:
+                    several.setdefault(edge.start, []).append(edge)
+        onward.update((start, onward[start] + tuple(more)) for start, more in several.items())
         return onward
+
+    @cached_property
+    def _numbers(self) -> dict[Position, Mapping[DataEdge, int]]:
+        """The number of each edge among those into its end, of ends that were asked for."""
+        return {}
+
+    def _in_order(self, position: Position, edges: list[DataEdge]) -> tuple[DataEdge, ...]:
+        """Edges into a position, in the order in which they are there."""
+        if len(edges) > 1:
+            if position not in self._numbers:
+                into = self.into[position]
+                self._numbers[position] = {edge: number for number, edge in enumerate(into)}
+            edges.sort(key=self._numbers[position].__getitem__)
+        return tuple(edges)
 
     def leads_from(self, sources: Iterable[Position]) -> frozenset[Position]:
         """The positions that edges lead to from one of the sources, those included."""
@@ -351,18 +370,13 @@ class Ancestry:
             position = waiting.pop()
             if position not in reached:
                 reached.add(position)
-                waiting.extend(edge.end for _, edge in self._onward.get(position, ()))
+                waiting.extend(edge.end for edge in self._onward.get(position, ()))
         return frozenset(reached)
 
     def edges_from(self, sources: Iterable[Position]) -> dict[Position, tuple[DataEdge, ...]]:
         """Only the edges that lead on from one of the sources."""
-        found: dict[Position, list[tuple[int, DataEdge]]] = {
-            p: [] for p in self.leads_from(sources)
-        }
+        found: dict[Position, list[DataEdge]] = {p: [] for p in self.leads_from(sources)}
         for position in list(found):
-            for number, edge in self._onward.get(position, ()):
-                found[edge.end].append((number, edge))
-        return {
-            position: tuple(edge for _, edge in sorted(edges, key=lambda pair: pair[0]))
-            for position, edges in found.items()
-        }
+            for edge in self._onward.get(position, ()):
+                found[edge.end].append(edge)
+        return {position: self._in_order(position, edges) for position, edges in found.items()}
