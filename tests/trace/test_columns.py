@@ -40,6 +40,11 @@ def test_a_map_of_numbers_is_as_a_dictionary() -> None:
     assert not NumberMap.of({})
 
 
+def test_a_map_of_more_numbers_than_a_piece() -> None:
+    given = {3 * number: number for number in range(50_001)}
+    assert dict(NumberMap.of(given)) == given
+
+
 def test_of_two_entries_with_one_key_the_last_holds() -> None:
     known: NumberMap[int, int] = NumberMap(
         NumberPairs(array("q", [7, 8, 7]), array("q", [1, 2, 3]))
