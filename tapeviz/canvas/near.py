@@ -28,8 +28,11 @@ TITLE_PX = 8.5
 KEPT = 6_000
 WORDS: frozenset[Layer] = frozenset({"header", "label"})
 """Layers that hold only words."""
+STROKES: frozenset[Layer] = frozenset({"margin", "wire"})
+"""Layers of lines, which are cut where they are long."""
 NAMES: dict[Layer, Callable[[Any], object]] = {
     "frame": attrgetter("path"),
+    "margin": attrgetter("edge"),
     "wire": attrgetter("edge"),
     "header": attrgetter("path"),
     "box": attrgetter("node"),
@@ -79,7 +82,7 @@ class NearPainter:
         if len(self._kept) > KEPT:
             self._kept.clear()
         group = group_of(layer, shape, self.theme)
-        if layer == "wire" and isinstance(shape, Wire) and is_long(shape, self._around):
+        if layer in STROKES and isinstance(shape, Wire) and is_long(shape, self._around):
             self._long.add(key)
             group = cut_group(group, self._around)
         painted = prepare(group)

@@ -19,6 +19,7 @@ from ..trace.columns import NumberPairs
 from ..trace.model import OpId, TensorId, Trace, VariableId
 from .content import content_of, is_write
 from .model import Axis, Box, Picture, Wire, WireState
+from .parts.crossings import with_crossings
 from .parts.pictures import picture_of_tensor
 from .tooltips import node_tooltip, tensor_words
 
@@ -156,6 +157,8 @@ def _add_wires(base: BaseScene) -> None:
                 holders = base.holders.setdefault(tensor, [])
                 if source not in holders:
                     holders.append(source)
+    wires = with_crossings([*base.wires.values()], layout.frames.values())
+    base.wires.update((wire.edge, wire) for wire in wires)
 
 
 def _box(node: Node, rect: Rect, trace: Trace, has_stats: bool) -> Box:

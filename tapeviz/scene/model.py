@@ -62,6 +62,15 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
+class Crossing:
+    """A stretch of a wire near points where it crosses wires of other boxes; ``is_framed``: it
+    lies in the frame of an open group."""
+
+    points: tuple[Point, ...]
+    is_framed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Wire:
     """An edge. ``points``: a polyline, rounded by the painter. ``width`` in px.
 
@@ -81,6 +90,7 @@ class Wire:
     label_at: Point | None = None
     is_carried: bool = False
     """It runs from one turn of a repeat back into the next."""
+    crossings: tuple[Crossing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,8 @@ Primitive = Path | TextRun
 class PrimitiveGroup:
     """The primitives of one box, wire or mark, in drawing order.
 
-    ``kind``: ``node``, ``edge``, ``mark``, ``legend``, ``title``; ``name``: of the node or edge.
+    ``kind``: ``node``, ``edge``, ``margin``, ``mark``, ``legend``, ``title``; ``name``: of the node
+    or edge.
     """
 
     kind: str

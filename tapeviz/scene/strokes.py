@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import Any, Literal
 
 from .model import Box, Change, FrameBox, Heading, Mark, Scene, Wire
 from .parts.boxes import box_primitives
 from .parts.changes import change_group, heading_group
+from .parts.crossings import MARGIN
 from .parts.frames import frame_group, header_group
-from .parts.geometry import arrow, circle, curve, cut_back, end_direction
+from .parts.geometry import arrow, circle, curve, cut_back, end_direction, line
 from .parts.plates import plate
 from .parts.scissors import scissors
 from .primitives import Path, PrimitiveGroup, Style
@@ -22,7 +24,7 @@ _SCISSORS = 14 / 12
 """The length of the scissors for each px of the radius of their disc."""
 
 
-Layer = Literal["frame", "wire", "header", "box", "label", "mark", "change", "heading"]
+Layer = Literal["frame", "margin", "wire", "header", "box", "label", "mark", "change", "heading"]
 Shape = FrameBox | Wire | Box | Mark | Change | Heading
 
 
@@ -30,7 +32,10 @@ def drawing_order(scene: Scene) -> Iterator[tuple[Layer, Shape]]:
     """All shapes of a scene, back to front; title and legend are not among them."""
     labelled = [wire for wire in scene.wires if wire.label and wire.label_at is not None]
     yield from (("frame", frame) for frame in scene.frames)
-    yield from (("wire", wire) for wire in scene.wires)
+    for _, wires in groupby(scene.wires, key=lambda wire: (wire.edge[0], wire_look(wire))):
+        of_one = list(wires)
+        yield from (("margin", wire) for wire in of_one if wire.crossings)
+        yield from (("wire", wire) for wire in of_one)
     yield from (("header", frame) for frame in scene.frames)
     yield from (("box", box) for box in scene.boxes)
     yield from (("label", wire) for wire in labelled)
@@ -55,7 +60,7 @@ def wire_group(wire: Wire, theme: Theme) -> PrimitiveGroup:
     direction = end_direction(wire.points, wire.axis)
     length, half = 6.0 + 0.7 * wire.width, 3.0 + 0.75 * wire.width
     head = arrow(wire.points[-1], direction, length, half)
-    line = curve(cut_back(wire.points, direction, length * 0.8), wire.axis)
+    body = curve(cut_back(wire.points, direction, length * 0.8), wire.axis)
     width = min(wire.width, _CARRIED_WIDTH) if wire.is_carried else wire.width
     dash = look_dash(wire.state, wire.width) or (_CARRIED_DASH if wire.is_carried else ())
     style = Style(None, colour, width, dash)
@@ -63,9 +68,19 @@ def wire_group(wire: Wire, theme: Theme) -> PrimitiveGroup:
     return PrimitiveGroup(
         "edge",
         name,
-        (Path(role, line, style), Path(f"{role}-head", head, Style(colour))),
+        (Path(role, body, style), Path(f"{role}-head", head, Style(colour))),
         wire.tooltip,
     )
+
+
+def margin_group(wire: Wire, theme: Theme) -> PrimitiveGroup:
+    """Ground on both sides of a wire where it crosses wires of other boxes: it passes over them."""
+    width = wire.width + 2 * MARGIN
+    made = []
+    for crossing in wire.crossings:
+        ground = theme.group_fill if crossing.is_framed else theme.background
+        made.append(Path("margin", line(*crossing.points), Style(None, ground, width)))
+    return PrimitiveGroup("margin", "", tuple(made))
 
 
 def wire_look(wire: Wire) -> str:
@@ -111,6 +126,7 @@ def mark_group(mark: Mark, theme: Theme) -> PrimitiveGroup:
 
 _GROUPS: dict[Layer, Callable[[Any, Theme], PrimitiveGroup]] = {
     "frame": frame_group,
+    "margin": margin_group,
     "wire": wire_group,
     "header": header_group,
     "box": box_group,

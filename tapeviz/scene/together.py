@@ -131,8 +131,15 @@ def _moved(side: Side, by: Point) -> Scene:
 
 def _moved_wire(wire: Wire, side: Side, by: Point) -> Wire:
     label_at = None if wire.label_at is None else _along((wire.label_at,), by)[0]
-    points = _along(wire.points, by)
-    return replace(wire, edge=side.edge(wire.edge), points=points, label_at=label_at)
+    return replace(
+        wire,
+        edge=side.edge(wire.edge),
+        points=_along(wire.points, by),
+        label_at=label_at,
+        crossings=tuple(
+            replace(crossing, points=_along(crossing.points, by)) for crossing in wire.crossings
+        ),
+    )
 
 
 def _moved_box(box: Box, side: Side, by: Point) -> Box:
