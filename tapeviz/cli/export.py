@@ -131,12 +131,12 @@ def _write_page(
     """Write a page about a gradient call, with every step and round."""
     from ..export import write_shared_page
     from ..scene.theme import THEMES
-    from ..sharing.page import make_page
+    from ..sharing.page import PAGE_ROOM, make_page
 
     page = make_page(
         explained.trace,
         explained.diagnosis,
-        view,
+        replace(view, room=PAGE_ROOM),
         explained.recording.skipped,
         explained.recording.blocks,
     )

@@ -49,4 +49,5 @@ def sheet_of(drawing: Drawing, options: Options) -> Sheet:
         drawing.theme,
         has_title=options.has_title,
         has_legend=options.has_legend,
+        has_ground=not options.is_transparent,
     )

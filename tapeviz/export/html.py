@@ -116,7 +116,11 @@ class _Pictures:
         for step, scene in round_.frames:
             light, dark = (
                 lay_sheet(
-                    scene, theme, has_title=self._has_title, has_legend=self._options.has_legend
+                    scene,
+                    theme,
+                    has_title=self._has_title,
+                    has_legend=self._options.has_legend,
+                    has_ground=not self._options.is_transparent,
                 )
                 for theme in self._themes
             )

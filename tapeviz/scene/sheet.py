@@ -37,9 +37,15 @@ class Sheet:
 
 
 def lay_sheet(
-    scene: Scene, theme: Theme, *, has_title: bool = True, has_legend: bool = True
+    scene: Scene,
+    theme: Theme,
+    *,
+    has_title: bool = True,
+    has_legend: bool = True,
+    has_ground: bool = True,
 ) -> Sheet:
-    """The drawing with its title above and its legend below, all margins equal."""
+    """The drawing with its title above and its legend below, all margins equal; ``has_ground``:
+    the theme's background is painted below it."""
     left, top, right, bottom = scene.bounds.sides
     width = max(right - left, _LEAST)
     if has_title:
@@ -49,7 +55,11 @@ def lay_sheet(
     width = max(width, legend_size[0] if has_legend else 0.0)
     spare = (width - (right - left)) / 2
     left, right = left - spare, right + spare
-    drawn = [group_of(layer, shape, theme) for layer, shape in drawing_order(scene)]
+    drawn = [
+        group_of(layer, shape, theme)
+        for layer, shape in drawing_order(scene)
+        if has_ground or layer != "margin"
+    ]
     if has_title and scene.title:
         top -= TITLE_SIZE + 16
         drawn.insert(0, title_group(scene.title, theme, left, top, width))

@@ -22,7 +22,7 @@ MOST_ROWS, MOST_COLUMNS = 8, 6
 
 def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
     """A card for the error, for each gradient that was asked for (of a call site for the most
-    telling round), and for each warning; the first :data:`MOST_CARDS`."""
+    telling round), and for each warning, trouble first; the first :data:`MOST_CARDS`."""
     made: list[PageCard] = []
     error = diagnosis.error
     if error is not None:
@@ -35,20 +35,26 @@ def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
         made.append(
             PageCard(title, "error", "error", tuple(filter(None, words)), error.line, (), fixes)
         )
-    for group in diagnosis.groups:
+    troubled = [group for group in diagnosis.groups if group.is_troubled]
+    flowing = [group for group in diagnosis.groups if not group.is_troubled]
+    for group in troubled:
         made += group_cards(trace, diagnosis, group)
     made += [
         PageCard("", "warning", "", (warning.message,), warning.line)
         for warning in diagnosis.warnings
     ]
+    for group in flowing:
+        made += group_cards(trace, diagnosis, group)
     return tuple(made[:MOST_CARDS])
 
 
 def group_cards(
     trace: Trace, diagnosis: Diagnosis, group: CallSite | CallDiagnosis
 ) -> Iterator[PageCard]:
-    """A card for each gradient of a call or call site; sources that fared alike share one."""
-    for alike in alike_results(diagnosis, group):
+    """A card for each gradient of a call or call site, trouble first; sources that fared alike
+    share one."""
+    groups = alike_results(diagnosis, group)
+    for alike in sorted(groups, key=lambda results: not results[0].is_troubled):
         card = _result_card(trace, diagnosis, alike[0])
         yield card if len(alike) == 1 else _shared_card(trace, card, alike)
 

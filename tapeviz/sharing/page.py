@@ -22,6 +22,8 @@ from ..trace.model import OpId, TensorId, Trace, VariableId
 from ..view import View
 from .cards import cards
 
+PAGE_ROOM = (560.0, 400.0)
+"""Px of a page's picture in a browser's window of 1,440 × 900."""
 MOST_FRAMES = 240
 MOST_DRAWN = 40_000
 """Boxes and wires of all frames together; of large graphs and long passes fewer steps have a

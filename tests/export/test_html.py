@@ -129,6 +129,16 @@ def test_sources_with_one_story_share_a_card() -> None:
     assert card.tables[0].note == "and 2 more"
 
 
+def test_trouble_comes_first() -> None:
+    trace, diagnosis = traced("slice_assign")
+    (call,) = diagnosis.calls
+    (none,) = call.findings
+    fine = replace(none, source="w", status="flows", cause=None)
+    call = replace(call, findings=(fine, none))
+    made = cards(trace, replace(diagnosis, calls=(call,), warnings=()))
+    assert [card.status for card in made] == ["none", "flows"]
+
+
 def test_a_page_asks_for_nothing() -> None:
     text = page_of(*traced("training_loop"))
     addresses = set(re.findall(r"https?://[^\"'\s<\\]+", text))

@@ -7,6 +7,7 @@ import pytest
 from tapeviz.layout.model import Point, Rect
 from tapeviz.scene.model import EMPTY_SCENE, Wire
 from tapeviz.scene.parts.crossings import with_crossings
+from tapeviz.scene.sheet import lay_sheet
 from tapeviz.scene.strokes import drawing_order, group_of
 from tapeviz.scene.theme import THEMES
 
@@ -58,3 +59,14 @@ def test_margins_lie_over_the_wires_of_other_boxes_and_under_those_of_their_own(
     assert order == [("margin", "b"), ("wire", "b"), *[("margin", "a")] * 2, *[("wire", "a")] * 2]
     group = group_of("margin", wires[1], THEMES["dark"])
     assert {path.style.stroke for path in group.primitives} == {THEMES["dark"].background}  # type: ignore[union-attr]
+
+
+def test_a_picture_without_ground_has_no_margins() -> None:
+    scene = replace(EMPTY_SCENE, wires=tuple(with_crossings([UP_TO_DOWN, DOWN])))
+
+    def kinds(has_ground: bool) -> set[str]:
+        sheet = lay_sheet(scene, THEMES["light"], has_legend=False, has_ground=has_ground)
+        return {group.kind for group in sheet.groups}
+
+    assert kinds(True) == {"margin", "edge"}
+    assert kinds(False) == {"edge"}
