@@ -211,6 +211,7 @@ class Document(QObject):
         self._picturing.turn_over()
         self.mending.forget()
         self.insides.forget()
+        self.values.forget()
 
     def stop(self) -> None:
         """Stop the run; what was recorded until then stays."""

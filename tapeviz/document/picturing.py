@@ -53,6 +53,7 @@ class Picturing:
         """Show no picture."""
         self._document.background.drop("arrange", "compose")
         self.arranged = NOTHING_ARRANGED
+        self._before = None
         self.begin_anew()
         self.relink()
         self.scene = EMPTY_SCENE

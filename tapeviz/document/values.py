@@ -33,6 +33,10 @@ class Values(QObject):
         self._held: dict[_Key, Any] = {}
         self._held_of: RunHandle | None = None
 
+    def forget(self) -> None:
+        """Let the answers of the last run go, and its recording."""
+        self._held, self._held_of = {}, None
+
     def value_of(self, tensor: TensorId) -> Any:
         """The tensor's array, None when it did not travel; then :meth:`fetch` asks for it."""
         fetched = self._answers().get((tensor, None))

@@ -34,7 +34,9 @@ class Run:
     ) -> None:
         self.id = id
         self._request = request
-        self._listener = listener
+        self._listener: RunListener | None = listener
+        """None once it has heard of the end: it may hold a large recording, and the pool keeps
+        ended runs."""
         self._withdraw = withdraw
         self._kernel: LiveKernel | None = None
         self._line: int | None = None
@@ -127,12 +129,15 @@ class Run:
 
     def hear_output(self, stream: Stream, text: str) -> None:
         """Pass on text that the snippet wrote."""
-        self._tell(lambda: self._listener.output(stream, text))
+        self._tell(lambda listener: listener.output(stream, text))
 
     def hear_question(self, prompt: str, is_secret: bool) -> None:
         """Pass on that the snippet waits for a line."""
+        listener = self._listener
+        if listener is None:
+            return
         try:
-            self._listener.asked(prompt, is_secret)
+            listener.asked(prompt, is_secret)
         except Exception:
             _log.exception("a listener raised")
             self.reply(None)
@@ -143,12 +148,12 @@ class Run:
             png = base64.b64decode(content["data"]["image/png"])
         except (KeyError, TypeError, ValueError):
             return
-        self._tell(lambda: self._listener.pictured(png))
+        self._tell(lambda listener: listener.pictured(png))
 
     def hear_events(self, lines: bytes, blob: bytes) -> None:
         """Pass on a batch of events."""
         batch = lines.split(b"\n") if lines else []
-        self._tell(lambda: self._listener.events(batch, blob))
+        self._tell(lambda listener: listener.events(batch, blob))
 
     def note_line(self, line: int | None) -> None:
         """Note the line at which the process is about to end itself."""
@@ -191,12 +196,16 @@ class Run:
     def _finish(self, end: RunEnd) -> None:
         if self._end is None:
             self._end = end
-            self._tell(lambda: self._listener.ended(end))
+            self._tell(lambda listener: listener.ended(end))
+            self._listener = None
             self._ended.set()
 
-    def _tell(self, call: Callable[[], None]) -> None:
+    def _tell(self, call: Callable[[RunListener], None]) -> None:
+        listener = self._listener
+        if listener is None:
+            return
         try:
-            call()
+            call(listener)
         except Exception:
             _log.exception("a listener raised")
 

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.app.processes.garbage import EVERY, MANY, RUNS, GarbageCollector
 from tapeviz.app.window import Window
+from tapeviz.trace.model import Trace
 
 
 class Witness(QObject):
@@ -77,3 +78,14 @@ def test_a_graph_in_the_making_is_frozen_and_not_walked(qtbot: QtBot, window: Wi
     gc.unfreeze()
     gc.collect()
     assert Witness.ended_on == [threading.main_thread()]
+
+
+def test_the_trace_of_a_run_goes_when_another_text_is_opened(qtbot: QtBot, ran: Window) -> None:
+    def held() -> list[Trace]:
+        gc.unfreeze()
+        gc.collect()
+        return [known for known in gc.get_objects() if isinstance(known, Trace) and known.calls]
+
+    assert held()
+    ran.document.open_source("print(1)\n")
+    qtbot.waitUntil(lambda: not held())

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
+import weakref
 from pathlib import Path
 
 import pytest
 
 from tapeviz.errors import TapevizError
-from tapeviz.kernel import KernelPool, RunEnd, RunRequest
+from tapeviz.kernel import KernelPool, Run, RunEnd, RunRequest
 
 from .conftest import PATIENCE, Heard
 
@@ -173,3 +174,15 @@ def test_a_warm_run_takes_a_kernel_that_waits(pool: KernelPool, play):
     waiting = {kernel.pid for kernel in pool._current._ready}
     heard = play("import os; emit(kind='me', pid=os.getpid())")
     assert heard.told("me")[0]["pid"] in waiting
+
+
+def test_an_ended_run_lets_its_listener_go() -> None:
+    heard = Heard()
+    kept = weakref.ref(heard)
+    run = Run(1, RunRequest("1"), heard, lambda run: False)
+    run.end_unbegun()
+    assert heard.end is not None
+    run.hear_output("stdout", "too late")
+    assert heard.text() == ""
+    del heard
+    assert kept() is None

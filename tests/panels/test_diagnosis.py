@@ -314,6 +314,7 @@ def test_after_a_run_it_is_in_sight_too(qtbot: QtBot, panel: DiagnosisPanel) -> 
     document, many = panel.document, calls_of_many(panel, 9)
     document._set_overlay(replace(document.view.overlay, call=7))
     document.trace = replace(document.trace, filename="another.py")
+    document.trace_changed.emit()
     show(qtbot, panel, many)
     (card,) = [card for card in panel.cards if getattr(card, "call", None) is many.calls[6]]
     qtbot.waitUntil(lambda: is_in_sight(panel, card))

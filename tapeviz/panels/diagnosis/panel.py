@@ -107,10 +107,12 @@ class DiagnosisPanel(Panel):
         self._asks = Asks(
             self.apply_requested.emit, self.compare_requested.emit, self.example_requested.emit
         )
-        self._seen: object = None
+        self._has_seen = False
+        """The card of the drawn call was brought into sight for this trace."""
         self._spread: set[tuple[CallId, str]] = set()
         """(call, first source) of the cards that the user split into a card for each source."""
         self.refresh()
+        document.trace_changed.connect(self._take_trace)
         document.diagnosis_changed.connect(lambda: document.jobs.ask(self.refresh))
         document.status_changed.connect(self._show_summary)
         document.progress_changed.connect(self._show_summary)
@@ -164,7 +166,10 @@ class DiagnosisPanel(Panel):
 
     @property
     def _is_new(self) -> bool:
-        return not self.document.is_running and self.document.trace is not self._seen
+        return not self.document.is_running and not self._has_seen
+
+    def _take_trace(self) -> None:
+        self._has_seen = False
 
     def _finish(self) -> None:
         """All cards are made: drop those of before, and bring the card of the call into sight."""
@@ -192,7 +197,7 @@ class DiagnosisPanel(Panel):
         document, bar = self.document, self._scroll.verticalScrollBar()
         is_new = self._is_new
         if is_new:
-            self._seen = document.trace
+            self._has_seen = True
         current = document.current_call
         if is_new and current is not None and document.diagnosis.error is None:
             bar.setValue(0)

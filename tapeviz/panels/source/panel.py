@@ -34,7 +34,8 @@ class SourcePanel(Panel):
         self.hint = LineHint(self.editor)
         self._is_pointing = False
         """The pointer is over a name in the text."""
-        self._shown_error_of: object = None
+        self._has_told = False
+        """The story of this trace was brought into sight once."""
         self._is_fresh = False
         """Another text was pasted since the last run: the cursor is at its end, not where one
         works."""
@@ -55,6 +56,7 @@ class SourcePanel(Panel):
         self.editor.line_reached.connect(document.select_line)
         document.text.changed.connect(self._show_text)
         document.text.repairs_changed.connect(self._take_repairs)
+        document.trace_changed.connect(self._take_trace)
         for signal in (
             document.diagnosis_changed,
             document.arrangement_changed,
@@ -150,6 +152,9 @@ class SourcePanel(Panel):
         self._is_pointing = bool(name)
         document.hover(document.links.nodes_named(name) if name else frozenset())
 
+    def _take_trace(self) -> None:
+        self._has_told = False
+
     def _show_story(self) -> None:
         """After a run, bring the line of its error or first cut into sight; for a text that was
         pasted or opened, else that of the call that is shown."""
@@ -157,8 +162,8 @@ class SourcePanel(Panel):
         is_fresh = self._is_fresh or (self._is_opened and not self.editor.textCursor().position())
         if not line and is_fresh and document.current_call is not None:
             line = document.current_call.call.line
-        if line and not document.is_running and document.trace is not self._shown_error_of:
-            self._shown_error_of = document.trace
+        if line and not document.is_running and not self._has_told:
+            self._has_told = True
             now = document.text.line_now(line)
             if now and is_fresh:
                 self.editor.horizontalScrollBar().setValue(0)
