@@ -57,10 +57,13 @@ _LEGIBLE = LEGIBLE * 1.03 * 0.95
 smaller."""
 _LABELS = 10.0
 """Px more that rings and their words need above and below."""
+_SMALL = 6
+"""The power with which smaller text counts: of a picture that is too large, parts are out of
+sight."""
 _MORE = 0.25
 """How much more boxes count against text that is smaller than it should be."""
-_FEW = 8
-"""Fewer boxes say little: a model is more than its name."""
+_FEW, _BARE = 8, 2
+"""Fewer boxes say little, as a model is more than its name; the power with which that counts."""
 
 
 def arrange(
@@ -112,8 +115,8 @@ def _first_view(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arrange
         go_on()
         made = Arranged(sized, placed(sized, view), most=most)
         scale = scale_in(made.layout.bounds, view.room)
-        worth = min(scale / _LEGIBLE, 1.0) ** 3 * len(sized) ** _MORE
-        worth *= min(len(sized) / _FEW, 1.0)
+        worth = min(scale / _LEGIBLE, 1.0) ** _SMALL * len(sized) ** _MORE
+        worth *= min(len(sized) / _FEW, 1.0) ** _BARE
         if worth > largest:
             best, largest = made, worth
         if scale >= _LEGIBLE or not has_choice:  # fewer boxes are worth less
