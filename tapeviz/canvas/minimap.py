@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from ..layout.model import Rect
 from ..scene.theme import Theme
 from .bands import paint_dots, paint_lines, paint_rectangles
 from .camera import Camera
@@ -39,15 +40,17 @@ class Minimap(QWidget):
         self.update()
 
     def show_camera(self, prepared: Prepared, camera: Camera) -> None:
-        """Show a scene and the view of a camera; hide while all of the graph is in sight or the
-        view is small."""
+        """Show a scene and the view of a camera; hide while all boxes are in sight or the view is
+        small."""
         if prepared is not self._prepared:
             self._prepared = prepared
             self._image = None
         self._camera = camera
-        is_whole = camera.sight.contains(prepared.scene.bounds)
+        is_whole = not len(prepared.rects) or camera.sight.contains(
+            Rect.from_sides(*prepared.rects[:, :2].min(axis=0), *prepared.rects[:, 2:].max(axis=0))
+        )
         is_roomy = camera.width >= LEAST_ROOM * WIDTH and camera.height >= LEAST_ROOM * HEIGHT
-        self.setVisible(bool(prepared.scene.boxes) and not is_whole and is_roomy)
+        self.setVisible(not is_whole and is_roomy)
         self.update()
 
     def _own_camera(self) -> Camera:

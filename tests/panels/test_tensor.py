@@ -259,6 +259,7 @@ def test_tables_and_shades() -> None:
     assert short_number(np.float32(-0.0358666), 7) == "-0.0359"
     assert short_number(np.float32(2709.0), 7) == "2709.0"
     assert short_number(np.float32(-6.12345e-7), 6) == "-6e-7"
+    assert short_number(np.float32(-0.00268), 5) == "-3e-3"
     assert short_number(np.float32(3.2e12), 6) == "3.2e12"
 
 

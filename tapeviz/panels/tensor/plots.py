@@ -18,9 +18,13 @@ from ..widgets import ShortLabel, plain_label
 BINS = 32
 FEW = 8
 """Different values that get a bar each, at most."""
+FEWEST = 4
+"""Rows or columns that get a label each, at most: plots would put some between them."""
 MOST_BINNED = 2_000_000
 """Elements to count, at most; of more, evenly spaced ones."""
 MOST_PIXELS = 4_000_000
+LABEL = 6
+"""Half of the height of an axis's labels in px."""
 
 
 def real_elements(array: Array) -> Array:
@@ -211,12 +215,18 @@ class ArrayPlot(QWidget):
         self.plot.clear()
         for side in ("left", "bottom"):
             self.plot.showAxis(side, has_axes)
+            self.plot.getAxis(side).setTicks(None)
+        top = LABEL if has_axes else 0  # half of the first label reaches out
+        self.plot.getPlotItem().setContentsMargins(0, top, 0, 0)
         self._array = array
         self.words.setText("")
 
     def _add_image(self, image: Any) -> None:
         height, width = self._array.shape[:2]
-        image.setRect(0, 0, width, height)
+        image.setRect(-0.5, -0.5, width, height)  # so that the labels stand at the middle of cells
+        for side, size in (("left", height), ("bottom", width)):
+            cells = [[(cell, str(cell)) for cell in range(size)]] if size <= FEWEST else None
+            self.plot.getAxis(side).setTicks(cells)
         box = self.plot.getPlotItem().getViewBox()
         box.setAspectLocked(0.1 < width / max(height, 1) < 10)
         box.invertY(True)
@@ -230,7 +240,7 @@ class ArrayPlot(QWidget):
         if self._array.ndim == 1:
             index: tuple[int, ...] = (round(point.x()),)
         else:
-            index = (int(np.floor(point.y())), int(np.floor(point.x())))
+            index = (round(point.y()), round(point.x()))
         inside = all(0 <= i < size for i, size in zip(index, self._array.shape, strict=False))
         self.words.setText(f"{list(index)} = {self._array[index]!s}" if inside else "")
 

@@ -44,10 +44,10 @@ def short_number(value: Any, longest: int) -> str:
     """As TensorFlow prints it, else with as many digits as fit into ``longest`` characters: at
     least one, with its exponent (``-6e-7``)."""
     text = scalar_text(value, longest)
-    for digits in (5, 4, 3, 2, 1):
+    for form in (".5g", ".4g", ".3g", ".2g", ".1g", ".0e"):
         if len(text) <= longest or not isinstance(value, float | np.floating):
             break
-        text = _EXPONENT.sub(r"e\1", f"{value:.{digits}g}")
+        text = _EXPONENT.sub(r"e\1", f"{value:{form}}")
     return text
 
 
