@@ -130,6 +130,14 @@ SNIPPET = dedent(
                     y = tf.stop_gradient(y)  # cut stopped
         return tape.gradient(y, w)
 
+    @tf.function
+    def counted():
+        with tf.GradientTape() as tape:
+            grown, count = w * 1.0, 0.0
+            while grown < 40.0:  # cut counted
+                grown, count = grown * 2.0, count + 1.0
+        return tape.gradient(count, w)
+
     unwatched(tf.constant(3.0)), positions(), turns(), loop()
     rebound(tf.constant([1.0, 2.0])), branch(tf.constant(True))
     skipped(tf.constant(1.0)), unwritten(tf.constant(1.0)), tiny(), clipped()
@@ -140,7 +148,7 @@ SNIPPET = dedent(
     for x in (0.0, 1.0, 1.3, 0.5):
         later(tf.constant(x))
     either(tf.constant([1.0, 3.0, 1.0]))
-    stopped()
+    stopped(), counted()
     """
 ).lstrip()
 
@@ -159,6 +167,7 @@ FOUND = {
     "later": ("flows", "", ""),
     "either": ("nonfinite", "nonfinite", "tf.sqrt on line {line} got 0.0"),
     "stopped": ("zero", "stop-gradient", "Line {line} calls tf.stop_gradient"),
+    "counted": ("zero", "not-connected", "Line {line} repeats as long as something made from w"),
 }
 
 

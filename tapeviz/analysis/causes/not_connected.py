@@ -146,7 +146,7 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
     arrives = f"{source} reaches {reaches} (line {ends.reaches_line})"
     itself = f"Compute {target} from {source} itself."
     match ends.fate:
-        case "decides":
+        case "decides" | "repeats":
             return f"{arrives}, which decides what runs and gives no number; {other}. {itself}"
         case "counts":
             return (
@@ -255,6 +255,8 @@ def unconnected(facts: CallFacts, source: Operand) -> Cause:
     """As :func:`not_connected`, for a source that may be no tensor of the recording."""
     how = _how(facts, source)
     ends = None if how else ends_of(facts, source)
+    if ends is not None and ends.fate == "repeats":
+        return facts.cause(NotConnected("repeated"), ends.reaches_line)
     decides = ends is not None and ends.fate == "decides"
     line = _choice(facts, source) if how == "constant" or decides else 0
     if line and (how == "constant" or facts.text.chooses_value(line)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator
@@ -20,16 +21,16 @@ _MOST_VARIABLES = 20
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The last tensor made from a source, which no op takes: its name and line."""
+    """The op that made the last tensor made from a source, which no op takes: its name and line."""
 
     name: str
     line: int
-    tensor: TensorId
+    op: Op
 
 
-Fate = Literal["unused", "asked", "decides", "counts", "left", "inside", "read"]
-"""``asked``: it is the target of another call; ``decides``: a truth value; ``counts``: a whole
-number, of which there is no derivative; ``left``: it left TensorFlow; ``inside``: it is the target,
+Fate = Literal["unused", "asked", "decides", "repeats", "counts", "left", "inside", "read"]
+"""``asked``: it is the target of another call; ``decides``: a truth value; ``repeats``: it is in
+a compiled ``while``; ``counts``: a whole number, of which there is no derivative; ``left``: it left TensorFlow; ``inside``: it is the target,
 and the source goes no farther than into a function or branch on the way; ``read``: it is the value
 of a variable, of which nothing was taken; ``unused``: something else that no op takes."""
 
@@ -61,7 +62,7 @@ def ends_of(facts: CallFacts, source: Operand) -> Ends:
     return Ends(
         end.name if end is not None else "",
         end.line if end is not None else 0,
-        _fate(facts, end.tensor) if end is not None else "unused",
+        _fate(facts, end.op) if end is not None else "unused",
         line,
         *facts.once(_makings),
     )
@@ -74,8 +75,11 @@ def _makings(facts: CallFacts) -> tuple[str, tuple[str, ...]]:
     return _listed([*names[:_MOST_NAMED], *more]), tuple(_variables(facts))
 
 
-def _fate(facts: CallFacts, tensor: TensorId) -> Fate:
-    dtype, trace = facts.dtype(tensor), facts.trace
+def _fate(facts: CallFacts, op: Op) -> Fate:
+    tensor = op.outputs[0]
+    dtype, statement = facts.dtype(tensor), facts.text.statement(facts.line_of(op))
+    if op.id in facts.trace.loops and isinstance(statement, ast.While):
+        return "repeats"
     if dtype == "bool":
         return "decides"
     if "int" in dtype:
@@ -86,7 +90,7 @@ def _fate(facts: CallFacts, tensor: TensorId) -> Fate:
         return "asked"
     if tensor in facts.flow.gone_out:
         return "left"
-    return "read" if trace.ops[trace.producers[tensor]].type == "ReadVariableOp" else "unused"
+    return "read" if op.type == "ReadVariableOp" else "unused"
 
 
 def last_made_from(facts: CallFacts, source: TensorId, near: int = 0) -> End | None:
@@ -98,6 +102,9 @@ def last_made_from(facts: CallFacts, source: TensorId, near: int = 0) -> End | N
     tape = facts.tape
     start = tape.intervals[0].start if tape is not None and tape.intervals else 0
     ends = sorted(_ends(facts, source, start), key=lambda op: op.when)
+    loops = facts.trace.loops
+    turns = {part for op in ends if op.id in loops for part in loops[op.id].body}
+    ends = [op for op in ends if op.id not in turns]
     ends = [op for op in ends if op.outputs[0] not in facts.flow.asked] or ends
     ends = [op for op in ends if near and facts.line_of(op) == near] or ends
     named = [(op, name) for op in ends if (name := _name(facts, op))]
@@ -109,7 +116,7 @@ def last_made_from(facts: CallFacts, source: TensorId, near: int = 0) -> End | N
         name = facts.words_of(op) or written or op.type
     else:
         return None
-    return End(name, facts.line_of(op), op.outputs[0])
+    return End(name, facts.line_of(op), op)
 
 
 def _ends(facts: CallFacts, source: TensorId, since: int) -> Iterator[Op]:
