@@ -34,7 +34,13 @@ from .smooth.indices import (
     weigh_picked,
 )
 from .smooth.logits import from_logits
-from .smooth.widths import count_softly, weigh_by_width, weigh_by_window, weigh_selected
+from .smooth.widths import (
+    count_softly,
+    weigh_by_width,
+    weigh_by_window,
+    weigh_copies,
+    weigh_selected,
+)
 from .smooth.zeros import (
     GENTLER_EXPONENTIAL,
     GENTLER_SIGMOID,
@@ -168,6 +174,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         interpolate,
         weigh_by_width,
         weigh_by_window,
+        weigh_copies,
         count_softly,
         *map(with_the_rest, SOFT_COUNTS),
         weigh_both,
@@ -214,12 +221,12 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         *SOFT_COUNTS,
         STRAIGHT_THROUGH,
         straight_through_largest,
-        score_function,
         divide_exactly,
         soft_accuracy,
         soften_comparison,
         soften_argmax,
         pass_one_hot,
+        score_function,
         take_values,
         take_cast_away,
         call_directly,
@@ -232,6 +239,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         splat,
         weigh_by_width,
         weigh_by_window,
+        weigh_copies,
         *SOFT_COUNTS,
         soften_bounds,
         interpolate_results,

@@ -880,6 +880,71 @@ tf.gather(heights, low))
         tape.gradient(loss, w)
         """,
     ),
+    (
+        "not-differentiable",
+        3,
+        """
+        class Agent:
+            def act(self, s):
+                return tf.random.categorical(self.net(s), 1)
+            def train(self, s):
+                with tf.GradientTape() as tape:
+                    picks = [np.random.choice(3, p=p.numpy().astype("float64")) for _ in s]
+                    loss = reward(self.act(s), picks)
+                return tape.gradient(loss, x)
+        """,
+        """
+        log_ps = []
+        class Agent:
+            def act(self, s):
+                draw = tf.random.categorical(self.net(s), 1)
+                log_ps.append(tf.reduce_sum(tf.gather(tf.nn.log_softmax(self.net(s)), draw, \
+batch_dims=1)))
+                return draw
+            def train(self, s):
+                log_ps.clear()
+                with tf.GradientTape() as tape:
+                    picks = [np.random.choice(3, p=p.numpy().astype("float64")) for _ in s]
+                    log_ps.append(tf.reduce_sum(tf.gather(tf.math.log(p), picks)))
+                    loss = reward(self.act(s), picks)
+                    log_p = tf.cast(tf.add_n(log_ps), tf.float32)
+                    loss = loss + tf.stop_gradient(loss) * (log_p - tf.stop_gradient(log_p))
+                return tape.gradient(loss, x)
+        """,
+    ),
+    (
+        "left-tensorflow",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            n = int(w)
+            loss = tf.reduce_sum(tf.signal.hann_window(n))
+        tape.gradient(loss, w)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            n = int(w)
+            loss = tf.reduce_sum(tf.signal.hann_window(n) + (w - tf.cast(n, tf.float32)) * \
+(tf.signal.hann_window(n + 1)[:n] - tf.signal.hann_window(n)))
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        "not-differentiable",
+        1,
+        """
+        model = keras.Sequential([L.Lambda(lambda t: tf.argmax(t, axis=-1)), L.Embedding(7, 4)])
+        with tf.GradientTape() as tape:
+            loss = model(w)
+        tape.gradient(loss, w)
+        """,
+        """
+        model = keras.Sequential([L.Lambda(lambda t: tf.nn.softmax(t)), L.Dense(4, use_bias=False)])
+        with tf.GradientTape() as tape:
+            loss = model(w)
+        tape.gradient(loss, w)
+        """,
+    ),
 ]
 
 

@@ -295,7 +295,7 @@ BROKEN = {
             loss = tf.constant(n, tf.float32) ** 2
         tape.gradient(loss, rate)
         """,
-        "log_p = tf.reduce_sum(tf.cast(n, tf.float32) * tf.math.log(rate) - rate)",
+        "log_ps.append(tf.reduce_sum(tf.cast(n, tf.float32) * tf.math.log(rate) - rate))",
         50 / 3,
     ),
     "a codebook behind a straight-through estimate": (

@@ -120,8 +120,10 @@ def with_computed_again(facts: CallFacts, source: TensorId, cause: Cause) -> Cau
     if not isinstance(evidence, OutsideTape) or evidence.where != "before":
         return cause
     end = last_made_from(facts, source)
-    before = facts.made_before.get(making_of(facts.trace, end.op.outputs[0])) if end is not None else None
-    if end is None or before is None or not end.name.isidentifier():
+    if end is None or not end.name.isidentifier():
+        return cause
+    before = facts.made_before.get(making_of(facts.trace, end.op.outputs[0]))
+    if before is None:
         return cause
     return replace(cause, evidence=replace(evidence, again=Again(end.name, end.line, before)))
 

@@ -30,9 +30,10 @@ class End:
 
 Fate = Literal["unused", "asked", "decides", "repeats", "counts", "left", "inside", "read"]
 """``asked``: it is the target of another call; ``decides``: a truth value; ``repeats``: it is in
-a compiled ``while``; ``counts``: a whole number, of which there is no derivative; ``left``: it left TensorFlow; ``inside``: it is the target,
-and the source goes no farther than into a function or branch on the way; ``read``: it is the value
-of a variable, of which nothing was taken; ``unused``: something else that no op takes."""
+a compiled ``while``; ``counts``: a whole number, of which there is no derivative; ``left``: it left
+TensorFlow; ``inside``: it is the target, and the source goes no farther than into a function or
+branch on the way; ``read``: it is the value of a variable, of which nothing was taken; ``unused``:
+something else that no op takes."""
 
 
 @dataclass(frozen=True, slots=True)

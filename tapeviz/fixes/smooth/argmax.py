@@ -51,7 +51,7 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
         right = f"{tf}.gather({probability}, {source.code(label)}, batch_dims={batch})"
         plan.replace(answer, right if is_right else f"1.0 - {right}")
         return True
-    if isinstance(source.parent(made), cst.Return):
+    if isinstance(source.parent(made), (cst.Return, cst.Lambda)):
         return _average_where_called(plan, made, f"{tf}.nn.softmax({sign}{scores}{along})")
     for user in _users(source, made):
         if called_name(user) == "confusion_matrix" and shape and shape[-1] is not None:
@@ -115,9 +115,14 @@ def _largest(source: ParsedSource, call: cst.Call) -> cst.BaseExpression | None:
 
 
 def _average_where_called(plan: Plan, made: cst.BaseExpression, soft: str) -> bool:
-    """A function that returns the position returns weights, by which its callers average."""
+    """A function that returns the position returns weights, by which its callers average.
+
+    Where none calls it, but Keras does, an ``Embedding(n, size)`` becomes ``Dense(size)`` without a
+    bias: of a one-hot vector that is the row of its kernel.
+    """
     source, count = plan.source, 0
-    function = source.enclosing(made, cst.FunctionDef)
+    is_lambda = isinstance(source.parent(made), cst.Lambda)
+    function = None if is_lambda else source.enclosing(made, cst.FunctionDef)
     name = function.name.value if function is not None else ""
     for called in all_of(source.module, cst.Call):
         if called_name(called) != name:
@@ -136,6 +141,12 @@ def _average_where_called(plan: Plan, made: cst.BaseExpression, soft: str) -> bo
             index = cst.ensure_type(picked.slice[0].slice, cst.Index).value
             text = f"{source.tf}.tensordot({source.code(index)}, {source.code(picked.value)}, 1)"
             plan.replace(picked, text)
+            count += 1
+    for layer in all_of(source.module, cst.Call) if not count else ():
+        size = argument(layer, 1, "output_dim")
+        if called_name(layer) == "Embedding" and size is not None:
+            size_code = f"({source.code(size.value)}, use_bias=False)"
+            plan.replace(layer, source.code(layer.func).replace("Embedding", "Dense") + size_code)
             count += 1
     if count:
         plan.replace(made, soft)

@@ -209,6 +209,9 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
             return _uncast_each(source, made, place)
         x = uncast(source, made) if isinstance(made, cst.Call) else ""
         return f"{x}[{place}]" if x and place is not None else x
+    if isinstance(node, cst.Subscript):
+        x = uncast(source, node.value)
+        return x + source.code(node).removeprefix(source.code(node.value)) if x else ""
     if not isinstance(node, cst.Call) or not node.args:
         return ""
     inner = node.args[0].value

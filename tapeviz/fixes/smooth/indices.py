@@ -86,34 +86,43 @@ def interpolate_results(case: FixCase) -> Iterator[Edit]:
     """``f(a, i)`` with ``i = int(x)`` → ``f(a, i) + (x - i) * (f(a, i + 1) - f(a, i))``.
 
     For any function: the line between its results at the two whole numbers around x, as along each
-    of several whole numbers (``tf.image.crop_to_bounding_box(image, top, left, 8, 8)``).
+    of several whole numbers (``tf.image.crop_to_bounding_box(image, top, left, 8, 8)``). Where the
+    number is a length (``tf.signal.hann_window(i)``), of what is as long as the shorter result.
+    """
+    for part in ("", "[:{i}]"):
+        plan = Plan(case.source)
+        for call in all_of(case.source.module, cst.Call):
+            if called_name(call) in _OF_WHOLE_NUMBERS or any(
+                around in plan.changes for around in case.source.ancestors(call)
+            ):
+                continue
+            if steps := list(_steps_between_results(case, call, part)):
+                plan.replace(call, " + ".join((case.source.code(call), *steps)))
+        if plan.changes:
+            title = "Estimate: interpolate between the results at the whole number and the next"
+            yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _steps_between_results(case: FixCase, call: cst.Call, part: str) -> Iterator[str]:
+    """For each whole number that the call takes, how far the result goes towards the next.
+
+    ``part``: the subscript of what both results have, where the number ``{i}`` is their length.
     """
     source, tf, code = case.source, case.source.tf, case.source.code
-    plan = Plan(source)
-    for call in all_of(source.module, cst.Call):
-        if called_name(call) in _OF_WHOLE_NUMBERS or any(
-            around in plan.changes for around in source.ancestors(call)
-        ):
-            continue
-        given = [arg.value for arg in call.args]
-        given += [
-            element.value
-            for values in given
-            if isinstance(values, (cst.List, cst.Tuple))
-            for element in values.elements
-        ]
-        steps = []
-        for node in given:
-            x = uncast(source, node) if isinstance(node, (cst.Name, cst.Call)) else ""
-            if x and is_at_cause(case, node):
-                farther = call.deep_replace(node, cst.parse_expression(f"{code(node)} + 1"))
-                part = f"({x} - {tf}.cast({code(node)}, {tf}.float32))"
-                steps.append(f"{part} * ({code(farther)} - {code(call)})")
-        if steps:
-            plan.replace(call, " + ".join((code(call), *steps)))
-    if plan.changes:
-        title = "Estimate: interpolate between the results at the whole number and the next"
-        yield Edit(title, plan.text(), is_estimate=True)
+    given = [arg.value for arg in call.args]
+    given += [
+        element.value
+        for values in given
+        if isinstance(values, (cst.List, cst.Tuple))
+        for element in values.elements
+    ]
+    for node in given:
+        x = uncast(source, node) if isinstance(node, (cst.Name, cst.Call)) else ""
+        if x and is_at_cause(case, node):
+            i = code(node)
+            farther = code(call.deep_replace(node, cst.parse_expression(f"{i} + 1")))
+            rise = f"{farther}{part.format(i=i)} - {code(call)}"
+            yield f"({x} - {tf}.cast({i}, {tf}.float32)) * ({rise})"
 
 
 _OF_WHOLE_NUMBERS = frozenset(
@@ -121,7 +130,7 @@ _OF_WHOLE_NUMBERS = frozenset(
         *("cast", "int", "float", "round", "range", "len", "print", "str", "format", "unstack"),
         *("to_int32", "to_int64", "numpy", "item", "min", "max", "minimum", "maximum", "split"),
         *("floor", "ceil", "rint", "clip_by_value", "append", "shape", "zeros", "ones", "fill"),
-        *("sequence_mask", "gather_nd", "scatter_nd", "tensor_scatter_nd_add"),
+        *("sequence_mask", "gather_nd", "scatter_nd", "tensor_scatter_nd_add", "repeat"),
     )
 )
 

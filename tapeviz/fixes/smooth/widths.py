@@ -11,7 +11,7 @@ from ..plan import Plan, enclosed, fitting
 from ..source import ParsedSource, all_of, argument, called_name
 from .comparisons import soft_truth
 from .counts import uncast
-from .indices import is_at_cause, rank_of
+from .indices import input_shape, is_at_cause, rank_of
 
 
 def count_softly(case: FixCase) -> Iterator[Edit]:
@@ -212,6 +212,30 @@ def weigh_by_window(case: FixCase) -> Iterator[Edit]:
         _divide_by(plan, node, f"{tf}.reduce_sum({window})")
     if plan.changes:
         title = "Estimate: weights that go over from 0 to 1 at the edges, in place of whole numbers"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def weigh_copies(case: FixCase) -> Iterator[Edit]:
+    """``tf.repeat(x, k, axis=0)`` with ``k`` cast from ``w`` → each copy times ``w / k``, so that
+    the copies of an element add up to ``w`` times it."""
+    source, tf, code = case.source, case.source.tf, case.source.code
+    plan = Plan(source)
+    for call in all_of(source.module, cst.Call):
+        rows, count = argument(call, 0, "input", "a"), argument(call, 1, "repeats")
+        width = _width(case, count.value) if count is not None else ""
+        if called_name(call) != "repeat" or rows is None or count is None or not width:
+            continue
+        k, axis = code(count.value), argument(call, 2, "axis")
+        copies = code(call)
+        weight = f"{tf}.math.divide_no_nan({width}, {tf}.cast({k}, {tf}.float32))"
+        if input_shape(case):  # a number for each element
+            weight = f"{tf}.repeat({weight}, {k})"
+        if input_shape(case) and axis is not None and code(axis.value) == "0":
+            plan.replace(call, f"{tf}.einsum('n...,n->n...', {copies}, {weight})")
+        else:
+            plan.replace(call, f"{copies} * {weight}")
+    if plan.changes:
+        title = "Estimate: weigh the copies by the number by the whole number it was rounded to"
         yield Edit(title, plan.text(), is_estimate=True)
 
 

@@ -191,7 +191,7 @@ def rename_second(case: FixCase) -> Iterator[Edit]:
     source = case.source
     rebinding = source.statement(case.cause.line)
     small = sole(rebinding)
-    name = case.finding.source
+    name = case.finding.source.partition("[")[0]  # of a dict that was made anew
     if case.cause.evidence != ReplacedSource("rebound") or rebinding is None:
         return
     block = block_of_call(source, case.trace, case.call)

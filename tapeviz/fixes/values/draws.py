@@ -15,6 +15,7 @@ _DRAWS = (
     *("categorical", "stateless_categorical", "choice", "poisson", "binomial"),
     *("stateless_poisson", "stateless_binomial"),
 )
+_LEAVING = ("numpy", "astype")
 
 
 def score_function(case: FixCase) -> Iterator[Edit]:
@@ -30,47 +31,66 @@ def score_function(case: FixCase) -> Iterator[Edit]:
         return
     if not any(loss in bound_names(statement) for statement in body_of(block)):
         return
-    plan = Plan(source)
-    names = [name for draw in _draws(block) if (name := _put_log_p(plan, draw, block))]
-    if names:
-        score = source.free_name("log_p") if len(names) > 1 else names[0]
-        if len(names) > 1:
-            plan.last(block.node, f"{score} = {' + '.join(names)}")
-        tf = source.tf
+    plan, tf = Plan(source), source.tf
+    kept, score = source.free_name("log_ps"), source.free_name("log_p")
+    draws = list(_draws(case, block))
+    for statement, call in draws:
+        _keep_log_p(plan, statement, call, kept)
+    if plan.put_after or plan.put_before:
+        function = source.function_of(block.node)
+        if all(
+            source.function_of(statement) in (function, source.module) for statement, _ in draws
+        ):
+            plan.before(block.node, f"{kept} = []")
+        else:  # a function that draws finds the list among the names of the module
+            top = (block.node, *source.ancestors(block.node))[-2]
+            plan.before(top, f"{kept} = []")
+            plan.before(block.node, *([f"{kept}.clear()"] if top is not block.node else []))
         weighed = f"{tf}.stop_gradient({loss}) * ({score} - {tf}.stop_gradient({score}))"
-        plan.last(block.node, f"{loss} = {loss} + {weighed}")
+        plan.last(
+            block.node,
+            f"{score} = {tf}.cast({tf}.add_n({kept}), {tf}.float32)",
+            f"{loss} = {loss} + {weighed}",
+        )
         title = "Estimate: the score function (REINFORCE), the loss times the gradient of log_p"
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _draws(block: Block) -> Iterator[tuple[Statement, cst.Call]]:
-    """Draws in the statements of the block itself, not in its loops and branches."""
-    for statement in body_of(block):
-        if isinstance(statement, cst.SimpleStatementLine):
-            for call in all_of(statement, cst.Call):
-                if called_name(call) in _DRAWS:
-                    yield statement, call
+def _draws(case: FixCase, block: Block) -> Iterator[tuple[Statement, cst.Call]]:
+    """Draws in the statements of the block, and in the functions that the cut is in."""
+    source = case.source
+    functions = (
+        function
+        for function in all_of(source.module, cst.FunctionDef)
+        if any(source.covers(function, line) for line in case.lines())
+    )
+    for statement in dict.fromkeys(
+        line
+        for around in (block.node, *functions)
+        for line in all_of(around.body, cst.SimpleStatementLine)
+    ):
+        for call in all_of(statement, cst.Call):
+            if called_name(call) in _DRAWS:
+                yield statement, call
 
 
-def _put_log_p(plan: Plan, draw: tuple[Statement, cst.Call], block: Block) -> str:
-    """The name that the log-probability of a draw has now; empty where it is not known."""
-    source, tf = plan.source, plan.source.tf
-    statement, call = draw
+def _keep_log_p(plan: Plan, statement: Statement, call: cst.Call, kept: str) -> None:
+    """Append the log-probability of a draw, or of a list of such draws, where it is known."""
+    source, around = plan.source, plan.source.parent(call)
+    made = around if isinstance(around, cst.ListComp) else call
     small = sole(statement)
-    is_named = isinstance(small, cst.Assign) and small.value is call
+    is_named = isinstance(small, cst.Assign) and small.value is made
     target = small.targets[0].target if isinstance(small, cst.Assign) and is_named else None
     drawn = target.value if isinstance(target, cst.Name) else source.free_name("draw")
     formula = _log_p(source, call, drawn)
     if not formula:
-        return ""
-    # ``log_p``, or ``log_p2`` for the second draw.
-    name = plan.source.free_name("log_p")
-    name = name if not plan.put_after else f"{name}{len(plan.put_after) + 1}"
-    if not isinstance(target, cst.Name):
-        plan.before(statement, f"{drawn} = {source.code(call)}")
-        plan.replace(call, drawn)
-    plan.after(statement, f"{name} = {tf}.reduce_sum({formula})")
-    return name
+        return
+    note = f"{kept}.append({source.tf}.reduce_sum({formula}))"
+    if isinstance(target, cst.Name):
+        plan.after(statement, note)
+    else:
+        plan.before(statement, f"{drawn} = {source.code(made)}", note)
+        plan.replace(made, drawn)
 
 
 def _log_p(source: ParsedSource, call: cst.Call, drawn: str) -> str:
@@ -81,7 +101,9 @@ def _log_p(source: ParsedSource, call: cst.Call, drawn: str) -> str:
         p, numbers = argument(call, 3, "p"), argument(call, 0, "a")
         if p is None or numbers is None or not _is_count(source, numbers.value):
             return ""
-        return f"{tf}.gather({tf}.math.log({source.code(_in_tensorflow(p.value))}), {drawn})"
+        return (
+            f"{tf}.gather({tf}.math.log({source.code(_in_tensorflow(source, p.value))}), {drawn})"
+        )
     if called_name(call).removeprefix("stateless_") in ("poisson", "binomial"):
         return _log_p_of_count(source, call, drawn)
     logits = argument(call, 0, "logits")
@@ -103,13 +125,15 @@ def _log_p_of_count(source: ParsedSource, call: cst.Call, drawn: str) -> str:
         rate = argument(call, before, "lam")
         if rate is None:
             return ""
-        lam = source.code(enclosed(_in_tensorflow(rate.value)))
+        lam = source.code(enclosed(_in_tensorflow(source, rate.value)))
         return f"{k} * {tf}.math.log({lam}) - {lam}"
     trials = argument(call, before, "n", "counts")
     probability = argument(call, before + 1, "p", "probs")
     if trials is None or probability is None:
         return ""
-    n, p = (source.code(enclosed(_in_tensorflow(arg.value))) for arg in (trials, probability))
+    n, p = (
+        source.code(enclosed(_in_tensorflow(source, arg.value))) for arg in (trials, probability)
+    )
     return f"{k} * {tf}.math.log({p}) + ({n} - {k}) * {tf}.math.log(1.0 - {p})"
 
 
@@ -123,14 +147,17 @@ def _is_count(source: ParsedSource, node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Integer) or is_length or is_part
 
 
-def _in_tensorflow(node: cst.BaseExpression) -> cst.BaseExpression:
-    """Without ``.numpy()``."""
+def _in_tensorflow(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
+    """Without ``.numpy()`` and ``.astype(…)``, also of what a name was bound to."""
+    made = source.bound_to(node) if isinstance(node, cst.Name) else None
+    if made is not None and any(called_name(c) in _LEAVING for c in all_of(made, cst.Call)):
+        return _in_tensorflow(source, made)
     for call in all_of(node, cst.Call):
-        if called_name(call) == "numpy" and isinstance(call.func, cst.Attribute):
+        if called_name(call) in _LEAVING and isinstance(call.func, cst.Attribute):
             inside = enclosed(call.func.value)
             if call is node:
-                return inside
+                return _in_tensorflow(source, inside)
             changed = node.deep_replace(call, inside)
             assert isinstance(changed, cst.BaseExpression)
-            return _in_tensorflow(changed)
+            return _in_tensorflow(source, changed)
     return node
