@@ -268,8 +268,14 @@ class Ending:
     detail: str = ""
 
 
+class _Referable:
+    """Lets what follows from a trace be kept for as long as the trace, without holding it."""
+
+    __slots__ = ("__weakref__",)
+
+
 @dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(_Referable):
     """The record of one run. Made by :func:`tapeviz.trace.read.read`, never changed."""
 
     source: str

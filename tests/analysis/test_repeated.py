@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from tapeviz.analysis.diagnose import diagnose
 from tapeviz.analysis.flow.dataflow import DataFlow
 from tapeviz.analysis.python.outside import follow
 from tapeviz.text.source import SourceText
+from tapeviz.trace.model import Trace
 
 if TYPE_CHECKING:
     import pytest
@@ -69,3 +71,11 @@ def test_each_round_has_the_causes_of_its_own_ops(
             assert (finding.cause, *finding.others) == causes
             kinds.add((finding.cause and finding.cause.kind, finding.cause and finding.cause.line))
     assert {("assign", 6), ("stop-gradient", 9), ("not-connected", 13)} <= kinds
+
+
+def test_a_trace_that_was_diagnosed_is_not_held() -> None:
+    trace = Trace("x = 1\n", calls=())
+    assert follow(trace) is follow(trace)
+    kept = weakref.ref(trace)
+    del trace
+    assert kept() is None

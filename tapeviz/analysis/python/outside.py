@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
+from weakref import ReferenceType, ref
 
 from ...text.source import SourceText
 from ...text.statements import PythonText, Statement, read_text
@@ -46,8 +47,9 @@ class Outside:
 NOTHING_OUTSIDE = Outside()
 
 
-_latest: list[tuple[Trace, Outside]] = []
-"""The trace followed last, which the diagnosis and the picture ask about."""
+_latest: list[tuple[ReferenceType[Trace], Outside]] = []
+"""The trace followed last, which the diagnosis and the picture ask about. Not held: it may be of a
+trial of a fix, which nobody asks about again."""
 _following = Lock()
 
 
@@ -56,10 +58,10 @@ def follow(trace: Trace) -> Outside:
     trace; two threads that ask at once wait for one answer."""
     with _following:
         for known, outside in _latest:
-            if known is trace:
+            if known() is trace:
                 return outside
         found = _follow(trace, SourceText(trace.source))
-        _latest[:] = [(trace, found)]
+        _latest[:] = [(ref(trace), found)]
         return found
 
 
