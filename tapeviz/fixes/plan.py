@@ -67,6 +67,12 @@ class Plan:
             return parsed
         return without_blank_lines(statement)
 
+    def changed(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """An expression of the text with the changes made."""
+        new = node.visit(_EditTransformer(self))
+        assert isinstance(new, cst.BaseExpression)
+        return new
+
     def text(self) -> str:
         """The text with all changes made."""
         changed = self.source.module.visit(_EditTransformer(self))

@@ -384,7 +384,7 @@ BEFORE_AND_AFTER = [
         """
         with tf.GradientTape() as tape:
             order = tf.argsort(x, direction="DESCENDING")
-            y = tf.cast(tf.argsort(order), tf.float32) * 3.0
+            y = tf.cast(tf.math.invert_permutation(order), tf.float32) * 3.0
         tape.gradient(y, x)
         """,
         """
@@ -889,7 +889,7 @@ tf.gather(heights, low))
                 return tf.random.categorical(self.net(s), 1)
             def train(self, s):
                 with tf.GradientTape() as tape:
-                    picks = [np.random.choice(3, p=p.numpy().astype("float64")) for _ in s]
+                    picks = [np.random.choice(3, p=np.squeeze(p.numpy())) for _ in s]
                     loss = reward(self.act(s), picks)
                 return tape.gradient(loss, x)
         """,
@@ -904,8 +904,8 @@ batch_dims=1)))
             def train(self, s):
                 log_ps.clear()
                 with tf.GradientTape() as tape:
-                    picks = [np.random.choice(3, p=p.numpy().astype("float64")) for _ in s]
-                    log_ps.append(tf.reduce_sum(tf.gather(tf.math.log(p), picks)))
+                    picks = [np.random.choice(3, p=np.squeeze(p.numpy())) for _ in s]
+                    log_ps.append(tf.reduce_sum(tf.gather(tf.math.log(tf.squeeze(p)), picks)))
                     loss = reward(self.act(s), picks)
                     log_p = tf.cast(tf.add_n(log_ps), tf.float32)
                     loss = loss + tf.stop_gradient(loss) * (log_p - tf.stop_gradient(log_p))

@@ -167,7 +167,9 @@ def keep_first(case: FixCase) -> Iterator[Edit]:
     place = _before_rebinding(source, rebinding, block, name)
     plan.before(place, f"{first} = {name}")
     if rename_reads(plan, receiver, first, [asked.value]):
-        yield Edit(f"Keep the first {name} as {first}, and ask for that", plan.text())
+        yield Edit(
+            f"Keep the first {name} as {first}, and ask for that", plan.text(), has_other_shape=True
+        )
 
 
 def ask_before(case: FixCase) -> Iterator[Edit]:
@@ -183,7 +185,11 @@ def ask_before(case: FixCase) -> Iterator[Edit]:
     plan = Plan(source)
     plan.before(rebinding, source.code(asking).strip())
     plan.remove(asking)
-    yield Edit("Ask for the gradient before the name is given to another tensor", plan.text())
+    yield Edit(
+        "Ask for the gradient before the name is given to another tensor",
+        plan.text(),
+        has_other_shape=True,
+    )
 
 
 def rename_second(case: FixCase) -> Iterator[Edit]:
@@ -219,7 +225,7 @@ def rename_second(case: FixCase) -> Iterator[Edit]:
     target_given = argument(call, 0, "target") if call is not None else None
     if target_given is not None:
         rename_reads(plan, cst.Name(name), new, [target_given.value])
-    yield Edit(f"Give the new tensor a name of its own, {new}", plan.text())
+    yield Edit(f"Give the new tensor a name of its own, {new}", plan.text(), has_other_shape=True)
 
 
 def _small(text: str) -> cst.CSTNode:

@@ -10,12 +10,12 @@ from ..blocks import Block, block_of_call, body_of, target_name
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..source import ParsedSource, Statement, all_of, argument, bound_names, called_name, sole
+from .leaving import said_in_tensorflow
 
 _DRAWS = (
     *("categorical", "stateless_categorical", "choice", "poisson", "binomial"),
     *("stateless_poisson", "stateless_binomial"),
 )
-_LEAVING = ("numpy", "astype")
 
 
 def score_function(case: FixCase) -> Iterator[Edit]:
@@ -35,7 +35,7 @@ def score_function(case: FixCase) -> Iterator[Edit]:
     kept, score = source.free_name("log_ps"), source.free_name("log_p")
     draws = list(_draws(case, block))
     for statement, call in draws:
-        _keep_log_p(plan, statement, call, kept)
+        _keep_log_p(case, plan, statement, call, kept)
     if plan.put_after or plan.put_before:
         function = source.function_of(block.node)
         if all(
@@ -74,7 +74,7 @@ def _draws(case: FixCase, block: Block) -> Iterator[tuple[Statement, cst.Call]]:
                 yield statement, call
 
 
-def _keep_log_p(plan: Plan, statement: Statement, call: cst.Call, kept: str) -> None:
+def _keep_log_p(case: FixCase, plan: Plan, statement: Statement, call: cst.Call, kept: str) -> None:
     """Append the log-probability of a draw, or of a list of such draws, where it is known."""
     source, around = plan.source, plan.source.parent(call)
     made = around if isinstance(around, cst.ListComp) else call
@@ -82,7 +82,7 @@ def _keep_log_p(plan: Plan, statement: Statement, call: cst.Call, kept: str) -> 
     is_named = isinstance(small, cst.Assign) and small.value is made
     target = small.targets[0].target if isinstance(small, cst.Assign) and is_named else None
     drawn = target.value if isinstance(target, cst.Name) else source.free_name("draw")
-    formula = _log_p(source, call, drawn)
+    formula = _log_p(case, call, drawn)
     if not formula:
         return
     note = f"{kept}.append({source.tf}.reduce_sum({formula}))"
@@ -93,19 +93,17 @@ def _keep_log_p(plan: Plan, statement: Statement, call: cst.Call, kept: str) -> 
         plan.replace(made, drawn)
 
 
-def _log_p(source: ParsedSource, call: cst.Call, drawn: str) -> str:
+def _log_p(case: FixCase, call: cst.Call, drawn: str) -> str:
     """The log-probabilities of the numbers drawn: ``logits`` [batch, classes] for
     ``tf.random.categorical``, ``p`` [classes] for ``np.random.choice``."""
-    tf = source.tf
+    source, tf = case.source, case.source.tf
     if called_name(call) == "choice":
         p, numbers = argument(call, 3, "p"), argument(call, 0, "a")
         if p is None or numbers is None or not _is_count(source, numbers.value):
             return ""
-        return (
-            f"{tf}.gather({tf}.math.log({source.code(_in_tensorflow(source, p.value))}), {drawn})"
-        )
+        return f"{tf}.gather({tf}.math.log({source.code(_in_tensorflow(case, p.value))}), {drawn})"
     if called_name(call).removeprefix("stateless_") in ("poisson", "binomial"):
-        return _log_p_of_count(source, call, drawn)
+        return _log_p_of_count(case, call, drawn)
     logits = argument(call, 0, "logits")
     if logits is None:
         return ""
@@ -113,11 +111,12 @@ def _log_p(source: ParsedSource, call: cst.Call, drawn: str) -> str:
     return f"{tf}.gather({probabilities}, {drawn}, batch_dims=1)"
 
 
-def _log_p_of_count(source: ParsedSource, call: cst.Call, drawn: str) -> str:
+def _log_p_of_count(case: FixCase, call: cst.Call, drawn: str) -> str:
     """The part of the log-probability that depends on the parameter: of ``np.random.poisson(lam)``,
     ``tf.random.poisson(shape, lam)``, ``np.random.binomial(n, p)``, and of those with a seed,
     ``tf.random.stateless_binomial(shape, seed, counts, probs)``."""
-    tf, k = source.tf, f"{source.tf}.cast({drawn}, {source.tf}.float32)"
+    source, tf = case.source, case.source.tf
+    k = f"{tf}.cast({drawn}, {tf}.float32)"
     is_of_tf = source.code(call.func).startswith(f"{tf}.")
     is_stateless = called_name(call).startswith("stateless_")
     before = 2 if is_stateless else 1 if is_of_tf else 0
@@ -125,15 +124,13 @@ def _log_p_of_count(source: ParsedSource, call: cst.Call, drawn: str) -> str:
         rate = argument(call, before, "lam")
         if rate is None:
             return ""
-        lam = source.code(enclosed(_in_tensorflow(source, rate.value)))
+        lam = source.code(_in_tensorflow(case, rate.value))
         return f"{k} * {tf}.math.log({lam}) - {lam}"
     trials = argument(call, before, "n", "counts")
     probability = argument(call, before + 1, "p", "probs")
     if trials is None or probability is None:
         return ""
-    n, p = (
-        source.code(enclosed(_in_tensorflow(source, arg.value))) for arg in (trials, probability)
-    )
+    n, p = (source.code(_in_tensorflow(case, arg.value)) for arg in (trials, probability))
     return f"{k} * {tf}.math.log({p}) + ({n} - {k}) * {tf}.math.log(1.0 - {p})"
 
 
@@ -147,17 +144,9 @@ def _is_count(source: ParsedSource, node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Integer) or is_length or is_part
 
 
-def _in_tensorflow(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
-    """Without ``.numpy()`` and ``.astype(…)``, also of what a name was bound to."""
-    made = source.bound_to(node) if isinstance(node, cst.Name) else None
-    if made is not None and any(called_name(c) in _LEAVING for c in all_of(made, cst.Call)):
-        return _in_tensorflow(source, made)
-    for call in all_of(node, cst.Call):
-        if called_name(call) in _LEAVING and isinstance(call.func, cst.Attribute):
-            inside = enclosed(call.func.value)
-            if call is node:
-                return _in_tensorflow(source, inside)
-            changed = node.deep_replace(call, inside)
-            assert isinstance(changed, cst.BaseExpression)
-            return _in_tensorflow(source, changed)
-    return node
+def _in_tensorflow(case: FixCase, node: cst.BaseExpression) -> cst.BaseExpression:
+    """Said in TensorFlow, also what a name was bound to that left it."""
+    made = case.source.bound_to(node) if isinstance(node, cst.Name) else None
+    if made is not None and any(called_name(c) == "numpy" for c in all_of(made, cst.Call)):
+        node = made
+    return enclosed(said_in_tensorflow(case, node))

@@ -100,6 +100,11 @@ def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
             yield Edit("Compute with TensorFlow in place of NumPy and Python", translated.text())
 
 
+def said_in_tensorflow(case: FixCase, node: cst.BaseExpression) -> cst.BaseExpression:
+    """An expression without ``.numpy()`` and ``np.``."""
+    return _Translated(case, nodes_in(node)).plan.changed(node)
+
+
 def with_the_rest(fix: FixFunction) -> FixFunction:
     """The edits of another fix, and after each the same with what follows said in TensorFlow."""
 

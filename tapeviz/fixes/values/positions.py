@@ -43,6 +43,8 @@ def take_values(case: FixCase) -> Iterator[Edit]:
 def soft_ranks(case: FixCase) -> Iterator[Edit]:
     """``tf.argsort(tf.argsort(x))`` → how many elements are smaller, counted by sigmoids.
 
+    ``tf.math.invert_permutation(tf.argsort(x))`` likewise.
+
     The rank of x_i is the number of j with x_j < x_i; a sigmoid of the difference stands for each
     comparison (Qin, Liu and Li 2010, "A general approximation framework for direct optimization of
     information retrieval measures").
@@ -64,9 +66,10 @@ def soft_ranks(case: FixCase) -> Iterator[Edit]:
 
 
 def _ranks(source: ParsedSource) -> Iterator[tuple[cst.Call, cst.Call]]:
-    """``argsort`` of what an ``argsort`` gave, along the last axis: both calls."""
+    """What ranks by what an ``argsort`` gave, along the last axis: both calls."""
     for ranks in all_of(source.module, cst.Call):
-        given = argument(ranks, 0, "values") if called_name(ranks) == "argsort" else None
+        is_rank = called_name(ranks) in ("argsort", "invert_permutation")
+        given = argument(ranks, 0, "values", "x") if is_rank else None
         order = given.value if given is not None else None
         if isinstance(order, cst.Name):
             order = source.bound_to(order)
