@@ -1026,6 +1026,16 @@ def test_slices_in_a_list_are_taken_of_the_results() -> None:
     assert edit.parts == ("[0]", "", "[1:]")
 
 
+def test_a_name_given_away_had_parts_and_a_shape_of_its_own() -> None:
+    text = (
+        "with tf.GradientTape() as tape:\n    loss = f(p)\n    p = {'w': p['w'][0]}\n"
+        "tape.gradient(loss, p['w'])\n"
+    )
+    (edit, *_) = edits_for(fix_case(text, ReplacedSource("rebound"), 3))
+    assert "p_next = {'w': p['w'][0]}" in edit.new_text
+    assert edit.has_other_shape
+
+
 SLICES = [
     ("x[1].assign(v)", "tf.tensor_scatter_nd_update(x, [[1]], [v])"),
     ("x[-1, 2].assign(v)", "tf.tensor_scatter_nd_update(x, [[2, 2]], [v])"),
