@@ -66,7 +66,7 @@ def soft_ranks(case: FixCase) -> Iterator[Edit]:
 
 
 def _ranks(source: ParsedSource) -> Iterator[tuple[cst.Call, cst.Call]]:
-    """What ranks by what an ``argsort`` gave, along the last axis: both calls."""
+    """Calls that rank by what an ``argsort`` gave, along the last axis, each with that one."""
     for ranks in all_of(source.module, cst.Call):
         is_rank = called_name(ranks) in ("argsort", "invert_permutation")
         given = argument(ranks, 0, "values", "x") if is_rank else None
