@@ -173,9 +173,9 @@ class GraphView(QGraphicsView):
         self, before: Point, after: Point, story: Sequence[Rect], least: float, bounds: Rect
     ) -> None:
         """Show ``after`` where ``before`` was, moved for the ``story``, see `Camera.keeping`; also
-        in a widget of another size, unless the user moves the camera."""
+        in a widget of another size or place in its window, unless the user moves the camera."""
         x, y = self.camera.to_screen(before)
-        at = self.viewport().mapToGlobal(QPoint(round(x), round(y)))
+        at = self.viewport().mapTo(self.window(), QPoint(round(x), round(y)))
         self._near = (self.camera.carried(before, after), story, least, bounds, after, at)
         self._glide.stop()
         self.follows_fit = False
@@ -185,7 +185,7 @@ class GraphView(QGraphicsView):
         if self._near is None:
             return
         camera, story, least, bounds, point, at = self._near
-        now = self.viewport().mapFromGlobal(at)
+        now = self.viewport().mapFrom(self.window(), at)
         camera = camera.resized(self.camera.width, self.camera.height)
         x, y = camera.to_screen(point)
         camera = camera.panned(now.x() - x, now.y() - y)

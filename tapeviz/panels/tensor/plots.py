@@ -18,7 +18,7 @@ from ..widgets import ShortLabel, plain_label
 BINS = 32
 FEW = 8
 """Different values that get a bar each, at most."""
-FEWEST = 4
+LABELLED = 4
 """Rows or columns that get a label each, at most: plots would put some between them."""
 MOST_BINNED = 2_000_000
 """Elements to count, at most; of more, evenly spaced ones."""
@@ -225,7 +225,7 @@ class ArrayPlot(QWidget):
         height, width = self._array.shape[:2]
         image.setRect(-0.5, -0.5, width, height)  # so that the labels stand at the middle of cells
         for side, size in (("left", height), ("bottom", width)):
-            cells = [[(cell, str(cell)) for cell in range(size)]] if size <= FEWEST else None
+            cells = [[(cell, str(cell)) for cell in range(size)]] if size <= LABELLED else None
             self.plot.getAxis(side).setTicks(cells)
         box = self.plot.getPlotItem().getViewBox()
         box.setAspectLocked(0.1 < width / max(height, 1) < 10)
