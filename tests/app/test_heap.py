@@ -10,7 +10,7 @@ import pytest
 
 PROGRAM = """
 import ctypes
-from tapeviz.app.processes.heap import LARGE, return_large_blocks
+from tapeviz.app.processes.heap import LARGE, return_free_memory, return_large_blocks
 
 class Info(ctypes.Structure):
     names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
@@ -25,6 +25,11 @@ block = bytes(2 * LARGE)
 assert mallinfo().hblkhd >= before + 2 * LARGE
 del block
 assert mallinfo().hblkhd == before
+pieces = [bytes(100_000) for _ in range(300)]
+end = bytes(100_000)  # above them in the heap
+del pieces
+assert return_free_memory()
+assert mallinfo().fordblks > 0
 """
 
 

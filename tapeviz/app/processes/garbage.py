@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QCursor
 
 from ...document import Document
+from .heap import return_free_memory
 
 EVERY = 50
 """Milliseconds between two checks whether there is enough to collect."""
@@ -39,6 +40,8 @@ class GarbageCollector(QObject):
         super().__init__(parent)
         self._runs = self._unwalked = 0
         self._seen: object = None
+        self._has_grown = False
+        """A trace or a graph was made since free memory was given back."""
         self._document: Document | None = None
         gc.disable()
         gc.freeze()  # imported modules stay, so they need not be walked again
@@ -56,11 +59,15 @@ class GarbageCollector(QObject):
     def collect(self) -> None:
         """Collect the oldest generation that is due by Python's counts and thresholds."""
         counts, limits = gc.get_count(), gc.get_threshold()
+        if counts[0] <= MANY and self._has_grown and self._is_idle():
+            self._has_grown = False
+            return_free_memory()
         if counts[0] <= limits[0]:
             return
         if counts[0] > MANY:
             gc.freeze()
             self._unwalked += counts[0]
+            self._has_grown = True
             if self._unwalked > MOST_UNWALKED and not self._rest.isActive():
                 self._rest.start()
             return
@@ -71,6 +78,10 @@ class GarbageCollector(QObject):
         gc.collect(oldest)
         if time.perf_counter() - began > LONG:
             gc.freeze()
+
+    def _is_idle(self) -> bool:
+        document = self._document
+        return document is None or not (document.is_running or document.background.busy)
 
     def _note_run(self) -> None:
         self._runs += 1
