@@ -21,10 +21,7 @@ def test_sources_with_one_story_are_told_once() -> None:
     (call,) = diagnosis.calls
     finding = next(each for each in call.findings if each.status == "none")
     names = [f"w{number}" for number in range(8)]
-    findings = tuple(
-        replace(finding, source=name, message=finding.message.replace(finding.source, name))
-        for name in names
-    )
+    findings = tuple(replace(finding, source=name) for name in names)
     text = as_text(trace, replace(diagnosis, calls=(replace(call, findings=findings),)))
     assert "8 sources: None   (line" in text
     assert ", ".join(names) in text
