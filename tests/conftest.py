@@ -18,6 +18,8 @@ settings.load_profile("no clock")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
+
     from tapeviz.kernel import KernelPool
     from tapeviz.recording import Recorder
 
@@ -36,6 +38,24 @@ def application() -> Iterator[object]:
     application = QApplication.instance() or QApplication(["tapeviz"])
     yield application
     QApplication.clipboard().clear()
+
+
+@pytest.fixture(autouse=True)
+def threads_end_first(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A document's threads tell their progress to objects of Qt: these must not go before."""
+    from tapeviz.document.background import Background
+
+    made: list[tuple[Background, object]] = []
+    begin = Background.__init__
+
+    def noted(self: Background, parent: QObject | None = None) -> None:
+        begin(self, parent)
+        made.append((self, parent))
+
+    monkeypatch.setattr(Background, "__init__", noted)
+    yield
+    for background, _ in made:
+        background.close(5.0)
 
 
 @pytest.fixture(scope="session")
