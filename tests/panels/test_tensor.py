@@ -14,7 +14,7 @@ from tapeviz.errors import TapevizError
 from tapeviz.panels.look import Theme
 from tapeviz.panels.tensor.images import Form, as_colours, form_of
 from tapeviz.panels.tensor.panel import TensorPanel
-from tapeviz.panels.tensor.plots import count_bins
+from tapeviz.panels.tensor.plots import ArrayPlot, count_bins
 from tapeviz.panels.tensor.values import as_table, shades, short_number
 from tapeviz.panels.tensor.wording import as_code, describe
 from tapeviz.scene.tooltips import stats_words
@@ -295,3 +295,20 @@ def test_of_a_tensor_too_large_to_fetch_the_slice_in_sight_is_shown(
         panel.display.pages.currentWidget() is panel.display.picture
     )  # the slice before, until the new one comes
     qtbot.waitUntil(lambda: bool((panel.display.array == 5.0).all()))
+
+
+@pytest.mark.parametrize("shape", [(100, 32), (3, 3)])
+def test_an_image_has_labels_for_its_own_rows_and_columns_alone(
+    qtbot: QtBot, light: Theme, shape: tuple[int, int]
+) -> None:
+    plot = ArrayPlot(light)
+    qtbot.addWidget(plot)
+    plot.resize(600, 240)  # wider than the image
+    plot.show_array(np.ones(shape, np.float32), light, False)
+    for side, count in zip(("left", "bottom"), shape, strict=True):
+        around = 2.0 * count
+        levels = plot.plot.getAxis(side).tickValues(-around, around, 500)
+        labelled = {value for _, values in levels for value in values}
+        assert 0 in labelled
+        assert len(labelled) > 1
+        assert labelled <= {*range(count)}

@@ -18,8 +18,6 @@ from ..widgets import ShortLabel, plain_label
 BINS = 32
 FEW = 8
 """Different values that get a bar each, at most."""
-LABELLED = 4
-"""Rows or columns that get a label each, at most: plots would put some between them."""
 MOST_BINNED = 2_000_000
 """Elements to count, at most; of more, evenly spaced ones."""
 MOST_PIXELS = 4_000_000
@@ -70,11 +68,36 @@ def colour_map(theme: Theme, is_gradient: bool, is_signed: bool) -> Any:
     return pg.ColorMap(np.linspace(0, 1, len(stops)), [rgb(stop) for stop in stops])
 
 
+_ROOM = {"left": 14, "bottom": 26}
+"""Px from one label to the next, at least."""
+
+
+class _CellAxis(pg.AxisItem):  # type: ignore[misc]
+    """An axis that labels the rows or columns that there are: the plot around an image is wider,
+    or higher. ``count``: their number; None for an axis of numbers."""
+
+    count: int | None = None
+
+    def tickValues(self, low: float, high: float, size: float) -> Any:
+        if self.count is None:
+            return super().tickValues(low, high, size)
+        low, high = sorted((low, high))  # rows are counted downwards
+        scale = size / (high - low)
+        first, last = max(low, 0.0), min(high, self.count - 1.0)
+        levels = super().tickValues(first, last, scale * (last - first)) if first < last else []
+        room = _ROOM[self.orientation] / scale
+        return [
+            (max(spacing, 1), [value for value in values if value == round(value)])
+            for spacing, values in levels
+            if max(spacing, 1) >= room
+        ] or [(1, [0])]
+
+
 class ThemedPlot(pg.PlotWidget):  # type: ignore[misc]
     """A plot in the colours of a theme, without pyqtgraph's own menu."""
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(background=theme.panel)
+    def __init__(self, theme: Theme, **items: Any) -> None:
+        super().__init__(background=theme.panel, **items)
         self.setMenuEnabled(False)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # there is nothing to do in it with a key
         self.hideButtons()
@@ -147,7 +170,8 @@ class ArrayPlot(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
         self.words = plain_label(name="faint")
-        self.plot = ThemedPlot(theme)
+        self._axes = {"left": _CellAxis("left"), "bottom": _CellAxis("bottom")}
+        self.plot = ThemedPlot(theme, axisItems=self._axes)
         self.plot.setAccessibleName("Values of the tensor")
         column.addWidget(self.words)
         column.addWidget(self.plot, 1)
@@ -213,9 +237,9 @@ class ArrayPlot(QWidget):
 
     def _clear(self, array: Array, has_axes: bool = True) -> None:
         self.plot.clear()
-        for side in ("left", "bottom"):
+        for side, axis in self._axes.items():
             self.plot.showAxis(side, has_axes)
-            self.plot.getAxis(side).setTicks(None)
+            axis.count = None
         top = LABEL if has_axes else 0  # half of the first label reaches out
         self.plot.getPlotItem().setContentsMargins(0, top, 0, 0)
         self._array = array
@@ -224,9 +248,7 @@ class ArrayPlot(QWidget):
     def _add_image(self, image: Any) -> None:
         height, width = self._array.shape[:2]
         image.setRect(-0.5, -0.5, width, height)  # so that the labels stand at the middle of cells
-        for side, size in (("left", height), ("bottom", width)):
-            cells = [[(cell, str(cell)) for cell in range(size)]] if size <= LABELLED else None
-            self.plot.getAxis(side).setTicks(cells)
+        self._axes["left"].count, self._axes["bottom"].count = height, width
         box = self.plot.getPlotItem().getViewBox()
         box.setAspectLocked(0.1 < width / max(height, 1) < 10)
         box.invertY(True)
