@@ -45,7 +45,8 @@ def score_function(case: FixCase) -> Iterator[Edit]:
         else:  # a function that draws finds the list among the names of the module
             top = (block.node, *source.ancestors(block.node))[-2]
             plan.before(top, f"{kept} = []")
-            plan.before(block.node, *([f"{kept}.clear()"] if top is not block.node else []))
+            if top is not block.node:
+                plan.before(block.node, f"{kept}.clear()")
         weighed = f"{tf}.stop_gradient({loss}) * ({score} - {tf}.stop_gradient({score}))"
         plan.last(
             block.node,
