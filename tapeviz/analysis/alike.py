@@ -6,10 +6,10 @@ both is said once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .model import CallDiagnosis, Diagnosis, Finding
+from .model import CallDiagnosis, Diagnosis, Finding, Warned
 from .rounds.call_sites import CallSite, SourceSeries
 from .rounds.round_words import troubled_rounds
 from .stories import grouped, story_of
@@ -36,16 +36,27 @@ class SourceResult:
         return self.finding.status != "flows" if self.series is None else self.series.is_troubled
 
 
+def told_in_order(diagnosis: Diagnosis) -> Iterator[CallSite | CallDiagnosis | Warned]:
+    """Calls and call sites in trouble, then the warnings, then what flows: a warning says what the
+    numbers of the last do not count."""
+    yield from (group for group in diagnosis.groups if group.is_troubled)
+    yield from diagnosis.warnings
+    yield from (group for group in diagnosis.groups if not group.is_troubled)
+
+
 def alike_results(
     diagnosis: Diagnosis, group: CallSite | CallDiagnosis
 ) -> list[tuple[SourceResult, ...]]:
-    """The sources of a call or call site, those together of which one card can speak."""
+    """The sources of a call or call site, those together of which one card can speak; trouble
+    comes first."""
     if isinstance(group, CallSite):
-        return [
+        found = [
             tuple(_series_result(diagnosis, group, series) for series in alike)
             for alike in alike_series(diagnosis, group)
         ]
-    return [tuple(SourceResult(group, place) for place in alike) for alike in group.alike]
+    else:
+        found = [tuple(SourceResult(group, place) for place in alike) for alike in group.alike]
+    return sorted(found, key=lambda results: not results[0].is_troubled)
 
 
 def _series_result(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> SourceResult:

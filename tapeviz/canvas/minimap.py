@@ -6,7 +6,6 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from ..layout.model import Rect
 from ..scene.theme import Theme
 from .bands import paint_dots, paint_lines, paint_rectangles
 from .camera import Camera
@@ -46,9 +45,7 @@ class Minimap(QWidget):
             self._prepared = prepared
             self._image = None
         self._camera = camera
-        is_whole = not len(prepared.rects) or camera.sight.contains(
-            Rect.from_sides(*prepared.rects[:, :2].min(axis=0), *prepared.rects[:, 2:].max(axis=0))
-        )
+        is_whole = prepared.bounds is None or camera.sight.contains(prepared.bounds)
         is_roomy = camera.width >= LEAST_ROOM * WIDTH and camera.height >= LEAST_ROOM * HEIGHT
         self.setVisible(not is_whole and is_roomy)
         self.update()

@@ -43,6 +43,11 @@ class Prepared:
         self._before = before
 
     @cached_property
+    def bounds(self) -> Rect | None:
+        """The rectangle around all boxes; None if there are none."""
+        return _around(self.rects) if len(self.rects) else None
+
+    @cached_property
     def routes(self) -> Routes:
         """The polylines; those of the scene before, if no wire was moved."""
         before, self._before = self._before, None
@@ -136,10 +141,11 @@ class Prepared:
         found = [self.indices[node] for node in nodes if node in self.indices]
         if not found:
             return None
-        rects = self.rects[found]
-        return Rect.from_sides(
-            *rects[:, :2].min(axis=0).tolist(), *rects[:, 2:].max(axis=0).tolist()
-        )
+        return _around(self.rects[found])
+
+
+def _around(rects: Floats) -> Rect:
+    return Rect.from_sides(*rects[:, :2].min(axis=0).tolist(), *rects[:, 2:].max(axis=0).tolist())
 
 
 def _overlap(rects: Floats, sight: Rect, reach: float) -> NDArray[np.bool_]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..analysis.alike import SourceResult, alike_results, same_words, shared_title
-from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
+from ..analysis.alike import SourceResult, alike_results, same_words, shared_title, told_in_order
+from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix, Warned
 from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.round_words import numbers_words, series_words
 from ..analysis.status import word_of
@@ -35,16 +35,11 @@ def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
         made.append(
             PageCard(title, "error", "error", tuple(filter(None, words)), error.line, (), fixes)
         )
-    troubled = [group for group in diagnosis.groups if group.is_troubled]
-    flowing = [group for group in diagnosis.groups if not group.is_troubled]
-    for group in troubled:
-        made += group_cards(trace, diagnosis, group)
-    made += [
-        PageCard("", "warning", "", (warning.message,), warning.line)
-        for warning in diagnosis.warnings
-    ]
-    for group in flowing:
-        made += group_cards(trace, diagnosis, group)
+    for told in told_in_order(diagnosis):
+        if isinstance(told, Warned):
+            made.append(PageCard("", "warning", "", (told.message,), told.line))
+        else:
+            made += group_cards(trace, diagnosis, told)
     return tuple(made[:MOST_CARDS])
 
 
@@ -53,8 +48,7 @@ def group_cards(
 ) -> Iterator[PageCard]:
     """A card for each gradient of a call or call site, trouble first; sources that fared alike
     share one."""
-    groups = alike_results(diagnosis, group)
-    for alike in sorted(groups, key=lambda results: not results[0].is_troubled):
+    for alike in alike_results(diagnosis, group):
         card = _result_card(trace, diagnosis, alike[0])
         yield card if len(alike) == 1 else _shared_card(trace, card, alike)
 

@@ -11,8 +11,8 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
-from ...analysis.alike import SourceResult, alike_results
-from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Fix
+from ...analysis.alike import SourceResult, alike_results, told_in_order
+from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Fix, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...document import Document
 from ...report import NO_CODE, ran_no_code
@@ -214,20 +214,16 @@ class DiagnosisPanel(Panel):
             error = diagnosis.error
             make = partial(ErrorCard, document, theme, error, self._asks)
             yield _Wanted((document.trace, theme, *_story_of(error)), make, error.fixes)
-        for group in diagnosis.groups:
-            if group.is_troubled:
-                yield from self._of_group(group)
-        for warned in diagnosis.warnings:  # above what flows: they say what it does not count
-            make_warning = partial(WarningCard, document, theme, warned)
-            yield _Wanted((document.trace, theme, warned), make_warning)
-        for group in diagnosis.groups:
-            if not group.is_troubled:
-                yield from self._of_group(group)
+        for told in told_in_order(diagnosis):
+            if isinstance(told, Warned):
+                make_warning = partial(WarningCard, document, theme, told)
+                yield _Wanted((document.trace, theme, told), make_warning)
+            else:
+                yield from self._of_group(told)
 
     def _of_group(self, group: CallSite | CallDiagnosis) -> Iterator[_Wanted]:
         """A card for each source, or for sources with the same outcome; trouble comes first."""
-        groups = alike_results(self.document.diagnosis, group)
-        for alike in sorted(groups, key=lambda results: not results[0].is_troubled):
+        for alike in alike_results(self.document.diagnosis, group):
             call, first = alike[0].call.call, alike[0].finding
             is_apart = len(alike) == 1 or (call.id, first.source) in self._spread
             for result in alike if is_apart else alike[:1]:
