@@ -103,8 +103,10 @@ def _are_zeros(values: Iterable[Array | None]) -> bool:
 
 
 def distinct(edits: Iterator[Edit], text: str) -> Iterator[Edit]:
-    """Edits that change something, differ from each other, and give text that parses."""
+    """Edits that change something, differ from each other, and give text that parses: of at most
+    so many titles, for of those with one title the next is tried where the last was not good."""
     seen = {text}
+    titles: set[str] = set()
     for edit in edits:
         if edit.new_text in seen:
             continue
@@ -113,9 +115,10 @@ def distinct(edits: Iterator[Edit], text: str) -> Iterator[Edit]:
             ast.parse(edit.new_text)
         except (SyntaxError, ValueError):
             continue
-        yield edit
-        if len(seen) > MOST_EDITS:
+        titles.add(edit.title)
+        if len(titles) > MOST_EDITS:
             return
+        yield edit
 
 
 def part_of(value: Array | None, subscript: str) -> Array | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import libcst as cst
 
 from .plan import enclosed
@@ -149,8 +151,82 @@ def _area(source: ParsedSource, call: cst.Call) -> str:
     return f"{source.tf}.reduce_sum(({y}[1:] + {y}[:-1]) / 2.0{width})"
 
 
+def _area_by_parabolas(source: ParsedSource, call: cst.Call) -> str:
+    """Of an odd number of points at one distance, by Simpson's rule."""
+    y, x, width = (_given(source, call, *at) for at in ((0, "y"), (1, "x"), (2, "dx")))
+    width = f"({x}[1] - {x}[0])" if x else width or "1.0"
+    inner = f"4.0 * {source.tf}.reduce_sum({y}[1::2]) + 2.0 * {source.tf}.reduce_sum({y}[2:-1:2])"
+    return f"({width} / 3.0 * ({y}[0] + {y}[-1] + {inner}))"
+
+
+def _normal(form: str) -> Callable[[ParsedSource, cst.Call], str]:
+    """A function of the normal distribution of ``{z}``, which is ``x`` less the mean by the
+    deviation ``{s}``."""
+
+    def code(source: ParsedSource, call: cst.Call) -> str:
+        x, mean, deviation = (
+            _given(source, call, *at) for at in ((0, "x"), (1, "loc"), (2, "scale"))
+        )
+        z = f"({x} - {mean})" if mean else x
+        z = f"({z} / {deviation})" if deviation else z
+        return form.format(tf=source.tf, z=z, s=deviation or "1.0")
+
+    return code
+
+
+def _entropy(source: ParsedSource, call: cst.Call) -> str:
+    """Of numbers that need not sum to 1; with a second argument the divergence from those."""
+    tf, p, q = source.tf, _given(source, call, 0, "pk"), _given(source, call, 1, "qk")
+    p = f"({p} / {tf}.reduce_sum({p}))"
+    if not q:
+        return f"(-{tf}.reduce_sum({tf}.math.xlogy({p}, {p})))"
+    q = f"({q} / {tf}.reduce_sum({q}))"
+    return f"{tf}.reduce_sum({tf}.math.xlogy({p}, {p} / {q}))"
+
+
+_LOG_OF_ROOT = "0.9189385332046727"  # log(sqrt(2 pi))
+_BY_ARGUMENTS: dict[str, Callable[[ParsedSource, cst.Call], str]]
 _BY_ARGUMENTS = {"log": _log, "convolve": _convolved, "interp": _interpolated}
 _BY_ARGUMENTS |= {"trapz": _area, "trapezoid": _area}
+# Of SciPy, whose modules have no name in common with NumPy's but linalg and fft.
+FUNCTIONS |= {
+    **{
+        f"special.{name}": f"{{tf}}.math.{other}({{all}})"
+        for name, other in (
+            *(("erf", "erf"), ("erfc", "erfc"), ("erfinv", "erfinv"), ("gammaln", "lgamma")),
+            *(("digamma", "digamma"), ("psi", "digamma"), ("xlogy", "xlogy"), ("expit", "sigmoid")),
+            *(("log1p", "log1p"), ("expm1", "expm1"), ("betainc", "betainc"), ("i0", "bessel_i0")),
+        )
+    },
+    "special.softmax": "{tf}.nn.softmax({all})",
+    "special.log_softmax": "{tf}.nn.log_softmax({all})",
+    "special.logsumexp": "{tf}.reduce_logsumexp({all})",
+    "special.logit": "{tf}.math.log({a} / (1.0 - {a}))",
+    "special.entr": "(-{tf}.math.xlogy({a}, {a}))",
+    "special.gamma": "{tf}.exp({tf}.math.lgamma({a}))",
+    "linalg.expm": "{tf}.linalg.expm({a})",
+    "signal.fftconvolve": "",
+    "spatial.distance.euclidean": "{tf}.norm({a} - {b})",
+    "spatial.distance.cosine": (
+        "(1.0 - {tf}.reduce_sum({a} * {b}) / ({tf}.norm({a}) * {tf}.norm({b})))"
+    ),
+    "spatial.distance.cdist": (
+        "{tf}.norm({tf}.expand_dims({a}, 1) - {tf}.expand_dims({b}, 0), axis=-1)"
+    ),
+}
+_BY_ARGUMENTS |= {
+    **{f"signal.{name}": _convolved for name in ("convolve", "fftconvolve")},
+    **{f"integrate.{name}": _area for name in ("trapz", "trapezoid")},
+    **{f"integrate.{name}": _area_by_parabolas for name in ("simps", "simpson")},
+    "stats.entropy": _entropy,
+    "stats.norm.logpdf": _normal(
+        f"(-0.5 * {{tf}}.square({{z}}) - {_LOG_OF_ROOT} - {{tf}}.math.log({{s}}))"
+    ),
+    "stats.norm.pdf": _normal(
+        f"({{tf}}.exp(-0.5 * {{tf}}.square({{z}}) - {_LOG_OF_ROOT}) / {{s}})"
+    ),
+    "stats.norm.cdf": _normal("(0.5 * {tf}.math.erfc(-{z} / 1.4142135623730951))"),
+}
 FUNCTIONS |= dict.fromkeys(_BY_ARGUMENTS.keys() - FUNCTIONS.keys(), "")
 # Methods of arrays that tensors do not have.
 METHODS = {

@@ -34,6 +34,7 @@ from .smooth.indices import (
     weigh_picked,
 )
 from .smooth.logits import from_logits
+from .smooth.outcomes import interpolate_outcome
 from .smooth.widths import (
     count_softly,
     weigh_by_width,
@@ -185,6 +186,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         compute_by_hand,
         with_the_rest(blend_window),
         stay_in_tensorflow,
+        interpolate_outcome,
         with_the_rest(fill_tensor),
         call_directly,
         score_function,
@@ -229,6 +231,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         score_function,
         take_values,
         take_cast_away,
+        interpolate_outcome,
         call_directly,
         straight_through_names,
         straight_through_any,
@@ -249,6 +252,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         straight_through_names,
         take_cast_away,
         write_floats,
+        interpolate_outcome,
         make_float,
         soften_argmax,
         pass_one_hot,

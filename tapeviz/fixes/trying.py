@@ -364,10 +364,13 @@ class _Trials:
         cause = finding.cause if finding is not None else None
         if finding is None or cause is None or after.trace.failure is not None:
             return
-        if goal.cause is not None and cause.kind == goal.cause.kind:
-            old_lines = [line.strip() for line in self.before.trace.source.split("\n")]
-            if cause.code == goal.cause.code or cause.code not in old_lines:
-                return  # the same cut, or one that this edit made
+        old_lines = [line.strip() for line in self.before.trace.source.split("\n")]
+        is_made = cause.code not in old_lines
+        is_same = goal.cause is not None and cause.kind == goal.cause.kind
+        if is_made and (finding.status == "zero" or (is_same and trial.depth > 1)):
+            return  # zeros that the edit made are no cut to be mended
+        if is_same and goal.cause is not None and cause.code == goal.cause.code:
+            return
         try:
             source = ParsedSource(trial.text)
         except ValueError:

@@ -907,7 +907,7 @@ batch_dims=1)))
                     picks = [np.random.choice(3, p=np.squeeze(p.numpy())) for _ in s]
                     log_ps.append(tf.reduce_sum(tf.gather(tf.math.log(tf.squeeze(p)), picks)))
                     loss = reward(self.act(s), picks)
-                    log_p = tf.cast(tf.add_n(log_ps), tf.float32)
+                    log_p = tf.cast(tf.add_n(log_ps), loss.dtype)
                     loss = loss + tf.stop_gradient(loss) * (log_p - tf.stop_gradient(log_p))
                 return tape.gradient(loss, x)
         """,
@@ -942,6 +942,53 @@ batch_dims=1)))
         model = keras.Sequential([L.Lambda(lambda t: tf.nn.softmax(t)), L.Dense(4, use_bias=False)])
         with tf.GradientTape() as tape:
             loss = model(w)
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        "left-tensorflow",
+        2,
+        """
+        def blurred(image, w):
+            size = 2 * int(w) + 1
+            kernel = tf.ones([size, size, 1, 1])
+            image = tf.nn.conv2d(image, kernel, 1, "SAME")
+            return image / size
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(blurred(image, w))
+        tape.gradient(loss, w)
+        """,
+        """
+        def blurred(image, w):
+            def outcome(whole, image=image):
+                size = 2 * whole + 1
+                kernel = tf.ones([size, size, 1, 1])
+                image = tf.nn.conv2d(image, kernel, 1, "SAME")
+                return image / size
+            whole = int(w)
+            part = w - tf.cast(whole, tf.float32)
+            low = outcome(whole)
+            return low + part * (outcome(whole + 1) - low)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(blurred(image, w))
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        "left-tensorflow",
+        3,
+        """
+        from scipy import integrate, stats
+        with tf.GradientTape() as tape:
+            area = integrate.trapezoid(y.numpy(), dx=h)
+            loss = area * stats.norm.cdf(w.numpy(), 0.0, s)
+        tape.gradient(loss, w)
+        """,
+        """
+        from scipy import integrate, stats
+        with tf.GradientTape() as tape:
+            area = tf.reduce_sum((y[1:] + y[:-1]) / 2.0 * h)
+            loss = area * (0.5 * tf.math.erfc(-((w - 0.0) / s) / 1.4142135623730951))
         tape.gradient(loss, w)
         """,
     ),

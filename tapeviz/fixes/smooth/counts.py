@@ -231,7 +231,7 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
         return _passed(source, values, edges)
     if called_name(node) == "astype" and "int" in source.code(inner):
         inner = node.func.value if isinstance(node.func, cst.Attribute) else inner
-    elif called_name(node) not in ("cast", "int") and not dotted(node.func).endswith("to_int32"):
+    elif called_name(node) not in ("cast", "int") and dotted(node.func) not in _TO_INT:
         return ""
     dtype = argument(node, 1, "dtype") if called_name(node) == "cast" else None
     if dtype is not None and any(word in source.code(dtype.value) for word in ("float", "bool")):
@@ -265,3 +265,5 @@ def _without_rounding(call: cst.Call) -> cst.BaseExpression | None:
 
 _WHOLE = ("argmax", "argmin", "argsort", "shape", "size", "where", "count_nonzero")
 _ROUNDING = ("round", "floor", "ceil", "rint", "float", "around")
+# Functions of Python that give a whole number of its type int.
+_TO_INT = ("round", "math.floor", "math.ceil", "math.trunc")

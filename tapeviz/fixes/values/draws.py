@@ -50,7 +50,7 @@ def score_function(case: FixCase) -> Iterator[Edit]:
         weighed = f"{tf}.stop_gradient({loss}) * ({score} - {tf}.stop_gradient({score}))"
         plan.last(
             block.node,
-            f"{score} = {tf}.cast({tf}.add_n({kept}), {tf}.float32)",
+            f"{score} = {tf}.cast({tf}.add_n({kept}), {loss}.dtype)",
             f"{loss} = {loss} + {weighed}",
         )
         title = "Estimate: the score function (REINFORCE), the loss times the gradient of log_p"

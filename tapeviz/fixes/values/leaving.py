@@ -41,6 +41,7 @@ from ..source import (
 )
 from .formatting import is_format_method, is_percent_format, sole_expression, unformatted
 
+_MODULES = ("math", "scipy")
 _MAKING = ("zeros", "empty", "ones", "zeros_like", "ones_like", "empty_like")
 
 
@@ -308,7 +309,7 @@ class _Translated:
             )
         elif module == self.source.np and function in _MAKING and self._is_filled(call):
             self._do(call, lambda old: cst.parse_expression(f"list({self.source.code(old)})"))
-        elif module in (self.source.np, "math") and function in FUNCTIONS and call.args:
+        elif module in (self.source.np, *_MODULES) and function in FUNCTIONS and call.args:
             self._do(call, lambda old: self.function(old, function))
         elif module == self.source.tf and function == "constant" and self._may_be_list(call):
             self.plan.replace(call.func, f"{module}.convert_to_tensor")
@@ -389,7 +390,8 @@ class _Translated:
         return cst.parse_expression(f"{self.source.tf}.reshape({self.source.code(value)}, [])")
 
     def _is_module(self, call: cst.Call) -> bool:
-        return dotted(call.func).partition(".")[0] in (self.source.np, self.source.tf, "math")
+        root = dotted(call.func).partition(".")[0]
+        return root in (self.source.np, self.source.tf, *_MODULES)
 
     def function(self, call: cst.Call, function: str) -> cst.BaseExpression:
         """A call of a function of NumPy or ``math`` said in TensorFlow."""

@@ -1,0 +1,135 @@
+"""Interpolate between what the code that follows a rounded number gives at it and at the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+from ..blocks import block_of_call, target_name
+from ..model import Edit, FixCase
+from ..plan import Plan
+from ..source import (
+    ParsedSource,
+    Statement,
+    all_of,
+    bound_names,
+    header_nodes,
+    read_names,
+    sole,
+)
+from .counts import uncast
+
+_STEP = "    "
+
+
+def interpolate_outcome(case: FixCase) -> Iterator[Edit]:
+    """``n = int(x)`` and what follows, up to the result ``y`` of the function or to the target →
+    ``def outcome(n): …``, ``y = outcome(n) + (x - n) * (outcome(n + 1) - outcome(n))``.
+
+    For any use of a whole number, be it a size, a count of turns or the width of a window: the line
+    between the results at the two whole numbers around x. Both are computed.
+    """
+    source = case.source
+    for line in case.lines():
+        statement = source.statement(line)
+        if not isinstance(statement, cst.SimpleStatementLine):
+            continue
+        for call in header_nodes(statement, cst.Call):
+            x = uncast(source, call)
+            text = _interpolated(case, statement, call, x) if x else ""
+            if text:
+                title = (
+                    "Estimate: interpolate between the outcomes at the whole number and the next"
+                )
+                yield Edit(title, text, is_estimate=True)
+                return
+
+
+def _interpolated(case: FixCase, statement: Statement, cast: cst.Call, x: str) -> str:
+    """The text with the statements after the cast in a function of the whole number; or empty."""
+    source, tf = case.source, case.source.tf
+    small = sole(statement)
+    target = small.targets[0].target if isinstance(small, cst.Assign) else None
+    is_named = isinstance(small, cst.Assign) and small.value is cast and len(small.targets) == 1
+    if is_named and isinstance(target, cst.Name):
+        whole, inside = target.value, list(source.after(statement))
+    else:
+        whole, inside = source.free_name("whole"), [statement, *source.after(statement)]
+        is_named = False
+    result, inside = _up_to_result(case, statement, inside)
+    if not inside:
+        return ""
+    plan = Plan(source)
+    for each in inside:
+        for call in all_of(each, cst.Call):
+            if call.deep_equals(cast):
+                plan.replace(call, whole)
+    lines = plan.text().split("\n")
+    if len(lines) != source.text.count("\n") + 1:
+        return ""
+    start, end = source.line(inside[0]) - 1, source.end_line(inside[-1])
+    indent = " " * source.column(statement)
+    outcome, low, part = map(source.free_name, ("outcome", "low", "part"))
+    carried, later = _carried(source, inside), _later(source, inside, result)
+    given = "".join(f", {name}={name}" for name in carried)
+    body = [f"{_STEP}{line}" if line.strip() else line for line in lines[start:end]]
+    first = "".join(f", {name}" for name in later)
+    if result:
+        body.append(f"{indent}{_STEP}return {result}{first}")
+    high = f"{outcome}({whole} + 1){'[0]' if later else ''}"
+    line = f"{low} + {part} * ({high} - {low})"
+    made = [
+        *([] if is_named else [f"{whole} = {source.code(cast)}"]),
+        f"{part} = {x} - {tf}.cast({whole}, {tf}.float32)",
+        f"{low}{first} = {outcome}({whole})",
+        f"{result} = {line}" if result else f"return {line}",
+    ]
+    head = f"{indent}def {outcome}({whole}{given}):"
+    return "\n".join((*lines[:start], head, *body, *(indent + m for m in made), *lines[end:]))
+
+
+def _up_to_result(
+    case: FixCase, statement: Statement, following: list[Statement]
+) -> tuple[str, list[Statement]]:
+    """The name of the target and the statements of the block up to the one that makes it; in
+    another function its statements, and an empty name. No statements where neither is so."""
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    body = source.parent(statement)
+    around = source.parent(body) if body is not None else None
+    if block is not None and around is block.node:
+        target = target_name(source, case.call)
+        makers = [i for i, each in enumerate(following) if target in bound_names(each)]
+        return target, following[: makers[-1] + 1] if target and makers else []
+    returned = sole(following[-1]) if following else None
+    is_function = isinstance(around, cst.FunctionDef) and isinstance(returned, cst.Return)
+    is_whole = isinstance(returned, cst.Return) and not isinstance(returned.value, cst.Tuple)
+    return "", following if is_function and is_whole else []
+
+
+def _carried(source: ParsedSource, inside: Sequence[Statement]) -> list[str]:
+    """The names that the statements read and bind anew, and that were bound before them."""
+    function = source.function_of(inside[0])
+    before = {
+        name
+        for each in source.statements
+        if source.function_of(each) is function and source.end_line(each) < source.line(inside[0])
+        for name in bound_names(each)
+    }
+    if isinstance(function, cst.FunctionDef):
+        before |= {param.name.value for param in all_of(function.params, cst.Param)}
+    bound = set().union(*map(bound_names, inside))
+    return sorted(before & bound & set().union(*map(read_names, inside)))
+
+
+def _later(source: ParsedSource, inside: Sequence[Statement], result: str) -> list[str]:
+    """The names that the statements bind and that are read after them in the same function."""
+    function, end = source.function_of(inside[-1]), source.end_line(inside[-1])
+    after = [
+        each
+        for each in source.statements
+        if source.function_of(each) is function and source.line(each) > end
+    ]
+    read = set().union(*map(read_names, after))
+    return sorted((set().union(*map(bound_names, inside)) & read) - {result})
