@@ -152,7 +152,7 @@ def _area(source: ParsedSource, call: cst.Call) -> str:
 
 
 def _area_by_parabolas(source: ParsedSource, call: cst.Call) -> str:
-    """Of an odd number of points at one distance, by Simpson's rule."""
+    """Simpson's rule, for an odd number of points at one distance."""
     y, x, width = (_given(source, call, *at) for at in ((0, "y"), (1, "x"), (2, "dx")))
     width = f"({x}[1] - {x}[0])" if x else width or "1.0"
     inner = f"4.0 * {source.tf}.reduce_sum({y}[1::2]) + 2.0 * {source.tf}.reduce_sum({y}[2:-1:2])"
@@ -175,7 +175,7 @@ def _normal(form: str) -> Callable[[ParsedSource, cst.Call], str]:
 
 
 def _entropy(source: ParsedSource, call: cst.Call) -> str:
-    """Of numbers that need not sum to 1; with a second argument the divergence from those."""
+    """The entropy of numbers that need not sum to 1, or their divergence from a second row."""
     tf, p, q = source.tf, _given(source, call, 0, "pk"), _given(source, call, 1, "qk")
     p = f"({p} / {tf}.reduce_sum({p}))"
     if not q:
