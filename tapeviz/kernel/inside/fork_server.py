@@ -24,7 +24,6 @@ import select
 import shutil
 import signal
 import sys
-import threading
 import traceback
 import types
 import warnings
@@ -148,25 +147,42 @@ class ForkServer:
 
     @contextlib.contextmanager
     def _ending_with_the_orders(self) -> Iterator[None]:
-        """While this thread imports, let another one notice that the other side has ended."""
+        """While this process imports, let a forked one end it when the other side has ended.
+
+        A thread would wait for the interpreter's lock, which Python holds while it loads a library:
+        for TensorFlow's from a cold disk many seconds.
+        """
         over, ending = os.pipe()
-
-        def watch() -> None:
-            poll = select.poll()
-            poll.register(self._orders, 0)  # POLLHUP alone, which is always reported
-            poll.register(over, 0)
-            if self._orders in dict(poll.poll()):
-                self._remove_folders()
-                os._exit(1)
-
-        watching = threading.Thread(target=watch, daemon=True)
-        watching.start()
+        importing = os.getpid()
+        watcher = os.fork()
+        if watcher == 0:
+            with contextlib.suppress(BaseException):
+                os.close(ending)
+                os.close(self._reports)
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                self._end_with_the_orders(importing, over)
+            os._exit(0)
+        os.close(over)
         try:
             yield
         finally:
             os.close(ending)
-            watching.join()  # no thread of ours may be there when a kernel is forked
-            os.close(over)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(watcher, 0)
+
+    def _end_with_the_orders(self, importing: int, over: int) -> None:
+        """Wait until the orders end, then kill the process ``importing`` and remove its folders; or
+        until the other end of ``over`` is closed, as it is when that process is done or dead."""
+        poll = select.poll()
+        poll.register(self._orders, 0)  # POLLHUP alone, which is always reported
+        poll.register(over, 0)
+        ended = dict(poll.poll())
+        if self._orders in ended and over not in ended:
+            os.kill(importing, signal.SIGKILL)
+            poll.unregister(self._orders)
+            poll.poll()
+            self._remove_folders()
 
     def _fork(self, order: dict[str, Any]) -> None:
         pipes = {name: os.pipe() for name in ("stdout", "stderr")}
