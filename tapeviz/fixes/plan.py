@@ -42,7 +42,7 @@ class Plan:
     def remove(self, statement: cst.CSTNode) -> None:
         self.removed.add(statement)
 
-    def unwrap(self, statement: cst.With) -> None:
+    def unwrap(self, statement: cst.With | cst.If) -> None:
         """Replace a block by its statements."""
         self.unwrapped.add(statement)
 

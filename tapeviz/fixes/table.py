@@ -57,8 +57,8 @@ from .smooth.zeros import (
 from .source import ParsedSource
 from .states.assigned_lists import use_new_list
 from .states.assigns import rebind_attribute, rebind_name, return_tensor, use_new_tensor
-from .states.variables import keep_tensor
-from .states.weights import call_with_set_weights, step_by_hand
+from .states.variables import SHALLOW_COPY, keep_tensor
+from .states.weights import call_with_computed_weights, call_with_set_weights, step_by_hand
 from .tapes import raising
 from .tapes.both_outputs import give_both, give_symbolic
 from .tapes.functions import (
@@ -147,7 +147,7 @@ from .values.leaving import (
     with_the_rest,
 )
 from .values.lookups import ask_for_rows
-from .values.metrics import compute_beside_metric
+from .values.metrics import compute_beside_metric, follow_average
 from .values.positions import soft_accuracy, soft_ranks, take_values
 from .values.settings import compute_by_hand
 from .values.stopping import close_after_difference, give_identity, take_away
@@ -162,11 +162,12 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         call_with_set_weights,
         step_by_hand,
         compute_beside_metric,
+        follow_average,
         rebind_name,
         return_tensor,
         rebind_attribute,
     ),
-    NewVariable: (keep_tensor,),
+    NewVariable: (keep_tensor, call_with_computed_weights, SHALLOW_COPY),
     LeftTensorFlow: (
         CALL_MODEL,
         COMPUTE_LOSS,
@@ -184,6 +185,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         with_the_rest(soften_argmax),
         pass_one_hot,
         compute_by_hand,
+        call_with_computed_weights,
         with_the_rest(blend_window),
         stay_in_tensorflow,
         interpolate_outcome,

@@ -907,7 +907,7 @@ batch_dims=1)))
                     picks = [np.random.choice(3, p=np.squeeze(p.numpy())) for _ in s]
                     log_ps.append(tf.reduce_sum(tf.gather(tf.math.log(tf.squeeze(p)), picks)))
                     loss = reward(self.act(s), picks)
-                    log_p = tf.cast(tf.add_n(log_ps), loss.dtype)
+                    log_p = tf.cast(tf.add_n(log_ps), tf.float32)
                     loss = loss + tf.stop_gradient(loss) * (log_p - tf.stop_gradient(log_p))
                 return tape.gradient(loss, x)
         """,
@@ -989,6 +989,102 @@ batch_dims=1)))
         with tf.GradientTape() as tape:
             area = tf.reduce_sum((y[1:] + y[:-1]) / 2.0 * h)
             loss = area * (0.5 * tf.math.erfc(-((w - 0.0) / s) / 1.4142135623730951))
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        "left-tensorflow",
+        3,
+        """
+        @lru_cache(maxsize=None)
+        def energy(r):
+            key = float(r)
+            if key not in cache:
+                cache[key] = 4.0 * key ** -12
+            return tf.constant(cache[key])
+        with tf.GradientTape() as tape:
+            loss = energy(r)
+            print(json.dumps({"loss": float(loss)}))
+        tape.gradient(loss, r)
+        """,
+        """
+        @lru_cache(maxsize=None)
+        def energy(r):
+            key = r
+            cache_value = 4.0 * key ** -12
+            return cache_value
+        with tf.GradientTape() as tape:
+            loss = energy(r)
+            print(json.dumps({"loss": float(loss)}, default=float))
+        tape.gradient(loss, r)
+        """,
+    ),
+    (
+        "new-variable",
+        2,
+        """
+        def build(self, shape):
+            self.scale = self.add_weight(shape=(3,), initializer=tf.constant_initializer(w.numpy()))
+        with tf.GradientTape() as tape:
+            loss = layer(x)
+        tape.gradient(loss, w)
+        """,
+        """
+        def build(self, shape):
+            self.scale = tf.broadcast_to(w, (3,))
+        with tf.GradientTape() as tape:
+            loss = layer(x)
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        "left-tensorflow",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            y = Dense(2, kernel_initializer=Constant(w.numpy()))(x)
+        tape.gradient(y, w)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            layer = Dense(2, kernel_initializer=Constant(w.numpy()))
+            layer.build(x.shape)
+            y = layer.stateless_call([w if v is layer.kernel else v for v in \
+layer.trainable_variables], layer.non_trainable_variables, x)[0]
+        tape.gradient(y, w)
+        """,
+    ),
+    (
+        "assign",
+        3,
+        """
+        mean = tf.train.ExponentialMovingAverage(decay=0.9)
+        with tf.GradientTape() as tape:
+            mean.apply([w])
+            loss = mean.average(w) ** 2
+        tape.gradient(loss, w)
+        """,
+        """
+        mean = tf.train.ExponentialMovingAverage(decay=0.9)
+        with tf.GradientTape() as tape:
+            mean.apply([w])
+            loss = (mean.average(w) + (1.0 - 0.9) * (w - tf.stop_gradient(w))) ** 2
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        "not-differentiable",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            place = tf.cond(c, lambda: tf.argmax(w, 0), lambda: tf.argmin(w, 0))
+            loss = tf.reduce_sum(tf.gather(table, place))
+        tape.gradient(loss, w)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            place = tf.cond(c, lambda: tf.nn.softmax(w, axis=0), lambda: tf.nn.softmax(-w, axis=0))
+            loss = tf.reduce_sum(tf.tensordot(place, table, 1))
         tape.gradient(loss, w)
         """,
     ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import libcst as cst
 
@@ -51,6 +52,8 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
         right = f"{tf}.gather({probability}, {source.code(label)}, batch_dims={batch})"
         plan.replace(answer, right if is_right else f"1.0 - {right}")
         return True
+    if (chosen := _chosen(source, made)) is not made:
+        return _average_by_chosen(plan, chosen)
     if isinstance(source.parent(made), (cst.Return, cst.Lambda)):
         return _average_where_called(plan, made, f"{tf}.nn.softmax({sign}{scores}{along})")
     for user in _users(source, made):
@@ -125,23 +128,8 @@ def _average_where_called(plan: Plan, made: cst.BaseExpression, soft: str) -> bo
     function = None if is_lambda else source.enclosing(made, cst.FunctionDef)
     name = function.name.value if function is not None else ""
     for called in all_of(source.module, cst.Call):
-        if called_name(called) != name:
-            continue
-        for user in _users(source, called):
-            values = argument(user, 0, "params")
-            place = argument(user, 1, "indices") if called_name(user) == "gather" else None
-            table = source.code(values.value) if values is not None and place is not None else ""
-            if place is None and (table := embeddings_of(source, user)):
-                place = argument(user, 1 if called_name(user) == "embedding_lookup" else 0, "ids")
-            if place is not None and table:
-                weights = source.code(place.value)
-                plan.replace(user, f"{source.tf}.tensordot({weights}, {table}, 1)")
-                count += 1
-        for picked in source.picked_by(called):
-            index = cst.ensure_type(picked.slice[0].slice, cst.Index).value
-            text = f"{source.tf}.tensordot({source.code(index)}, {source.code(picked.value)}, 1)"
-            plan.replace(picked, text)
-            count += 1
+        if called_name(called) == name:
+            count += _average_by(plan, called)
     for layer in all_of(source.module, cst.Call) if not count else ():
         size = argument(layer, 1, "output_dim")
         if called_name(layer) == "Embedding" and size is not None:
@@ -151,6 +139,59 @@ def _average_where_called(plan: Plan, made: cst.BaseExpression, soft: str) -> bo
     if count:
         plan.replace(made, soft)
     return count > 0
+
+
+def _average_by(plan: Plan, weights: cst.BaseExpression) -> int:
+    """Average by an expression what it picks as a position; how many times it does."""
+    source, count = plan.source, 0
+    for user in _users(source, weights):
+        values = argument(user, 0, "params")
+        place = argument(user, 1, "indices") if called_name(user) == "gather" else None
+        table = source.code(values.value) if values is not None and place is not None else ""
+        if place is None and (table := embeddings_of(source, user)):
+            place = argument(user, 1 if called_name(user) == "embedding_lookup" else 0, "ids")
+        if place is not None and table:
+            by = partial(plan.changed, place.value)
+            plan.replace(user, partial(_averaged, source, by, table))
+            count += 1
+    for picked in source.picked_by(weights):
+        index, table = picked.slice[0].slice, source.code(picked.value)
+        assert isinstance(index, cst.Index)
+        plan.replace(picked, partial(_averaged, source, partial(plan.changed, index.value), table))
+        count += 1
+    return count
+
+
+def _averaged(
+    source: ParsedSource, weights: Callable[[], cst.BaseExpression], table: str, _: cst.CSTNode
+) -> cst.BaseExpression:
+    return cst.parse_expression(f"{source.tf}.tensordot({source.code(weights())}, {table}, 1)")
+
+
+def _average_by_chosen(plan: Plan, chosen: cst.BaseExpression) -> bool:
+    """Each of several results that a condition chooses from is a position: of each the weights."""
+    source, tf = plan.source, plan.source.tf
+    for call in all_of(chosen, cst.Call):
+        scores, axis = argument(call, 0, "input"), argument(call, 1, "axis")
+        if called_name(call) in ("argmax", "argmin") and scores is not None:
+            sign = "-" if called_name(call) == "argmin" else ""
+            along = f", axis={source.code(axis.value)}" if axis is not None else ""
+            plan.replace(
+                call, f"{tf}.nn.softmax({sign}{source.code(enclosed(scores.value))}{along})"
+            )
+    return _average_by(plan, chosen) > 0
+
+
+def _chosen(source: ParsedSource, call: cst.BaseExpression) -> cst.BaseExpression:
+    """``tf.cond(…, lambda: call, …)`` and ``call if … else …`` around a call, else the call."""
+    above = source.parent(call)
+    if isinstance(above, cst.IfExp) and above.test is not call:
+        return above
+    if isinstance(above, cst.Lambda) and isinstance(given := source.parent(above), cst.Arg):
+        choice = source.parent(given)
+        if isinstance(choice, cst.Call) and called_name(choice) == "cond":
+            return choice
+    return call
 
 
 def _outermost(source: ParsedSource, call: cst.BaseExpression) -> cst.BaseExpression:

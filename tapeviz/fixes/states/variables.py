@@ -8,9 +8,12 @@ import libcst as cst
 
 from ..blocks import block_of_call, watch_inside
 from ..model import Edit, FixCase
+from ..numpy_words import without_exit
 from ..plan import Plan
-from ..source import ParsedSource, argument
+from ..rewrites import CallRewrite
+from ..source import ParsedSource, argument, called_name
 
+_CONSTANT = ("constant_initializer", "Constant")
 _COMPUTED = (cst.BinaryOperation, cst.UnaryOperation, cst.Call, cst.Subscript, cst.Attribute)
 
 
@@ -22,9 +25,12 @@ def keep_tensor(case: FixCase) -> Iterator[Edit]:
     source = case.source
     plan = Plan(source)
     for line in case.lines("new-variable"):
-        for call in source.calls(line, "Variable"):
+        for call in source.calls(line, "Variable", "add_weight"):
             initial = argument(call, 0, "initial_value", "initializer", "value")
-            if initial is not None:
+            if called_name(call) == "add_weight":
+                if text := _weight(source, call):
+                    plan.replace(call, text)
+            elif initial is not None:
                 plan.replace(call, _tensor(source, call, initial.value))
     title = "Keep the computed value a tensor, without tf.Variable"
     if plan.changes:
@@ -32,6 +38,43 @@ def keep_tensor(case: FixCase) -> Iterator[Edit]:
         block = block_of_call(source, case.trace, case.call)
         watch_inside(plan, [source.module], block, source.code)
         yield Edit(title, plan.text())
+
+
+def _copied(case: FixCase, call: cst.Call) -> str:
+    """``copy.deepcopy(c)`` → ``copy.copy(c)``; ``c`` where only that function was imported."""
+    if not call.args:
+        return ""
+    given = case.source.code(call.args[0].value)
+    if not isinstance(call.func, cst.Attribute):
+        return given
+    return f"{case.source.code(call.func.value)}.copy({given})"
+
+
+SHALLOW_COPY = CallRewrite(
+    ("deepcopy",),
+    _copied,
+    "Copy the object alone: a deep copy has new variables in place of those that it holds",
+)
+
+
+def _weight(source: ParsedSource, call: cst.Call) -> str:
+    """The code of what a layer's weight starts as, where that was computed; else empty."""
+    shape, initial = argument(call, 0, "shape"), argument(call, 1, "initializer")
+    constant = constant_of(initial.value) if initial is not None else None
+    if constant is None or shape is None:
+        return ""
+    value = source.code(without_exit(constant))
+    return f"{source.tf}.broadcast_to({value}, {source.code(shape.value)})"
+
+
+def constant_of(initializer: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``v`` of ``tf.constant_initializer(v)``, of ``Constant(v)`` and of ``lambda *_: v``."""
+    if isinstance(initializer, cst.Lambda):
+        return initializer.body
+    if not isinstance(initializer, cst.Call) or called_name(initializer) not in _CONSTANT:
+        return None
+    given = argument(initializer, 0, "value")
+    return given.value if given is not None else None
 
 
 def _tensor(source: ParsedSource, call: cst.Call, value: cst.BaseExpression) -> cst.BaseExpression:

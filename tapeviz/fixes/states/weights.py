@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import libcst as cst
 
@@ -13,7 +14,17 @@ from ..numpy_words import without_exit
 from ..plan import Plan, enclosed
 from ..regions import LoopRounds, region_after, rounds_around
 from ..renaming import rename_reads
-from ..source import ParsedSource, Statement, all_of, argument, dotted, sole
+from ..source import (
+    ParsedSource,
+    Statement,
+    all_of,
+    argument,
+    called_name,
+    dotted,
+    header_nodes,
+    sole,
+)
+from .variables import constant_of
 
 _WEIGHTS = ("trainable_variables", "trainable_weights", "variables", "weights")
 
@@ -37,12 +48,12 @@ def call_with_weights(plan: Plan, model: str, weights: str, region: Iterable[cst
     for statement in region:
         for call in all_of(statement, cst.Call):
             if dotted(call.func) == model:
-                plan.replace(call, lambda old: _stateless(plan.source, old, model, weights))
+                plan.replace(call, partial(_called_with, plan.source, model, weights))
                 count += 1
     return count
 
 
-def _stateless(source: ParsedSource, call: cst.Call, model: str, weights: str) -> cst.CSTNode:
+def _called_with(source: ParsedSource, model: str, weights: str, call: cst.Call) -> cst.CSTNode:
     given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
     state = f"{weights}, {model}.non_trainable_variables"
     return cst.parse_expression(f"{model}.stateless_call({state}, {given})[0]")
@@ -79,7 +90,7 @@ class _CallWithWeights:
     def __call__(self, call: cst.Call) -> cst.CSTNode:
         chosen = "".join(f"{new} if v is {old} else " for old, new in self.new.items())
         weights = f"[{chosen}v for v in {self.owner}.trainable_variables]"
-        return _stateless(self.source, call, self.owner, weights)
+        return _called_with(self.source, self.owner, weights, call)
 
 
 def begin_with_tensors(
@@ -113,6 +124,57 @@ def call_with_set_weights(case: FixCase) -> Iterator[Edit]:
         region = region_after(source, statement, block)
         if model and call_with_weights(plan, model, name, region.statements):
             yield Edit(f"Call {model} with the new weights, by stateless_call", plan.text())
+
+
+def call_with_computed_weights(case: FixCase) -> Iterator[Edit]:
+    """``layer = Dense(2, kernel_initializer=Constant(z.numpy()))`` → the layer is built, and called
+    with ``z`` in place of its kernel."""
+    source = case.source
+    for made in source.calls(case.cause.line, *_layers_on(source, case.cause.line)):
+        weights: list[tuple[str, str]] = []
+        for arg in made.args:
+            keyword = arg.keyword.value if arg.keyword is not None else ""
+            value = constant_of(arg.value) if keyword.endswith(_INITIALIZER) else None
+            if value is not None:
+                code = source.code(without_exit(value))
+                weights.append((keyword.removesuffix(_INITIALIZER), code))
+        assign = source.parent(made)
+        name = dotted(assign.targets[0].target) if isinstance(assign, cst.Assign) else ""
+        calls = [
+            call
+            for call in all_of(source.module, cst.Call)
+            if call.func is made or (name and dotted(call.func) == name and call.args)
+        ]
+        statement = source.statement_of(calls[0]) if weights and calls else None
+        if statement is None or not calls[0].args:
+            continue
+        plan = Plan(source)
+        layer = name or source.free_name("layer")
+        if not name:
+            plan.before(statement, f"{layer} = {source.code(made)}")
+        plan.before(
+            statement, f"{layer}.build({source.code(enclosed(calls[0].args[0].value))}.shape)"
+        )
+        chosen = "".join(f"{z} if v is {layer}.{weight} else " for weight, z in weights)
+        given = f"[{chosen}v for v in {layer}.trainable_variables]"
+        for call in calls:
+            plan.replace(call, partial(_called_with, source, layer, given))
+        title = f"Call {layer} with the computed {weights[0][0]}, by stateless_call"
+        yield Edit(title, plan.text())
+
+
+_INITIALIZER = "_initializer"
+
+
+def _layers_on(source: ParsedSource, line: int) -> set[str]:
+    """The names of the classes that are called with an initializer on a line."""
+    statement = source.statement(line)
+    return {
+        called_name(call)
+        for call in (header_nodes(statement, cst.Call) if statement is not None else ())
+        for arg in call.args
+        if arg.keyword is not None and arg.keyword.value.endswith(_INITIALIZER)
+    }
 
 
 @dataclass(frozen=True, slots=True)

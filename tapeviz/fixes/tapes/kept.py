@@ -9,9 +9,9 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan
 from ..renaming import reads_of
-from ..source import ParsedSource, Statement, all_of, dotted, sole
+from ..source import ParsedSource, Statement, all_of, sole
+from ..values.caches import caching_decorators
 
-_CACHES = frozenset({"cache", "lru_cache", "cached_property"})
 _PREPARING = frozenset({"__init__", "build"})
 
 
@@ -38,13 +38,10 @@ def compute_anew(case: FixCase) -> Iterator[Edit]:
                 plan.remove(earlier)
                 yield Edit("Compute it anew for each tape, without keeping it", plan.text())
         function = source.enclosing(statement, cst.FunctionDef)
-        for decorator in function.decorators if function is not None else ():
-            name = decorator.decorator
-            called = name.func if isinstance(name, cst.Call) else name
-            if dotted(called).rsplit(".", 1)[-1] in _CACHES:
-                plan = Plan(source)
-                plan.remove(decorator)
-                yield Edit("Compute it anew for each tape, without the cache", plan.text())
+        for decorator in caching_decorators(function) if function is not None else ():
+            plan = Plan(source)
+            plan.remove(decorator)
+            yield Edit("Compute it anew for each tape, without the cache", plan.text())
 
 
 def _only_returns(around: cst.If) -> bool:

@@ -50,11 +50,17 @@ def score_function(case: FixCase) -> Iterator[Edit]:
         weighed = f"{tf}.stop_gradient({loss}) * ({score} - {tf}.stop_gradient({score}))"
         plan.last(
             block.node,
-            f"{score} = {tf}.cast({tf}.add_n({kept}), {loss}.dtype)",
+            f"{score} = {tf}.cast({tf}.add_n({kept}), {tf}.{_dtype(case)})",
             f"{loss} = {loss} + {weighed}",
         )
         title = "Estimate: the score function (REINFORCE), the loss times the gradient of log_p"
         yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _dtype(case: FixCase) -> str:
+    target = case.call.targets[0].tensor if case.call.targets else None
+    known = case.trace.tensors.get(target) if target is not None else None
+    return known.dtype if known is not None and "float" in known.dtype else "float32"
 
 
 def _draws(case: FixCase, block: Block) -> Iterator[tuple[Statement, cst.Call]]:
@@ -146,8 +152,14 @@ def _is_count(source: ParsedSource, node: cst.BaseExpression) -> bool:
 
 
 def _in_tensorflow(case: FixCase, node: cst.BaseExpression) -> cst.BaseExpression:
-    """Said in TensorFlow, also what a name was bound to that left it."""
-    made = case.source.bound_to(node) if isinstance(node, cst.Name) else None
-    if made is not None and any(called_name(c) == "numpy" for c in all_of(made, cst.Call)):
-        node = made
-    return enclosed(said_in_tensorflow(case, node))
+    """Said in TensorFlow, with what made a name of it that left in place of the name."""
+    plan = Plan(case.source)
+    for name in all_of(node, cst.Name) if _has_left(case.source, node) else ():
+        made = case.source.bound_to(name)
+        if made is not None and _has_left(case.source, made):
+            plan.replace(name, enclosed(_in_tensorflow(case, made)))
+    return enclosed(said_in_tensorflow(case, node, plan))
+
+
+def _has_left(source: ParsedSource, node: cst.BaseExpression) -> bool:
+    return any(isinstance(c, cst.Call) and called_name(c) == "numpy" for c in source.behind(node))

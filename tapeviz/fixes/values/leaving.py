@@ -39,9 +39,11 @@ from ..source import (
     pairs_of,
     read_names,
 )
+from .caches import take_caches_away
 from .formatting import is_format_method, is_percent_format, sole_expression, unformatted
 
 _MODULES = ("math", "scipy")
+_WRITING_TEXT = ("json.dump", "json.dumps")
 _MAKING = ("zeros", "empty", "ones", "zeros_like", "ones_like", "empty_like")
 
 
@@ -101,9 +103,11 @@ def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
             yield Edit("Compute with TensorFlow in place of NumPy and Python", translated.text())
 
 
-def said_in_tensorflow(case: FixCase, node: cst.BaseExpression) -> cst.BaseExpression:
-    """An expression without ``.numpy()`` and ``np.``."""
-    return _Translated(case, nodes_in(node)).plan.changed(node)
+def said_in_tensorflow(
+    case: FixCase, node: cst.BaseExpression, plan: Plan | None = None
+) -> cst.BaseExpression:
+    """An expression without ``.numpy()`` and ``np.``; ``plan``: with these changes, too."""
+    return _Translated(case, nodes_in(node), plan=plan).plan.changed(node)
 
 
 def with_the_rest(fix: FixFunction) -> FixFunction:
@@ -247,13 +251,19 @@ class _Translated:
     """
 
     def __init__(
-        self, case: FixCase, nodes: Iterable[cst.CSTNode], has_vectors: bool = False
+        self,
+        case: FixCase,
+        nodes: Iterable[cst.CSTNode],
+        has_vectors: bool = False,
+        plan: Plan | None = None,
     ) -> None:
         self.source = case.source
         self.trace = case.trace
-        self.plan = Plan(self.source)
+        self.plan = plan or Plan(self.source)
         self.count = 0
         self.cuts_digits = False
+        nodes = list(nodes)
+        take_caches_away(self.plan, nodes)
         for node in nodes:
             if isinstance(node, cst.Call):
                 self._call(node)
@@ -269,6 +279,9 @@ class _Translated:
                 self._unrounded(node, lambda old: old.right)
             elif isinstance(node, cst.Attribute) and node.attr.value == "T":
                 self.plan.replace(node, self._transposed)
+        for call in all_of(self.source.module, cst.Call) if self.count else ():
+            if dotted(call.func) in _WRITING_TEXT and not argument(call, 99, "default"):
+                self.plan.replace(call, _with_default)
 
     def text(self) -> str:
         return self.plan.text()
@@ -430,6 +443,13 @@ class _Translated:
 
     def _transposed(self, node: cst.Attribute) -> cst.BaseExpression:
         return cst.parse_expression(f"{self.source.tf}.transpose({self.source.code(node.value)})")
+
+
+def _with_default(call: cst.Call) -> cst.CSTNode:
+    """``json.dumps(logs)`` → ``json.dumps(logs, default=float)``, which takes tensors."""
+    plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    given = cst.Arg(cst.Name("float"), keyword=cst.Name("default"), equal=plain)
+    return call.with_changes(args=[*call.args, given])
 
 
 def _is_leaving(function: cst.BaseExpression) -> bool:

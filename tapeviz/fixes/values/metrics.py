@@ -72,6 +72,30 @@ def compute_beside_metric(case: FixCase) -> Iterator[Edit]:
                 yield Edit(_SURE_TITLE if is_sure else _TITLE, plan.text(), is_estimate=is_sure)
 
 
+def follow_average(case: FixCase) -> Iterator[Edit]:
+    """``average.average(w)`` after ``average.apply([w])`` → the same number with the slope that the
+    last step gave it, ``1 - decay``."""
+    source, tf = case.source, case.source.tf
+    for line in case.lines():
+        for applied in source.calls(line, "apply"):
+            name = dotted(applied.func).rpartition(".")[0]
+            made = _made(source, name)
+            decay = argument(made, 0, "decay") if made is not None else None
+            if made is None or decay is None or called_name(made) != "ExponentialMovingAverage":
+                continue
+            plan = Plan(source)
+            share = f"(1.0 - {source.code(enclosed(decay.value))})"
+            for read in all_of(source.module, cst.Call):
+                if dotted(read.func) == f"{name}.average" and read.args:
+                    w, now = source.code(enclosed(read.args[0].value)), source.code(read)
+                    plan.replace(read, f"{now} + {share} * ({w} - {tf}.stop_gradient({w}))")
+            if plan.changes:
+                title = (
+                    "Give the average the slope of its last step: TensorFlow keeps it in a variable"
+                )
+                yield Edit(title, plan.text(), has_other_slope=True)
+
+
 def _collected(source: ParsedSource, metric: str, call: cst.Call) -> Iterator[Edit]:
     """Updates in a loop: their values are collected in a list in place of the metric."""
     loop = source.enclosing(call, cst.For) or source.enclosing(call, cst.While)
