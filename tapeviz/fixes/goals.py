@@ -52,19 +52,27 @@ class FixGoal:
         """The kept edits of a text, the likeliest first; those for a further cut behind them.
 
         Those that mend some rounds only, or give nothing but zeros, stand where no others are; one
-        that changes more lines than another of them, and these among them, is left out.
+        that changes more lines than another of them, and these among them, is left out, as is one
+        that does something more than another.
         """
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
         kept = sorted(self.kept, key=lambda each: rank.get(each.edit.new_text, len(rank)))
         whole = [each for each in kept if not each.is_partial] or kept
         telling = [each for each in whole if not _are_zeros(each.values.values())]
         best = telling or whole[:MOST_KEPT]
+        alone = {each.edit.title.lower() for each in best}
+        best = [each for each in best if not _has_more_than(each.edit, alone)]
         changed = [_changed_lines(text, each.edit.new_text) for each in best]
         return [
             each
             for each, lines in zip(best, changed, strict=True)
             if not any(other < lines for other in changed)
         ]
+
+    def is_told(self, edit: Edit) -> bool:
+        """Whether an edit of this title, or one that gives the same text, is kept."""
+        kept = [each.edit for each in self.kept]
+        return any(e.title == edit.title or e.new_text == edit.new_text for e in kept)
 
     @property
     def has_enough(self) -> bool:
@@ -90,6 +98,12 @@ def goals_of(diagnosis: Diagnosis) -> Iterator[FixGoal]:
     yield from found.values()
     if diagnosis.error is not None:
         yield FixGoal(None)
+
+
+def _has_more_than(edit: Edit, titles: set[str]) -> bool:
+    """Whether an edit is another one, which mends alone, and something more."""
+    title = edit.title.lower()
+    return any(other != title and other in title for other in titles)
 
 
 def _changed_lines(old: str, new: str) -> frozenset[str]:

@@ -256,19 +256,6 @@ KERAS_LEAVING_FUNCTIONS = frozenset(("convert_to_numpy", "get_value"))
 ROUNDING_FUNCTIONS = frozenset(("round", "str", "repr", "format"))
 # What makes a tensor of a value that is a tensor already.
 ENTERING = ("constant", "convert_to_tensor", "Variable", "strings.to_number", "strings.as_string")
-# Draws: what NumPy's generators compute from a draw without parameters, of the same stream.
-DRAWS = {
-    "normal": (
-        "{loc} + {scale} * {rng}.standard_normal({size}).astype('float32')",
-        ("loc", "scale"),
-        ("0.0", "1.0"),
-    ),
-    "uniform": (
-        "{low} + ({high} - {low}) * {rng}.random({size}).astype('float32')",
-        ("low", "high"),
-        ("0.0", "1.0"),
-    ),
-}
 PREDICTING = frozenset(("predict", "predict_on_batch"))
 
 

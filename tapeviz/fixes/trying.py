@@ -218,7 +218,7 @@ class _Trials:
 
     def _judge(self, trial: _Trial, after: Outcome) -> None:
         for goal, edit in trial.edits:
-            if goal.has_enough or any(kept.edit.title == edit.title for kept in goal.kept):
+            if goal.has_enough or goal.is_told(edit):
                 continue
             if self._is_good(goal, edit, after):
                 goal.kept.append(

@@ -119,6 +119,20 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     ),
     (
         "left-tensorflow",
+        "v = rng.beta(x.numpy(), 2.0, size=3)",
+        "v = (lambda g, h: g / (g + h))(tf.random.gamma([3], x), tf.random.gamma([3], 2.0))",
+    ),
+    (
+        "left-tensorflow",
+        "v = ws[np.digitize(x.numpy(), e)]",
+        "v = tf.gather(ws, np.digitize(x.numpy(), e)) + ((lambda x, e: 0.5 + tf.reduce_sum("
+        "tf.clip_by_value((tf.expand_dims(x, -1) - e[:-1]) / (e[1:] - e[:-1]), 0.0, 1.0), -1))("
+        "x, tf.cast(e, tf.float32)) - tf.cast(np.digitize(x.numpy(), e), tf.float32)) * (tf.gather("
+        "ws, tf.minimum(np.digitize(x.numpy(), e) + 1, len(ws) - 1)) - tf.gather(ws, "
+        "np.digitize(x.numpy(), e)))",
+    ),
+    (
+        "left-tensorflow",
         "v = rng.normal(x.numpy(), 2.0, size=3)",
         "v = x + 2.0 * rng.standard_normal(3).astype('float32')",
     ),

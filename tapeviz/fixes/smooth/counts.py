@@ -9,7 +9,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..model import FixCase
-from ..numpy_words import LEAVING_METHODS
+from ..numpy_words import LEAVING_METHODS, without_exit
 from ..plan import enclosed
 from ..rewrites import CallRewrite, Code
 from ..source import ParsedSource, argument, called_name, dotted
@@ -229,6 +229,8 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
         values = argument(node, 1, "values") if is_search else argument(node, 0, "input")
         edges = argument(node, *((0, "sorted_sequence") if is_search else (1, "boundaries")))
         return _passed(source, values, edges)
+    if searches_edges(source, node):
+        return _between_edges(source, node)
     if called_name(node) == "astype" and "int" in source.code(inner):
         inner = node.func.value if isinstance(node.func, cst.Attribute) else inner
     elif called_name(node) not in ("cast", "int") and dotted(node.func) not in _TO_INT:
@@ -241,6 +243,31 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
     if isinstance(inner, cst.Call) and called_name(inner) in _WHOLE:
         return ""
     return source.code(enclosed(inner))
+
+
+def searches_edges(source: ParsedSource, node: cst.BaseExpression) -> bool:
+    """Whether NumPy looks for numbers among edges, here or in what a name is bound to."""
+    made = source.bound_to(node) if isinstance(node, cst.Name) else node
+    names = (f"{source.np}.digitize", f"{source.np}.searchsorted")
+    return isinstance(made, cst.Call) and dotted(made.func) in names
+
+
+def _between_edges(source: ParsedSource, call: cst.Call) -> str:
+    """How many edges NumPy found below a number, plus the part of the way to the next one: half of
+    a piece is the whole number itself."""
+    x, edges = argument(call, 0, "x"), argument(call, 1, "bins")
+    if called_name(call) == "searchsorted":
+        x, edges = argument(call, 1, "v"), argument(call, 0, "a")
+    if x is None or edges is None:
+        return ""
+    tf = source.tf
+    part = f"({tf}.expand_dims(x, -1) - e[:-1]) / (e[1:] - e[:-1])"
+    given = (
+        f"{source.code(without_exit(x.value))}, {tf}.cast({source.code(edges.value)}, {tf}.float32)"
+    )
+    return (
+        f"(lambda x, e: 0.5 + {tf}.reduce_sum({tf}.clip_by_value({part}, 0.0, 1.0), -1))({given})"
+    )
 
 
 def _uncast_each(source: ParsedSource, each: cst.BaseComp, place: int) -> str:

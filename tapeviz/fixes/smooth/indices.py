@@ -12,7 +12,7 @@ from ..model import Edit, FixCase
 from ..numpy_words import without_exit
 from ..plan import Plan, enclosed
 from ..source import ParsedSource, all_of, argument, called_name, dotted, nodes_in
-from .counts import uncast
+from .counts import searches_edges, uncast
 
 _MOST_AXES = 3
 _TITLE = "Estimate: interpolate between the element at the index and the next"
@@ -76,6 +76,12 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
         x = uncast(source, part_of.value)
         if x and is_at_cause(case, part_of):
             p, i = source.code(node.value), source.code(enclosed(part_of.value))
+            if searches_edges(source, part_of.value):  # of arrays
+                gather, most = f"{source.tf}.gather({p}, ", f"len({p}) - 1"
+                step = f"{gather}{source.tf}.minimum({i} + 1, {most})) - {gather}{i})"
+                part = f"({x} - {source.tf}.cast({i}, {source.tf}.float32))"
+                plan.replace(node, f"{gather}{i}) + {part} * ({step})")
+                continue
             following = f"{p}[min({i} + 1, len({p}) - 1)]"
             plan.replace(node, f"{p}[{i}] + ({x} - {i}) * ({following} - {p}[{i}])")
     if plan.changes:
@@ -232,12 +238,14 @@ def splat(case: FixCase) -> Iterator[Edit]:
     around ``x``, by how near they are (bilinear splatting)."""
     source, code, tf = case.source, case.source.code, case.source.tf
     plan = Plan(source)
-    for call in all_of(source.module, cst.Call):
+    for written in all_of(source.module, cst.Call):
+        call = _sparse(source, written) or written
         name = called_name(call)
-        place = {"scatter_nd": 0, "tensor_scatter_nd_add": 1}.get(name)
+        place = {"scatter_nd": 0, "tensor_scatter_nd_add": 1, "SparseTensor": 0}.get(name)
         indices = argument(call, place, "indices") if place is not None else None
-        updates = argument(call, 1 if place == 0 else 2, "updates")
-        whole = argument(call, 2 if place == 0 else 0, "shape" if place == 0 else "tensor")
+        updates = argument(call, 1 if place == 0 else 2, "updates", "values")
+        at = (2, "shape", "dense_shape") if place == 0 else (0, "tensor")
+        whole = argument(call, *at)
         x = uncast(source, indices.value) if indices is not None else ""
         axes = _last_size(case)
         if not x or indices is None or updates is None or whole is None or not axes:
@@ -253,10 +261,19 @@ def splat(case: FixCase) -> Iterator[Edit]:
         text = f"{tf}.add_n([{tf}.scatter_nd({cell}, {part}, {shape}) for side in ({sides})])"
         if place == 1:
             text = f"{code(enclosed(whole.value))} + {text}"
-        plan.replace(call, text)
+        if name != "SparseTensor" or call is not written:
+            plan.replace(written, text)
     if plan.changes:
         title = "Estimate: share each value among the cells around it (bilinear splatting)"
         yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _sparse(source: ParsedSource, written: cst.Call) -> cst.Call | None:
+    """The ``SparseTensor(…)`` that ``tf.sparse.to_dense`` writes out."""
+    if called_name(written) != "to_dense":
+        return None
+    calls = (node for node in source.behind(written) if isinstance(node, cst.Call))
+    return next((call for call in calls if called_name(call) == "SparseTensor"), None)
 
 
 def _last_size(case: FixCase) -> int:

@@ -12,8 +12,8 @@ import libcst as cst
 
 from ..blocks import block_of_call
 from ..model import Edit, FixCase, FixFunction
+from ..numpy_draws import BY_GAMMA, drawn, is_draw
 from ..numpy_words import (
-    DRAWS,
     ENTERING,
     FUNCTIONS,
     KERAS_LEAVING_FUNCTIONS,
@@ -98,6 +98,9 @@ def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
         translated = _Translated(case, set(_in_region(case, region)), has_vectors)
         if translated.count and translated.cuts_digits:
             title = "Estimate: compute with TensorFlow, and keep the digits that text cuts off"
+            yield Edit(title, translated.text(), is_estimate=True)
+        elif translated.count and translated.draws_anew:
+            title = "Draw with TensorFlow, whose draws have a slope by their parameters"
             yield Edit(title, translated.text(), is_estimate=True)
         elif translated.count:
             yield Edit("Compute with TensorFlow in place of NumPy and Python", translated.text())
@@ -261,7 +264,7 @@ class _Translated:
         self.trace = case.trace
         self.plan = plan or Plan(self.source)
         self.count = 0
-        self.cuts_digits = False
+        self.cuts_digits = self.draws_anew = False
         nodes = list(nodes)
         take_caches_away(self.plan, nodes)
         for node in nodes:
@@ -302,8 +305,9 @@ class _Translated:
         if name in PREDICTING and _called_model(self.source, call):
             self._do(call, lambda old: cst.parse_expression(_called_model(self.source, old)))
             return
-        if _is_draw(self.source, call):
-            self._do(call, lambda old: fitting(self.source, call, _drawn(self.source, old)))
+        if is_draw(self.source, call):
+            self._do(call, lambda old: fitting(self.source, call, drawn(self.source, old)))
+            self.draws_anew |= name in BY_GAMMA
             return
         module, _, function = dotted(call.func).partition(".")
         if isinstance(call.func, cst.Attribute) and name in LEAVING_METHODS and not call.args:
@@ -462,30 +466,6 @@ def bare_argument(call: cst.Call) -> cst.BaseExpression:
 
 def _dtype_of(call: cst.Call) -> cst.Arg | None:
     return argument(call, 1, "dtype") if len(call.args) == 2 else None
-
-
-def _is_draw(source: ParsedSource, call: cst.Call) -> bool:
-    """A draw of NumPy's whose parameters are no plain numbers."""
-    root = dotted(call.func).partition(".")[0]
-    if called_name(call) not in DRAWS or root in ("", source.tf, "random"):
-        return False
-    given = [arg for arg in call.args if arg.keyword is None or arg.keyword.value != "size"]
-    return any(not isinstance(arg.value, cst.BaseNumber) for arg in given[:2])
-
-
-def _drawn(source: ParsedSource, call: cst.Call) -> cst.BaseExpression:
-    """``rng.normal(m, s)`` → ``m + s * rng.standard_normal(m.shape)``: the same draw, with a
-    slope."""
-    form, names, defaults = DRAWS[called_name(call)]
-    function, size = call.func, argument(call, 2, "size")
-    assert isinstance(function, cst.Attribute)
-    parts = {"rng": source.code(function.value), "size": source.code(size.value) if size else ""}
-    for place, (name, default) in enumerate(zip(names, defaults, strict=True)):
-        given = argument(call, place, name)
-        parts[name] = source.code(enclosed(given.value)) if given is not None else default
-        if given is not None and not parts["size"] and not isinstance(given.value, cst.BaseNumber):
-            parts["size"] = f"{parts[name]}.shape"
-    return cst.parse_expression(form.format(**parts))
 
 
 def _picked(source: ParsedSource, node: cst.Subscript) -> str:
