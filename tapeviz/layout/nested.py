@@ -13,6 +13,7 @@ from math import inf
 
 import networkx as nx
 
+from .bundling import Bundled
 from .engines import lay_out
 from .model import EdgeKey, Layout, Point, Rect
 from .stacks import Stacked, choose_stacks
@@ -34,9 +35,9 @@ _STUB = 13.0
 _CORNER = 14.0
 _LABEL = 12.0
 """Px below the title, for the words of a ring above a box."""
-_ROWS = (2, 3, 4, 6)
+_ROWS = (2, 3, 4, 6, 8)
 """Sources in a stack, tried one after the other."""
-_WORTH = 1.08
+_WORTH = 1.03
 """Higher stacks of sources must be worth this factor."""
 _PORT = 2.0
 _ANCHOR = 60.0
@@ -85,10 +86,12 @@ def lay_out_nested(
     """
     if name != "layered":
         return lay_out(graph, name=name, direction=direction)
+    bundled = Bundled(graph)
     if not parents:
-        return fitted(graph, direction, room)
+        return bundled.unbundled(fitted(bundled.graph, direction, room))
     carried = [(a, b, k) for a, b, k, is_back in graph.edges(keys=True, data="carried") if is_back]
-    return _Nested(graph, parents, widths, direction, carried, room).laid()
+    nested = _Nested(bundled.graph, parents, widths, direction, carried, room)
+    return bundled.unbundled(nested.laid())
 
 
 def fitted(

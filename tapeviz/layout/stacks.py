@@ -1,17 +1,19 @@
 """Stack sources that stand side by side in one wide row.
 
 The boxes of a stack stand one below the other, each a little further right, so that the edges of
-those above run down straight beside it. The layered layout sees a stack as one box.
+those above run down straight beside it; if all lead to one trunk, this runs down on their right
+instead. The layered layout sees a stack as one box.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 import networkx as nx
 
+from .bundling import is_trunk
 from .model import EdgeKey, Layout, Point, Rect
 
 LEAST = 4
@@ -24,18 +26,25 @@ BESIDE = 11.0
 """Px from such an edge to the next box of the stack."""
 GAP = 24.0
 """Px between two boxes of a stack."""
+TO_TRUNK = 14.0
+"""Px from the widest box of a stack to the trunk beside it."""
+CLEAR = 11.0
+"""Px below a box at which its edge goes over to the trunk, clear of a ring."""
+LEAST_TO_TRUNK = 3
+"""Boxes of such a stack, at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Stack:
-    """``boxes``: each node's box, the uppermost first; ``docks``: where its edges leave; both from
-    the middle of the stack."""
+    """``boxes``: each node's box, the uppermost first; ``docks``: where its edges leave; ``trunk``:
+    where their common trunk runs, if they have one; all from the middle of the stack."""
 
     name: str
     width: float
     height: float
     boxes: Mapping[str, Rect]
     docks: Mapping[str, float]
+    trunk: float | None = None
 
 
 def choose_stacks(graph: nx.MultiDiGraph, layout: Layout, rows: int) -> list[list[str]]:
@@ -48,10 +57,29 @@ def choose_stacks(graph: nx.MultiDiGraph, layout: Layout, rows: int) -> list[lis
         boxes = list(row)
         width = boxes[-1][1].right - boxes[0][1].left
         sources = [name for name, _ in boxes if _is_free(graph, name)]
-        if width > WIDE * layout.bounds.width and len(sources) >= max(LEAST, 2 * rows - 1):
-            starts = range(0, len(sources), rows)
-            stacks += (sources[start : start + rows] for start in starts)
+        if width > WIDE * layout.bounds.width:
+            for some, least in _of_one_kind(graph, sources, rows):
+                if len(some) >= least:
+                    starts = range(0, len(some), rows)
+                    stacks += (some[start : start + rows] for start in starts)
     return [stack for stack in stacks if len(stack) > 1]
+
+
+def _of_one_kind(
+    graph: nx.MultiDiGraph, sources: Sequence[str], rows: int
+) -> Iterator[tuple[list[str], int]]:
+    """The sources that lead to one trunk, for each trunk, then all others; with the least number
+    of them that makes stacks."""
+    trunks = {name: _trunk_of(graph, name) for name in sources}
+    for trunk in dict.fromkeys(trunks.values()):
+        some = [name for name in sources if trunks[name] == trunk]
+        yield some, max(LEAST_TO_TRUNK, rows) if trunk else max(LEAST, 2 * rows - 1)
+
+
+def _trunk_of(graph: nx.MultiDiGraph, name: str) -> str:
+    """The only node that a source leads to, if that is a trunk; else empty."""
+    readers = set(graph.successors(name))
+    return next(filter(is_trunk, readers), "") if len(readers) == 1 else ""
 
 
 def _is_free(graph: nx.MultiDiGraph, name: str) -> bool:
@@ -76,12 +104,21 @@ class Stacked:
                 stack = homes[name]
                 self.graph.add_node(stack.name, width=stack.width, height=stack.height)
         self._edges: dict[EdgeKey, EdgeKey] = {}
+        """For each edge the one that is laid out for it."""
         for source, target, key, data in graph.edges(keys=True, data=True):
             home = homes.get(source)
             start = home.name if home is not None else source
-            docked = {**data, "tail_at": home.docks[source]} if home is not None else data
-            number = self.graph.add_edge(start, target, **docked)
-            self._edges[start, target, number] = (source, target, key)
+            number = 0
+            if home is None:
+                number = self.graph.add_edge(start, target, **data)
+            elif home.trunk is None:
+                number = self.graph.add_edge(
+                    start, target, **{**data, "tail_at": home.docks[source]}
+                )
+            elif not self.graph.has_edge(start, target):
+                self.graph.add_edge(start, target, **{**data, "tail_at": home.trunk})
+            self._edges[source, target, key] = (start, target, number)
+        self._homes = homes
 
     def unstacked(self, layout: Layout) -> Layout:
         """The layout of the graph with stacks as one of the graph before."""
@@ -90,17 +127,25 @@ class Stacked:
             whole = rects.pop(stack.name)
             rects |= {name: box.moved(whole.x, whole.y) for name, box in stack.boxes.items()}
         routes: dict[EdgeKey, tuple[Point, ...]] = {}
-        for made, (source, target, key) in self._edges.items():
+        for edge, made in self._edges.items():
             first, *others = layout.routes[made]
-            is_stacked = source != made[0]
-            routes[source, target, key] = (
-                (first[0], rects[source].bottom) if is_stacked else first,
-                *others,
-            )
+            routes[edge] = (*self._leaving(edge[0], first, rects), *others)
         return replace(layout, rects={name: rects[name] for name in self._order}, routes=routes)
+
+    def _leaving(self, source: str, first: Point, rects: Mapping[str, Rect]) -> list[Point]:
+        """The beginning of a route that leaves its box, or the stack that this is in, at
+        ``first``."""
+        stack, box = self._homes.get(source), rects[source]
+        if stack is None:
+            return [first]
+        if stack.trunk is None:
+            return [(first[0], box.bottom)]
+        dock, beside = box.x - stack.boxes[source].x + stack.docks[source], box.bottom + CLEAR
+        return [(dock, box.bottom), (dock, beside), (first[0], beside)]
 
 
 def _stack_of(graph: nx.MultiDiGraph, names: Sequence[str]) -> _Stack:
+    has_trunk = bool(_trunk_of(graph, names[0]))
     x = y = width = 0.0
     corners: list[tuple[str, float, float]] = []
     docks: list[float] = []
@@ -108,9 +153,12 @@ def _stack_of(graph: nx.MultiDiGraph, names: Sequence[str]) -> _Stack:
         data = graph.nodes[name]
         corners.append((name, x, y))
         width = max(width, x + data["width"])
-        docks.append(x + min(DOCK, data["width"] / 2))
-        x = docks[-1] + BESIDE
+        near_end = min(DOCK, data["width"] / 2)
+        docks.append(data["width"] - near_end if has_trunk else x + near_end)
+        x = 0.0 if has_trunk else docks[-1] + BESIDE
         y += data["height"] + GAP
+    if has_trunk:
+        width += TO_TRUNK
     height = y - GAP
     boxes = {}
     for name, left, top in corners:
@@ -124,4 +172,5 @@ def _stack_of(graph: nx.MultiDiGraph, names: Sequence[str]) -> _Stack:
         height,
         boxes,
         {name: dock - width / 2 for name, dock in zip(names, docks, strict=True)},
+        width / 2 if has_trunk else None,
     )

@@ -23,13 +23,17 @@ _GAP = 28.0
 _LANE = 9.0
 """Px more for each edge between them."""
 _STUB = 16.0
+_STACK = 100.0
+"""Px of height from which a source, as a stack of several, stays in its column."""
 _RISE = 22.0
 _WORTH = 1.15
 """Columns must enlarge the picture by this factor."""
 _DETOUR = 1.1
 """And by this factor for each further value that goes from one column to another."""
-_MOST_OVER = 1
+_MOST_OVER = 2
 """Further values that go from one column to another, at most: each runs around a whole column."""
+_MOST_CROSSING = 6
+"""The same of all values whose edges cross a cut; sources among them may move to their readers."""
 _CHOICES = ((26.0, 0.4), (160.0, 0.65))
 """(px that a cut is moved to cross an edge less, most parts of a column's height): one choice for
 columns of nearly the same height, one for few edges between them."""
@@ -62,12 +66,14 @@ def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
     counts = range(2, min(_MOST_COLUMNS, len(gaps) + 1) + 1)
     for count, (crossing, most_moved) in product(counts, _CHOICES):
         cuts = _cuts(layout, gaps, count, crossing, most_moved)
-        over = sum(edges for gap, edges in gaps if gap in cuts) - len(cuts)
-        if len(cuts) != count - 1 or over > _MOST_OVER:
+        crossing_values = sum(edges for gap, edges in gaps if gap in cuts) - len(cuts)
+        if len(cuts) != count - 1 or crossing_values > _MOST_CROSSING:
             continue
-        made = _Columns(layout, cuts).laid()
-        scale = scale_in(made.bounds, room) / _DETOUR**over if made is not None else 0.0
-        if made is not None and scale > least:
+        made, over = _Columns(layout, cuts).laid()
+        if made is None or over > _MOST_OVER:
+            continue
+        scale = scale_in(made.bounds, room) / _DETOUR ** max(over, 0)
+        if scale > least:
             best, least = made, scale * 1.04
     return best
 
@@ -122,18 +128,19 @@ class _Columns:
         self._layout = layout
         self._cuts = cuts
 
-    def laid(self) -> Layout | None:
-        """The layout in columns; None if an edge would lead back to an earlier column, or through
-        the box of another node."""
+    def laid(self) -> tuple[Layout | None, int]:
+        """The layout in columns, and how many more values than cuts go from one to another; None
+        if an edge would lead back to an earlier column, or through the box of another node."""
         homes = self._homes()
         layout = self._layout
+        lanes = self._lanes(homes)
+        over = len(lanes) - len(self._cuts)
         if any(homes[source] > homes[target] for source, target, _ in layout.routes):
-            return None
+            return None, over
         parts = {key: self._parts(key, homes) for key in layout.routes}
         columns = self._extents(homes, parts)
         if columns is None:
-            return None
-        lanes = self._lanes(homes)
+            return None, over
         self._stand(columns, lanes)
         rects = {
             name: self._moved(rect, columns[homes[name]]) for name, rect in layout.rects.items()
@@ -147,9 +154,9 @@ class _Columns:
                 route += self._between(route[-1], into[0], start, lanes[homes[key[0]], key[0]])
                 route += into
                 if _runs_through(route, [r for name, r in rects.items() if name not in key[:2]]):
-                    return None
+                    return None, over
             routes[key] = tuple(route)
-        return _at_origin(replace(layout, rects=rects, routes=routes))
+        return _at_origin(replace(layout, rects=rects, routes=routes)), over
 
     def _homes(self) -> dict[str, int]:
         """Choose the column of each box. A source whose readers all are in later columns goes into
@@ -166,7 +173,8 @@ class _Columns:
             first = min(homes[other] for other in others)
             if name not in taking and homes[name] < first:
                 cut = self._cuts[first - 1]
-                if homes[name] == first - 1 and self._is_free_below(name, cut):
+                is_low = layout.rects[name].height < _STACK
+                if is_low and homes[name] == first - 1 and self._is_free_below(name, cut):
                     homes[name] = first
                     cuts[name] = cut
         self._lower(cuts)
