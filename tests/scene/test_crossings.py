@@ -36,6 +36,12 @@ def test_wires_of_one_box_and_wires_that_do_not_meet_have_none() -> None:
     assert not any(each.crossings for each in with_crossings([DOWN, fork, aside]))
 
 
+def test_wires_that_share_a_trunk_have_none() -> None:
+    left = wire("a", (-90, 0), (-90, 80), (0, 80), (0, 200), (50, 210), (50, 300))
+    right = wire("b", (90, 0), (90, 80), (0, 80), (0, 200), (-50, 210), (-50, 300))
+    assert not any(each.crossings for each in with_crossings([left, right]))
+
+
 def test_near_crossings_share_a_stretch_and_a_frame_parts_it() -> None:
     others = [wire(f"b{k}", (-150, 150 + 30 * k), (150, 170 + 30 * k)) for k in range(3)]
     (whole,) = with_crossings([DOWN, *others])[0].crossings

@@ -27,11 +27,14 @@ Floats = NDArray[np.float64]
 
 
 def with_crossings(wires: Sequence[Wire], frames: Collection[Rect] = ()) -> list[Wire]:
-    """The wires, each with its stretches where it crosses wires of other boxes. ``frames``: those
-    drawn below the wires."""
+    """The wires, each with its stretches where it crosses wires of other boxes. Wires that bend in
+    the same point share a trunk, and do not cross. ``frames``: those drawn below the wires."""
     found: dict[int, list[Floats]] = {}
     lines: dict[int, Floats] = {}
+    bends = [frozenset(wire.points[1:-1]) for wire in wires]
     for pair in _near_pairs(wires):
+        if not bends[pair[0]].isdisjoint(bends[pair[1]]):
+            continue
         for place in pair:
             if place not in lines:
                 wire = wires[place]
