@@ -26,6 +26,7 @@ class Statement:
     ``scope``: first line of the function it stands in (``MODULE`` outside of any). ``reads``: the
     paths it reads (``a``, ``self.w``); ``binds``: those it gives a new value; ``changes``: those
     whose object it changes (``a.append(…)``, ``a[0] = …``, ``a += …``). ``numbers``: literals.
+    ``is_for``: it is the head of a ``for`` loop, which binds its names to one item after another.
     """
 
     first: int
@@ -35,6 +36,7 @@ class Statement:
     binds: frozenset[str] = frozenset()
     changes: frozenset[str] = frozenset()
     numbers: tuple[float, ...] = ()
+    is_for: bool = False
 
     @property
     def lines(self) -> range:
@@ -175,6 +177,7 @@ class _Reader:
             frozenset(binds),
             frozenset(changes),
             numbers,
+            isinstance(node, (ast.For, ast.AsyncFor)),
         )
         for line in made.lines:
             self.found._by_line[line] = made

@@ -150,6 +150,25 @@ def apart(script: Script) -> tuple[int, int, list[int]]:
     return tape, script.op("Square", [script.read(v, line=5)], line=5, name="y"), [w]
 
 
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("for each in (v, w):\n    step(9)", ("not-connected", 10)),
+        ("each = v; each = w\nstep(9)", ("replaced-source", 8)),
+    ],
+)
+def test_a_loop_over_variables_gives_no_name_away(code: str, found: tuple[str, int]) -> None:
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w, v = script.variable("w", line=2), script.variable("v", line=2)
+        tape = script.tape(line=3)
+        y = script.op("Square", [script.read(v, line=5)], line=5, name="y")
+        script.bind("each", v, line=8)
+        script.bind("each", w, line=8)
+        return tape, y, [w]
+
+    assert cause_of(build, SOURCE.replace("step(8)\nstep(9)", code))[:2] == found
+
+
 def custom(*, is_argument: bool) -> Build:
     """A custom gradient whose body takes ``w``, as its argument or from around it."""
 

@@ -138,15 +138,21 @@ def _rebound(case: Unlinked) -> Cause | None:
 
 
 def _rebound_on(case: Unlinked, name: str, until: int | None) -> int:
-    """The line that gave the name to the source, after it meant a tensor that was used; else 0."""
-    line, was_used = 0, False
+    """The line that gave the name to the source, after it meant a tensor that was used; else 0.
+
+    A loop over several variables means one after the other, and gives no name away.
+    """
+    line = used_on = 0
+    was_used = False
     for when, bound, bound_on in case.facts.flow.bound.get(name, ()):
         if when > case.facts.call.when and (bound != case.tensor or until is not None):
             continue
         if bound in case.used.tensors:
-            was_used, line = True, 0
+            was_used, line, used_on = True, 0, bound_on
         elif bound == case.tensor and was_used and not line:
-            line = bound_on
+            head = read_text(case.facts.text).statement(bound_on)
+            is_next_item = head is not None and head.is_for and bound_on == used_on
+            line = 0 if is_next_item else bound_on
     return line
 
 
