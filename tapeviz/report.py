@@ -280,8 +280,8 @@ def _bridged(trace: Trace, finding: Finding) -> Any:
 def bridge_heading(finding: Finding) -> str:
     """The heading above the gradient across the cut."""
     if finding.is_estimated:
-        return "Across the cut, estimated (straight-through), it would be"
-    return "Across the cut it would be"
+        return "Across the cut, estimated (straight-through), it would be:"
+    return "Across the cut it would be:"
 
 
 def check_words(check: Check) -> str:

@@ -40,7 +40,7 @@ class StatusBar(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._document = document
         self.kernel_words = ""
-        self.facts = ShortLabel()
+        self.facts = ShortLabel(between=" · ")
         self.trouble = ShortLabel("trouble")
         self.busy_words = plain_label()
         self.bar = QProgressBar()

@@ -51,20 +51,22 @@ def version_name(name: str, index: int) -> str:
 def ranked_names(trace: Trace) -> dict[TensorId, tuple[str, ...]]:
     """The names of each tensor, the best one first.
 
-    Plain names (``y``) come before those with keys (``c[0]``), then names bound by fewer nested
-    calls before others: the name of a caller says more than that of a parameter.
+    The name by which a gradient of it was asked for comes first, as the diagnosis says it. Plain
+    names (``y``) come before those with keys (``c[0]``), then names bound by fewer nested calls
+    before others: the name of a caller says more than that of a parameter.
     """
-    ranks: dict[TensorId, dict[str, tuple[bool, int]]] = {}
+    asked = {target.tensor: target.text for call in trace.calls for target in call.targets}
+    ranks: dict[TensorId, dict[str, tuple[bool, bool, int]]] = {}
     for binding in trace.bindings:
         depth = len(binding.site.frames)
         for tensor, name in binding.tensors:
             known = ranks.setdefault(tensor, {})
-            rank = (not name.isidentifier(), depth)
+            rank = (asked.get(tensor) != name, not name.isidentifier(), depth)
             known[name] = min(rank, known.get(name, rank))
 
-    def rank_of(tensor: TensorId) -> Callable[[str], tuple[bool, int]]:
+    def rank_of(tensor: TensorId) -> Callable[[str], tuple[bool, bool, int]]:
         known = ranks.get(tensor, {})
-        return lambda name: known.get(name, (True, 0))
+        return lambda name: known.get(name, (True, True, 0))
 
     return {
         tensor: names if len(names) == 1 else tuple(sorted(names, key=rank_of(tensor)))

@@ -35,19 +35,36 @@ def plain_label(text: str = "", name: str = "", wraps: bool = False) -> QLabel:
 
 
 class ShortLabel(QLabel):
-    """A line of plain text that is shortened if there is no room; the tooltip has all of it."""
+    """A line of plain text that is shortened if there is no room; the tooltip has all of it.
+
+    ``between``: what stands between parts of the text; its last parts are left out as a whole.
+    """
 
     def __init__(
-        self, name: str = "", elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight
+        self,
+        name: str = "",
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        between: str = "",
     ) -> None:
         super().__init__()
         self._elide = elide
+        self._between = between
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setObjectName(name)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(24, super().minimumSizeHint().height())
+
+    @property
+    def shown(self) -> str:
+        """The text as far as there is room."""
+        metrics, text = self.fontMetrics(), self.text()
+        while self._between and self._between in text:
+            if metrics.horizontalAdvance(text) <= self.width():
+                return text
+            text = text.rpartition(self._between)[0]
+        return metrics.elidedText(text, self._elide, self.width())
 
     def setText(self, text: str) -> None:
         super().setText(text)
@@ -57,9 +74,7 @@ class ShortLabel(QLabel):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
-        metrics = self.fontMetrics()
-        text = metrics.elidedText(self.text(), self._elide, self.width())
-        painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, self.shown)
         painter.end()
 
 

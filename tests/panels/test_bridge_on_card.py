@@ -33,9 +33,9 @@ def card(qtbot: QtBot, document: Document, theme: Theme, **changes: Any) -> str:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"check": Check(3.2e-6, True)}, "agrees with finite differences to 3e-06"),
-        ({"check": Check(0.25)}, "finite differences give another number: 25% off"),
-        ({"check": Check(words="a kink")}, "not checked: a kink"),
+        ({"check": Check(3.2e-6, True)}, "Agrees with finite differences to 3e-06"),
+        ({"check": Check(0.25)}, "Finite differences give another number: 25% off"),
+        ({"check": Check(words="a kink")}, "Not checked: a kink"),
         ({"is_estimated": True}, "Across the cut, estimated (straight-through), it would be"),
         ({"bridged": None, "no_bridge": "it is text"}, "No gradient across the cut: it is text."),
         ({"not_tried": "not tried: too slow"}, "Fixes were not tried: too slow."),

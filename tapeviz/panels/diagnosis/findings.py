@@ -14,7 +14,7 @@ from ...analysis.alike import SourceResult, same_words, shared_title
 from ...analysis.inside_words import runs_words, words_about_values
 from ...analysis.model import ExplainedError, Finding, Fix, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
-from ...analysis.rounds.round_words import numbers_words, series_words
+from ...analysis.rounds.round_words import numbers_words, rounds_words, series_words
 from ...analysis.status import joint_word, round_word, word_of
 from ...canvas.tips import plain_tip
 from ...document import Document
@@ -153,7 +153,7 @@ class FindingCard(Card):
         if numbers:
             self.add_words(numbers, "muted")
         if np.isfinite(series.shown).any():
-            marked = [n for n, status in enumerate(series.statuses, 1) if status != series.usual]
+            marked = [n for n, s in enumerate(series.statuses, 1) if s not in ("flows", None)]
             self.line = Sparkline(series.shown, marked, self._theme.gradient, self._theme)
             self.line.setAccessibleName(f"{self.title} by round")
             self.line.round_picked.connect(self._show_round)
@@ -213,11 +213,16 @@ class FindingCard(Card):
         row.addWidget(self._apply)
 
     def _add_special(self, site: CallSite, series: SourceSeries) -> None:
-        """A link to each round in which something begins that is not so in most rounds."""
-        rounds = series.begins_anew() if series.is_troubled else site.special
+        """A link to each round in which the trouble begins or ends; where all flows, words about
+        the rounds of another shape, which the strip above the graph marks."""
+        if not series.is_troubled:
+            if site.odd_shapes:
+                rounds = rounds_words(site.odd_shapes, len(site))
+                self.add_words(f"Of another shape {rounds}", "muted")
+            return
         links = [
             (f"Round {number}", partial(self._show_round, number), "Show this round")
-            for number in rounds[:MOST_SPECIAL]
+            for number in series.begins_anew()[:MOST_SPECIAL]
         ]
         for start in range(0, len(links), SPECIAL_IN_ROW):
             self.add_links(*links[start : start + SPECIAL_IN_ROW])
@@ -254,6 +259,7 @@ class FindingCard(Card):
         self.column.addWidget(rule())
         heading = bridge_heading(finding)
         trust = trust_words(finding)
+        trust = trust[:1].upper() + trust[1:]
         if value is not None:
             self._add_array(value, trust, heading)
         else:

@@ -24,6 +24,8 @@ ROOMY = 560
 WIDE = 480
 """and of width from which a single row has room for the numbers."""
 
+BETWEEN = "   "
+"""Between two numbers of the strip."""
 LEAST_SLIDER = 96
 """Px of width that the slider keeps in a single row."""
 
@@ -43,7 +45,7 @@ class RoundStrip(QFrame):
         self.number = plain_label(name="roundNumber")
         self.total = plain_label(name="muted")
         self.trouble = ShortLabel("roundTrouble")
-        self.numbers = ShortLabel("muted")
+        self.numbers = ShortLabel("muted", between=BETWEEN)
         self.numbers.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.slider = RoundSlider(theme)
         self.slider.valueChanged.connect(document.select_round)
@@ -155,4 +157,4 @@ def numbers_of_round(site: CallSite, number: int) -> str:
             parts.append(f"‖∂{series.source}‖ {shown}")
     if len(site.sources) > MOST_NORMS:
         parts.append("…")
-    return "   ".join(parts)
+    return BETWEEN.join(parts)

@@ -122,7 +122,7 @@ class Histogram(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        self.words = ShortLabel("faint")
+        self.words = ShortLabel("faint", between=", ")
         self.plot = ThemedPlot(theme)
         self.plot.setMouseEnabled(False, False)
         self.plot.hideAxis("left")
