@@ -162,7 +162,7 @@ class Window(QMainWindow):
         document.question_changed.connect(self._turn_to_question)
         document.step_changed.connect(self._turn_to_steps)
         document.comparing.changed.connect(self._turn_to_comparison)
-        self.top_bar.searched.connect(self.graph.reveal)
+        self.top_bar.searched.connect(self.graph.show_found)
         self.diagnosis.apply_requested.connect(self.apply_fix)
         self.graph.stale.run_requested.connect(lambda: self.run())
         self.source.editor.menu_requested.connect(self._fill_context_menu)

@@ -38,7 +38,7 @@ from ..scene.model import Scene
 from ..scene.parts.boxes import minus_rect, plus_rect
 from ..scene.parts.frames import button_at
 from ..scene.theme import Theme
-from .camera import Camera
+from .camera import COMFORT, Camera
 from .item import SceneItem
 from .prepared import Prepared
 from .tips import show_tip
@@ -224,6 +224,19 @@ class GraphView(QGraphicsView):
         self.follows_fit = False
         around = Rect(bounds.x, bounds.y, bounds.width + 160, bounds.height + 120)
         self.glide_to(self.camera.fitted(around, most=1.4))
+
+    def bring_into_sight(self, nodes: frozenset[str], least: float) -> None:
+        """Glide to some nodes no farther than needed, at the present scale; if that is below
+        ``least``, at the natural size."""
+        bounds = self.prepared.bounds_of(nodes)
+        if bounds is None:
+            return
+        self.follows_fit = False
+        at, camera = (bounds.x, bounds.y), self.camera
+        if camera.scale < least:
+            camera = camera.zoomed(COMFORT / camera.scale, camera.to_screen(at))
+        around = Rect(bounds.x, bounds.y, bounds.width + 40, bounds.height + 40)
+        self.glide_to(camera.holding(around, least, at))
 
     def keep_in_sight(self, nodes: frozenset[str]) -> None:
         """Glide to some nodes, if the middle of them is out of sight."""

@@ -41,6 +41,7 @@ class Stepping:
         document = self._document
         numbers = document.links.steps_of(document.selection.nodes)
         if not numbers:
+            document.say("The backward pass has no step at what is selected")
             return False
         now = document.step or 0
         self.go_to(next((number for number in numbers if number > now), numbers[0]))

@@ -314,6 +314,12 @@ class GraphPanel(Panel):
         self.view.keep_in_sight(self._selected)
         self._describe()
 
+    def show_found(self, nodes: frozenset[NodeId]) -> None:
+        """Bring what a search found into sight; the user's zoom stays if words can be read."""
+        is_one = self.document.comparing.both is None
+        found = nodes if is_one else frozenset(BEFORE + node for node in nodes)
+        self.view.bring_into_sight(found, ENOUGH * LEGIBLE)
+
     def reveal(self, nodes: frozenset[NodeId]) -> None:
         """Glide to nodes of the document's run, which is the first of two runs."""
         is_one = self.document.comparing.both is None

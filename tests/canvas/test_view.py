@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
@@ -154,6 +155,22 @@ def test_reveal_brings_nodes_into_sight(qtbot: QtBot, view: GraphView) -> None:
     assert abs(view.camera.y - 30_000) < 1
     view.keep_in_sight(frozenset(("n10",)))
     assert abs(view.camera.y - 1_000) < 1
+
+
+def test_what_is_searched_comes_into_sight_at_the_zoom_that_the_user_chose(
+    qtbot: QtBot, view: GraphView
+) -> None:
+    node = frozenset(("n300",))
+    for scale in (0.9, 2.0):
+        view.move_camera(replace(view.camera, x=0.0, y=0.0, scale=scale))
+        view.bring_into_sight(node, 0.7)
+        assert view.camera.scale == scale
+        bounds = view.prepared.bounds_of(node)
+        assert bounds is not None
+        assert view.camera.sight.contains(bounds)
+    view.move_camera(replace(view.camera, scale=0.1))
+    view.bring_into_sight(node, 0.7)
+    assert view.camera.scale == 1.0
 
 
 def test_a_glide_ends_where_it_should(qtbot: QtBot, view: GraphView) -> None:
