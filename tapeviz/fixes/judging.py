@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..analysis.causes.nonfinite import Nonfinite
 from ..analysis.model import Diagnosis, Finding
 from ..trace.model import Array, TensorId, Trace
 from .model import Edit
@@ -118,8 +119,15 @@ def has_same_numbers(before: Outcome, after: Outcome, key: FindingKey, edit: Edi
     is_new_slope = edit.is_estimate and old.cause is not None and old.cause.kind in _WITHOUT_SLOPE
     is_another = has_other or is_new_slope or bool(edit.parts)
     agrees = is_another or _agrees(before, old, after, new)
-    may_differ = edit.is_estimate or edit.has_other_value
+    may_differ = edit.is_estimate or edit.has_other_value or _had_nonfinite_values(old)
     return agrees and (may_differ or has_same_targets(before, after, key))
+
+
+def _had_nonfinite_values(finding: Finding) -> bool:
+    """Whether an op gave or got NaN or infinity already on the way to the target, which may have
+    been masked there."""
+    evidence = finding.cause.evidence if finding.cause is not None else None
+    return isinstance(evidence, Nonfinite) and evidence.how in ("input", "output", "forward")
 
 
 def _agrees(before: Outcome, old: Finding, after: Outcome, new: Finding) -> bool:

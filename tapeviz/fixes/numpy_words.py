@@ -145,6 +145,21 @@ def _interpolated(source: ParsedSource, call: cst.Call) -> str:
     return f"(lambda x, xp, fp: fp[0] + {rest})({given})"
 
 
+def interpolated_by(source: ParsedSource, call: cst.Call) -> Callable[[cst.Call], str] | None:
+    """The code for a call of what was made by ``scipy.interpolate.interp1d(xs, ys)``."""
+    made = source.bound_to(call.func) if isinstance(call.func, cst.Name) else None
+    if not isinstance(made, cst.Call) or dotted(made.func) != "scipy.interpolate.interp1d":
+        return None
+    points = [arg for arg in made.args if arg.keyword is None][:2]
+    return lambda old: _interpolated(source, old.with_changes(args=[*old.args[:1], *points]))
+
+
+def solved_vector(source: ParsedSource, call: cst.Call) -> str:
+    """``np.linalg.solve(a, b)`` of a vector, which TensorFlow asks to be a column."""
+    tf, a, b = source.tf, _given(source, call, 0, "a"), _given(source, call, 1, "b")
+    return f"{tf}.linalg.solve({a}, {b}[:, {tf}.newaxis])[:, 0]"
+
+
 def _area(source: ParsedSource, call: cst.Call) -> str:
     y, x, width = (_given(source, call, *at) for at in ((0, "y"), (1, "x"), (2, "dx")))
     width = f" * ({x}[1:] - {x}[:-1])" if x else f" * {width}" if width else ""
@@ -246,6 +261,14 @@ METHODS = {
     "astype": "{tf}.cast({x}, {dtype})",
     "copy": "{tf}.identity({x})",
     "clip": "{tf}.clip_by_value({x}{more})",
+    "cumsum": "{tf}.cumsum({x}{more})",
+    "cumprod": "{tf}.math.cumprod({x}{more})",
+    "trace": "{tf}.linalg.trace({x})",
+    "ptp": "({tf}.reduce_max({x}) - {tf}.reduce_min({x}))",
+    **{
+        name: f"{{tf}}.experimental.numpy.{name}({{x}}{{more}})"
+        for name in ("diagonal", "swapaxes")
+    },
 }
 # What hands a value to Python or NumPy: of a method the object stays, of a function its argument.
 LEAVING_METHODS = frozenset(("numpy", "item", "tolist", "__float__", "__array__"))

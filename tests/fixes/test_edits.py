@@ -1088,6 +1088,35 @@ layer.trainable_variables], layer.non_trainable_variables, x)[0]
         tape.gradient(loss, w)
         """,
     ),
+    (
+        "left-tensorflow",
+        2,
+        """
+        def heat(u):
+            u = u.numpy()
+            for _ in range(4):
+                new = u.copy()
+                new[1:-1] += 0.1 * (u[2:] - u[:-2])
+                u = new
+            u[u < 0.0] = 0.0
+            return np.linalg.solve(a, u)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(heat(w))
+        tape.gradient(loss, w)
+        """,
+        """
+        def heat(u):
+            for _ in range(4):
+                new = tf.identity(u)
+                new = tf.concat([new[:1], new[1:-1] + (0.1 * (u[2:] - u[:-2])), new[-1:]], 0)
+                u = new
+            u = tf.where(u < 0.0, 0.0, u)
+            return tf.linalg.solve(a, u)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(heat(w))
+        tape.gradient(loss, w)
+        """,
+    ),
 ]
 
 

@@ -17,6 +17,43 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "arrays of another precision, picked by arrays": (
+        """
+        k = tf.Variable(0.5)
+        ts, places = np.array([0.0, 1.0, 2.0]), np.array([0, 2])
+        def area(k):
+            y = k.numpy() * ts + np.sqrt(ts)
+            return (y[places] * np.exp(0.0 * ts)[places]).sum()
+        with tf.GradientTape() as tape:
+            loss = tf.constant(area(k))
+        tape.gradient(loss, k)
+        """,
+        "tf.experimental.numpy.experimental_enable_numpy_behavior()",
+        2.0,
+    ),
+    "words that are counted": (
+        """
+        w = tf.Variable([[0.0, 0.0], [0.0, 0.0]])
+        with tf.GradientTape() as tape:
+            words = tf.argmax(w, axis=-1)
+            loss = tf.reduce_sum(tf.cast(tf.math.bincount(words, minlength=2), tf.float32)[0])
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum(tf.cast(tf.reduce_sum(tf.reshape(tf.nn.softmax(w), [-1, 2]), axis=0)"
+        ", tf.float32)[0])",
+        [[0.25, -0.25], [0.25, -0.25]],
+    ),
+    "values that were masked after they were NaN": (
+        """
+        w = tf.Variable([0.0, 1.0])
+        with tf.GradientTape() as tape:
+            h = tf.reduce_sum(w * tf.math.log(w))
+            loss = tf.where(tf.math.is_nan(h), 0.0, h) + tf.reduce_sum(w)
+        tape.gradient(loss, w)
+        """,
+        "h = tf.reduce_sum(tf.math.xlogy(w, w))",
+        [1.0, 2.0],
+    ),
     "a place that a function returns": (
         """
         anchors = tf.constant([[1.0], [3.0]])

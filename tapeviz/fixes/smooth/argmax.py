@@ -63,6 +63,8 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
         for user in one_hot:
             plan.replace(user, soft)
         return True
+    if shape and shape[-1] is not None and _count_softly(plan, made, soft, shape[-1]):
+        return True
     for user in _users(source, made):
         weights = argument(user, 0, "params")
         if table := embeddings_of(source, user):
@@ -212,6 +214,21 @@ def _outermost(source: ParsedSource, call: cst.BaseExpression) -> cst.BaseExpres
 ONE_HOT = ("one_hot", "to_categorical")
 
 _PASSING = ("int", "numpy", "item", "to_int32", "squeeze")
+
+
+def _count_softly(plan: Plan, made: cst.BaseExpression, soft: str, classes: int) -> bool:
+    """``bincount(argmax)`` and ``unsorted_segment_sum(data, argmax, n)`` → sums of probabilities,
+    and of what they weigh."""
+    source, tf = plan.source, plan.source.tf
+    rows = f"{tf}.reshape({soft}, [-1, {classes}])"
+    for user in _users(source, made):
+        data = argument(user, 0, "data")
+        if called_name(user) == "bincount":
+            plan.replace(user, f"{tf}.reduce_sum({rows}, axis=0)")
+        elif called_name(user) == "unsorted_segment_sum" and data is not None:
+            values = source.code(data.value)
+            plan.replace(user, f"{tf}.tensordot({rows}, {values}, [[0], [0]])")
+    return bool(plan.changes)
 
 
 def _soften_confusion(

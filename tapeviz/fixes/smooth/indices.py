@@ -311,7 +311,8 @@ def weigh_picked(case: FixCase) -> Iterator[Edit]:
                 continue
             picked, given, is_float = gathered
             batch = f", batch_dims={given - 1}" if given > 1 else ""
-            weight = f"{tf}.sigmoid({tf}.gather({s}, {i}{batch}))"
+            sign = "-" if _picks_smallest(source, chosen) else ""
+            weight = f"{tf}.sigmoid({sign}{tf}.gather({s}, {i}{batch}))"
             if picked > given:
                 weight += f"[..., {', '.join([f'{tf}.newaxis'] * (picked - given))}]"
             taken = code(call) if is_float else f"{tf}.cast({code(call)}, {tf}.float32)"
@@ -319,6 +320,15 @@ def weigh_picked(case: FixCase) -> Iterator[Edit]:
         if plan.changes:
             title = "Estimate: weigh what is picked by a sigmoid of its score"
             yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _picks_smallest(source: ParsedSource, chosen: cst.Call) -> bool:
+    """Whether the first places of an ascending ``tf.argsort`` are taken: by ``[:k]``."""
+    direction, sliced = argument(chosen, 2, "direction"), source.parent(chosen)
+    is_down = direction is not None and "DESC" in source.code(direction.value)
+    last = sliced.slice[-1].slice if isinstance(sliced, cst.Subscript) else None
+    is_from_end = isinstance(last, cst.Slice) and last.lower is not None
+    return called_name(chosen) == "argsort" and not is_down and not is_from_end
 
 
 def _positions_of(source: ParsedSource, chosen: cst.Call) -> set[str]:
