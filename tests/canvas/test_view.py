@@ -160,6 +160,7 @@ def test_reveal_brings_nodes_into_sight(qtbot: QtBot, view: GraphView) -> None:
 def test_what_is_searched_comes_into_sight_at_the_zoom_that_the_user_chose(
     qtbot: QtBot, view: GraphView
 ) -> None:
+    view.set_scene(chain(400))
     node = frozenset(("n300",))
     for scale in (0.9, 2.0):
         view.move_camera(replace(view.camera, x=0.0, y=0.0, scale=scale))
