@@ -283,6 +283,33 @@ def test_loops_inside_of_loops() -> None:
     assert carried == {("op", "Exp")}
 
 
+def test_the_stretches_of_an_interrupted_block_are_named_by_their_first_layers() -> None:
+    s = Script()
+    tape = s.tape()
+    y = x = s.tensor((1,), name="x")
+    s.watch(tape, x)
+    layers = [
+        "conv",
+        "drop",
+        "conv_1",
+        "conv_2",
+        "conv_transpose",
+        "drop_1",
+        "conv_3",
+        "drop_2",
+        "conv_4",
+        "conv_5",
+    ]
+    for layer in layers:
+        for kind in ("MatMul", "Add", "Relu", "Mul"):
+            y = s.op(kind, [y], (1,), line=3, scope=f"model/{layer}")
+    with s.call(tape, [y], [x]) as results:
+        results.append(0)
+    groups = grow(build(s.trace()), s.trace()).groups.values()
+    titles = [group.title for group in groups if group.parent == "model"]
+    assert titles == ["conv", "drop", "conv_1 …", "drop_1", "conv_3", "drop_2", "conv_4 …"]
+
+
 def test_a_large_graph_opens_within_forty_boxes() -> None:
     s = Script()
     tape = s.tape()

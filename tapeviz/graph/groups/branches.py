@@ -73,6 +73,21 @@ def plant(root: Branch, ops: Sequence[Op], trace: Trace, kinds: frozenset[str] |
             stack.append(branch)
         del stack[depth + 1 :]
         stack[-1].children.append(number)
+    _tell_blocks_apart(root)
+
+
+def _tell_blocks_apart(root: Branch) -> None:
+    """Name the stretches of a block that other layers interrupt each by its first layer: of a model
+    with ``conv2d``, ``dropout``, ``conv2d_1``, ``conv2d_transpose`` not all are ``conv2d``."""
+    for branch in inner_first(root):
+        blocks: dict[str, list[Branch]] = {}
+        for child in branch.children:
+            if isinstance(child, Branch) and child.key == ("layer", child.title):
+                blocks.setdefault(child.title, []).append(child)
+        for stretch in (part for parts in blocks.values() if len(parts) > 1 for part in parts):
+            first = stretch.children[0]
+            if isinstance(first, Branch) and first.kind == "layer":
+                stretch.title = f"{first.title} …" if len(stretch.children) > 1 else first.title
 
 
 def _inner_call(trace: Trace, call: Call | None) -> Iterator[Level]:
