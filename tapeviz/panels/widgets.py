@@ -37,7 +37,8 @@ def plain_label(text: str = "", name: str = "", wraps: bool = False) -> QLabel:
 class ShortLabel(QLabel):
     """A line of plain text that is shortened if there is no room; the tooltip has all of it.
 
-    ``between``: what stands between parts of the text; its last parts are left out as a whole.
+    ``between``: what stands between parts of the text; its last parts are left out as a whole,
+    with ``more`` in their place.
     """
 
     def __init__(
@@ -45,10 +46,11 @@ class ShortLabel(QLabel):
         name: str = "",
         elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
         between: str = "",
+        more: str = "",
     ) -> None:
         super().__init__()
         self._elide = elide
-        self._between = between
+        self._between, self._more = between, more
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setObjectName(name)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -59,11 +61,12 @@ class ShortLabel(QLabel):
     @property
     def shown(self) -> str:
         """The text as far as there is room."""
-        metrics, text = self.fontMetrics(), self.text()
+        metrics, text, more = self.fontMetrics(), self.text(), ""
         while self._between and self._between in text:
-            if metrics.horizontalAdvance(text) <= self.width():
-                return text
-            text = text.rpartition(self._between)[0]
+            if metrics.horizontalAdvance(text + more) <= self.width():
+                return text + more
+            text, more = text.rpartition(self._between)[0], self._more
+        text += more
         return metrics.elidedText(text, self._elide, self.width())
 
     def setText(self, text: str) -> None:

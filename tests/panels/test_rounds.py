@@ -27,6 +27,7 @@ from tapeviz.panels.rounds.panel import OverTimePanel
 from tapeviz.panels.rounds.sparkline import drawn_rounds
 from tapeviz.panels.rounds.strip import LEAST_SLIDER
 from tapeviz.panels.source.line_marks import marks_of
+from tapeviz.panels.widgets import ShortLabel
 from tapeviz.trace.file import load
 from tapeviz.trace.model import TensorId, Trace
 from tests.document.sample import SamplePipeline
@@ -215,6 +216,19 @@ def test_over_time_plots_what_the_rounds_gave(qtbot: QtBot, loop: Document, ligh
     assert loop.round == 1
     loop._keep_diagnosis(nan_from(loop.diagnosis, 2))
     assert "NaN from round 2 on" in panel.words.text()
+
+
+def test_words_are_left_out_whole(qtbot: QtBot) -> None:
+    label = ShortLabel(between=" · ", more=" …")
+    qtbot.addWidget(label)
+    label.setText("∂w None · ∂b None · ∂c None")
+    width = label.fontMetrics().horizontalAdvance
+    for room, shown in (
+        (label.text(), label.text()),
+        ("∂w None · ∂b None …", "∂w None · ∂b None …"),
+    ):
+        label.resize(width(room) + 2, 20)
+        assert label.shown == shown
 
 
 def test_a_single_call_has_no_strip_and_nothing_over_time(

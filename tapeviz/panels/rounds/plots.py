@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics
 
 from ...analysis.rounds.call_sites import CallSite, Numbers
 from ...analysis.rounds.over_time import TurnShares
@@ -23,7 +24,12 @@ LONGEST_NAME = 22
 LEGEND_ROW, LEGEND_EDGE, AXIS = 20, 14, 50
 """Px of height: a row of names, the edges around them, and the axis with its words."""
 ROOM_FOR_LEGEND = (330, 150)
-LEGEND_COLUMNS = 3
+LEGEND_COLUMNS, LEGEND_SAMPLE, LEGEND_TEXT = 3, 44, 11
+"""Columns of names at most; px of width of a sample with its margins, and of height of a name."""
+LEGEND_PART = 0.5
+"""The part of the plot's height that the legend takes at most."""
+FEW_ROUNDS = 12
+"""So many rounds at most each have a number on the axis, whatever the width."""
 
 
 class PlotByRound(ThemedPlot):
@@ -49,6 +55,8 @@ class PlotByRound(ThemedPlot):
             self._site = site
             self.clear()
             self.draw(site)
+            every = [(float(n), str(n)) for n in range(1, len(site) + 1)]
+            self.getAxis("bottom").setTicks([every] if len(site) <= FEW_ROUNDS else None)
             self._here = pg.InfiniteLine(0, pen=pg.mkPen(self._theme.text, width=1.2))
             self.addItem(self._here)
         self._here.setValue(number)
@@ -66,7 +74,9 @@ class RoundPlot(PlotByRound):
     """The norm of each source's gradient, and the value of the target."""
 
     def __init__(self, theme: Theme) -> None:
-        self._drawn: tuple[Numbers, bool, int] | None = None
+        self._drawn: tuple[Numbers, bool] | None = None
+        self._named: list[tuple[Any, str]] = []
+        """(pen, name) of each line."""
         super().__init__(theme)
         self.setAccessibleName("Norms of the gradients by round")
 
@@ -78,33 +88,32 @@ class RoundPlot(PlotByRound):
         table = np.stack([*(series.norms for series in series), site.target_values])
         is_log = spans_decades(table)
         self.setLogMode(y=is_log)
-        legend = self._new_legend()
+        self._named = []
         rounds = np.arange(1.0, len(site) + 1)
         pen = pg.mkPen(theme.accent, width=2)
         if np.isfinite(site.target_values).any():
             self._line(rounds, site.target_values, pen, is_log)
-            legend.addItem(pg.PlotDataItem(pen=pen), site.target)
+            self._named.append((pen, site.target))
         for place, each in enumerate(series):
             tone = mix(theme.gradient, theme.text_muted, place / max(len(series), 2))
             pen = pg.mkPen(tone, width=1.6, style=_DASHES[place % len(_DASHES)])
             self._line(rounds, each.norms, pen, is_log)
-            legend.addItem(pg.PlotDataItem(pen=pen), f"‖∂{shortened(each.source)}‖")
+            self._named.append((pen, f"‖∂{shortened(each.source)}‖"))
         for number in site.special:
             self.addItem(pg.InfiniteLine(number, pen=pg.mkPen(theme.trouble, style=_DASHES[2])))
         self.setXRange(1, max(len(site), 2), padding=0.02)
-        self._drawn = table, is_log, len(series) + 1
-        self._leave_room(*self._drawn)
+        self._drawn = table, is_log
+        self._leave_room(*self._drawn, self._fill_legend())
         self.getAxis("bottom").setLabel("round", color=theme.text_muted)
 
-    def _leave_room(self, table: Numbers, is_log: bool, names: int) -> None:
-        """The legend stands above the lines."""
+    def _leave_room(self, table: Numbers, is_log: bool, rows: int) -> None:
+        """A legend of so many rows stands above the lines."""
         shown = scaled(table) if is_log else table
         known = shown[np.isfinite(shown)]
         low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
         span = (high - low) or abs(high) or 1.0
-        rows = -(-names // LEGEND_COLUMNS)
-        part = min((LEGEND_ROW * rows + LEGEND_EDGE) / max(self.height() - AXIS, 1), 0.55)
-        above = part / (1 - part) if self._has_room else 0.04
+        part = (LEGEND_ROW * rows + LEGEND_EDGE) / max(self.height() - AXIS, 1)
+        above = part / (1 - part) if rows else 0.04
         self.setYRange(low - 0.04 * span, high + above * span, padding=0)
 
     def _line(self, rounds: Numbers, numbers: Numbers, pen: Any, is_log: bool) -> None:
@@ -120,11 +129,27 @@ class RoundPlot(PlotByRound):
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
-        legend = self.getPlotItem().legend if self.getPlotItem() is not None else None
-        if legend is not None:
-            legend.setVisible(self._has_room)
         if self._drawn is not None:  # it may have been drawn while it could not be seen
-            self._leave_room(*self._drawn)
+            self._leave_room(*self._drawn, self._fill_legend())
+
+    def _fill_legend(self) -> int:
+        """Name as many lines as there is room for above them; gives the number of rows."""
+        legend = self._new_legend()
+        names = [name for _, name in self._named]
+        rows = int((LEGEND_PART * (self.height() - AXIS) - LEGEND_EDGE) // LEGEND_ROW)
+        if not (self._has_room and names and rows > 0):
+            return 0
+        font = QFont(self.font())
+        font.setPixelSize(LEGEND_TEXT)
+        widest = max(map(QFontMetrics(font).horizontalAdvance, names)) + LEGEND_SAMPLE
+        columns = int(min(max((self.width() - AXIS) // widest, 1), LEGEND_COLUMNS))
+        shown = self._named if len(names) <= rows * columns else self._named[: rows * columns - 1]
+        legend.setColumnCount(columns)
+        for pen, name in shown:
+            legend.addItem(pg.PlotDataItem(pen=pen), name)
+        if len(shown) < len(names):
+            legend.addItem(pg.PlotDataItem(pen=None), f"and {len(names) - len(shown)} more")
+        return -(-min(len(shown) + 1, len(names)) // columns)
 
     def _new_legend(self) -> Any:
         item = self.getPlotItem()
@@ -132,9 +157,7 @@ class RoundPlot(PlotByRound):
             item.legend.scene().removeItem(item.legend)
             item.legend = None
         legend = item.addLegend(offset=(-8, 6), labelTextColor=self._theme.text_muted)
-        legend.setLabelTextSize("11px")
-        legend.setColumnCount(LEGEND_COLUMNS)
-        legend.setVisible(self._has_room)
+        legend.setLabelTextSize(f"{LEGEND_TEXT}px")
         return legend
 
 

@@ -44,7 +44,7 @@ class RoundStrip(QFrame):
         self.forward.clicked.connect(lambda: document.select_round(document.round + 1))
         self.number = plain_label(name="roundNumber")
         self.total = plain_label(name="muted")
-        self.trouble = ShortLabel("roundTrouble", between=" · ")
+        self.trouble = ShortLabel("roundTrouble", between=" · ", more=" …")
         self.numbers = ShortLabel("muted", between=BETWEEN)
         self.numbers.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.slider = RoundSlider(theme)
