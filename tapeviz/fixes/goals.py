@@ -53,13 +53,16 @@ class FixGoal:
 
         Those that mend some rounds only, or give nothing but zeros, stand where no others are; one
         that changes more lines than another of them, and these among them, is left out, as is one
-        that does something more than another.
+        that does something more than another. Of NaN only what leaves the fewest zeros mends it.
         """
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
         kept = sorted(self.kept, key=lambda each: rank.get(each.edit.new_text, len(rank)))
         whole = [each for each in kept if not each.is_partial] or kept
         telling = [each for each in whole if not _are_zeros(each.values.values())]
         best = telling or whole[:MOST_KEPT]
+        if self.cause is not None and self.cause.kind == "nonfinite":
+            zeros = [_zeros_in(each.values.values()) for each in best]
+            best = [each for each, count in zip(best, zeros, strict=True) if count == min(zeros)]
         alone = {each.edit.title.lower() for each in best}
         best = [each for each in best if not _has_more_than(each.edit, alone)]
         changed = [_changed_lines(text, each.edit.new_text) for each in best]
@@ -108,6 +111,11 @@ def _has_more_than(edit: Edit, titles: set[str]) -> bool:
 
 def _changed_lines(old: str, new: str) -> frozenset[str]:
     return frozenset(line.strip() for line in {*new.split("\n")} ^ {*old.split("\n")})
+
+
+def _zeros_in(values: Iterable[Array | None]) -> int:
+    known = (value for value in values if value is not None and value.dtype.kind in "fc")
+    return sum(value.size - int(np.count_nonzero(value)) for value in known)
 
 
 def _are_zeros(values: Iterable[Array | None]) -> bool:

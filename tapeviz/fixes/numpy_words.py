@@ -91,7 +91,18 @@ FUNCTIONS = {
     "float32": "{tf}.cast({a}, {tf}.float32)",
     "float64": "{tf}.cast({a}, {tf}.float64)",
     "float16": "{tf}.cast({a}, {tf}.float16)",
-    "fft.fft": "{tf}.signal.fft({tf}.cast({a}, {tf}.complex64))",
+    **{
+        f"fft.{name}": f"{{tf}}.signal.{name}({{tf}}.cast({{a}}, {{tf}}.complex64))"
+        for name in ("fft", "ifft")
+    },
+    "fft.fft2": "{tf}.signal.fft2d({tf}.cast({a}, {tf}.complex64))",
+    "fft.ifft2": "{tf}.signal.ifft2d({tf}.cast({a}, {tf}.complex64))",
+    "fft.rfft": "{tf}.signal.rfft({a})",
+    "fft.irfft": "{tf}.signal.irfft({a})",
+    "fft.rfft2": "{tf}.signal.rfft2d({a})",
+    "real": "{tf}.math.real({a})",
+    "imag": "{tf}.math.imag({a})",
+    "angle": "{tf}.math.angle({a})",
 }
 
 

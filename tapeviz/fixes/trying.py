@@ -377,7 +377,8 @@ class _Trials:
             return
         call = after.diagnosis.calls[key[0]].call
         case = FixCase(after.trace, call, finding, cause, source)
-        for second in list(distinct(edits_for(case), trial.text))[:2]:
+        seconds = {each.title: each for each in reversed([*distinct(edits_for(case), trial.text)])}
+        for second in [*reversed(seconds.values())][:2]:
             self._offer(goal, edit.followed_by(second, second.new_text), trial.depth + 1)
 
 

@@ -174,6 +174,17 @@ CASES = (
         """,
     ),
     case(
+        "argmax beside a value that is stopped on purpose",
+        "not-differentiable",
+        """
+        w = tf.Variable([[0.5, -0.3]])
+        with tf.GradientTape() as t:
+            best = tf.cast(tf.argmax(w, axis=1), tf.float32)  # cut
+            loss = tf.square(tf.stop_gradient(1.0 + tf.reduce_max(w)) - best)
+        t.gradient(loss, w)
+        """,
+    ),
+    case(
         "stop_gradient on one of two ways",
         None,
         """

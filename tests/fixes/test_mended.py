@@ -17,6 +17,22 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "the steps of an optimizer on plain variables, in a loop": (
+        """
+        rate, w = tf.Variable(0.25), tf.Variable(2.0)
+        optimizer = tf.keras.optimizers.SGD(1.0)
+        with tf.GradientTape() as tape:
+            for _ in range(2):
+                with tf.GradientTape() as inner:
+                    inner_loss = w ** 2
+                step = inner.gradient(inner_loss, w)
+                optimizer.apply_gradients([(rate * step, w)])
+            loss = 3.0 + w
+        tape.gradient(loss, rate)
+        """,
+        "inner_loss = new_weights[0] ** 2",
+        -4.0,
+    ),
     "arrays of another precision, picked by arrays": (
         """
         k = tf.Variable(0.5)

@@ -20,6 +20,7 @@ from ..status import is_zero
 from .not_connected import unconnected
 from .outside_tape import OutsideTape, with_computed_again
 from .questions import EdgeUnderTest, MadeZero, Unlinked, Unwatched, used_in
+from .stop_gradient import StopGradient
 from .table import CAUSES, first_cause
 from .zeros import MultipliedByZero, Saturated, clipped_to_zero, suspect_inside
 
@@ -107,12 +108,25 @@ class CutPaths:
         )
         is_alone = deciding is not None
         if deciding is None:
-            deciding = self._deciding_kind(edges, ordered) or ordered[0][0]
+            beside = self._deciding_beside_stops(edges, ordered)
+            deciding = beside or self._deciding_kind(edges, ordered) or ordered[0][0]
         merged = {key: _merge([causes[edge] for edge in closed]) for key, closed in ordered}
         first = _first_outside(merged, deciding)
         if not is_alone:
             first = replace(first, is_alone=False)
         return (first, *(cause for key, cause in merged.items() if key != (first.kind, first.line)))
+
+    def _deciding_beside_stops(
+        self, edges: EdgesInto, ordered: list[tuple[tuple[str, int], list[DataEdge]]]
+    ) -> tuple[str, int] | None:
+        """The first cut that is enough on the ways beside a ``tf.stop_gradient``: that one is there
+        on purpose, as around the target value of a temporal difference."""
+        stops = {edge for edge, cause in self._causes.items() if _is_stop(cause)}
+        if not stops or self._stops(edges, stops):
+            return None
+        rest = _without(edges, stops.__contains__)
+        others = (each for each in ordered if not stops.intersection(each[1]))
+        return next((key for key, closed in others if self._stops(rest, closed)), None)
 
     def _deciding_kind(
         self, edges: EdgesInto, ordered: list[tuple[tuple[str, int], list[DataEdge]]]
@@ -136,6 +150,10 @@ class CutPaths:
             seen.add(position)
             waiting.extend(edge.start for edge in edges.get(position, ()) if edge not in shut)
         return not any(start in seen for start in self._starts)
+
+
+def _is_stop(cause: Cause) -> bool:
+    return isinstance(cause.evidence, StopGradient)
 
 
 def _beside_a_cut(

@@ -207,19 +207,25 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
             made = made.args[0].value if place is not None else None
         if isinstance(made, (cst.ListComp, cst.GeneratorExp)) and place is not None:
             return _uncast_each(source, made, place)
-        x = uncast(source, made) if isinstance(made, cst.Call) else ""
+        x = uncast(source, made) if isinstance(made, (cst.Call, cst.BinaryOperation)) else ""
         return f"{x}[{place}]" if x and place is not None else x
     if isinstance(node, cst.Subscript):
         x = uncast(source, node.value)
         return x + source.code(node).removeprefix(source.code(node.value)) if x else ""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.right, cst.Integer):
+        x = uncast(source, node.left)  # n + 1
+        return f"{x}{source.code(node).removeprefix(source.code(node.left))}" if x else ""
     if not isinstance(node, cst.Call) or not node.args:
         return ""
     inner = node.args[0].value
+    if called_name(node) == "reduce_sum":
+        x = uncast(source, inner)
+        return f"{source.tf}.reduce_sum({x}{_rest(source, node)})" if x else ""
     if called_name(node) in ("stack", "concat") and isinstance(inner, (cst.List, cst.Tuple)):
         each = [uncast(source, element.value) for element in inner.elements]
-        rest = "".join(f", {source.code(arg)}".rstrip(", ") for arg in node.args[1:])
         name = called_name(node)
-        return f"{source.tf}.{name}([{', '.join(each)}]{rest})" if all(each) else ""
+        text = f"{source.tf}.{name}([{', '.join(each)}]{_rest(source, node)})"
+        return text if all(each) else ""
     if called_name(node) in ("clip_by_value", "minimum", "maximum"):
         x = uncast(source, inner)
         bounds = "".join(f", {source.code(arg.value)}" for arg in node.args[1:])
@@ -240,9 +246,8 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
         return ""
     while isinstance(inner, cst.Call) and (inside := _without_rounding(inner)) is not None:
         inner = inside
-    if isinstance(inner, cst.Call) and called_name(inner) in _WHOLE:
-        return ""
-    return source.code(enclosed(inner))
+    is_whole = isinstance(inner, cst.Call) and called_name(inner) in _WHOLE
+    return "" if is_whole or isinstance(inner, cst.Comparison) else source.code(enclosed(inner))
 
 
 def searches_edges(source: ParsedSource, node: cst.BaseExpression) -> bool:
@@ -280,6 +285,11 @@ def _uncast_each(source: ParsedSource, each: cst.BaseComp, place: int) -> str:
     name = dotted(each.for_in.target)
     is_each = inside and inside == name
     return f"{source.code(enclosed(values))}[{place}]" if is_each else ""
+
+
+def _rest(source: ParsedSource, call: cst.Call) -> str:
+    """The arguments after the first, with a comma in front of each."""
+    return "".join(f", {source.code(arg)}".rstrip(", ") for arg in call.args[1:])
 
 
 def _without_rounding(call: cst.Call) -> cst.BaseExpression | None:

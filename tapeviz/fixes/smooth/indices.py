@@ -137,6 +137,7 @@ _OF_WHOLE_NUMBERS = frozenset(
         *("to_int32", "to_int64", "numpy", "item", "min", "max", "minimum", "maximum", "split"),
         *("floor", "ceil", "rint", "clip_by_value", "append", "shape", "zeros", "ones", "fill"),
         *("sequence_mask", "gather_nd", "scatter_nd", "tensor_scatter_nd_add", "repeat"),
+        *("reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod"),
     )
 )
 

@@ -22,6 +22,7 @@ from ..source import (
     called_name,
     dotted,
     header_nodes,
+    nodes_in,
     sole,
 )
 from .variables import constant_of
@@ -102,7 +103,10 @@ def begin_with_tensors(
     v = source.free_name("v")
     tensors = f"[{source.tf}.convert_to_tensor({v}) for {v} in {source.code(variables)}]"
     plan.before(loop, f"{new} = {tensors}")
-    watch_inside(plan, [loop], None, lambda asked: new if asked.deep_equals(variables) else "")
+    listed = variables.elements if isinstance(variables, (cst.List, cst.Tuple)) else ()
+    names = {source.code(each.value): f"{new}[{place}]" for place, each in enumerate(listed)}
+    names[source.code(variables)] = new
+    watch_inside(plan, [loop], None, lambda asked: names.get(source.code(asked), ""))
 
 
 def call_with_set_weights(case: FixCase) -> Iterator[Edit]:
@@ -256,15 +260,20 @@ def _steps_in_rounds(source: ParsedSource, step: _InnerStep) -> Iterator[Edit]:
     """The same for a step in each round of a loop; the variables are stepped, too."""
     rounds = rounds_around(source, step.statement, step.block)
     model = model_of_weights(source, step.variables)
-    if rounds is None or not model:
+    listed = step.variables.elements if isinstance(step.variables, (cst.List, cst.Tuple)) else ()
+    if rounds is None or not (model or listed):
         return
     plan = Plan(source)
     new = source.free_name("new_weights")
     begin_with_tensors(plan, rounds, step.variables, new)
     plan.after(step.statement, _stepped(source, step, new, new))
     rename_reads(plan, step.variables, new, rounds.statements)
-    plan.changes.pop(step.variables, None)  # what the optimizer steps
-    if call_with_weights(plan, model, new, rounds.statements):
+    count = call_with_weights(plan, model, new, rounds.statements) if model else 0
+    for place, element in enumerate(listed):
+        count += rename_reads(plan, element.value, f"{new}[{place}]", rounds.statements)
+    for written in nodes_in(step.statement):
+        plan.changes.pop(written, None)  # what the optimizer steps
+    if count:
         title = f"Take the inner steps on tensors, in {new} from round to round"
         yield Edit(title, plan.text(), is_estimate=True)
 

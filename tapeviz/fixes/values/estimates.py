@@ -80,7 +80,9 @@ def straight_through_names(case: FixCase) -> Iterator[Edit]:
     for found, made in _made_after(trace, cut, case.call.when):
         statement = source.statement(made.site.line)
         name = made.name
-        before = next((x for x, t in _made_before(trace, cut) if _are_alike(trace, t, found)), "")
+        is_text = any(trace.tensors[t].dtype == "string" for t in cut.outputs if t in trace.tensors)
+        known = _made_before(trace, cut)
+        before = next((x for x, t in known if _are_alike(trace, t, found, is_text)), "")
         if not before or before == name or not isinstance(statement, cst.SimpleStatementLine):
             continue
         plan = Plan(source)
@@ -115,17 +117,18 @@ def _made_before(trace: Trace, cut: Op) -> Iterator[tuple[str, TensorId]]:
         waiting += maker.inputs if maker is not None and not is_read else ()
 
 
-def _are_alike(trace: Trace, first: TensorId, second: TensorId) -> bool:
+def _are_alike(trace: Trace, first: TensorId, second: TensorId, is_text: bool = False) -> bool:
     """Whether two tensors of several real numbers have the same form, and differ by a tenth at
-    most: where the numbers are not kept, their norms."""
+    most: where the numbers are not kept, their norms. ``is_text``: one was written and read again,
+    and may be a number alone that differs by a thousandth."""
     x, y = trace.tensors.get(first), trace.tensors.get(second)
     if x is None or y is None or (x.shape, x.dtype) != (y.shape, y.dtype):
         return False
     a, b = trace.value(first), trace.value(second)
-    if "float" not in x.dtype or (x.size or 0) < 2:
+    if "float" not in x.dtype or ((x.size or 0) < 2 and not is_text):
         return False
     if a is not None and b is not None:
-        return bool(abs(a - b).max() <= 0.1 * abs(a).max())
+        return bool(abs(a - b).max() <= (1e-3 if is_text else 0.1) * abs(a).max())
     norms = [stats.norm or 0.0 for t in (first, second) if (stats := trace.stats(t)) is not None]
     return len(norms) == 2 and abs(norms[0] - norms[1]) <= 0.1 * norms[0]
 

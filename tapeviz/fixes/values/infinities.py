@@ -302,7 +302,9 @@ def away_from_edge(case: FixCase) -> Iterator[Edit]:
                 names.append("the power")
     if names:
         title = f"Keep the input of {names[0]} off the point where its slope is not finite"
-        yield Edit(title, plan.text())
+        # An angle of 0 becomes one of sqrt(2e-7).
+        is_angle = not {"acos", "asin"}.isdisjoint(names)
+        yield Edit(title, plan.text(), has_other_value=is_angle)
 
 
 def _keep_off(plan: Plan, node: cst.BaseExpression, form: str) -> None:

@@ -168,16 +168,25 @@ def _is_rebound(source: ParsedSource, value: cst.Call, number: cst.Arg) -> bool:
 
 
 def take_cast_away(case: FixCase) -> Iterator[Edit]:
-    """``tf.cast(x, tf.int32)`` → ``x``."""
+    """``tf.cast(x, tf.int32)`` → ``x``; then all casts like it, as of the images that a loss
+    compares."""
     source = case.source
-    plan = Plan(source)
-    for line in case.lines("integer"):
-        for call in source.calls(line, *_CASTS, _SCALING):
+    there = [
+        call for line in case.lines("integer") for call in source.calls(line, *_CASTS, _SCALING)
+    ]
+    names = {called_name(call) for call in there}
+    like = [call for call in all_of(source.module, cst.Call) if called_name(call) in names]
+    for calls in (there, like):
+        plan = Plan(source)
+        for call in calls:
             dtype = argument(call, 1, "dtype")
             if dtype is None or _is_integer(dtype.value):
                 plan.replace(call, partial(inner, source, call))
-    if plan.changes:
-        yield Edit("Stay with floats: take the cast away", plan.text(), is_estimate=True)
+        for most in all_of(source.module, cst.Arg) if _SCALING in names else ():
+            if most.keyword is not None and most.keyword.value == "max_val":
+                plan.replace(most.value, "1.0")  # the images are not scaled any more
+        if plan.changes:
+            yield Edit("Stay with floats: take the cast away", plan.text(), is_estimate=True)
 
 
 def _statement(case: FixCase) -> Statement | None:
