@@ -11,8 +11,10 @@ from tapeviz.graph.groups.levels import Level, OpLevels
 from tapeviz.graph.groups.shapes import Shapes, weigh
 from tapeviz.graph.groups.stretches import find_stretches
 from tapeviz.trace import events as e
+from tapeviz.trace.model import Op, OpId
+from tapeviz.trace.ops import OpDescription
 
-from ..traces import Script, op_at
+from ..traces import Script, op_at, site_at, trace_of
 
 
 @pytest.mark.parametrize(
@@ -165,3 +167,23 @@ def test_an_operation_recorded_without_its_scope_stays_in_the_turn_that_it_ran_i
     assert shared_levels([function], around) == 1
     assert shared_levels([function, model, loop, turn, dense], around) == 5
     assert shared_levels([turn], around) == 0
+
+
+def test_a_model_that_keras_named_has_the_name_by_which_it_was_called() -> None:
+    code = "y = critic(fake) - self.critic(real)\n"
+    ops = [
+        Op(OpId(n), "Exp", (), (), n, None, frozenset(), OpDescription({}, site, scope))
+        for n, (site, scope) in enumerate(
+            [
+                (site_at(1, 4), "sequential_1/dense"),
+                (site_at(1, 19), "sequential_1/dense"),
+                (site_at(1, 4), "encoder/dense"),
+                (site_at(1), "sequential_1/sequential"),
+            ],
+            start=1,
+        )
+    ]
+    places = OpLevels(trace_of(code, ops, {}))
+    found = [[place.title for place in places.of(op)] for op in ops]
+    assert found[:2] == [["critic", "dense"]] * 2
+    assert found[2:] == [["encoder", "dense"], ["sequential_1", "sequential"]]

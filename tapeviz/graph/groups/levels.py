@@ -7,6 +7,7 @@ exactly. A turn of a ``while`` loop begins where the execution goes back to an e
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ _NO_FUNCTIONS = frozenset(("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", 
 _LAYER_METHODS = frozenset(("call", "__call__", "build"))
 """Methods in which the name scope says which layer runs."""
 _LONGEST_HEADER = 30
+_UNNAMED = re.compile(r"(sequential|functional|model)(_\d+)?")
+"""Names that Keras makes for models without one (``auto_name`` of the class, from Keras 3 on
+``functional``, before ``model``): they tell less than the name in the snippet."""
 _Layer = tuple[tuple[tuple[BlockKind, str], ...], str]
 """The blocks around a layer, and its name."""
 
@@ -57,6 +61,8 @@ class _Lines:
         self.parameters: dict[int, frozenset[str]] = {}
         self.scopes: set[int] = set()
         """Lines within ``with tf.name_scope(…)``, or another such scope."""
+        self.called: dict[tuple[int, int], str] = {}
+        """(line, column) of a call → the last name of what is called."""
         if text.tree is not None:
             self._read(text, text.tree, ())
 
@@ -76,6 +82,8 @@ class _Lines:
                     self._fill(statement, (*around, loop))
                     self._read(text, ast.Module([statement], []), (*around, loop))
                 continue
+            if isinstance(child, ast.Call):
+                self.called[child.lineno, child.col_offset] = called_name(child)
             if isinstance(child, ast.With) and any(map(_opens_scope, child.items)):
                 self.scopes.update(range(child.lineno, (child.end_lineno or child.lineno) + 1))
             if isinstance(child, ast.stmt) and (inside or around):
@@ -295,18 +303,27 @@ class OpLevels:
                     found.extend(self._layers(parts.pop(0), op, level.key))
             elif level.title not in _NO_FUNCTIONS and level.title != "<lambda>":
                 found.append(level)
+        title = self._name_of_layer(op)
         for nested in parts:
-            found.extend(self._layers(nested, op, self._call_of_layer(op)))
+            found.extend(self._layers(nested, op, self._call_of_layer(op), title))
+            title = ""
         return tuple(found)
 
-    def _layers(self, scope: _Layer, op: Op, call: object) -> Iterator[Level]:
-        """The blocks around a layer, and the layer; two calls of it are two levels."""
+    def _layers(self, scope: _Layer, op: Op, call: object, title: str = "") -> Iterator[Level]:
+        """The blocks around a layer, and the layer; two calls of it are two levels. ``title``: the
+        snippet's name of it, for one that Keras named."""
         blocks, name = scope
         for kind, block in blocks:
             yield Level(kind, block, op.line, block)
-        yield Level("layer", name, op.line, (name, call))
+        is_unnamed = bool(title) and _UNNAMED.fullmatch(name) is not None
+        yield Level("layer", title if is_unnamed else name, op.line, (name, call))
 
-    def _call_of_layer(self, op: Op) -> object:
+    def _name_of_layer(self, op: Op) -> str:
+        """The name by which the snippet called the outermost of the layers that an op ran in."""
+        call = self._call_of_layer(op)
+        return self._lines.called.get(call, "") if call is not None else ""
+
+    def _call_of_layer(self, op: Op) -> tuple[int, int] | None:
         """The position of the snippet's call of the layers that an op ran in; None if the snippet
         opened the scope itself."""
         if not op.site.frames or op.site.frames[0].line in self._lines.scopes:
