@@ -285,14 +285,14 @@ class FindingCard(Card):
         rows.setVerticalSpacing(3)
         rows.setColumnStretch(2, 1)  # a column of its own: a stretched one would give way first
         shown = [result_in_a_line(self._document.trace, result) for result in alike[:MOST_ALIKE]]
-        if self.series is not None and all(words.startswith(NORM) for words in shown):
+        if self.series is not None and shown[0].startswith(NORM):
             shown = [words.removeprefix(NORM) for words in shown]  # the line above says it
         says_more = any(shown) or names[0] not in self.title
         for row, words in enumerate(shown if says_more else ()):
             called = ShortLabel("code", Qt.TextElideMode.ElideMiddle)
             called.setText(names[row])
             called.setMinimumWidth(min(called.sizeHint().width(), NAME))
-            label = ShortLabel("muted")
+            label = ShortLabel("muted", between=", " if self.series is not None else "")
             label.setText(words)
             label.setMinimumWidth(min(label.sizeHint().width(), OUTCOME))
             rows.addWidget(called, row, 0)
