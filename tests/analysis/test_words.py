@@ -35,7 +35,7 @@ tape.gradient(y, {source})
         ("tf.constant(float(w))", "leaves TensorFlow (by float())"),
         (
             "tf.round(x) * tf.stop_gradient(x)",
-            "on one way from y back to x, and the other ways",
+            "One way from x to y leads through tf.round on line 6, and the other ways",
         ),
         ("tf.cast(tf.cast(x, tf.int32), tf.float32)", "Line 6 turns the value into int32."),
     ],
