@@ -58,7 +58,12 @@ any thread."""
 
 
 class Listener(Protocol):
-    """Hears of a recording as it happens, on a background thread."""
+    """Hears of a recording as it happens, on a background thread.
+
+    ``shows_growing``: it wants traces while the snippet runs, and not at its end alone.
+    """
+
+    shows_growing: bool
 
     def progressed(self, ops: int) -> None: ...
     def traced(self, trace: Trace) -> None: ...
@@ -70,6 +75,8 @@ class Listener(Protocol):
 
 class Silent:
     """A listener that only waits for the end."""
+
+    shows_growing = False
 
     def progressed(self, ops: int) -> None:
         """Nothing to do."""
@@ -163,7 +170,7 @@ class LiveRecording:
         self._growing.extend(batch, blob)
         self._listener.progressed(self._growing.ops)
         began = time.monotonic()
-        if began > self._next_trace:
+        if self._listener.shows_growing and began > self._next_trace:
             self._listener.traced(self._growing.snapshot())
             now = time.monotonic()
             self._next_trace = now + max(_TRACE_EVERY, _PAUSES * (now - began))

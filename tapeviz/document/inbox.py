@@ -52,6 +52,7 @@ class Inbox(QObject):
     """Listens to a run. However much is reported, only one signal waits in the event loop."""
 
     arrived = Signal()
+    shows_growing = True
 
     def __init__(self, number: int, parent: QObject | None = None) -> None:
         super().__init__(parent)
