@@ -73,7 +73,7 @@ class Encoder:
                     head = bindings[name, site] = _bind_head(name, site)
                 add(f"{head}{identity},[]]]}}")
             elif type(kind) is str or type(kind) is bytes:
-                _, inputs, attrs, outputs, site, scope, state = row
+                _, inputs, attrs, outputs, site, scope, (call, paused, thread) = row
                 taken, given = [], []
                 for tensor in inputs:
                     identity = tensor._id or FIRST_ID
@@ -82,7 +82,7 @@ class Encoder:
                         see(identity, tensor, lines)
                 # The text of a list takes three times as long as that of its only number.
                 ins = f"[{identity}]" if len(taken) == 1 else str(taken)
-                look = glance if passing and passing.get(state[0]) == site else see
+                look = glance if passing and passing.get(call) == site else see
                 for tensor in outputs:
                     identity = tensor._id or FIRST_ID
                     given.append(identity)
@@ -90,9 +90,11 @@ class Encoder:
                         look(identity, tensor, lines, kind)
                 outs = f"[{identity}]" if len(given) == 1 else str(given)
                 try:
-                    tail = tails[kind, attrs, site, scope, state]
+                    tail = tails[kind, attrs, site, scope, paused, thread]
                 except (KeyError, TypeError):
                     tail = self._tail(row)
+                if call:  # another one in each round of a loop
+                    tail = f'{tail},"call":{call}'
                 line = f'{{"e":"op","id":{len(history) + 1}{tail},"inputs":{ins},"outputs":{outs}}}'
                 add(line)
                 history.append(line)
@@ -101,19 +103,19 @@ class Encoder:
                 kind(*row[1:])
 
     def _tail(self, row: Row) -> str:
-        """The part of an event that equal ops at one site share."""
-        op_type, _, attrs, _, site, scope, state = row
+        """The part of an event that equal ops at one site share, whatever call they run in."""
+        op_type, _, attrs, _, site, scope, (_, paused, thread) = row
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
         fields: dict[str, Any] = {"type": name, "site": site}
         if scope:
             fields["scope"] = scope.rstrip("/")
-        fields |= of_thread(state)
+        fields |= of_thread((0, paused, thread))
         shown = readable(attrs)
         if shown:
             fields["attrs"] = shown
         text = "," + json.dumps(fields, separators=(",", ":"))[1:-1]
         with contextlib.suppress(TypeError):  # a list among the attributes
-            self._tails[op_type, attrs, site, scope, state] = text
+            self._tails[op_type, attrs, site, scope, paused, thread] = text
         return text
 
     # One method for each other kind of row.
