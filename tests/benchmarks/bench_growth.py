@@ -3,8 +3,9 @@
     python tests/benchmarks/bench_growth.py [NAME…]
 
 ``variables``: each is read, all are summed, one gradient for all. ``cut sources``: none of them
-reaches the target. ``calls``: a tape for each. ``chain``: ops one after the other in one tape.
-``deep``: an op at each level of a recursion. CPU seconds, exponents.
+reaches the target. ``calls``: a tape for each; ``writes``: the same, with a variable that is
+written to under it. ``chain``: ops one after the other in one tape. ``deep``: an op at each level
+of a recursion. CPU seconds, exponents.
 """
 
 from __future__ import annotations
@@ -60,6 +61,20 @@ def many_calls(count: int) -> Script:
     return script
 
 
+def many_writes(count: int) -> Script:
+    script = Script("import tensorflow as tf\nw.assign(v * v); loss = w * v\ng = tape.gradient()\n")
+    v, w = (script.variable(name, value=1.0, line=1) for name in "vw")
+    for _ in range(count):
+        tape = script.tape(line=2)
+        value = script.read(v, line=2)
+        squared = script.op("Mul", [value, value], line=2)
+        script.op("AssignVariableOp", [w, squared], line=2, outputs=0)
+        loss = script.op("Mul", [script.read(w, line=2), value], line=2, name="loss", value=1.0)
+        script.exit(tape)
+        _ask(script, tape, [loss], [v, w], [1.0, 1.0])
+    return script
+
+
 def long_chain(count: int) -> Script:
     script = Script("import tensorflow as tf\nx = tf.sin(x)\n")
     variable = script.variable("v", value=1.0, line=1)
@@ -99,6 +114,7 @@ CASES: dict[str, tuple[Callable[[int], Script], list[int]]] = {
     "variables": (many_variables, [1_000, 3_000, 10_000]),
     "cut sources": (many_cut_sources, [1_000, 3_000, 10_000, *([20_000] if LONG else [])]),
     "calls": (many_calls, [500, 1_500, 5_000]),
+    "writes": (many_writes, [500, 1_500, 5_000]),
     "ops in a chain": (long_chain, [5_000, 20_000, 60_000, *([200_000] if LONG else [])]),
     "levels of recursion": (deep_stack, [100, 300, 900]),
 }

@@ -35,7 +35,9 @@ class CutPaths:
         self._facts = facts
         self._source = source
         self._targets = facts.paths.targets
-        self._starts = () if source.tensor is None else facts.paths.starts(source.tensor)
+        self._starts: Collection[Position] = (
+            () if source.tensor is None else facts.paths.starts(source.tensor)
+        )
 
     @cached_property
     def _ancestry(self) -> Ancestry:

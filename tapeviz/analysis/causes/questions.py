@@ -8,6 +8,7 @@ passes (:class:`Unwatched`)? Why are these gradients zero (:class:`MadeZero`), o
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -122,7 +123,7 @@ class Unlinked:
     used: Used
 
     @property
-    def starts(self) -> tuple[Position, ...]:
+    def starts(self) -> Set[Position]:
         """The positions where the source begins."""
         return self.facts.paths.starts(self.tensor)
 

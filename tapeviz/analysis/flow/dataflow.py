@@ -6,8 +6,9 @@ The nodes of this graph are tensors and versions of variables (:data:`Position`)
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Literal
 
@@ -76,6 +77,7 @@ class DataFlow:
         self.trace = trace
         self._left = left or {}
         self._known: dict[Position, tuple[DataEdge, ...]] = {}
+        self._starts: dict[TensorId, Set[Position]] = {}
 
     @cached_property
     def origins(self) -> Origins:
@@ -190,8 +192,8 @@ class DataFlow:
         if variable is None:
             is_made = leave.tensor in self.trace.producers
             return leave.tensor if is_made else self.trace.fetched.get(leave.tensor, leave.tensor)
-        held = [version for version in variable.versions if version.when < leave.when]
-        return (held[-1] if held else variable.versions[0]).id
+        written = bisect_left(variable.versions, leave.when, key=_when)
+        return variable.versions[max(written - 1, 0)].id
 
     def _into_version(self, version: Version) -> tuple[DataEdge, ...]:
         position = version.id
@@ -289,20 +291,24 @@ class DataFlow:
         """Ops that gave a new list with another element; the old list stays as it was."""
         return [op for op in self.trace.ops.values() if op.type in LIST_WRITES]
 
-    def positions_of_source(self, tensor: TensorId) -> tuple[Position, ...]:
-        """Where a source of a gradient call starts: a tensor, or all versions of a variable."""
-        variable = self.trace.variables.get(VariableId(tensor))
-        if variable is None:
-            return (tensor,)
-        return (tensor, *(version.id for version in variable.versions))
+    def positions_of_source(self, tensor: TensorId) -> Set[Position]:
+        """Where a source of a gradient call starts: a tensor, or all versions of a variable, in
+        order. A loop asks in each round, and writes a version in each."""
+        starts = self._starts.get(tensor)
+        if starts is None:
+            variable = self.trace.variables.get(VariableId(tensor))
+            versions = variable.versions if variable is not None else ()
+            positions: list[Position] = [tensor, *(version.id for version in versions)]
+            starts = self._starts[tensor] = dict.fromkeys(positions).keys()
+        return starts
 
     def positions_of_target(self, tensor: TensorId, when: int) -> tuple[Position, ...]:
         """Where a target ends: a tensor, or the version that a variable had at that time."""
         variable = self.trace.variables.get(VariableId(tensor))
         if variable is None or not variable.versions:
             return (tensor,)
-        held = [version for version in variable.versions if version.when <= when]
-        return ((held[-1] if held else variable.versions[0]).id,)
+        written = bisect_right(variable.versions, when, key=_when)
+        return (variable.versions[max(written - 1, 0)].id,)
 
     def ancestry(
         self, targets: Iterable[Position], skip: Skip | None = None, most: int | None = None
@@ -323,6 +329,10 @@ class DataFlow:
             )
             waiting.extend(edge.start for edge in found[position])
         return Ancestry(found)
+
+
+def _when(version: Version) -> int:
+    return version.when
 
 
 class Ancestry:
@@ -365,7 +375,7 @@ class Ancestry:
     def leads_from(self, sources: Iterable[Position]) -> frozenset[Position]:
         """The positions that edges lead to from one of the sources, those included."""
         reached: set[Position] = set()
-        waiting = [source for source in sources if source in self.into]
+        waiting = list(self.into.keys() & sources)  # looks up the fewer in the more
         while waiting:
             position = waiting.pop()
             if position not in reached:

@@ -7,7 +7,7 @@ source that nothing else leads from is looked for in it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from functools import cached_property
 from typing import NamedTuple
 
@@ -69,7 +69,7 @@ class Paths:
             for position in self._flow.positions_of_target(tensor, self._call.when)
         )
 
-    def starts(self, source: TensorId) -> tuple[Position, ...]:
+    def starts(self, source: TensorId) -> Set[Position]:
         """The positions where a source begins."""
         return self._flow.positions_of_source(source)
 

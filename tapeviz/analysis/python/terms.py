@@ -104,7 +104,7 @@ def _source_of(facts: CallFacts, op: Op) -> str:
     for source, result in zip(call.sources, call.results, strict=False):
         if source.tensor is None or result is None or status_of(trace, result) != "flows":
             continue
-        if any(start in made_from.into for start in facts.paths.starts(source.tensor)):
+        if not made_from.into.keys().isdisjoint(facts.paths.starts(source.tensor)):
             return source.text
     return ""
 
@@ -195,8 +195,7 @@ def _has_slope(facts: CallFacts, leave: Leave) -> bool:
 
     made_from = facts.flow.ancestry([facts.flow.position_left(leave)], is_cut)
     return any(
-        start in made_from.into
+        not made_from.into.keys().isdisjoint(facts.paths.starts(source.tensor))
         for source, result in zip(call.sources, call.results, strict=False)
         if source.tensor is not None and result is not None and status_of(trace, result) == "flows"
-        for start in facts.paths.starts(source.tensor)
     )
