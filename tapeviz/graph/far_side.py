@@ -1,4 +1,5 @@
-"""Find the ops and values between a source without a gradient and the targets.
+"""Find the ops and values between a source without a gradient and the targets, and the ops at which
+its gradient is cut.
 
 The ways lead through state, through Python and NumPy, and through ops that no tape recorded.
 """
@@ -6,15 +7,18 @@ The ways lead through state, through Python and NumPy, and through ops that no t
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from ..trace.model import Call, Op, OpId, TensorId, VariableId, VersionId
+from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, VersionId
 from ..trace.state import keeps_prior_state
+from ..trace.tapes import is_differentiable
 from .scope_walk import Scope
 from .trace_index import TraceIndex, version_before
 from .words import is_assign
 
+_MOST_CUTS = 6
 _MOST_UNCONNECTED = 60
 """Ops to show, at most, that a source leads to if none of them leads to the target."""
 
@@ -29,10 +33,11 @@ WayPoint = TensorId | VersionId | _Ran
 
 
 def ways_between(
-    index: TraceIndex, targets: Iterable[TensorId], sources: Collection[TensorId]
+    index: TraceIndex, call: Call, targets: Collection[TensorId], sources: Collection[TensorId]
 ) -> Scope:
     """The ops, versions and tensors on any way from the sources to the targets: through state,
-    through Python, through ops that no tape recorded.
+    through Python, through ops that no tape recorded. The scope's ``cuts`` are the ops that the
+    gradient of ``call`` does not pass on the ways that are cut least often.
 
     A gradient that an optimizer wrote into a variable is no such way, unless a tape recorded it.
     """
@@ -85,7 +90,102 @@ def ways_between(
                 lead(_Ran(version.op), position, True)
                 if keeps_prior_state(trace.ops[version.op].type):
                     lead(position.prior, position, True)
-    return _between(starts, onward)
+    scope = _between(list(starts), onward)
+    scope.cuts = _cuts(trace, call, starts, targets, onward)
+    return scope
+
+
+def _cuts(
+    trace: Trace,
+    call: Call,
+    starts: Iterable[WayPoint],
+    targets: Iterable[TensorId],
+    onward: Mapping[WayPoint, list[WayPoint]],
+) -> set[OpId]:
+    """The ops at which the ways with the fewest cuts are cut; at most the last six to run.
+
+    Where several cuts lie on all ways, or a side way has one more, closing the others would not
+    let the gradient pass.
+    """
+    cut_at = _CutBetween(trace, call)
+    backward: dict[WayPoint, list[WayPoint]] = {}
+    for source, takers in onward.items():
+        for taker in takers:
+            backward.setdefault(taker, []).append(source)
+    fewest: dict[WayPoint, int] = dict.fromkeys(targets, 0)
+    """The cuts from a position to the targets, on the ways that have the fewest."""
+    waiting = deque(fewest)
+    while waiting:
+        position = waiting.popleft()
+        for source in backward.get(position, ()):
+            is_cut = cut_at(source, position)
+            count = fewest[position] + is_cut
+            if count < fewest.get(source, count + 1):
+                fewest[source] = count
+                (waiting.append if is_cut else waiting.appendleft)(source)
+    found: set[OpId] = set()
+    reached = {start for start in starts if start in fewest}
+    left = list(reached)
+    while left:
+        position = left.pop()
+        for further in onward.get(position, ()):
+            is_cut = cut_at(position, further)
+            if further not in fewest or fewest[position] != fewest[further] + is_cut:
+                continue
+            if is_cut and (op := _op_of(position, further)) is not None:
+                found.add(op)
+            if further not in reached:
+                reached.add(further)
+                left.append(further)
+    return set(sorted(found, key=lambda op: trace.ops[op].when)[-_MOST_CUTS:])
+
+
+def _op_of(source: WayPoint, target: WayPoint) -> OpId | None:
+    """The op among two positions that follow each other."""
+    ran = target if isinstance(target, _Ran) else source
+    return ran.op if isinstance(ran, _Ran) else None
+
+
+class _CutBetween:
+    """Tells whether the gradient of a call is cut between two positions that follow each other: at
+    an op that it does not pass, at a write, or where the value was in Python's hands."""
+
+    def __init__(self, trace: Trace, call: Call) -> None:
+        self._trace = trace
+        self._tape = call.tape
+        self._passed = {step.op for step in call.steps}
+        self._stopped = {step.op for step in call.steps if not any(step.downstream)}
+        self._sources = {operand.tensor for operand in call.sources}
+
+    def __call__(self, source: WayPoint, target: WayPoint) -> bool:
+        trace = self._trace
+        if isinstance(target, _Ran):
+            if target.op in self._stopped:
+                return True
+            # A tape records no op that takes nothing it follows: of such ops one after the other
+            # the first is the cut.
+            return not self._is_recorded(target.op) and self._is_followed(source)
+        if isinstance(target, int) and isinstance(source, _Ran):
+            return self._is_recorded(source.op) and not self._is_followed(target)
+        if isinstance(target, int):
+            return target not in trace.reads
+        return isinstance(source, int)  # the first value of a variable
+
+    def _is_recorded(self, op: OpId) -> bool:
+        if self._tape is None:  # tf.gradients
+            return op in self._passed
+        return self._tape in self._trace.ops[op].tapes
+
+    def _is_followed(self, position: WayPoint) -> bool:
+        """Whether the tape follows a value: a source, a version, or what a recorded op made, unless
+        it is of a type without gradients."""
+        if not isinstance(position, int) or position in self._sources:
+            return True
+        tensor = self._trace.tensors.get(position)
+        if tensor is not None and not is_differentiable(tensor.dtype):
+            return False
+        maker = self._trace.producers.get(position)
+        return position in self._trace.reads or maker is None or self._is_recorded(maker)
 
 
 def _between(starts: list[WayPoint], onward: Mapping[WayPoint, list[WayPoint]]) -> Scope:

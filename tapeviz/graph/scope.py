@@ -16,7 +16,6 @@ from .scope_walk import Scope, ScopeWalk
 from .trace_index import TraceIndex
 from .words import is_assign, user_name
 
-_MOST_ENDS = 6
 BEFORE = "before/"
 """Prefix of the path that opens a value computed before the tape recorded."""
 
@@ -49,29 +48,19 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
         if result is None and operand.tensor is not None
     ]
     if lacking:
-        explained = ways_between(index, targets, frozenset(lacking))
+        explained = ways_between(index, call, targets, frozenset(lacking))
         walk.admit(explained)
         walk.reach(targets)
         for inner in _inner_calls(trace, scope, call):
             walk.reach(operand.tensor for operand in inner.targets if operand.tensor is not None)
         for tensor in lacking:
             walk.reach(find_offspring(index, call, tensor, scope, is_inside))
-        scope.cuts = _ends(index, call, explained)
+        scope.cuts = explained.cuts
     scope.cuts |= _first_nonfinite(trace, call)
     for operand in call.sources:
         if operand.tensor is not None:
             walk.reach_operand(operand.tensor, call)
     return scope
-
-
-def _ends(index: TraceIndex, call: Call, explained: Scope) -> set[OpId]:
-    """The ops on the way to a source at which its gradient may end: the tape did not record them,
-    or their gradient function returned None. At most the last six to run, nearest to the target."""
-    stopped = {step.op for step in call.steps if not any(step.downstream)}
-    ended = [
-        op for op in explained.ops if op in stopped or call.tape not in index.trace.ops[op].tapes
-    ]
-    return set(sorted(ended, key=lambda op: index.trace.ops[op].when)[-_MOST_ENDS:])
 
 
 def _first_nonfinite(trace: Trace, call: Call) -> set[OpId]:

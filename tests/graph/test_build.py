@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import msgspec
 import networkx as nx
+import pytest
 
+from tapeviz.graph.build import build
 from tapeviz.graph.model import Edge, Node
 from tapeviz.trace.model import TensorId, VariableId
 
@@ -396,3 +398,29 @@ def test_a_compiled_function_is_one_op() -> None:
     assert (node.op, node.role, node.group, node.is_recorded) == (entry.id, "op", "", True)
     assert {link for edge in edges(graph) for link in edge.links} == {(x, entry.id), (w, entry.id)}
     assert {edge.state for edge in edges(graph)} == {"recorded"}
+
+
+@pytest.mark.parametrize("case", ["argmax", "tensor"])
+def test_pinned_are_the_cuts_whose_closing_lets_the_gradient_pass(case: str) -> None:
+    s = Script()
+    v = s.variable("v", [4])
+    given = s.tensor([4], name="given")
+    with_tape = s.tape()
+    read = s.read(v, [4])
+    if case == "argmax":
+        place = s.op("ArgMax", [read], dtype="int64")
+        score = s.op("OneHot", [place], [4])
+        source = v
+    else:  # no tape follows it, nor what is made of it
+        score = s.op("Softplus", [s.op("Exp", [given], [4])], [4])
+        score = s.op("Mul", [read, score], [4])
+        source = given
+    is_near = s.op("LessEqual", [score, s.tensor([4])], [4], dtype="bool")
+    chosen = s.op("SelectV2", [is_near, s.op("Square", [score], [4]), score], [4])
+    loss = s.op("Sum", [chosen])
+    s.exit(with_tape)
+    with s.call(with_tape, [loss], [source], variables=[v]) as results:
+        results.append(0)
+    graph = build(s.trace())
+    pinned = {graph.node(place).type for place in graph.pinned}
+    assert pinned - {"Variable", "Constant", ""} == {"Sum", "ArgMax" if case == "argmax" else "Exp"}
