@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import inf
 
 import networkx as nx
@@ -154,13 +155,13 @@ class _Nested:
             level = self._levels[home]
             assert level.layout is not None
             rects[node] = level.layout.rects[node].moved(*level.corner)
-        routes = {
-            key: self._back(key, rects, frames)
-            if key in self._carried
-            else self._joined(key, frames)
-            for key in self._graph.edges(keys=True)
-        }
+        keys = list(self._graph.edges(keys=True))
+        found = {key: self._joined(key, frames) for key in keys if key not in self._carried}
+        for key in keys:
+            if key in self._carried:
+                found[key] = self._back(key, rects, frames, found)
         order = {node: rects[node] for node in self._graph}
+        routes = {key: found[key] for key in keys}
         return replace(root.layout, rects=order, routes=routes, frames=frames)
 
     def _laid_out(self, graph: nx.MultiDiGraph, may_wrap: bool = True) -> Layout:
@@ -342,23 +343,25 @@ class _Nested:
         return (frame.right if is_end else frame.left, port[1])
 
     def _back(
-        self, edge: EdgeKey, rects: Mapping[str, Rect], frames: Mapping[str, Rect]
+        self,
+        edge: EdgeKey,
+        rects: Mapping[str, Rect],
+        frames: Mapping[str, Rect],
+        routes: Mapping[EdgeKey, tuple[Point, ...]],
     ) -> tuple[Point, ...]:
         """The route of an edge that goes from turn to turn: from the source to the border of the
-        frame, along it, and back into the target."""
+        frame, along it, and back into the target. ``routes``: those of the edges before it."""
         source, target = rects[edge[0]], rects[edge[1]]
         path = self._common(edge[0], edge[1])[0]
-        lanes = self._levels[path].lanes
-        lane = LANE * (lanes.index(edge[0]) + 0.5)
         if self._is_down:
-            beyond = frames[path].right - PADDING / 2 - lane if path else inf
             start, end = source.right - _CORNER, target.right - _CORNER
             low, high = source.bottom + _STUB, target.top - _STUB
-            x = min(beyond, self._lane_beside(path, rects, max(source.right, target.right), edge))
+            x = self._lane_beside(edge, rects, frames, routes)
             return (
                 *((start, source.bottom), (start, low), (x, low)),
                 *((x, high), (end, high), (end, target.top)),
             )
+        lane = LANE * (self._levels[path].lanes.index(edge[0]) + 0.5)
         y = frames[path].bottom - PADDING / 2 - lane if path else source.bottom + lane
         start, end = source.y + source.height / 4, target.y + target.height / 4
         far, near = source.right + _STUB, target.left - _STUB
@@ -368,18 +371,29 @@ class _Nested:
         )
 
     def _lane_beside(
-        self, path: str, rects: Mapping[str, Rect], right: float, edge: EdgeKey
+        self,
+        edge: EdgeKey,
+        rects: Mapping[str, Rect],
+        frames: Mapping[str, Rect],
+        routes: Mapping[EdgeKey, tuple[Point, ...]],
     ) -> float:
-        """The x at which a way up from the source to the target passes right of all boxes."""
+        """The x at which a way up from the source to the target passes right of all boxes and
+        frames, and of all upright wires but those of the same value."""
+        path = self._common(edge[0], edge[1])[0]
         source, target = rects[edge[0]], rects[edge[1]]
-        x = right + LANE
-        beside = [
-            rect
-            for name, rect in rects.items()
-            if rect.bottom > target.top - LANE and rect.top < source.bottom + LANE
-        ]
-        for rect in sorted(beside, key=lambda rect: rect.left):
-            if rect.left - LANE < x < rect.right + LANE:
-                x = rect.right + LANE
-        number = self._levels[path].lanes.index(edge[0])
-        return x + number * LANE / 2
+        beside = [(rect, LANE) for rect in rects.values()]
+        beside += [(frames[name], LANE) for name in frames if path in self._chain(name)[1:]]
+        for (start, _, _), line in routes.items():
+            if start != edge[0]:
+                beside += [
+                    (Rect.from_sides(x, min(y, low), x, max(y, low)), LANE / 2)
+                    for (x, y), (other, low) in pairwise(line)
+                    if x == other
+                ]
+        border = frames[path].right if path else inf
+        x = max(source.right, target.right) + LANE
+        for rect, gap in sorted(beside, key=lambda each: each[0].left):
+            is_level = rect.bottom > target.top - LANE and rect.top < source.bottom + LANE
+            if is_level and rect.left - gap < x < rect.right + gap and rect.left < border:
+                x = rect.right + gap
+        return x

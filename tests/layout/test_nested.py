@@ -94,6 +94,29 @@ def test_what_is_carried_goes_back_inside_of_its_frame(direction: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
+def test_what_is_carried_runs_beside_the_other_wires(seed: int) -> None:
+    graph = layered_graph(seed, {"loop": ""})
+    inside = [node for node, home in graph.nodes(data="frame") if home]
+    back = {
+        (end, start, graph.add_edge(end, start, weight=1.0, carried=True))
+        for end, start in zip(inside[-3:], inside[:3], strict=True)
+    }
+    layout = lay_out_nested(graph, {"loop": ""}, {})
+    upright = [
+        (key, x, min(y, low), max(y, low))
+        for key, points in layout.routes.items()
+        for (x, y), (other, low) in pairwise(points)
+        if x == other
+    ]
+    lanes = [run for run in upright if run[0] in back and run[3] - run[2] > 60]
+    assert lanes
+    for key, x, top, bottom in lanes:
+        for another, beside, begin, end in upright:
+            if another[0] != key[0] and begin < bottom and top < end:
+                assert abs(x - beside) >= 8
+
+
+@pytest.mark.parametrize("seed", range(6))
 def test_wires_pass_by_the_words_of_a_header(seed: int) -> None:
     parents = {"a": "", "a/b": "a"}
     graph = layered_graph(seed, parents)

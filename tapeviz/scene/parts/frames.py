@@ -67,9 +67,30 @@ def _run_tooltip(frame: Frame, trace: Trace) -> str:
 
 
 def _carried(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[tuple[str, Point]]]:
-    """For each frame the words for the values that go from turn to turn, each beside the wire that
-    runs back, where they cover no box."""
+    """For each frame the words for the values that go from turn to turn, beside the wires that run
+    back, where they cover no box. Wires that run back side by side share their words."""
     found: dict[str, list[tuple[str, Point]]] = {}
+    for frame, wires in _wires_back(graph, layout).items():
+        for beside in _side_by_side(wires):
+            words = _going_on([name for name, *_ in beside])
+            low = min(low for _, _, low, _ in beside)
+            middle = (low + max(high for _, _, _, high in beside)) / 2
+            width = text_width(words, "sans", NOTE_SIZE)
+            for left in (beside[0][1] - _BESIDE - width, beside[-1][1] + _BESIDE):
+                rect = Rect(left + width / 2, middle, width + _BESIDE, _BUTTON)
+                is_inside = layout.frames[frame].left < left < layout.frames[frame].right - width
+                if is_inside and not any(_meet(rect, box) for box in layout.rects.values()):
+                    found.setdefault(frame, []).append((words, (left, middle)))
+                    break
+    return found
+
+
+def _wires_back(
+    graph: nx.MultiDiGraph, layout: Layout
+) -> dict[str, list[tuple[str, float, float, float]]]:
+    """For each frame the values that go from turn to turn: name, x, top and bottom of the upright
+    part of the wire, from left to right."""
+    found: dict[str, list[tuple[str, float, float, float]]] = {}
     named: set[str] = set()
     for source, target, key, edge in graph.edges(keys=True, data="edge"):
         points = layout.routes.get((source, target, key), ())
@@ -78,22 +99,30 @@ def _carried(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[tuple[str
             continue
         (x, low), (other, high) = points[2], points[3]
         around = [path for path, rect in layout.frames.items() if _holds(rect, x, (low + high) / 2)]
-        if x != other or not around:
-            continue
-        named.add(source)
-        frame = min(around, key=lambda path: layout.frames[path].width)
-        width = text_width(_goes_on(name), "sans", NOTE_SIZE)
-        for left in (x - _BESIDE - width, x + _BESIDE):
-            words = Rect(left + width / 2, (low + high) / 2, width + _BESIDE, _BUTTON)
-            is_inside = layout.frames[frame].left < left < layout.frames[frame].right - width
-            if is_inside and not any(_meet(words, rect) for rect in layout.rects.values()):
-                found.setdefault(frame, []).append((_goes_on(name), (left, words.y)))
-                break
-    return found
+        if x == other and around:
+            named.add(source)
+            frame = min(around, key=lambda path: layout.frames[path].width)
+            found.setdefault(frame, []).append((name, x, min(low, high), max(low, high)))
+    return {frame: sorted(wires, key=lambda wire: wire[1]) for frame, wires in found.items()}
 
 
-def _goes_on(name: str) -> str:
-    return f"{name} goes on"
+def _side_by_side(
+    wires: list[tuple[str, float, float, float]],
+) -> list[list[tuple[str, float, float, float]]]:
+    """Wires from left to right in groups without room for words in between."""
+    groups: list[list[tuple[str, float, float, float]]] = []
+    for wire in wires:
+        _, x, top, bottom = wire
+        before = groups[-1][-1] if groups else None
+        if before and x - before[1] < _BUTTON and top < before[3] and before[2] < bottom:
+            groups[-1].append(wire)
+        else:
+            groups.append([wire])
+    return groups
+
+
+def _going_on(names: list[str]) -> str:
+    return f"{names[0]} goes on" if len(names) == 1 else f"{', '.join(names)} go on"
 
 
 def _holds(rect: Rect, x: float, y: float) -> bool:
@@ -111,11 +140,12 @@ def _meet(words: Rect, box: Rect) -> bool:
 
 def _note(frame: Frame) -> str:
     words = f"line {frame.line}" if frame.line and not frame.title.startswith("line ") else ""
-    if frame.others:
-        some = ", ".join(map(str, frame.others[:_MOST_OTHERS]))
-        more = ", …" if len(frame.others) > _MOST_OTHERS else ""
-        words += f"{' · ' if words else ''}{some}{more} differ"
-    return words
+    if not frame.others:
+        return words
+    some = ", ".join(map(str, frame.others[:_MOST_OTHERS]))
+    more = ", …" if len(frame.others) > _MOST_OTHERS else ""
+    differ = f"turns {some}{more} differ" if len(frame.others) > 1 else f"turn {some} differs"
+    return f"{words} · {differ}" if words else differ
 
 
 def _tooltip(frame: Frame) -> str:

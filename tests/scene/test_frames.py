@@ -1,0 +1,44 @@
+"""Frames around groups, drawn by hand: what they say in their header and beside their wires."""
+
+from __future__ import annotations
+
+import networkx as nx
+
+from tapeviz.graph.model import Edge, Frame, Node, NodeId
+from tapeviz.layout.model import Layout, Point, Rect
+from tapeviz.scene.model import FrameBox
+from tapeviz.scene.parts.frames import frames_of
+from tapeviz.trace.model import Trace
+
+AROUND = Rect.from_sides(0, 0, 600, 400)
+
+
+def framed(frame: Frame, *wires: tuple[str, float]) -> FrameBox:
+    """A frame in which values of these names go from turn to turn, upwards at these x."""
+    graph: nx.MultiDiGraph = nx.MultiDiGraph(frames=(frame,))
+    rects: dict[str, Rect] = {}
+    routes: dict[tuple[str, str, int], tuple[Point, ...]] = {}
+    for name, x in wires:
+        box = NodeId(name)
+        graph.add_node(box, node=Node(box, "op", name, "", "Add", 1, name=name))
+        edge = Edge(box, box, 0, None, None, is_carried=True)
+        graph.add_edge(box, box, 0, edge=edge)
+        rects[box] = Rect(100, 200, 80, 40)
+        routes[box, box, 0] = ((120, 220), (120, 233), (x, 233), (x, 167), (120, 167), (120, 180))
+    layout = Layout("layered", "down", rects, routes, AROUND, {frame.path: AROUND})
+    return frames_of(graph, layout, Trace(""))[0]
+
+
+def test_values_that_run_back_side_by_side_share_their_words() -> None:
+    frame = framed(Frame("loop", "for z in zs", 3), ("p", 200), ("m", 192), ("total", 400))
+    assert [words for words, _ in frame.carried] == ["m, p go on", "total goes on"]
+    (first, across), (second, _) = (place for _, place in frame.carried)
+    assert first > 200
+    assert across == 200
+    assert second > 400 or second < 400 - 60
+
+
+def test_a_header_says_which_turns_differ() -> None:
+    assert framed(Frame("a", "loop", 3, "", 1, 8, (8,))).note == "line 3 · turn 8 differs"
+    some = framed(Frame("a", "loop", 3, "", 1, 9, (1, 2, 5, 8)))
+    assert some.note == "line 3 · turns 1, 2, 5, … differ"
