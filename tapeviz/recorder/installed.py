@@ -90,16 +90,20 @@ def without_ours(traceback: TracebackType | None) -> TracebackType | None:
     return traceback
 
 
-def clean(error: BaseException | None, done: frozenset[int] = frozenset()) -> None:
+def clean(error: BaseException | None) -> None:
     """Take our frames out of an exception and of those it came from."""
-    if error is None or id(error) in done:
-        return
-    done |= {id(error)}
-    if error.__traceback__ is not None:
-        shown = without_ours(error.__traceback__)
-        error.__traceback__ = _without_entry(shown) if isinstance(error, RecursionError) else shown
-    clean(error.__cause__, done)
-    clean(error.__context__, done)
+    todo: list[BaseException | None] = [error]
+    done: set[int] = set()
+    while todo:
+        found = todo.pop()
+        if found is None or id(found) in done:
+            continue
+        done.add(id(found))
+        if found.__traceback__ is not None:
+            shown = without_ours(found.__traceback__)
+            is_deep = isinstance(found, RecursionError)
+            found.__traceback__ = _without_entry(shown) if is_deep else shown
+        todo += [found.__cause__, found.__context__]
 
 
 def _without_entry(traceback: TracebackType | None) -> TracebackType | None:

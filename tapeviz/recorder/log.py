@@ -78,7 +78,7 @@ class Log:
 
     def close(self) -> None:
         """Send what is left and end the thread."""
-        self._closing = True
+        self._closing, self._is_deaf = True, False
         self._wake_up()
         while self._thread.is_alive():
             with contextlib.suppress(KeyboardInterrupt):  # the snippet is over already
@@ -180,10 +180,11 @@ class Log:
             self._send_lines()
 
     def _send_lines(self) -> None:
-        lines, self._lines = self._lines, []
-        blob, self._blob = b"".join(self._blob), []
-        if lines and not self._is_deaf:
-            try:
-                self._send(lines, blob)
-            except Exception:  # nobody listens any more; the snippet goes on
-                self._is_deaf = True
+        if not self._lines or self._is_deaf:
+            return
+        try:
+            self._send(self._lines, b"".join(self._blob))
+        except Exception:  # the snippet broke what sends; tried once more when it is over
+            self._is_deaf = True
+        else:
+            self._lines, self._blob = [], []

@@ -290,7 +290,7 @@ def raised(error: BaseException, filename: str) -> Event:
         line = error.lineno or line
     try:
         words = str(error)
-    except Exception:
+    except BaseException:  # as Python's own printing does
         words = "<exception str() failed>"
     return {
         "e": "error",

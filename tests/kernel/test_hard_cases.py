@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 
 import pytest
 
 from tapeviz.kernel import RunEnd
+from tapeviz.kernel.inside import wire
 
 from .conftest import PATIENCE
 
@@ -220,6 +222,10 @@ def test_releasing_a_running_snippet_ends_it(start):
             "import sys; sys.modules.clear(); import keyword; print(len(keyword.kwlist) > 9)",
             "True\n",
         ),
+        ("import json; json.dumps = None; print('on')", "on\n"),
+        ("import threading; threading.Lock = threading.Condition = None; print('on')", "on\n"),
+        ("import time, zmq; time.monotonic = zmq.Socket = None; print('on')", "on\n"),
+        ("import linecache; del linecache.getlines; linecache.cache = None; print('on')", "on\n"),
     ],
 )
 def test_a_snippet_that_takes_away_what_the_kernel_needs_ends(play, source, printed):
@@ -227,3 +233,9 @@ def test_a_snippet_that_takes_away_what_the_kernel_needs_ends(play, source, prin
     assert (heard.end, heard.kinds) == (RunEnd("finished"), ["begun", "ended"])
     assert (heard.text(), heard.text("stderr")) == (printed, "")
     assert play("print(len([1]))").text() == "1\n"
+
+
+def test_half_of_a_character_is_sent_as_python_prints_it():
+    words = "\ud800 \U0001f600 \\ud800 \udc00\ud800\ud800"
+    sent = wire._ESCAPE.sub(wire._as_printed, json.dumps(words))
+    assert json.loads(sent) == words.encode("utf-8", "backslashreplace").decode()

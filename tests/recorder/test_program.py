@@ -347,6 +347,25 @@ def test_a_hook_for_errors_that_fails_is_told_as_python_does(
     assert last == "Original exception was:\nValueError: x\n"
 
 
+def test_an_error_that_came_from_thousands_is_told() -> None:
+    error = None
+    for number in range(3000):
+        following = ValueError(str(number))
+        following.__cause__, error = error, following
+    assert error is not None
+    told = program.raised(error, "snippet.py")
+    assert told["message"] == "2999"
+    assert "ValueError: 0\n" in told["traceback"]
+
+
+def test_an_error_whose_words_end_the_program_is_told() -> None:
+    class Leaving(Exception):
+        def __str__(self) -> str:
+            raise SystemExit(5)
+
+    assert program.raised(Leaving(), "snippet.py")["message"] == "<exception str() failed>"
+
+
 GENERATED = """
 import os, sys
 @tf.function

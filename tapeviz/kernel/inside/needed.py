@@ -1,7 +1,7 @@
-"""Keep the modules and builtins that the kernel needs, whatever a snippet does to them.
+"""Keep the modules and names that the kernel needs, whatever a snippet does to them.
 
-``sys.modules.clear()`` and ``builtins.len = None`` do little harm to a plain Python process, but a
-kernel has threads that go on importing and calling.
+``sys.modules.clear()``, ``builtins.len = None`` and ``json.dumps = None`` do little harm to a plain
+Python process, but a kernel has threads that go on importing and calling, and reports the end.
 """
 
 from __future__ import annotations
@@ -16,9 +16,18 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
+KERNEL_PACKAGES = (
+    *("IPython", "comm", "ipykernel", "jedi", "jupyter_client", "jupyter_core"),
+    *("matplotlib_inline", "parso", "prompt_toolkit", "stack_data", "tornado", "traitlets", "zmq"),
+)
+
+
+_NOT_KEPT = {"__main__", "builtins", "sys"}
+"""Modules whose names are not looked at: a script may have no ``sys.stdout``."""
+
 
 class Needed:
-    """A snapshot of modules and builtins.
+    """A snapshot of modules, of builtins, and of the names in the modules of Python and the kernel.
 
     It is also a finder for ``sys.meta_path``: threads that ran when it was made, except the one
     that made it, import the modules of the snapshot."""
@@ -26,6 +35,12 @@ class Needed:
     def __init__(self) -> None:
         self._modules = dict(sys.modules)
         self._names = dict(vars(builtins))
+        needed = {*sys.stdlib_module_names, *KERNEL_PACKAGES} - _NOT_KEPT
+        self._spaces = [
+            (vars(module), dict(vars(module)))
+            for name, module in self._modules.items()
+            if name.partition(".")[0] in needed and isinstance(module, ModuleType)
+        ]
         self.threads = set(sys._current_frames()) - {threading.get_ident()}
 
     def is_there(self) -> bool:
@@ -37,7 +52,9 @@ class Needed:
         )
 
     def restore(self) -> None:
-        """Restore what is missing or replaced; new modules and ``__main__`` stay as they are."""
+        """Restore modules and builtins that are missing or replaced, and in the modules of Python
+        and the kernel the names that nothing can work with; new modules and ``__main__`` stay as
+        they are."""
         now = vars(builtins)
         for name, value in self._names.items():
             if now.get(name) is not value:
@@ -45,6 +62,10 @@ class Needed:
         for name, module in self._modules.items():
             if name != "__main__" and sys.modules.get(name) is not module:
                 sys.modules[name] = module
+        for space, before in self._spaces:
+            for name, value in before.items():
+                if space.get(name) is not value and _is_broken(space.get(name), value):
+                    space[name] = value
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -55,6 +76,12 @@ class Needed:
         return importlib.machinery.ModuleSpec(
             name, _Loader(module, getattr(module, "__spec__", None))
         )
+
+
+def _is_broken(now: object, before: object) -> bool:
+    """Whether a name was removed, or holds None or something that cannot be called instead of a
+    function or class. Another function may be there on purpose."""
+    return now is None or (callable(before) and not callable(now))
 
 
 class _Loader(importlib.abc.Loader):

@@ -85,10 +85,13 @@ class Outlet:
             self._append(name, data)
         if not self._pending or not self._may_publish():
             return  # beyond the budget, or to be published at the end
-        if b"\n" in data and self._allowance.is_left():
-            self._allowance.spend(self.flush)
-        else:
-            self._wake.set()
+        try:
+            if b"\n" in data and self._allowance.is_left():
+                self._allowance.spend(self.flush)
+            else:
+                self._wake.set()
+        except Exception:  # the snippet broke what sends; published at the end
+            self._may_publish = _never
 
     def _is_moved(self, name: str) -> bool:
         """Whether the snippet made the descriptor lead elsewhere (``os.dup2``), or closed it."""
@@ -148,20 +151,23 @@ class Outlet:
         return bool(data)
 
     def _publish_pending(self) -> None:
-        pending, self._pending = self._pending, []
-        runs = itertools.groupby(pending, key=lambda piece: piece[0])
+        runs = itertools.groupby(self._pending, key=lambda piece: piece[0])
         pieces = [(name, "".join(text for _, text in run)) for name, run in runs]
         if pieces:
             self._publish(pieces)
+        self._pending = []
 
     def _flush_soon(self) -> None:
         while True:
             self._wake.wait()
             time.sleep(_PAUSE)
             self._wake.clear()
-            with self._lock:
-                if self._may_publish():
-                    self._publish_pending()
+            try:
+                with self._lock:
+                    if self._may_publish():
+                        self._publish_pending()
+            except Exception:  # as in write()
+                self._may_publish = _never
 
     def _watch(self) -> None:
         while True:
@@ -231,6 +237,10 @@ def own_pipes() -> dict[str, int]:
         os.close(writing)
         pipes[name] = reading
     return pipes
+
+
+def _never() -> bool:
+    return False
 
 
 def _place_of(descriptor: int) -> tuple[int, int]:

@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any
 
-from .needed import Needed, what_the_kernel_needs
+from .needed import KERNEL_PACKAGES, Needed, what_the_kernel_needs
 from .outlet import Outlet, text_file
 from .script_end import forget_exit_functions
 from .script_threads import threads_of_a_script
@@ -33,10 +33,6 @@ _NOTEBOOK_NAMES = (
 )
 _SCRIPT_NAMES = ("input", "exit", "quit")
 _PROMPTS = ("ps1", "ps2", "ps3")
-_KERNEL_PACKAGES = (
-    *("IPython", "comm", "ipykernel", "jedi", "jupyter_client", "jupyter_core"),
-    *("matplotlib_inline", "parso", "prompt_toolkit", "stack_data", "tornado", "traitlets", "zmq"),
-)
 
 
 @contextlib.contextmanager
@@ -138,7 +134,7 @@ def _names_of_a_script(
 def _loggers_of_a_script() -> Iterator[None]:
     """Let ``logging`` know no loggers of the kernel's packages, which keep theirs."""
     known = logging.root.manager.loggerDict
-    ours = [name for name in known if name.partition(".")[0] in _KERNEL_PACKAGES]
+    ours = [name for name in known if name.partition(".")[0] in KERNEL_PACKAGES]
     hidden = {name: known.pop(name) for name in ours}
     try:
         yield

@@ -16,6 +16,7 @@ import importlib
 import json
 import os
 import platform
+import re
 import signal
 import sys
 import threading
@@ -35,6 +36,8 @@ from .script_end import end_script
 from .waiting import WaitingAllowance
 
 _ACKNOWLEDGED_WITHIN = 1.0
+_ESCAPE = re.compile(r"\\u(?:d[89ab]..\\ud[c-f]|(?P<lone>d[89a-f]))..|\\.")
+"""An escape in JSON; ``lone``: half of a pair without the other."""
 
 _wire: KernelEndpoint | None = None
 
@@ -134,7 +137,10 @@ class KernelEndpoint:
 
     def send(self, lines: Sequence[str], blob: bytes = b"") -> None:
         """Publish events of the recorder: lines of JSON and the bytes that they refer to."""
-        self.publish("tapeviz_events", {}, ["\n".join(lines).encode(), blob])
+        text = "\n".join(lines)
+        if "\\ud" in text:
+            text = _ESCAPE.sub(_as_printed, text)
+        self.publish("tapeviz_events", {}, [text.encode(), blob])
         if self._allowance.is_left():
             self._allowance.spend(self._settle)
 
@@ -243,3 +249,8 @@ class KernelEndpoint:
         done = threading.Event()
         thread.schedule(done.set)
         done.wait(_ACKNOWLEDGED_WITHIN)
+
+
+def _as_printed(escape: re.Match[str]) -> str:
+    """``"\\ud800"`` as the six letters that Python prints for it: UTF-8 has no such character."""
+    return f"\\{escape[0]}" if escape["lone"] else escape[0]
