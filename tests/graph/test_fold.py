@@ -90,6 +90,14 @@ def test_an_end_stands_beside_its_folded_group() -> None:
     assert choose_open(graph, tree, [end], most=3).closed == {"a"}
 
 
+@pytest.mark.parametrize(("most", "closed"), [(12, set()), (11, {"conv1", "conv2", "conv3"})])
+def test_blocks_of_one_series_are_opened_together_or_not_at_all(most: int, closed: set) -> None:
+    graph = wired(12, [(i, i + 1) for i in range(11)])
+    ops = {"conv1": range(1, 3), "conv2": range(3, 6), "conv3": range(6, 11)}
+    home = {f"op:{i}": path for path, numbers in ops.items() for i in numbers}
+    assert choose_open(graph, grouped(graph, home), most=most).closed == closed
+
+
 def test_the_target_is_an_end_of_the_layer_that_made_it() -> None:
     s = Script()
     x = s.variable("x", value=1.0, line=1)

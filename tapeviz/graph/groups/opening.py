@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
+
+import networkx as nx
 
 from ..model import NodeId
 from .tree import Group, Tree, upwards
 
 MOST_BOXES = 40
 """Boxes of a first view, at most."""
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +41,10 @@ def choose_open(
 ) -> OpenGroups:
     """Open groups, those with the most ops first, as long as there are at most ``most`` boxes.
 
-    Groups of one shape are opened together. Groups that the user ``folded`` or ``unfolded`` stay
-    so. ``pinned``: places of nodes that are never hidden. A recorded operation (custom_gradient)
-    stays closed: the gradient does not pass its inside.
+    Groups of one shape are opened together, and groups of one series, such as the blocks ``conv2``
+    to ``conv5`` of a model: a reader takes those that differ for something else. Groups that the
+    user ``folded`` or ``unfolded`` stay so. ``pinned``: places of nodes that are never hidden. A
+    recorded operation (custom_gradient) stays closed: the gradient does not pass its inside.
     """
     return _Chooser(nodes, tree, pinned, folded, unfolded, turns or {}).choose(most)
 
@@ -136,12 +141,17 @@ class _Chooser:
         return opened - {""}, boxes
 
     def _next(self, waiting: list[Group]) -> list[Group]:
-        """The groups to open next: those of the shape with the most ops."""
-        units: dict[int, list[Group]] = {}
+        """The groups to open next: of those that are opened together the ones with the most ops."""
+        together: nx.Graph[Hashable] = nx.Graph()
         for group in waiting:
             if group.kind != "entry":
-                units.setdefault(group.shape, []).append(group)
-        return max(units.values(), key=lambda unit: sum(group.ops for group in unit), default=[])
+                series = (group.parent, _NUMBER.sub("#", group.title))
+                together.add_edges_from([(group.path, group.shape), (group.path, series)])
+        units = [
+            [group for group in waiting if group.path in alike]
+            for alike in nx.connected_components(together)
+        ]
+        return max(units, key=lambda unit: sum(group.ops for group in unit), default=[])
 
     def _parts(self, path: str) -> tuple[int, list[Group]]:
         """The number of nodes and the groups directly in an open group; for a repeat, in the turn
