@@ -22,6 +22,8 @@ def node_tooltip(node: Node, trace: Trace, has_stats: bool = True) -> str:
     lines = [clean(node.title)]
     if node.subtitle:
         lines.append(clean(node.subtitle))
+    if node.role == "group" and node.name not in ("", node.title):
+        lines.append(f"named {clean(node.name)} by Keras")
     if node.tensor is not None:
         lines.append(tensor_words(node.tensor, trace, has_stats))
     op = trace.ops.get(node.op) if node.op is not None else None

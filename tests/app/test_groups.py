@@ -131,7 +131,7 @@ def test_the_picker_on_a_frame_shows_another_turn_and_the_minus_folds_it(
 
     assert (document.scene.frames[0].turn, document.scene.frames[0].note) == (
         50,
-        "line 3 · 31 differ",
+        "line 3 · turn 31 differs",
     )
     for button, turn in (("back", 49), ("forward", 50)):
         click(button)  # type: ignore[arg-type]

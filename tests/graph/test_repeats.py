@@ -11,10 +11,10 @@ from tapeviz.graph.groups.levels import Level, OpLevels
 from tapeviz.graph.groups.shapes import Shapes, weigh
 from tapeviz.graph.groups.stretches import find_stretches
 from tapeviz.trace import events as e
-from tapeviz.trace.model import Op, OpId
+from tapeviz.trace.model import Op, OpId, Site, SiteId, StackFrame
 from tapeviz.trace.ops import OpDescription
 
-from ..traces import Script, op_at, site_at, trace_of
+from ..traces import Script, op_at, trace_of
 
 
 @pytest.mark.parametrize(
@@ -169,21 +169,49 @@ def test_an_operation_recorded_without_its_scope_stays_in_the_turn_that_it_ran_i
     assert shared_levels([turn], around) == 0
 
 
-def test_a_model_that_keras_named_has_the_name_by_which_it_was_called() -> None:
-    code = "y = critic(fake) - self.critic(real)\n"
-    ops = [
-        Op(OpId(n), "Exp", (), (), n, None, frozenset(), OpDescription({}, site, scope))
-        for n, (site, scope) in enumerate(
-            [
-                (site_at(1, 4), "sequential_1/dense"),
-                (site_at(1, 19), "sequential_1/dense"),
-                (site_at(1, 4), "encoder/dense"),
-                (site_at(1), "sequential_1/sequential"),
-            ],
-            start=1,
-        )
-    ]
-    places = OpLevels(trace_of(code, ops, {}))
-    found = [[place.title for place in places.of(op)] for op in ops]
-    assert found[:2] == [["critic", "dense"]] * 2
-    assert found[2:] == [["encoder", "dense"], ["sequential_1", "sequential"]]
+CALLS = """\
+from tensorflow.keras import layers
+class Net:
+    def call(self, x):
+        for layer in self.hidden:
+            x = layer(x)
+        x = tf.nn.softmax(x)
+        return self.head(x)
+head = layers.Dense(3)
+y = critic(fake) - self.critic(real)
+z = net(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("frames", "scope", "titles"),
+    [
+        ([(9, 4)], "sequential_1/dense", ["critic", "dense"]),
+        ([(9, 19)], "sequential_1/dense", ["critic", "dense"]),
+        ([(9, -1)], "critic_2/dense", ["critic", "dense"]),  # a graph counts scopes, too
+        ([(9, 4)], "encoder/dense", ["encoder", "dense"]),  # the author named it
+        ([(1, -1)], "sequential_1/sequential", ["sequential_1", "sequential"]),
+        ([(7, 15), (10, 4)], "net_1/dense_9/MatMul", ["net", "head", "MatMul"]),
+        ([(6, 12), (10, 4)], "net_1", ["net"]),
+        ([(6, 12), (10, 4)], "net_1/dense_2", ["net", "dense_2"]),  # of a function of a module
+        ([(5, 16), (10, 4)], "net_1/dense_2", ["net", "dense_2"]),  # of a loop variable
+        ([(7, 15), (10, 4)], "functional/net/dense_9", ["net", "net", "head"]),
+    ],
+)
+def test_a_layer_that_keras_named_has_the_name_by_which_it_was_called(
+    frames: list[tuple[int, int]], scope: str, titles: list[str]
+) -> None:
+    names = ("call", "<module>")[-len(frames) :]
+    stack = tuple(StackFrame(name, *frame) for name, frame in zip(names, frames, strict=True))
+    op = Op(
+        OpId(1),
+        "Exp",
+        (),
+        (),
+        1,
+        None,
+        frozenset(),
+        OpDescription({}, Site(SiteId(1), stack), scope),
+    )
+    found = OpLevels(trace_of(CALLS, [op], {})).of(op)
+    assert [level.title for level in found if level.kind == "layer"] == titles

@@ -367,7 +367,7 @@ def _group_node(graph: OpGraph, group: Group, members: Sequence[int]) -> Node:
         is_recorded=any(map(maker.is_recorded, ops)) or not ops,
         assigns=any(map(maker.assigns, ops)),
         is_backward=bool(ops) and all(map(maker.is_backward, ops)),
-        name=title,
+        name=group.layer or title,
         lines=lines,
         group=path.rpartition("/")[0],
         opens=path,

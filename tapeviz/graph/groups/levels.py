@@ -7,9 +7,8 @@ exactly. A turn of a ``while`` loop begins where the execution goes back to an e
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -17,15 +16,11 @@ from ...text.names import called_name
 from ...text.source import SourceText
 from ...trace.model import Op, Site, StackFrame, Trace
 from .blocks import BlockKind, block_parts
+from .layer_names import LAYER_METHODS, LayerNames, kind_of
 
 Kind = Literal["loop", "turn", "function", "layer", "entry", "backward", "line"]
 _NO_FUNCTIONS = frozenset(("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"))
-_LAYER_METHODS = frozenset(("call", "__call__", "build"))
-"""Methods in which the name scope says which layer runs."""
 _LONGEST_HEADER = 30
-_UNNAMED = re.compile(r"(sequential|functional|model)(_\d+)?")
-"""Names that Keras makes for models without one (``auto_name`` of the class, from Keras 3 on
-``functional``, before ``model``): they tell less than the name in the snippet."""
 _Layer = tuple[tuple[tuple[BlockKind, str], ...], str]
 """The blocks around a layer, and its name."""
 
@@ -61,8 +56,6 @@ class _Lines:
         self.parameters: dict[int, frozenset[str]] = {}
         self.scopes: set[int] = set()
         """Lines within ``with tf.name_scope(…)``, or another such scope."""
-        self.called: dict[tuple[int, int], str] = {}
-        """(line, column) of a call → the last name of what is called."""
         if text.tree is not None:
             self._read(text, text.tree, ())
 
@@ -82,8 +75,6 @@ class _Lines:
                     self._fill(statement, (*around, loop))
                     self._read(text, ast.Module([statement], []), (*around, loop))
                 continue
-            if isinstance(child, ast.Call):
-                self.called[child.lineno, child.col_offset] = called_name(child)
             if isinstance(child, ast.With) and any(map(_opens_scope, child.items)):
                 self.scopes.update(range(child.lineno, (child.end_lineno or child.lineno) + 1))
             if isinstance(child, ast.stmt) and (inside or around):
@@ -127,7 +118,9 @@ class _Program:
     """Tables of a trace's text and bindings that every picture of it needs."""
 
     def __init__(self, trace: Trace) -> None:
-        self.lines = lines = _Lines(SourceText(trace.source))
+        text = SourceText(trace.source)
+        self.lines = lines = _Lines(text)
+        self.names = LayerNames(text)
         marks = [
             (binding.when, (binding.name, binding.site))
             for binding in trace.bindings
@@ -171,11 +164,15 @@ class OpLevels:
     def __init__(self, trace: Trace) -> None:
         program = _program_of(trace)
         self._lines = program.lines
+        self._names = program.names
         self._marks = program.marks
         self._whens = program.whens
         self._blocks = program.blocks
         self._at = 0
         self._ids: dict[object, int] = {}
+        self._layers_called: dict[object, tuple[str, tuple[str, ...]]] = {}
+        """For each level of a layer's method the name that Keras gives to layers of its class, and
+        the names by which the snippet may have called it."""
         self._turns: dict[object, int] = {}
         self._bound: dict[object, set[str]] = {}
         self._stands: dict[object, int] = {}
@@ -273,6 +270,9 @@ class OpLevels:
         if caller is not None:
             number = self._turn((parent, frame.function))
             above = self._id((parent, frame.function, caller.line, caller.column, number))
+            if frame.function in LAYER_METHODS:
+                called = self._names.called((caller.line, caller.column))
+                self._layers_called[above] = self._names.class_at(frame.line), called
             yield Level("function", frame.function, caller.line, above)
         for loop in self._lines.loops.get(frame.line, ()):
             key = (above, loop)
@@ -298,30 +298,33 @@ class OpLevels:
         for level in levels:
             if level.kind != "function":
                 found.append(level)
-            elif level.title in _LAYER_METHODS:
-                if parts:
-                    found.extend(self._layers(parts.pop(0), op, level.key))
+            elif level.title in LAYER_METHODS:
+                kind, called = self._layers_called[level.key]
+                kinds = [kind_of(name) for _, name in parts[:-1]]
+                # Between two layers of the snippet there may be a model that Keras calls by itself.
+                last = kinds.index(kind) if kind in kinds else 0
+                for nested in parts[: last + 1]:
+                    found.extend(self._layers(nested, op, level.key, called))
+                    called = ()
+                del parts[: last + 1]
             elif level.title not in _NO_FUNCTIONS and level.title != "<lambda>":
                 found.append(level)
-        title = self._name_of_layer(op)
+        call = self._call_of_layer(op)
+        called = self._names.called(call) if call is not None else ()
         for nested in parts:
-            found.extend(self._layers(nested, op, self._call_of_layer(op), title))
-            title = ""
+            found.extend(self._layers(nested, op, call, called))
+            called = ()
         return tuple(found)
 
-    def _layers(self, scope: _Layer, op: Op, call: object, title: str = "") -> Iterator[Level]:
-        """The blocks around a layer, and the layer; two calls of it are two levels. ``title``: the
-        snippet's name of it, for one that Keras named."""
+    def _layers(
+        self, scope: _Layer, op: Op, call: object, called: Sequence[str]
+    ) -> Iterator[Level]:
+        """The blocks around a layer, and the layer; two calls of it are two levels. ``called``: by
+        which names the snippet may have called it."""
         blocks, name = scope
         for kind, block in blocks:
             yield Level(kind, block, op.line, block)
-        is_unnamed = bool(title) and _UNNAMED.fullmatch(name) is not None
-        yield Level("layer", title if is_unnamed else name, op.line, (name, call))
-
-    def _name_of_layer(self, op: Op) -> str:
-        """The name by which the snippet called the outermost of the layers that an op ran in."""
-        call = self._call_of_layer(op)
-        return self._lines.called.get(call, "") if call is not None else ""
+        yield Level("layer", self._names.title(name, called), op.line, (name, call))
 
     def _call_of_layer(self, op: Op) -> tuple[int, int] | None:
         """The position of the snippet's call of the layers that an op ran in; None if the snippet

@@ -22,6 +22,7 @@ from ..op_graph import OpGraph
 from ..words import user_name
 from .branches import Branch, GroupKind, plant
 from .gathering import LEAST_OPS, bundle, cut_into_stretches, gather_lines, prune
+from .layer_names import kind_of
 from .levels import Kind
 from .shapes import Shapes, weigh
 
@@ -48,6 +49,8 @@ class Group(msgspec.Struct, frozen=True, gc=False):
     entry: OpId | None = None
     loop: Loop | None = None
     """The compiled loop that it is; one body stands for all its turns."""
+    layer: str = ""
+    """Keras's name of a layer that has the snippet's name for its title."""
 
     @property
     def count(self) -> int:
@@ -146,6 +149,9 @@ def _name(
 def _group(branch: Branch, path: str, parent: str, loops: Mapping[OpId, Loop]) -> Group:
     entry = branch.key[1] if branch.kind == "entry" and branch.key is not None else None
     loop = loops.get(entry) if entry is not None else None
+    layer = ""
+    if branch.kind == "layer" and branch.key is not None and isinstance(branch.key[1], tuple):
+        layer = branch.key[1][0]
     return Group(
         path,
         branch.kind,
@@ -156,6 +162,7 @@ def _group(branch: Branch, path: str, parent: str, loops: Mapping[OpId, Loop]) -
         branch.shape,
         entry=entry,
         loop=loop,
+        layer=layer if kind_of(layer) not in (branch.title, kind_of(branch.title)) else "",
     )
 
 

@@ -1,0 +1,104 @@
+"""Name the layers of a snippet as it calls them, where Keras made the name up.
+
+``self.head = Dense(10)`` is ``dense_9`` to Keras, as ``auto_name`` of its class counts on through
+the process, and ``head`` to its author.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from ...text.names import called_name, names_in, targets_of
+from ...text.source import SourceText
+
+LAYER_METHODS = frozenset(("call", "__call__", "build"))
+"""Methods in which the name scope says which layer runs."""
+_MODELS = frozenset(("sequential", "functional", "model"))
+"""Keras names models without a class of their own so (from Keras 3 on ``functional``, before
+``model``)."""
+_NUMBER = re.compile(r"(_\d+)+$")
+_Position = tuple[int, int]
+
+
+class LayerNames:
+    """The names by which a snippet calls its layers."""
+
+    def __init__(self, text: SourceText) -> None:
+        self._called: dict[_Position, str] = {}
+        self._on_line: dict[int, tuple[str, ...]] = {}
+        self._classes: dict[int, str] = {}
+        self._made: set[str] = set(_MODELS)
+        """The names that Keras gives to objects of the classes that the snippet calls."""
+        if text.tree is not None:
+            self._read(text.tree)
+
+    def _read(self, tree: ast.Module) -> None:
+        others = {"tf", "np", "keras"}  # there without an import
+        """Names of modules, and of loop variables: these stand for many layers in turn."""
+        calls: list[ast.Call] = []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                calls.append(node)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                others.update((name.asname or name.name).split(".")[0] for name in node.names)
+            elif isinstance(node, (ast.For, ast.AsyncFor)):
+                for target in targets_of(node):
+                    others |= names_in(target)
+            elif isinstance(node, ast.comprehension):
+                others |= names_in(node.target)
+            elif isinstance(node, ast.ClassDef):
+                for line in _lines_of_methods(node):
+                    self._classes[line] = _automatic(node.name)
+        for call in calls:
+            name = called_name(call)
+            if name[:1].isupper():
+                self._made.add(_automatic(name))
+            elif name and _root(call) not in others:
+                self._called[call.lineno, call.col_offset] = name
+                self._on_line[call.lineno] = (*self._on_line.get(call.lineno, ()), name)
+
+    def called(self, position: _Position) -> tuple[str, ...]:
+        """The snippet's names of what it may call there, several if the column is not known (-1):
+        without classes, functions of modules, and loop variables."""
+        line, column = position
+        if column < 0:
+            return self._on_line.get(line, ())
+        return (self._called[position],) if position in self._called else ()
+
+    def class_at(self, line: int) -> str:
+        """The name that Keras gives to layers of the class whose method has this line."""
+        return self._classes.get(line, "")
+
+    def title(self, name: str, called: Sequence[str]) -> str:
+        """The name of a layer that Keras calls ``name`` and the snippet by one of ``called``."""
+        kind = kind_of(name)
+        if kind in called:
+            return kind
+        return called[0] if kind in self._made and len(called) == 1 else name
+
+
+def kind_of(name: str) -> str:
+    """A layer's name without the numbers that Keras, or a graph with the name already, adds."""
+    return _NUMBER.sub("", name)
+
+
+def _automatic(name: str) -> str:
+    """``Conv2D`` → ``conv2d``, as ``to_snake_case`` of Keras 2 and 3."""
+    name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def _lines_of_methods(node: ast.ClassDef) -> Iterator[int]:
+    for child in node.body:
+        if isinstance(child, ast.FunctionDef) and child.name in LAYER_METHODS:
+            yield from range(child.lineno, (child.end_lineno or child.lineno) + 1)
+
+
+def _root(call: ast.Call) -> str:
+    """The name that a call begins with: ``tf`` of ``tf.nn.relu(x)``."""
+    node: ast.AST = call.func
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
