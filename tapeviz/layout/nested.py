@@ -29,6 +29,8 @@ _SLACK = 0.01
 """Weight of the edges that keep the first nodes below the title."""
 _NEAR = 0.005
 """Pull that keeps the title nodes near the ports."""
+_MOST_WIDENED = 1.1
+"""A title beside the ports widens its frame by this factor at most."""
 PADDING = 22.0
 LANE = 16.0
 """Px on the right of the inside for each value that goes back to the first turn's beginning."""
@@ -62,6 +64,21 @@ class _Level:
     corner: Point = (0.0, 0.0)
     lanes: list[str] = field(default_factory=list)
     """The nodes whose values go from turn to turn, each in a lane of its own."""
+
+
+def _boxes_in(level: _Level) -> list[Rect]:
+    """The rectangles of the nodes and frames of a level, without its ports and title."""
+    assert level.layout is not None
+    return [
+        rect
+        for name, rect in level.layout.rects.items()
+        if name not in ("top", "bottom") and not name.startswith(("in:", "out:", "title:"))
+    ]
+
+
+def _width_of_boxes(level: _Level) -> float:
+    boxes = _boxes_in(level)
+    return max(rect.right for rect in boxes) - min(rect.left for rect in boxes)
 
 
 def frame_box(path: str) -> str:
@@ -250,25 +267,21 @@ class _Nested:
 
     def _lay_inside(self, path: str) -> None:
         level = self._levels[path]
-        graph = level.graph
         title = self._widths.get(path, (0.0, 0.0))
-        has_row = self._is_down and "top" in graph
+        has_row = self._is_down and "top" in level.graph
         if has_row:
             self._add_title(level, title)
-        layout = level.layout = self._laid_out(graph, may_wrap=not level.lanes)
-        kept = [node for node in graph if node not in ("top", "bottom")]
-        points = [
-            point
-            for (start, end, _), line in layout.routes.items()
-            if start != "top" and end != "bottom"
-            for point in line
-        ]
-        rects = [layout.rects[node] for node in kept]
-        boxes = [layout.rects[n] for n in kept if not n.startswith(("in:", "out:", "title:"))]
-        left = min([r.left for r in rects] + [x for x, _ in points])
-        right = max([r.right for r in rects] + [x for x, _ in points])
-        top = min([r.top for r in rects] + [y for _, y in points])
-        bottom = max([r.bottom for r in rects] + [y for _, y in points])
+        left, top, right, bottom = self._laid_inside(level)
+        lanes = LANE * len(level.lanes) if self._is_down else 0.0
+        margins = 2 * PADDING + lanes
+        if has_row:
+            # Beside a long title the inside may leave half of its frame empty. It stands below the
+            # title then, whose words hide a piece of the wires that come in.
+            least = max(sum(title), _width_of_boxes(level) + margins)
+            if right - left + margins > _MOST_WIDENED * least:
+                for node in ("title:-1", "title:1"):
+                    level.graph.nodes[node]["width"] = _PORT
+                left, top, right, bottom = self._laid_inside(level)
         # What comes in passes by the title; what goes out bends in the lower margin.
         above, below = HEADER, PADDING
         if has_row:
@@ -276,13 +289,31 @@ class _Nested:
         elif self._is_down:
             above = HEADER + _LABEL
         if self._is_down:
-            below = max(0.0, PADDING - (bottom - max(r.bottom for r in boxes)))
-        lanes = LANE * len(level.lanes)
-        across = right - left + 2 * PADDING + (lanes if self._is_down else 0.0)
-        along = bottom - top + above + below + (0.0 if self._is_down else lanes)
+            below = max(0.0, PADDING - (bottom - max(r.bottom for r in _boxes_in(level))))
+        across = right - left + margins
+        along = bottom - top + above + below
+        if not self._is_down:
+            along += LANE * len(level.lanes)
         spare = max(0.0, sum(title) - across)
         level.corner = (PADDING + spare / 2 - left, above - top)
         self._hold_ports(path, across + spare, along)
+
+    def _laid_inside(self, level: _Level) -> tuple[float, float, float, float]:
+        """Lay out the inside of a frame; gives its left, top, right and bottom."""
+        layout = level.layout = self._laid_out(level.graph, may_wrap=not level.lanes)
+        points = [
+            point
+            for (start, end, _), line in layout.routes.items()
+            if start != "top" and end != "bottom"
+            for point in line
+        ]
+        rects = [layout.rects[node] for node in level.graph if node not in ("top", "bottom")]
+        return (
+            min([r.left for r in rects] + [x for x, _ in points]),
+            min([r.top for r in rects] + [y for _, y in points]),
+            max([r.right for r in rects] + [x for x, _ in points]),
+            max([r.bottom for r in rects] + [y for _, y in points]),
+        )
 
     def _add_title(self, level: _Level, title: tuple[float, float]) -> None:
         for side, width in zip((-1, 1), title, strict=True):

@@ -356,3 +356,18 @@ def test_what_is_pinned_is_never_inside_of_a_fold() -> None:
 def test_nothing_folds_to_nothing() -> None:
     empty = build(EMPTY_TRACE)
     assert len(fold(empty, grow(empty, EMPTY_TRACE), OpenGroups(frozenset(), {}))) == 0
+
+
+def test_a_target_in_the_last_turn_stands_beside_the_folded_loop() -> None:
+    trace = recurrent(200)
+    graph = build(trace)
+    tree = grow(graph, trace)
+    last = max(place for place in range(len(graph)) if tree.home[place])
+    graph.pinned = frozenset({last})
+    tree = grow(graph, trace)
+    folded = fold(graph, tree, choose_open(graph, tree, [last], most=3))
+    assert graph.names[last] in folded
+    assert not folded.graph["frames"]
+    opened = fold(graph, tree, choose_open(graph, tree, [last]))
+    assert opened.graph["frames"][0].turn == 200
+    assert opened.nodes[graph.names[last]]["frame"] == opened.graph["frames"][0].path

@@ -120,7 +120,7 @@ def test_what_is_carried_runs_beside_the_other_wires(seed: int) -> None:
 def test_wires_pass_by_the_words_of_a_header(seed: int) -> None:
     parents = {"a": "", "a/b": "a"}
     graph = layered_graph(seed, parents)
-    words = {"a": (150.0, 90.0), "a/b": (120.0, 60.0)}
+    words = {"a": (40.0, 30.0), "a/b": (30.0, 20.0)}
     layout = lay_out_nested(graph, parents, words)
     for path, (left, right) in words.items():
         frame = layout.frames[path]
@@ -128,6 +128,20 @@ def test_wires_pass_by_the_words_of_a_header(seed: int) -> None:
             for (x, y), (_, below) in pairwise(points):
                 if y < frame.top + 28 and below > frame.top + 8 and frame.left < x < frame.right:
                     assert frame.left + left <= x <= frame.right - right
+
+
+def test_a_long_title_does_not_widen_its_frame_beyond_the_words_and_what_is_in_it() -> None:
+    graph = nx.MultiDiGraph()
+    for node in ("x", "first", "last"):
+        graph.add_node(node, width=100, height=40, frame="loop" if node != "x" else "")
+    graph.add_edge("x", "first", weight=1.0)
+    graph.add_edge("first", "last", weight=1.0)
+    layout = lay_out_nested(graph, {"loop": ""}, {"loop": (400.0, 20.0)})
+    frame = layout.frames["loop"]
+    assert 420 <= frame.width < 430
+    for node in ("first", "last"):
+        assert abs(layout.rects[node].x - frame.x) < 10
+        assert layout.rects[node].top > frame.top + 40
 
 
 def test_wires_come_in_as_their_ports_stand() -> None:

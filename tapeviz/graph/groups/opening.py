@@ -64,12 +64,9 @@ class _Chooser:
         self._wanted = {
             above for path in unfolded if path in tree.groups for above in upwards(path)
         }
-        held = {
-            path
-            for place in pinned
-            for path in upwards(tree.home[place])
-            if not tree.is_beside(place, path)
-        }
+        around = [(place, path) for place in pinned for path in upwards(tree.home[place])]
+        kept = {path for _, path in around}
+        held = {path for place, path in around if not tree.is_beside(place, path)}
         self._held = {path for path in held if tree.groups[path].kind != "entry"}
         self._leaves = Counter(tree.home)
         self._leaves[""] += len(nodes) - len(tree.home)
@@ -80,7 +77,7 @@ class _Chooser:
         for group in tree.groups.values():
             self._inside.setdefault(group.parent, []).append(group)
         repeats = [group for group in tree.groups.values() if group.turns]
-        self._turns = {group.path: self._turn(group, {}, held) for group in repeats}
+        self._turns = {group.path: self._turn(group, {}, kept) for group in repeats}
         self._chosen = {group.path: self._turn(group, turns, self._wanted) for group in repeats}
         self._numbers = {
             group.path: min(max(turns.get(group.path, group.count), 1), group.count)

@@ -29,6 +29,7 @@ from .shapes import Shapes, weigh
 _LEAST_LOOP = 4
 _SMALL = 40
 """In a graph of at most this many nodes a loop is a repeat only with ``_LEAST_LOOP`` turns."""
+_NO_ENDS = ("entry", "values")
 _MOST_VALUES = 8
 """More variables, or constants, that belong to no group become a group."""
 
@@ -243,12 +244,14 @@ def _gather_values(graph: OpGraph, home: list[str], groups: dict[str, Group]) ->
 def _ends(graph: OpGraph, home: Sequence[str], groups: Mapping[str, Group]) -> dict[int, str]:
     found: dict[int, str] = {}
     for pinned in sorted(graph.pinned):
+        takers = [f"{home[taker]}/" for taker in graph.successors(pinned)]
         for path in upwards(home[pinned]):
-            takers = (f"{home[taker]}/" for taker in graph.successors(pinned))
-            is_plain = groups[path].kind in ("layer", "function", "line", "backward")
-            if not is_plain or groups[path].ops <= LEAST_OPS:
+            group = groups[path]
+            if group.kind in _NO_ENDS or any(taker.startswith(f"{path}/") for taker in takers):
                 break
-            if any(taker.startswith(f"{path}/") for taker in takers):
+            if group.kind == "turn":  # it folds with its repeat
+                continue
+            if group.ops <= LEAST_OPS:
                 break
             found[pinned] = path
     return found
