@@ -21,7 +21,7 @@ from .causes.nonfinite import made_from_finite, nonfinite_in_call
 from .flow.dataflow import EdgesInto, Position
 from .model import Warned
 from .numbers.rounding import rounding_only
-from .python.terms import lost_term, unrecorded_term
+from .python.terms import level_term, lost_term, unrecorded_term
 from .python.uncollected import uncollected_variable
 from .status import status_of
 
@@ -353,6 +353,7 @@ WARNINGS: tuple[Look, ...] = (
     half_assigned,
     lost_term,
     unrecorded_term,
+    level_term,
     nonfinite_call,
     nonfinite_target,
     doubtful_gradient,

@@ -323,6 +323,44 @@ ODDS = (
         """,
     ),
     _odd(
+        "a score of rounded predictions that is added to a loss",
+        "lost-term",
+        """
+        q, labels = tf.Variable([0.5, -0.7]), tf.constant([1.0, 0.0])
+        with tf.GradientTape() as t:
+            hits = tf.round(tf.sigmoid(q)) * labels  # odd
+            overlap = tf.reduce_sum(hits) / (tf.reduce_sum(hits) + 1.0)
+            out = tf.reduce_mean((q - labels) ** 2) + (1.0 - overlap)
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "a count of large weights that is added to a loss",
+        "lost-term",
+        """
+        q = tf.Variable([0.5, -0.7])
+        with tf.GradientTape() as t:
+            large = tf.cast(tf.abs(q) > 0.6, tf.float32)  # odd
+            out = tf.reduce_mean(q ** 2) + 0.1 * tf.reduce_sum(large)
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "the part after the decimal point, a mask, an estimate, and the size of a batch",
+        None,
+        """
+        q = tf.Variable([0.5, 1.7])
+        with tf.GradientTape() as t:
+            mask = tf.cast(q > 1.0, tf.float32)
+            book = tf.reduce_mean((q - tf.stop_gradient(tf.round(q))) ** 2)
+            back = tf.reduce_mean((tf.stop_gradient(q) - tf.round(q)) ** 2)
+            rows = tf.cast(tf.shape(q * 2.0)[0], tf.float32)
+            out = tf.reduce_sum(q - tf.floor(q)) + tf.reduce_sum(q * q * mask)
+            out += book + 0.25 * back + tf.math.log(rows)
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
         "a maximum that keeps an exponential in range",
         None,
         """

@@ -9,6 +9,7 @@ from ...trace.model import Op, VersionId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
 from ..call_facts import line_where_made
+from ..flow.dataflow import LEVEL_OPS
 from ..flow.lookups import picked_by
 from ..model import Cause, Evidence
 from .questions import EdgeUnderTest, Unwatched
@@ -22,7 +23,6 @@ _BRANCHES = ops_with("branch")
 # Ops from floats to floats that are registered as not differentiable, or with a gradient function
 # that gives None (gradient registry of 2.15 to 2.21). Asked where no gradient function was called.
 _WITHOUT_GRADIENT = ops_with("no-gradient")
-_LEVEL = ops_with("flat", "position", "question")
 _CASTING = ("cast", "to_", "dtype", "astype")
 """Parts of the names of functions that are there to give another dtype."""
 _DECODED = "Train with tf.nn.ctc_loss on the logits, and keep what is decoded for reports."
@@ -178,7 +178,7 @@ def gave_none(asked: EdgeUnderTest) -> Cause | None:
     if not (asked.gave_none or _is_known_flat(asked, op)):
         return None
     error = step.error if step is not None else ""
-    is_level = op.type in _LEVEL
+    is_level = op.type in LEVEL_OPS
     return facts.cause(NotDifferentiable(error, is_level), facts.line_of(op), asked.edge)
 
 

@@ -41,6 +41,8 @@ REF_VARIABLES = ops_with("ref-variable")
 REF_ASSIGNS = ops_with("ref-assign")
 # They look at the form of a tensor and never at its elements.
 FORM_OPS = ops_with("form")
+# What they give jumps from value to value, and is constant in between.
+LEVEL_OPS = ops_with("flat", "position", "question")
 # They give a new list (list_ops, TensorArray in a function).
 LIST_WRITES = ops_with("list-write")
 
@@ -285,6 +287,11 @@ class DataFlow:
                 ):
                     found.setdefault(operand.text, []).append((call.when, operand.tensor, 0))
         return {name: sorted(given) for name, given in found.items()}
+
+    @cached_property
+    def level_whens(self) -> Sequence[int]:
+        """When ops ran whose output has no slope, in order."""
+        return sorted(op.when for op in self.trace.ops.values() if op.type in LEVEL_OPS)
 
     @cached_property
     def list_writes(self) -> Sequence[Op]:

@@ -1,5 +1,5 @@
 """Find terms of a target that count nothing in a gradient that flows: what made them left
-TensorFlow, or ran while the tape did not record.
+TensorFlow, ran while the tape did not record, or has no slope.
 
 Only what is added to the target is looked at. A plain number that weighs, shifts or divides
 something is often meant to stay out of the gradient: a learning target, a norm, a maximum.
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ...trace.model import Leave, Op, TensorId, VersionId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
-from ..flow.dataflow import DataEdge, Position
+from ..flow.dataflow import LEVEL_OPS, DataEdge, Position
 from ..model import Warned
 from ..status import status_of
 from .outside import NO_NUMBER
@@ -27,9 +27,12 @@ _WEIGHING = frozenset({"Mul", "RealDiv"})
 _WITHOUT_SLOPE = ops_with("no-gradient", "flat", "position", "question", "no-data", "form") | {
     "StopGradient"
 }
+_FORM = ops_with("form", "shape", "no-data")
 _LARGEST = 1e30
 _MOST_BEFORE = 300
 """Positions that are gone back from a term that was computed before the tape recorded."""
+_MOST_TERMS = 20
+"""Terms without a slope that are looked at: each may be one that is meant to have none."""
 # A number that decides, picks or is shown, and is not computed with.
 _NO_TERM = NO_NUMBER | {"int", "index", "format", "str"}
 
@@ -90,6 +93,93 @@ def unrecorded_term(facts: CallFacts) -> Iterator[Warned]:
                 f"runs while it records. Compute all terms of {target} in the block of one tape.",
             )
             return
+
+
+def level_term(facts: CallFacts) -> Iterator[Warned]:
+    """A term of the target is made of a source through ops without a slope alone, such as a score
+    of rounded predictions that is added to a loss."""
+    call, ops, producers = facts.call, facts.trace.ops, facts.trace.producers
+    reads = facts.trace.reads
+    if facts.tape is None or call.method != "gradient" or not call.is_direct:
+        return
+    whens, flow, targets = facts.flow.level_whens, facts.flow, facts.paths.targets
+    if bisect_left(whens, facts.tape.when) == bisect_left(whens, call.when):
+        return
+
+    def is_other(edge: DataEdge) -> bool:
+        return not _is_data(facts, edge)
+
+    def is_cut(edge: DataEdge) -> bool:
+        return is_other(edge) or _is_level(facts, edge)
+
+    def held(position: Position) -> Position:
+        version = reads.get(position) if isinstance(position, int) else None
+        return position if version is None else version.id
+
+    starts = {start for source in _flowing_sources(facts) for start in facts.paths.starts(source)}
+    with_slope = flow.ancestry(targets, is_cut).leads_from(starts)
+    terms, _ = facts.once(_terms)
+    lost = (terms & flow.ancestry(targets, is_other).leads_from(starts)) - with_slope
+    made = [ops[producers[term]] for term in lost if isinstance(term, int) and term in producers]
+    makers = sorted(made, key=lambda op: op.when)
+    counted = set(map(held, terms))  # in x - floor(x) the slope of x is that of the difference
+    for maker in makers[:_MOST_TERMS]:
+        into = flow.ancestry(maker.outputs, is_other).edges_from(starts).values()
+        through = [(ops[edge.op], edge) for edges in into for edge in edges if edge.op is not None]
+        level = [(op, edge) for op, edge in through if _is_level(facts, edge)]
+        is_meant = any(op.type == "StopGradient" for op, _ in through)
+        if is_meant or not level or any(held(edge.start) in counted for _, edge in level):
+            continue
+        last = max((op for op, _ in level), key=lambda op: op.when)
+        target, line = call.targets[0].text or "the target", facts.line_of(last)
+        name = _name_of_sum(facts, maker, makers)
+        yield Warned(
+            "lost-term",
+            line,
+            f"The gradient of {target} counts only a part: {name or 'a term of it'} is made "
+            f"through {facts.words_of(last) or last.type} on line {line}, which jumps from value "
+            f"to value and is level in between, so there is no slope to follow. That term changes "
+            f"{target}, but not one gradient. Use a smooth operation in its place, or leave the "
+            f"term out.",
+        )
+        return
+
+
+def _name_of_sum(facts: CallFacts, term: Op, makers: list[Op]) -> str:
+    """The first name that was given to a term, or to a sum that it is a part of."""
+    parts: set[TensorId] = set()
+    for op in makers:
+        if op is term or not parts.isdisjoint(op.inputs):
+            parts.update(op.outputs)
+            for tensor in op.outputs:
+                if names := facts.trace.names.get(tensor):
+                    return names[0]
+    return ""
+
+
+def _is_data(facts: CallFacts, edge: DataEdge) -> bool:
+    """Whether the elements at the edge's end are computed from those at its start."""
+    op = facts.trace.ops.get(edge.op) if edge.op is not None else None
+    return edge.kind == "read" or (edge.kind == "op" and op is not None and op.type not in _FORM)
+
+
+def _is_level(facts: CallFacts, edge: DataEdge) -> bool:
+    """Whether what comes out jumps and is constant in between: of such an op, or a whole number."""
+    op = facts.trace.ops.get(edge.op) if edge.op is not None else None
+    if edge.kind != "op" or op is None:
+        return False
+    is_number = any(kind in facts.dtype(edge.end) for kind in ("float", "complex", "variant"))
+    return op.type in LEVEL_OPS or (op.type == "Cast" and not is_number)
+
+
+def _flowing_sources(facts: CallFacts) -> list[TensorId]:
+    return [
+        source.tensor
+        for source, result in zip(facts.call.sources, facts.call.results, strict=False)
+        if source.tensor is not None
+        and result is not None
+        and status_of(facts.trace, result) == "flows"
+    ]
 
 
 def _source_of(facts: CallFacts, op: Op) -> str:
@@ -195,7 +285,6 @@ def _has_slope(facts: CallFacts, leave: Leave) -> bool:
 
     made_from = facts.flow.ancestry([facts.flow.position_left(leave)], is_cut)
     return any(
-        not made_from.into.keys().isdisjoint(facts.paths.starts(source.tensor))
-        for source, result in zip(call.sources, call.results, strict=False)
-        if source.tensor is not None and result is not None and status_of(trace, result) == "flows"
+        not made_from.into.keys().isdisjoint(facts.paths.starts(source))
+        for source in _flowing_sources(facts)
     )
