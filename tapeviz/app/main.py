@@ -128,6 +128,7 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
     from ..bugs import start_log
     from ..document import Document
     from .processes import trouble
+    from .processes.freeing import Freeing
     from .processes.garbage import GarbageCollector
     from .processes.live import LivePipeline, live_stages
     from .window import Window
@@ -140,6 +141,7 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
     collector = make_application().findChild(GarbageCollector)
     if collector is not None:
         collector.watch(window.document)
+    Freeing(window.document)
     trouble.catch_all(window.document.complain)
     pools.report_to(window.kernels.reported.emit)
     return window

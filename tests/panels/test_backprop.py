@@ -254,12 +254,13 @@ def test_the_row_of_the_cut_is_always_in_sight(qtbot: QtBot, panel: BackpropPane
     qtbot.waitUntil(lambda: not panel.cuts.isVisible())
 
 
+@pytest.mark.parametrize(("lines", "shown"), [(3_000, MOST), (1, 0)], ids=["rows", "folded"])
 def test_of_many_cuts_only_those_that_are_shown_are_looked_at(
-    qtbot: QtBot, panel: BackpropPanel, ran: Document, monkeypatch: pytest.MonkeyPatch
+    panel: BackpropPanel, ran: Document, monkeypatch: pytest.MonkeyPatch, lines: int, shown: int
 ) -> None:
     call = ran.diagnosis.calls[0]
     stop = next(step for step in call.steps if step.kind == "stop")
-    stops = tuple(structs.replace(stop, index=index, line=index) for index in range(3_000))
+    stops = tuple(structs.replace(stop, index=index, line=index % lines) for index in range(3_000))
     changed = replace(ran.diagnosis, calls=(with_steps(call, stops),))
     monkeypatch.setattr(ran, "diagnosis", changed)
     ran.diagnosis_changed.emit()
@@ -272,5 +273,5 @@ def test_of_many_cuts_only_those_that_are_shown_are_looked_at(
 
     monkeypatch.setattr(panel.table, "visualRect", noted)
     panel.cuts.refresh()
-    assert len(panel.cuts.model().rows) == MOST
+    assert len(panel.cuts.model().rows) == shown
     assert len(looked) < 100

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
+from weakref import ReferenceType, ref
 
 from ...text.names import called_name
 from ...text.source import SourceText
@@ -142,16 +143,17 @@ class _Program:
         """For each scope: layer → the blocks around it."""
 
 
-_latest: list[tuple[Trace, _Program]] = []
-"""The trace drawn last: most pictures are of the same trace as the one before."""
+_latest: list[tuple[ReferenceType[Trace], _Program]] = []
+"""The trace drawn last: most pictures are of the same trace as the one before. Not held: the next
+run may be of a program whose picture has no levels."""
 
 
 def _program_of(trace: Trace) -> _Program:
     for known, program in _latest:
-        if known is trace:
+        if known() is trace:
             return program
     program = _Program(trace)
-    _latest[:] = [(trace, program)]
+    _latest[:] = [(ref(trace), program)]
     return program
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
 from typing import Any
@@ -64,9 +64,12 @@ class WalkModel(QAbstractTableModel):
         """The row that a step (from 1) is in."""
         return self._folded.row_of(step)
 
-    def cut_rows(self) -> Iterator[int]:
-        """Yield the rows in which the backward pass ends at a cut."""
-        return map(self._folded.row_of, self._cuts)
+    def cut_rows(self) -> range:
+        """The rows in which the backward pass ends at a cut; one may stand for thousands."""
+        if not self._cuts:
+            return range(0)
+        first, last = map(self._folded.row_of, (self._cuts[0], self._cuts[-1]))
+        return range(first, last + 1)
 
     def step_of(self, row: int) -> int:
         """The last step (from 1) that a row stands for."""

@@ -1,0 +1,70 @@
+"""Free large traces in pieces, on a thread of its own.
+
+Python frees a table with all that it holds in one go, and no other thread runs meanwhile: after
+200,000 ops the window did not answer for a tenth of a second when the next run replaced the trace.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from queue import SimpleQueue
+from typing import Any
+from weakref import finalize
+
+from PySide6.QtCore import QObject
+
+from ...document import Document
+from ...trace.model import Trace
+
+PIECE = 20_000
+"""Entries of a table that are freed in one go: some milliseconds' work."""
+_PAUSE = 0.02
+"""Seconds between two pieces."""
+_LEFT_FIRST = 1.0
+"""Seconds in which what was made from the trace goes, too: it shares its tables."""
+
+Tables = list[Any]
+
+
+class Freeing(QObject):
+    """Keeps the large tables of each trace that a document shows until the trace is gone."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document)
+        self._document = document
+        self._left: SimpleQueue[Tables] = SimpleQueue()
+        document.trace_changed.connect(self._note_trace)
+        threading.Thread(
+            target=_free_all, args=(self._left,), name="tapeviz-freeing", daemon=True
+        ).start()
+
+    def _note_trace(self) -> None:
+        trace = self._document.trace
+        tables = large_tables(trace)
+        if tables:
+            finalize(trace, self._left.put, tables).atexit = False
+
+
+def large_tables(trace: Trace) -> Tables:
+    """The tables of a trace with more entries than are freed in one go."""
+    found = (getattr(trace, name) for name in Trace.__dataclass_fields__)
+    return [table for table in found if isinstance(table, (dict, tuple)) and len(table) > PIECE]
+
+
+def _free_all(left: SimpleQueue[Tables]) -> None:
+    while True:
+        tables = left.get()
+        time.sleep(_LEFT_FIRST)
+        free(tables)
+
+
+def free(tables: Tables) -> None:
+    """Empty a list of tables; their entries are freed in pieces if nobody else has the tables."""
+    while tables:
+        table = tables.pop()
+        entries = list(table.values() if isinstance(table, dict) else table)
+        del table
+        while entries:
+            del entries[-PIECE:]
+            time.sleep(_PAUSE)
