@@ -1,7 +1,7 @@
 """Stack sources that stand side by side in one wide row.
 
 The boxes of a stack stand one below the other, each a little further right, so that the edges of
-those above run down straight beside it; if all lead to one trunk, this runs down on their right
+those above run down straight beside it; if all lead to one trunk, this runs down between the stacks
 instead. The layered layout sees a stack as one box.
 """
 
@@ -95,7 +95,11 @@ class Stacked:
     def __init__(self, graph: nx.MultiDiGraph, stacks: Sequence[Sequence[str]]) -> None:
         self.graph = nx.MultiDiGraph()
         self._order = list(graph)
-        self._stacks = {names[0]: _stack_of(graph, names) for names in stacks}
+        trunks = [_trunk_of(graph, names[0]) for names in stacks]
+        self._stacks = {
+            names[0]: _stack_of(graph, names, trunk, _is_right(number, trunks))
+            for number, (names, trunk) in enumerate(zip(stacks, trunks, strict=True))
+        }
         homes = {name: stack for stack in self._stacks.values() for name in stack.boxes}
         for name, data in graph.nodes(data=True):
             if name not in homes:
@@ -144,8 +148,13 @@ class Stacked:
         return [(dock, box.bottom), (dock, beside), (first[0], beside)]
 
 
-def _stack_of(graph: nx.MultiDiGraph, names: Sequence[str]) -> _Stack:
-    has_trunk = bool(_trunk_of(graph, names[0]))
+def _is_right(number: int, trunks: Sequence[str]) -> bool:
+    """Whether a stack stands right of its trunk, as do half of those that share one."""
+    count = trunks.count(trunks[number])
+    return trunks[:number].count(trunks[number]) >= (count + 1) // 2
+
+
+def _stack_of(graph: nx.MultiDiGraph, names: Sequence[str], trunk: str, is_right: bool) -> _Stack:
     x = y = width = 0.0
     corners: list[tuple[str, float, float]] = []
     docks: list[float] = []
@@ -154,23 +163,25 @@ def _stack_of(graph: nx.MultiDiGraph, names: Sequence[str]) -> _Stack:
         corners.append((name, x, y))
         width = max(width, x + data["width"])
         near_end = min(DOCK, data["width"] / 2)
-        docks.append(data["width"] - near_end if has_trunk else x + near_end)
-        x = 0.0 if has_trunk else docks[-1] + BESIDE
+        docks.append(data["width"] - near_end if trunk and not is_right else x + near_end)
+        x = 0.0 if trunk else docks[-1] + BESIDE
         y += data["height"] + GAP
-    if has_trunk:
+    left = 0.0
+    """Px from the left end of the stack to its boxes."""
+    if trunk:
         width += TO_TRUNK
+        left = TO_TRUNK if is_right else 0.0
     height = y - GAP
     boxes = {}
-    for name, left, top in corners:
+    for name, start, top in corners:
         across, along = graph.nodes[name]["width"], graph.nodes[name]["height"]
-        boxes[name] = Rect(
-            left + across / 2 - width / 2, top + along / 2 - height / 2, across, along
-        )
+        middle = left + start + across / 2
+        boxes[name] = Rect(middle - width / 2, top + along / 2 - height / 2, across, along)
     return _Stack(
         f"stack:{names[0]}",
         width,
         height,
         boxes,
-        {name: dock - width / 2 for name, dock in zip(names, docks, strict=True)},
-        width / 2 if has_trunk else None,
+        {name: left + dock - width / 2 for name, dock in zip(names, docks, strict=True)},
+        (-width / 2 if is_right else width / 2) if trunk else None,
     )

@@ -6,15 +6,19 @@ import pytest
 
 from tapeviz.graph.groups.blocks import block_parts
 from tapeviz.graph.groups.branches import Branch, shared_levels
-from tapeviz.graph.groups.gathering import bundle, cut_into_stretches, gather_lines, prune
+from tapeviz.graph.groups.called_names import CalledNames
+from tapeviz.graph.groups.gathering import Words, bundle, cut_into_stretches, gather_lines, prune
 from tapeviz.graph.groups.levels import Level, OpLevels
 from tapeviz.graph.groups.shapes import Shapes, weigh
 from tapeviz.graph.groups.stretches import find_stretches
+from tapeviz.text.source import SourceText
 from tapeviz.trace import events as e
 from tapeviz.trace.model import Op, OpId, Site, SiteId, StackFrame
 from tapeviz.trace.ops import OpDescription
 
 from ..traces import Script, op_at, trace_of
+
+NO_WORDS = Words(lambda number: "", lambda span: "")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +103,7 @@ def test_a_line_with_calls_in_it_folds_under_the_name_that_it_binds() -> None:
     names = {8: "losses[1]", 11: "loss"}
     root = Branch("", "", 0, None, [5, gram, 6, 7, 8])
     root.children += [9, other, 10, 11, 30, 31]
-    gather_lines(root, ops, lambda number: names.get(number, ""))
+    gather_lines(root, ops, Words(lambda number: names.get(number, ""), lambda span: ""))
     line, *others = root.children
     assert isinstance(line, Branch)
     assert (line.title, line.kind, line.ops) == ("losses", "line", 8)
@@ -112,7 +116,7 @@ def test_the_ops_of_a_model_that_one_line_calls_are_no_group_of_their_own() -> N
     loop = Branch("loop", "block", 6, None, [8], 1)
     children: list[Branch | int] = [0, 1, 2, 3, 4, loop, 5]
     model = Branch("layer", "model", 6, None, list(children), 7)
-    gather_lines(Branch("", "", 0, None, [model], 7), ops, lambda name: "")
+    gather_lines(Branch("", "", 0, None, [model], 7), ops, NO_WORDS)
     assert model.children == children
 
 
@@ -215,3 +219,46 @@ def test_a_layer_that_keras_named_has_the_name_by_which_it_was_called(
     )
     found = OpLevels(trace_of(CALLS, [op], {})).of(op)
     assert [level.title for level in found if level.kind == "layer"] == titles
+
+
+CALLED = """\
+y = tf.exp(x) * tf.sin(tf.nn.moments(x, 0)[0]) + tf.nn.elu(x)
+z = scale(tf.nn.moments(x, 0))
+"""
+EXP, MOMENTS, OTHER, SECOND = (1, 4, 13), (1, 23, 42), (1, 16, 46), (2, 10, 29)
+
+
+@pytest.mark.parametrize(
+    ("spans", "titles"),
+    [
+        ([EXP] * 3 + [MOMENTS] * 4 + [OTHER] * 2, ["moments"]),  # all of the branch is one line
+        ([EXP] * 3 + [MOMENTS] * 3 + [SECOND] * 4, ["line 1", "moments"]),
+        ([EXP] * 4 + [MOMENTS] * 4 + [OTHER, SECOND], ["exp", "moments"]),
+        ([MOMENTS] * 4 + [OTHER] + [SECOND], ["moments"]),  # hardly more than a call
+        ([MOMENTS] * 4, []),
+    ],
+)
+def test_ops_of_one_line_are_named_by_what_they_made_or_by_the_function(
+    spans: list[tuple[int, int, int]], titles: list[str]
+) -> None:
+    ops = [
+        Op(
+            OpId(number),
+            "Exp",
+            (),
+            (),
+            number,
+            None,
+            frozenset(),
+            OpDescription(
+                {},
+                Site(SiteId(number), (StackFrame("<module>", line, start, line, end),)),
+            ),
+        )
+        for number, (line, start, end) in enumerate(spans, start=1)
+    ]
+    root = Branch("", "", 0, children=list(range(len(ops))))
+    names = CalledNames(SourceText(CALLED))
+    gather_lines(root, ops, Words(lambda number: "", names.function))
+    found = [child.title for child in root.children if isinstance(child, Branch)]
+    assert found == titles

@@ -6,8 +6,9 @@ import pytest
 from measure import boxes_hit
 from test_stacks import check, fan
 
-from tapeviz.layout import lay_out_nested
-from tapeviz.layout.bundling import find_bundles
+from tapeviz.layout import lay_out, lay_out_nested
+from tapeviz.layout.bundling import Bundled, find_bundles, is_trunk
+from tapeviz.layout.stacks import Stacked, choose_stacks
 
 
 def test_sources_that_all_go_to_the_same_readers_are_a_bundle() -> None:
@@ -52,3 +53,14 @@ def test_a_trunk_that_runs_right() -> None:
     for (source, reader, _), line in layout.routes.items():
         assert line[0][0] == pytest.approx(layout.rects[source].right)
         assert line[-1][0] == pytest.approx(layout.rects[reader].left)
+
+
+def test_stacks_that_share_a_trunk_stand_on_both_sides_of_it() -> None:
+    graph = Bundled(fan(8, readers=3)).graph
+    stacks = choose_stacks(graph, lay_out(graph), 4)
+    stacked = Stacked(graph, stacks)
+    rects = stacked.unstacked(lay_out(stacked.graph)).rects
+    (trunk,) = (rect.x for name, rect in rects.items() if is_trunk(name))
+    first, second = ([rects[name] for name in names] for names in stacks)
+    assert all(rect.right < trunk for rect in first)
+    assert all(rect.left > trunk for rect in second)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
+from ...text.source import TextSpan
 from ...trace.model import Op
 from .branches import Branch, inner_first
 from .shapes import Shapes
@@ -57,22 +61,47 @@ def _is_large(branch: Branch) -> bool:
     return branch.ops + (branch.values if is_layer else 0) >= LEAST_OPS
 
 
-def gather_lines(root: Branch, ops: Sequence[Op], name_of: Callable[[int], str]) -> None:
-    """Group ops of one line.
+@dataclass(frozen=True, slots=True)
+class Words:
+    """``name``: gives the snippet's name of what an op made, by its number; ``function``: the name
+    of the function of a module that the snippet calls in an expression; both empty for none."""
 
-    ``name_of``: the snippet's name of what an op made, empty if it has none; the last op of a line
-    gives its group the title.
+    name: Callable[[int], str]
+    function: Callable[[TextSpan], str]
+
+
+def gather_lines(root: Branch, ops: Sequence[Op], words: Words) -> None:
+    """Group ops of one line, and those of one call on a line that has many others.
+
+    The title is the name of what the last op made, else the function that ran most of them.
     """
     for branch in inner_first(root):
-        _gather_lines_of(branch, ops, name_of)
+        _gather_calls_of(branch, ops, words)
+        _gather_lines_of(branch, ops, words)
 
 
-def _gather_lines_of(branch: Branch, ops: Sequence[Op], name_of: Callable[[int], str]) -> None:
+def _gather_calls_of(branch: Branch, ops: Sequence[Op], words: Words) -> None:
+    """Group the ops of one call of a module's function, as the ten of ``tf.reduce_logsumexp``, if
+    other ops of the line do not become one group with them."""
+    lines = Counter(_line(child, ops) for child in branch.children)
+    kept: list[Branch | int] = []
+    for span, run in groupby(branch.children, lambda child: _span(child, ops)):
+        inside = list(run)
+        others = lines[_line(inside[0], ops)] - len(inside)
+        is_apart = others >= LEAST_OPS or (others and len(lines) == 1)
+        if span and is_apart and len(inside) >= LEAST_OPS and words.function(span):
+            kept.append(_line_of(inside, ops, words))
+        else:
+            kept.extend(inside)
+    branch.children = kept
+
+
+def _gather_lines_of(branch: Branch, ops: Sequence[Op], words: Words) -> None:
     """Group runs of children of one line, if there are others. A function that the line calls is
     one of them."""
     if len(branch.children) < LEAST_OPS:
         return
-    lines = [c.line if isinstance(c, Branch) else ops[c].line for c in branch.children]
+    lines = [_line(child, ops) for child in branch.children]
     if len(set(lines)) < 2:  # the ops of a model all are of the line that calls it
         return
     kept: list[Branch | int] = []
@@ -81,16 +110,13 @@ def _gather_lines_of(branch: Branch, ops: Sequence[Op], name_of: Callable[[int],
 
     def close() -> None:
         if len(run) >= LEAST_OPS:
-            last = run[-1]
-            name = name_of(last).partition("[")[0] if isinstance(last, int) else ""
-            title = name or f"line {line}"
-            kept.append(Branch("line", title, line, None, list(run), _size(run)))
+            kept.append(_line_of(list(run), ops, words))
         else:
             kept.extend(run)
         run.clear()
 
     for child, at in zip(branch.children, lines, strict=True):
-        if isinstance(child, Branch) and child.kind not in ("function", "layer"):
+        if isinstance(child, Branch) and child.kind not in ("function", "layer", "line"):
             at = 0
         if at != line or not at:
             close()
@@ -102,6 +128,28 @@ def _gather_lines_of(branch: Branch, ops: Sequence[Op], name_of: Callable[[int],
     close()
     if len(kept) > 1:
         branch.children = kept
+
+
+def _line_of(run: list[Branch | int], ops: Sequence[Op], words: Words) -> Branch:
+    """A group of children of one line."""
+    line, last = _line(run[0], ops), run[-1]
+    name = words.name(last).partition("[")[0] if isinstance(last, int) else ""
+    spans = Counter(span for span in (_span(child, ops) for child in run) if span is not None)
+    for span, count in spans.most_common(1):
+        if 2 * count > len(run) and not name:
+            name = words.function(span)
+    return Branch("line", name or f"line {line}", line, None, run, _size(run))
+
+
+def _line(child: Branch | int, ops: Sequence[Op]) -> int:
+    return child.line if isinstance(child, Branch) else ops[child].line
+
+
+def _span(child: Branch | int, ops: Sequence[Op]) -> TextSpan | None:
+    """The expression of the snippet that an op ran in."""
+    if isinstance(child, Branch) or not ops[child].site.frames:
+        return None
+    return ops[child].site.frames[0].span
 
 
 def bundle(root: Branch, ops: Sequence[Op], shapes: Shapes) -> None:
@@ -124,8 +172,7 @@ def _bundle_in(branch: Branch, ops: Sequence[Op], shapes: Shapes) -> None:
         if _size(inside) < LEAST_OPS or count < least:
             continue
         kept.extend(children[at:start])
-        first = inside[0]
-        line = first.line if isinstance(first, Branch) else ops[first].line
+        line = _line(inside[0], ops)
         title = _title_of(inside[:period], line)
         repeat = Branch("loop", title, line, ops=_size(inside))
         for number in range(count):
@@ -180,7 +227,7 @@ def _like(child: Branch | int, ops: Sequence[Op]) -> str:
 def _stretch(run: list[Branch | int], ops: Sequence[Op]) -> Branch | int:
     if len(run) == 1:
         return run[0]
-    lines = [child.line if isinstance(child, Branch) else ops[child].line for child in run]
+    lines = [_line(child, ops) for child in run]
     known = [line for line in lines if line] or [0]
     first, last = min(known), max(known)
     title = _title_of(run, first)

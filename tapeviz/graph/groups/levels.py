@@ -17,7 +17,7 @@ from ...text.names import called_name
 from ...text.source import SourceText
 from ...trace.model import Op, Site, StackFrame, Trace
 from .blocks import BlockKind, block_parts
-from .layer_names import LAYER_METHODS, LayerNames, kind_of
+from .called_names import LAYER_METHODS, CalledNames, kind_of
 
 Kind = Literal["loop", "turn", "function", "layer", "entry", "backward", "line"]
 _NO_FUNCTIONS = frozenset(("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"))
@@ -121,7 +121,7 @@ class _Program:
     def __init__(self, trace: Trace) -> None:
         text = SourceText(trace.source)
         self.lines = lines = _Lines(text)
-        self.names = LayerNames(text)
+        self.names = CalledNames(text)
         marks = [
             (binding.when, (binding.name, binding.site))
             for binding in trace.bindings
@@ -155,6 +155,11 @@ def _program_of(trace: Trace) -> _Program:
     program = _Program(trace)
     _latest[:] = [(ref(trace), program)]
     return program
+
+
+def called_names(trace: Trace) -> CalledNames:
+    """The names of what a trace's snippet calls."""
+    return _program_of(trace).names
 
 
 class OpLevels:

@@ -21,9 +21,16 @@ from ..model import Role
 from ..op_graph import OpGraph
 from ..words import user_name
 from .branches import Branch, GroupKind, plant
-from .gathering import LEAST_OPS, bundle, cut_into_stretches, gather_lines, prune
-from .layer_names import kind_of
-from .levels import Kind
+from .called_names import kind_of
+from .gathering import (
+    LEAST_OPS,
+    Words,
+    bundle,
+    cut_into_stretches,
+    gather_lines,
+    prune,
+)
+from .levels import Kind, called_names
 from .shapes import Shapes, weigh
 
 _LEAST_LOOP = 4
@@ -102,7 +109,11 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     shapes = Shapes(ops, trace)
     go_on()
     if kinds is None:
-        gather_lines(root, ops, lambda n: _user_name(graph, trace, ops[n], places[n]))
+        words = Words(
+            lambda number: _user_name(graph, trace, ops[number], places[number]),
+            called_names(trace).function,
+        )
+        gather_lines(root, ops, words)
         shapes.count(root)
         bundle(root, ops, shapes)
         cut_into_stretches(root, ops)

@@ -165,7 +165,7 @@ def frame_width(frame: Frame) -> tuple[float, float]:
     title = text_width(frame.title, "mono", TITLE_SIZE)
     note = text_width(_note(frame), "sans", NOTE_SIZE) + (_RUN if frame.entry is not None else 0.0)
     picker = text_width(_picker(frame), "sans", NOTE_SIZE) + 2 * _BUTTON if frame.count else 0.0
-    return title + (note + _MARGIN if note else 0.0) + _MARGIN + 4, picker + _BUTTON + _MARGIN
+    return title + (note + _MARGIN if note else 0.0) + 2 * _MARGIN, picker + _BUTTON + _MARGIN
 
 
 def frame_header(frame: FrameBox) -> Rect:

@@ -1,7 +1,7 @@
-"""Name the layers of a snippet as it calls them, where Keras made the name up.
+"""Tell by which names a snippet calls its layers and the functions of modules.
 
-``self.head = Dense(10)`` is ``dense_9`` to Keras, as ``auto_name`` of its class counts on through
-the process, and ``head`` to its author.
+Keras makes the names of layers up: ``self.head = Dense(10)`` is ``dense_9`` to Keras, as
+``auto_name`` of its class counts on through the process, and ``head`` to its author.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...text.names import called_name, names_in, targets_of
-from ...text.source import SourceText
+from ...text.source import SourceText, TextSpan
 
 LAYER_METHODS = frozenset(("call", "__call__", "build"))
 """Methods in which the name scope says which layer runs."""
@@ -22,11 +22,12 @@ _NUMBER = re.compile(r"(_\d+)+$")
 _Position = tuple[int, int]
 
 
-class LayerNames:
-    """The names by which a snippet calls its layers."""
+class CalledNames:
+    """The names of what a snippet calls, by place."""
 
     def __init__(self, text: SourceText) -> None:
         self._called: dict[_Position, str] = {}
+        self._functions: dict[TextSpan, str] = {}
         self._on_line: dict[int, tuple[str, ...]] = {}
         self._classes: dict[int, str] = {}
         self._made: set[str] = set(_MODELS)
@@ -35,19 +36,20 @@ class LayerNames:
             self._read(text.tree)
 
     def _read(self, tree: ast.Module) -> None:
-        others = {"tf", "np", "keras"}  # there without an import
-        """Names of modules, and of loop variables: these stand for many layers in turn."""
+        modules = {"tf", "np", "keras"}  # there without an import
+        many: set[str] = set()
+        """Loop variables: these stand for many layers in turn."""
         calls: list[ast.Call] = []
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 calls.append(node)
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                others.update((name.asname or name.name).split(".")[0] for name in node.names)
+                modules.update((name.asname or name.name).split(".")[0] for name in node.names)
             elif isinstance(node, (ast.For, ast.AsyncFor)):
                 for target in targets_of(node):
-                    others |= names_in(target)
+                    many |= names_in(target)
             elif isinstance(node, ast.comprehension):
-                others |= names_in(node.target)
+                many |= names_in(node.target)
             elif isinstance(node, ast.ClassDef):
                 for line in _lines_of_methods(node):
                     self._classes[line] = _automatic(node.name)
@@ -55,7 +57,9 @@ class LayerNames:
             name = called_name(call)
             if name[:1].isupper():
                 self._made.add(_automatic(name))
-            elif name and _root(call) not in others:
+            elif name and (root := _root(call)) in modules:
+                self._functions[_span(call)] = name
+            elif name and root not in many:
                 self._called[call.lineno, call.col_offset] = name
                 self._on_line[call.lineno] = (*self._on_line.get(call.lineno, ()), name)
 
@@ -66,6 +70,10 @@ class LayerNames:
         if column < 0:
             return self._on_line.get(line, ())
         return (self._called[position],) if position in self._called else ()
+
+    def function(self, span: TextSpan) -> str:
+        """The name of the function of a module that the snippet calls there; empty for others."""
+        return self._functions.get(span, "")
 
     def class_at(self, line: int) -> str:
         """The name that Keras gives to layers of the class whose method has this line."""
@@ -94,6 +102,10 @@ def _lines_of_methods(node: ast.ClassDef) -> Iterator[int]:
     for child in node.body:
         if isinstance(child, ast.FunctionDef) and child.name in LAYER_METHODS:
             yield from range(child.lineno, (child.end_lineno or child.lineno) + 1)
+
+
+def _span(call: ast.Call) -> TextSpan:
+    return TextSpan(call.lineno, call.col_offset, call.end_lineno or 0, call.end_col_offset or 0)
 
 
 def _root(call: ast.Call) -> str:
