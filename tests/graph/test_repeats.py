@@ -199,6 +199,8 @@ z = net(x)
         ([(6, 12), (10, 4)], "net_1", ["net"]),
         ([(6, 12), (10, 4)], "net_1/dense_2", ["net", "dense_2"]),  # of a function of a module
         ([(5, 16), (10, 4)], "net_1/dense_2", ["net", "dense_2"]),  # of a loop variable
+        ([(4, 8), (10, 4)], "", ["net"]),  # of a tf.Module
+        ([(4, 8), (5, 16)], "", ["Net"]),
         ([(7, 15), (10, 4)], "functional/net/dense_9", ["net", "net", "head"]),
     ],
 )
@@ -218,7 +220,7 @@ def test_a_layer_that_keras_named_has_the_name_by_which_it_was_called(
         OpDescription({}, Site(SiteId(1), stack), scope),
     )
     found = OpLevels(trace_of(CALLS, [op], {})).of(op)
-    assert [level.title for level in found if level.kind == "layer"] == titles
+    assert [level.title for level in found if level.kind in ("layer", "function")] == titles
 
 
 CALLED = """\

@@ -79,11 +79,13 @@ def test_a_model_is_told_by_what_it_is(record: Record) -> None:
         layer = model.layers[0]
         kernel = layer.kernel
         weights = model.trainable_variables
+        block = tf.Module()
         """
     )
     values = {event.name: event.value for event in seen.of(e.NameBound) if event.value}
     assert values["model"] == "keras model"
     assert values["layer"] == "keras layer"
+    assert values["block"] == "Module"
     made = {
         event.path or event.name: event.id for event in seen.of(e.VariableMade)
     }  # Keras 2: a name

@@ -51,8 +51,7 @@ class CalledNames:
             elif isinstance(node, ast.comprehension):
                 many |= names_in(node.target)
             elif isinstance(node, ast.ClassDef):
-                for line in _lines_of_methods(node):
-                    self._classes[line] = _automatic(node.name)
+                self._classes.update(dict.fromkeys(_lines_of_methods(node), node.name))
         for call in calls:
             name = called_name(call)
             if name[:1].isupper():
@@ -75,9 +74,10 @@ class CalledNames:
         """The name of the function of a module that the snippet calls there; empty for others."""
         return self._functions.get(span, "")
 
-    def class_at(self, line: int) -> str:
-        """The name that Keras gives to layers of the class whose method has this line."""
-        return self._classes.get(line, "")
+    def layer_at(self, line: int) -> tuple[str, str]:
+        """The class whose method has this line, and the name that Keras gives to its layers."""
+        name = self._classes.get(line, "")
+        return name, _automatic(name)
 
     def title(self, name: str, called: Sequence[str]) -> str:
         """The name of a layer that Keras calls ``name`` and the snippet by one of ``called``."""

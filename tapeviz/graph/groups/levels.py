@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 from weakref import ReferenceType, ref
 
@@ -177,9 +177,9 @@ class OpLevels:
         self._blocks = program.blocks
         self._at = 0
         self._ids: dict[object, int] = {}
-        self._layers_called: dict[object, tuple[str, tuple[str, ...]]] = {}
-        """For each level of a layer's method the name that Keras gives to layers of its class, and
-        the names by which the snippet may have called it."""
+        self._layers_called: dict[object, tuple[str, str, tuple[str, ...]]] = {}
+        """For each level of a layer's method its class, the name that Keras gives to layers of this
+        class, and the names by which the snippet may have called it."""
         self._turns: dict[object, int] = {}
         self._bound: dict[object, set[str]] = {}
         self._stands: dict[object, int] = {}
@@ -279,7 +279,7 @@ class OpLevels:
             above = self._id((parent, frame.function, caller.line, caller.column, number))
             if frame.function in LAYER_METHODS:
                 called = self._names.called((caller.line, caller.column))
-                self._layers_called[above] = self._names.class_at(frame.line), called
+                self._layers_called[above] = *self._names.layer_at(frame.line), called
             yield Level("function", frame.function, caller.line, above)
         for loop in self._lines.loops.get(frame.line, ()):
             key = (above, loop)
@@ -306,7 +306,11 @@ class OpLevels:
             if level.kind != "function":
                 found.append(level)
             elif level.title in LAYER_METHODS:
-                kind, called = self._layers_called[level.key]
+                own, kind, called = self._layers_called[level.key]
+                if not parts:  # a tf.Module has no scope
+                    title = called[0] if len(called) == 1 else own
+                    found.extend([replace(level, title=title)] if title else ())
+                    continue
                 kinds = [kind_of(name) for _, name in parts[:-1]]
                 # Between two layers of the snippet there may be a model that Keras calls by itself.
                 last = kinds.index(kind) if kind in kinds else 0

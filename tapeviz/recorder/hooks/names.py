@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from .. import limits, private
 from ..installed import Installed, clean
@@ -150,6 +151,8 @@ class Names:
         kind = type(value).__name__
         if _is_model(value):
             return {"value": f"keras {_is_model(value)}", "object": id(value)}, []
+        if is_instance(value, tf.Module):  # a block that a loop goes on to
+            return {"value": "Module", "object": id(value)}, []
         if "Dataset" in kind or "Iterator" in kind or "Metric" in kind:
             return {"value": kind, "object": id(value)}, []
         return None, []
@@ -201,7 +204,7 @@ def _pairs(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _is_model(value: Any) -> str:
-    """``model`` or ``layer`` for Keras objects and ``tf.Module`` with weights."""
+    """``model`` or ``layer`` for Keras objects."""
     for kind in type(value).__mro__:
         if kind.__module__.startswith(("keras", "tf_keras", "tensorflow.python.keras")):
             if kind.__name__ == "Model":
