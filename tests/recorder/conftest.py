@@ -103,7 +103,7 @@ class Server:
         # Another interpreter, with another TensorFlow: it needs nothing of ours.
         python = os.environ.get("TAPEVIZ_RECORDER_PYTHON", sys.executable)
         command = [python, str(HERE / "server.py"), str(folder / "socket"), str(RECORDER)]
-        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "TMPDIR": str(folder)}
         self._process = subprocess.Popen(command, env=environment)
         self._orders = self._listener.accept()
         self._children: list[Connection] = []
