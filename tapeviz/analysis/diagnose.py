@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cache, cached_property, partial
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -99,6 +99,22 @@ def default_call(trace: Trace) -> Call | None:
     return calls[-1] if calls else None
 
 
+class Once:
+    """Works out the passage of a call once, and lets go of what it was made from: the facts of a
+    call, and findings that those with fixes replace."""
+
+    def __init__(self, work: Callable[[], Passage]) -> None:
+        self._work: Callable[[], Passage] | None = work
+        self._made = Passage()
+
+    def __call__(self) -> Passage:
+        work = self._work
+        if work is not None:
+            self._made = work()
+            self._work = None
+        return self._made
+
+
 class _FactsOf:
     """Makes the facts of the calls of a trace, which share its data flow and its text."""
 
@@ -124,7 +140,7 @@ def _diagnose_call(facts: CallFacts, repeated: RepeatedCalls, later: _FactsOf) -
         for index, source in enumerate(call.sources)
         if index < len(call.results)
     )
-    return CallDiagnosis(call, findings, cache(partial(_passage, later, call, findings)))
+    return CallDiagnosis(call, findings, Once(partial(_passage, later, call, findings)))
 
 
 def _passage(facts_of: _FactsOf, call: Call, findings: Sequence[Finding]) -> Passage:

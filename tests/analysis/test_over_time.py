@@ -70,7 +70,7 @@ def _site(norms: list[list[float]], losses: list[float], rank: int) -> CallSite:
         for n, some in enumerate(norms)
     )
     ids = tuple(CallId(n) for n in range(rounds))
-    return CallSite(3, ids, tuple(range(rounds)), lambda: sources, np.array(losses), (0,) * rounds)
+    return CallSite(3, ids, tuple(range(rounds)), sources, np.array(losses), (0,) * rounds)
 
 
 def test_words_compare_the_first_layer_with_the_last() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,9 +33,7 @@ def _site(*sources: Sequence[Status | None], shapes: Sequence[int] = ()) -> Call
     total = len(sources[0])
     ids = tuple(CallId(n) for n in range(total))
     series = tuple(_series(source) for source in sources)
-    return CallSite(
-        3, ids, tuple(range(total)), lambda: series, NOTHING, tuple(shapes or [0] * total)
-    )
+    return CallSite(3, ids, tuple(range(total)), series, NOTHING, tuple(shapes or [0] * total))
 
 
 def test_a_loop_is_one_call_site_with_the_numbers_of_each_round() -> None:
@@ -173,3 +173,18 @@ def test_numbers_in_words() -> None:
     assert path_words(np.array([8.0, 40.0, np.nan, 0.5])) == "8 → 0.5, at most 40 in round 2"
     assert path_words(np.array([-1.0, 3.0, 1.0])) == "-1 → 1, at most 3 in round 2"
     assert path_words(np.array([np.nan])) == ""
+
+
+def test_a_diagnosis_lets_go_of_the_findings_that_others_replace() -> None:
+    trace = KeptRecording(load(RECORDINGS / "slice_assign.tape")).wait()
+    diagnosis = diagnose(trace)
+    (call,) = diagnosis.calls
+    call.work_out()
+    gone = weakref.ref(call)
+    with_fixes = replace(call, findings=tuple(replace(known) for known in call.findings))
+    old = call.findings[0]
+    diagnosis = replace(diagnosis, calls=(with_fixes,))
+    del call
+    assert gone() is None
+    assert not [holder for holder in gc.get_referrers(old) if isinstance(holder, tuple)]
+    assert diagnosis.calls[0].steps

@@ -7,7 +7,7 @@ snippet's functions; its n-th call is *round* n.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -95,7 +95,8 @@ class CallSite:
     """The calls that ran from one place, in the order in which they ran.
 
     ``calls``: their ids; ``places``: their positions among the calls of the diagnosis.
-    ``series``: works out :attr:`sources`: nobody asks a site of one call for them.
+    ``sources``: in their order among the results of each call; none of a site of one call, whose
+    findings tell all.
     ``target_values``: the target's value by round, NaN where it is no single number. ``shapes``:
     see :data:`ShapeId`.
     """
@@ -103,17 +104,12 @@ class CallSite:
     line: int
     calls: tuple[CallId, ...]
     places: tuple[int, ...]
-    series: Callable[[], tuple[SourceSeries, ...]]
+    sources: tuple[SourceSeries, ...]
     target_values: Numbers
     shapes: tuple[ShapeId, ...]
 
     def __len__(self) -> int:
         return len(self.calls)
-
-    @cached_property
-    def sources(self) -> tuple[SourceSeries, ...]:
-        """Its sources, in their order among the results of each call."""
-        return self.series()
 
     @property
     def target(self) -> str:

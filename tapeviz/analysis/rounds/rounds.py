@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 import numpy as np
 
@@ -30,22 +29,15 @@ def _site(
     shapes: Mapping[CallId, ShapeId],
 ) -> CallSite:
     rounds = [calls[place] for place in places]
-    site = CallSite(
+    width = max(len(call.findings) for call in rounds) if len(rounds) > 1 else 0
+    return CallSite(
         rounds[0].call.line,
         tuple(call.call.id for call in rounds),
         tuple(places),
-        partial(_all_series, trace, rounds),
+        tuple(_series(trace, rounds, place) for place in range(width)),
         np.array([_target_value(trace, call.call) for call in rounds], np.float64),
         tuple(shapes[call.call.id] for call in rounds),
     )
-    if len(site) > 1:
-        site.sources  # noqa: B018 — now, and not on the thread that shows them
-    return site
-
-
-def _all_series(trace: Trace, rounds: Sequence[CallDiagnosis]) -> tuple[SourceSeries, ...]:
-    width = max(len(call.findings) for call in rounds)
-    return tuple(_series(trace, rounds, place) for place in range(width))
 
 
 def _series(trace: Trace, rounds: Sequence[CallDiagnosis], place: int) -> SourceSeries:
