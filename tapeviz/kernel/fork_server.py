@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from .scratch import KernelFiles, Scratch
 _PROGRAM = Path(__file__).parent / "inside" / "fork_server.py"
 _LOG_LINES = 3
 _ANSWERS_WITHIN = 2.0  # seconds; it may be forking another kernel
+_FORKS_WITHIN = 15.0
 _SIGKILL = 9  # not named in signal on Windows, where this module is imported and not used
 
 
@@ -74,7 +76,7 @@ class ForkServerProcess:
 
     def fork(self, files: KernelFiles, on_change: Callable[[], None]) -> ForkedKernel:
         """A new kernel for ``files``; ``on_change()`` is called when it has ended."""
-        kernel = ForkedKernel(files.number, self._order, on_change)
+        kernel = ForkedKernel(files.number, self._order, self._kill, on_change)
         with self._lock:
             if self._gone:
                 kernel.note_exit(Exit(None, None))
@@ -102,6 +104,12 @@ class ForkServerProcess:
             self._thread.join()
         assert self._process.stdout is not None
         self._process.stdout.close()
+
+    def _kill(self) -> None:
+        """End a fork server that does not answer, as when a snippet has stopped it (SIGSTOP):
+        :meth:`_listen` reports it."""
+        if self._process.poll() is None:
+            _kill_group(self._process.pid)
 
     def _ended_within(self, seconds: float) -> bool:
         try:
@@ -179,15 +187,21 @@ def _kill_group(pid: int) -> None:
 
 
 class ForkedKernel:
-    """A kernel that the fork server forked."""
+    """A kernel that the fork server forks; ``give_up()`` ends a fork server that does not."""
 
     checks_every = None
 
     def __init__(
-        self, number: int, order: Callable[..., None], on_change: Callable[[], None]
+        self,
+        number: int,
+        order: Callable[..., None],
+        give_up: Callable[[], None],
+        on_change: Callable[[], None],
     ) -> None:
         self._number = number
         self._order = order
+        self._give_up = give_up
+        self._late_after = time.monotonic() + _FORKS_WITHIN
         self._on_change = on_change
         self._exit: Exit | None = None
         self._answered = threading.Event()
@@ -195,6 +209,8 @@ class ForkedKernel:
 
     def poll(self) -> Exit | None:
         """How it ended, or None while it lives."""
+        if self.pid is None and self._exit is None and time.monotonic() > self._late_after:
+            self._give_up()
         return self._exit
 
     def is_sure_to_live(self) -> bool:

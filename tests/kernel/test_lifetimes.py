@@ -226,6 +226,14 @@ def test_a_killed_fork_server_is_replaced(make_pool):
     wait_until(lambda: not is_alive(kernel) and not is_alive(child), 3)
 
 
+def test_a_fork_server_that_a_snippet_stopped_is_replaced(make_pool, monkeypatch):
+    monkeypatch.setattr("tapeviz.kernel.fork_server._FORKS_WITHIN", 1.0)
+    pool = make_pool(reserve=0)
+    stopping = "import os, signal; os.kill(os.getppid(), signal.SIGSTOP); print('stopped')"
+    assert play(pool, stopping).text() == "stopped\n"
+    assert play(pool, "print('again')").text() == "again\n"
+
+
 def test_a_run_right_after_the_fork_server_was_killed_runs(make_pool):
     """Its kernels live on until the memory of the killed process has been given back."""
     pool = make_pool(reserve=2)
