@@ -169,12 +169,17 @@ class Encoder:
         """The graph of a function, a branch or a loop begins or is complete."""
         self._lines.append(json.dumps({"e": "body", **fields}))
 
-    def runs(self, graphs: list[int], into: int, call: KeptCall | None = None) -> None:
-        """The next op, put into the graph ``into`` or eager, runs these graphs."""
+    def runs(
+        self, graphs: list[int], into: int, call: KeptCall | None = None, condition: int = 0
+    ) -> None:
+        """The next op, put into the graph ``into`` or eager, runs these graphs; ``condition``: the
+        graph of a loop's condition."""
         about = ""
         if call is not None:
             call.op = len(self.history.lines) + 1
             about = f',"call":{call.number}'
+        if condition:
+            about += f',"condition":{condition}'
         self._lines.append(f'{{"e":"runs","graphs":{graphs},"into":{into}{about}}}')
 
     def over(self, call: KeptCall, has_raised: bool) -> None:

@@ -31,12 +31,14 @@ class BodyTraced(_Event, frozen=True, tag="body"):
 class BodiesRun(_Event, frozen=True, tag="runs"):
     """The next op, eager or put into the graph ``into``, runs graphs that were traced.
 
-    ``call``: of an eager call its number among those of the graph, from 1.
+    ``call``: of an eager call its number among those of the graph, from 1. ``condition``: of a loop
+    the graph that says whether another turn runs.
     """
 
     graphs: list[int]
     into: int = 0
     call: int = 0
+    condition: int = 0
 
 
 Path = list[str | int]

@@ -305,6 +305,9 @@ class Trace(_Referable):
     """Compiled loops inside of opened calls, by their ops."""
     conditionals: Mapping[OpId, Conditional] = field(default_factory=dict)
     """Conditionals inside of opened calls of which one branch ran, by their ops."""
+    predicates: Mapping[OpId, tuple[TensorId, ...]] = field(default_factory=dict)
+    """Conditionals and loops inside of opened calls: the tensors that decided which branch ran, or
+    whether another turn did."""
     sums: Mapping[TensorId, tuple[TensorId, TensorId]] = field(default_factory=dict)
     """Gradients that a graph made as IndexedSlices, as dense tensors: their rows and the numbers of
     these; rows with the same number are added."""

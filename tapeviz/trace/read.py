@@ -186,6 +186,7 @@ class Reader:
             functions=self._functions.functions(),
             loops=dict(self._functions.loops),
             conditionals=dict(self._functions.conditionals),
+            predicates=dict(self._functions.predicates),
             sums=taken(self._sums),
             words=self._words_of_values(),
             notes=tuple(self._notes),

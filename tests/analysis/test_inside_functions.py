@@ -138,6 +138,42 @@ SNIPPET = dedent(
                 grown, count = grown * 2.0, count + 1.0
         return tape.gradient(count, w)
 
+    @tf.function
+    def chosen(x):
+        with tf.GradientTape() as tape:
+            if x > w:  # cut chosen
+                y = x * 2.0
+            else:
+                y = x * 3.0
+        return tape.gradient(y, w)
+
+    @tf.function
+    def limited():
+        with tf.GradientTape() as tape:
+            y = v[0] * 1.0
+            for _ in tf.range(tf.cast(w * 3.0, tf.int32)):  # cut limited
+                y *= 2.0
+        return tape.gradient(y, w)
+
+    @tf.function
+    def broken(xs):
+        with tf.GradientTape() as tape:
+            y = 0.0
+            for x in xs:
+                if x > w:  # cut broken
+                    break
+                y += 1.0
+        return tape.gradient(y, w)
+
+    @tf.function
+    def handed():
+        with tf.GradientTape() as tape:
+            y, before = 0.0, 0.0
+            for _ in tf.range(3):
+                y += before
+                before = tf.round(w * 2.0)  # cut handed
+        return tape.gradient(y, w)
+
     unwatched(tf.constant(3.0)), positions(), turns(), loop()
     rebound(tf.constant([1.0, 2.0])), branch(tf.constant(True))
     skipped(tf.constant(1.0)), unwritten(tf.constant(1.0)), tiny(), clipped()
@@ -148,7 +184,8 @@ SNIPPET = dedent(
     for x in (0.0, 1.0, 1.3, 0.5):
         later(tf.constant(x))
     either(tf.constant([1.0, 3.0, 1.0]))
-    stopped(), counted()
+    stopped(), counted(), chosen(tf.constant(3.0)), limited()
+    broken(tf.constant([1.0, 3.0])), handed()
     """
 ).lstrip()
 
@@ -167,7 +204,11 @@ FOUND = {
     "later": ("flows", "", ""),
     "either": ("nonfinite", "nonfinite", "tf.sqrt on line {line} got 0.0"),
     "stopped": ("zero", "stop-gradient", "Line {line} calls tf.stop_gradient"),
-    "counted": ("zero", "not-connected", "Line {line} repeats as long as something made from w"),
+    "counted": ("zero", "not-connected", "w decides how often line {line} repeats"),
+    "chosen": ("none", "not-connected", "Line {line} asks whether something made from w is true"),
+    "limited": ("none", "not-connected", "w decides how often line {line} repeats"),
+    "broken": ("zero", "not-connected", "Line {line} asks whether something made from w is true"),
+    "handed": ("zero", "not-differentiable", "leads through tf.round on line {line}"),
 }
 
 

@@ -9,11 +9,14 @@ from typing import ClassVar, Literal
 
 from ...trace.compiled.model import Conditional
 from ...trace.model import Operand, TensorId, VariableId
+from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts, name_of
 from ..flow.dataflow import FORM_OPS
 from ..flow.ends import Ends, ends_of
 from ..model import Cause, Evidence
 from .questions import Unlinked
+
+_LOOPS = ops_with("loop")
 
 How = Literal["constant", "chosen", "repeated", "swapped", "statistics", "form"]
 _HOW: dict[How, str] = {
@@ -23,15 +26,15 @@ _HOW: dict[How, str] = {
         "Compute {target} from {source} with tf operations."
     ),
     "chosen": (
-        "Line {line} asks whether something made from {source} is true, and Python goes on by the "
-        "answer: {source} chooses what {target} is made from, and gives no number to it. A choice "
+        "Line {line} asks whether something made from {source} is true, and by the answer it goes "
+        "on: {source} chooses what {target} is made from, and gives no number to it. A choice "
         "has no derivative. Compute {target} from {source} in what follows that choice, too, or "
         "weigh both outcomes by a sigmoid."
     ),
     "repeated": (
-        "Line {line} repeats as long as something made from {source} is true: {source} decides how "
-        "often, and gives no number to {target}. The number of turns is whole and jumps, so there "
-        "is no derivative. Compute {target} from the values that the loop works on, too."
+        "{source} decides how often line {line} repeats, and gives no number to {target}. The "
+        "number of turns is whole and jumps from one to the next, so there is no derivative. "
+        "Compute {target} from the values that the loop works on, too."
     ),
     "swapped": (
         "{source} was computed from {target}, not the other way round. "
@@ -146,7 +149,7 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
     arrives = f"{source} reaches {reaches} (line {ends.reaches_line})"
     itself = f"Compute {target} from {source} itself."
     match ends.fate:
-        case "decides" | "repeats":
+        case "decides":
             return f"{arrives}, which decides what runs and gives no number; {other}. {itself}"
         case "counts":
             return (
@@ -218,6 +221,21 @@ def _leads_to(asked: Unlinked, tensor: TensorId) -> bool:
     return tensor in made_from.leads_from(asked.starts)
 
 
+def only_decides(asked: Unlinked) -> Cause | None:
+    """The source decides about the target inside of a compiled function, and gives nothing to it.
+
+    ``If`` and ``While`` have no gradient by their predicates (``_IfGrad`` in cond_v2.py,
+    ``_WhileGrad`` in while_v2.py, 2.15-2.21).
+    """
+    facts = asked.facts
+    deciders = facts.paths.deciders
+    by = next((deciders[start] for start in asked.starts if start in deciders), None)
+    if by is None or not facts.line_of(facts.trace.ops[by]):
+        return None
+    how: How = "repeated" if facts.trace.ops[by].type in _LOOPS else "chosen"
+    return facts.cause_at(NotConnected(how), facts.trace.ops[by])
+
+
 def is_same_slope(asked: Unlinked) -> Cause | None:
     """The target is made from a gradient of something that is made from the source.
 
@@ -255,8 +273,6 @@ def unconnected(facts: CallFacts, source: Operand) -> Cause:
     """As :func:`not_connected`, for a source that may be no tensor of the recording."""
     how = _how(facts, source)
     ends = None if how else ends_of(facts, source)
-    if ends is not None and ends.fate == "repeats":
-        return facts.cause(NotConnected("repeated"), ends.reaches_line)
     decides = ends is not None and ends.fate == "decides"
     line = _choice(facts, source) if how == "constant" or decides else 0
     if line and (how == "constant" or facts.text.chooses_value(line)):

@@ -30,6 +30,7 @@ from ...trace.model import (
 )
 from ...trace.op_kinds import ops_with
 from ...trace.state import keeps_prior_state
+from .control import handed_on
 from .origins import Origins
 
 Position = TensorId | VersionId
@@ -117,6 +118,8 @@ class DataFlow:
             if touched is not None:
                 start = touched.id
             edges.append(DataEdge("op", start, position, op.id, tensor, index))
+            for handed in self._handed_on.get((op.id, tensor), ()):
+                edges.append(DataEdge("op", handed, position, op.id, tensor, index))
             for filler in self._fillers.get(tensor, ()):
                 if filler.when < op.when:
                     edges.extend(self._filled(filler, tensor, position))
@@ -153,6 +156,10 @@ class DataFlow:
             if version.op is not None and version.value is not None and version.index
         ]
         return sorted((op for op in found if op.id not in covered), key=lambda op: op.when)
+
+    @cached_property
+    def _handed_on(self) -> Mapping[tuple[OpId, TensorId], Sequence[TensorId]]:
+        return handed_on(self.trace)
 
     @cached_property
     def _ref_assigns(self) -> Mapping[TensorId, Sequence[Op]]:

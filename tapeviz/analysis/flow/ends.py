@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator
@@ -28,12 +27,11 @@ class End:
     op: Op
 
 
-Fate = Literal["unused", "asked", "decides", "repeats", "counts", "left", "inside", "read"]
-"""``asked``: it is the target of another call; ``decides``: a truth value; ``repeats``: it is in
-a compiled ``while``; ``counts``: a whole number, of which there is no derivative; ``left``: it left
-TensorFlow; ``inside``: it is the target, and the source goes no farther than into a function or
-branch on the way; ``read``: it is the value of a variable, of which nothing was taken; ``unused``:
-something else that no op takes."""
+Fate = Literal["unused", "asked", "decides", "counts", "left", "inside", "read"]
+"""``asked``: it is the target of another call; ``decides``: a truth value; ``counts``: a whole
+number, of which there is no derivative; ``left``: it left TensorFlow; ``inside``: it is the target,
+and the source goes no farther than into a function or branch on the way; ``read``: it is the value
+of a variable, of which nothing was taken; ``unused``: something else that no op takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +76,7 @@ def _makings(facts: CallFacts) -> tuple[str, tuple[str, ...]]:
 
 def _fate(facts: CallFacts, op: Op) -> Fate:
     tensor = op.outputs[0]
-    dtype, statement = facts.dtype(tensor), facts.text.statement(facts.line_of(op))
-    if op.id in facts.trace.loops and isinstance(statement, ast.While):
-        return "repeats"
+    dtype = facts.dtype(tensor)
     if dtype == "bool":
         return "decides"
     if "int" in dtype:

@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable, Mapping, Set
 from functools import cached_property
 from typing import NamedTuple
 
-from ...trace.model import Call, TapeId, TensorId, VariableId, VersionId
+from ...trace.model import Call, OpId, TapeId, TensorId, VariableId, VersionId
 from ...trace.op_kinds import ops_with
+from .control import deciders_of
 from .dataflow import Ancestry, DataEdge, DataFlow, EdgesInto, Position
 
 _COPIES = ops_with("copy")
@@ -91,6 +92,12 @@ class Paths:
         targets."""
         leads_to = self.recent.leads_from(starts)
         return self.recent if any(target in leads_to for target in self.targets) else self.whole
+
+    @cached_property
+    def deciders(self) -> Mapping[Position, OpId]:
+        """The conditionals and loops of compiled functions by what decides about them, without
+        having a way to the targets besides, while the tape recorded."""
+        return deciders_of(self._flow, self.targets, self._is_past_write)
 
     def is_copied_before(self, starts: Collection[Position], edges: EdgesInto) -> bool:
         """Whether the source's own value, unchanged, was written into variables before the tape

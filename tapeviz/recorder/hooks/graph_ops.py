@@ -53,9 +53,10 @@ def put_into_graph(
         branches = _branches(recording, kind, attrs)
         recording.runs[fields["graph"], op.name] = branches
         graphs = [recording.symbols.graph(branch) for branch in branches if branch is not None]
-        if kind.endswith("While"):
-            del graphs[1:]
-        recording.append((recording.encoder.runs, graphs, fields["graph"]))
+        condition = 0
+        if kind.endswith("While"):  # a turn is drawn as the body's
+            graphs, condition = graphs[:1], sum(graphs[1:])
+        recording.append((recording.encoder.runs, graphs, fields["graph"], None, condition))
     recording.append((recording.encoder.graph_op, fields))
     if isinstance(graph, private.FuncGraph) and not call:
         recording.traced_names.made_at.update(dict.fromkeys(given, fields["site"]))

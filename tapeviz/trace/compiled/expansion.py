@@ -30,6 +30,7 @@ class LocatedEvent(NamedTuple):
     (0: none does); ``traced``: of an op in there its number, and ``graph``: the graph, that it was
     traced with; ``body``: of an op that runs graphs the ids of their ops; ``loop``: of a loop;
     ``skipped``: of a conditional which branch ran, and what only the other one takes;
+    ``predicate``: of a conditional or loop the tensors by which it went;
     ``run``: of an eager call."""
 
     event: e.Event
@@ -40,6 +41,7 @@ class LocatedEvent(NamedTuple):
     loop: Loop | None = None
     run: EagerRun | None = None
     skipped: UntakenInputs | None = None
+    predicate: Sequence[int] = ()
 
 
 class UntakenInputs(NamedTuple):
@@ -113,7 +115,7 @@ class Expansion:
             count = self._values.counts.get(path)
             turn, runs_none = max((count or 1) - 1, 0), count == 0
         if runs_none or len(numbers) < len(run.graphs) or not numbers:
-            yield self._alone(op, around)
+            yield self._alone(op, around)._replace(predicate=self._deciding(op, run))
             return
         branch = self._values.branches.get(path) if path is not None else None
         if path is not None and len(self._values.taken.get(path[0], ())) > 1:
@@ -138,7 +140,14 @@ class Expansion:
         loop = None
         if scopes[0].loop is not None and op.type in LOOPS:
             loop = self._loop(located.event, op, scopes[0], inside, path)
-        yield located._replace(body=tuple(inside), loop=loop)
+        deciding = self._deciding(op, run)
+        yield located._replace(body=tuple(inside), loop=loop, predicate=deciding)
+
+    def _deciding(self, op: e.OpRan, run: e.BodiesRun) -> Sequence[int]:
+        """The values by which a loop goes on: those it is given, and those a turn hands on."""
+        condition = self._graphs.get(run.condition)
+        places = condition.deciding_inputs if condition is not None else ()
+        return [side[at] for at in places for side in (op.inputs, op.outputs) if at < len(side)]
 
     def _skipped(self, numbers: Sequence[int], taken: int, around: GraphScope) -> UntakenInputs:
         """The tensors from outside that only the branch which did not run takes."""
@@ -217,7 +226,7 @@ class Expansion:
     ) -> Iterator[LocatedEvent]:
         """A conditional as one op for each output, which takes what the branch that ran gives.
 
-        Where that is not known it takes what either gives. Nothing of the condition goes on: it
+        Where that is not known it takes what either gives. Nothing of the predicate goes on: it
         decides what runs, as a Python ``if`` does.
         """
         for index, output in enumerate(op.outputs):
@@ -231,7 +240,7 @@ class Expansion:
                 op, id=number, inputs=given, outputs=[output], graph=self._into
             )
             traced = around.number if around is not None else 0
-            yield LocatedEvent(joined, self._within, op.id, traced)
+            yield LocatedEvent(joined, self._within, op.id, traced, predicate=op.inputs[:1])
 
     def _note_turns(self, scope: GraphScope) -> None:
         """Note in the loop around a graph's run its tensors of each turn."""

@@ -37,6 +37,7 @@ class Functions:
         """For each graph the position in the order of events at which its tracing was complete."""
         self.loops: dict[OpId, Loop] = {}
         self.conditionals: dict[OpId, Conditional] = {}
+        self.predicates: dict[OpId, tuple[TensorId, ...]] = {}
         self._ops = ops
         self._producers = producers
         self._states = states
@@ -56,6 +57,8 @@ class Functions:
         if located.skipped is not None:
             taken, lines = located.skipped
             self.conditionals[op.id] = Conditional(op.id, taken, lines)
+        if located.predicate:
+            self.predicates[op.id] = tuple(map(TensorId, located.predicate))
         self._traced.setdefault(located.traced, []).append(op.id)
         return op.having(
             within=OpId(located.within) if located.within else None,

@@ -60,6 +60,24 @@ class TracedGraph:
         }
 
     @cached_property
+    def deciding_inputs(self) -> tuple[int, ...]:
+        """The places of the inputs that the outputs are made from, for the graph of a condition."""
+        makers = {
+            output: event.inputs
+            for event in self.events
+            if isinstance(event, e.OpRan)
+            for output in event.outputs
+        }
+        seen: set[int] = set()
+        waiting = list(self.ended.outputs)
+        while waiting:
+            tensor = waiting.pop()
+            if tensor not in seen:
+                seen.add(tensor)
+                waiting.extend(makers.get(tensor, ()))
+        return tuple(place for place, given in enumerate(self.ended.inputs) if given in seen)
+
+    @cached_property
     def calls(self) -> tuple[int, ...]:
         """The gradient calls made in it."""
         return tuple(event.id for event in self.events if isinstance(event, e.CallBegan))

@@ -1,0 +1,75 @@
+"""Control flow inside compiled functions: values that loops hand on, and tensors that only decide.
+
+A loop of an opened call is read as one turn, and nothing of a predicate goes on into what it
+decides about (see :mod:`tapeviz.trace.compiled.expansion`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ...trace.model import OpId, TensorId, Trace
+
+if TYPE_CHECKING:
+    from .dataflow import DataEdge, DataFlow, Position
+
+_MOST = 5_000
+"""Tensors and versions that are looked at in a search for what decides."""
+
+
+def handed_on(trace: Trace) -> Mapping[tuple[OpId, TensorId], Sequence[TensorId]]:
+    """For each op of a compiled loop and value that the loop was given: what a turn handed on in
+    its place, which each turn but the first takes. It is several where several loop variables began
+    as the same tensor."""
+    found: dict[tuple[OpId, TensorId], list[TensorId]] = {}
+    for loop in trace.loops.values():
+        if loop.count is not None and loop.count < 2:
+            continue
+        handed: dict[TensorId, list[TensorId]] = {}
+        for taken, given in loop.carried:
+            if taken != given:
+                handed.setdefault(taken, []).append(given)
+        for op in loop.body:
+            for tensor in handed.keys() & trace.ops[op].inputs:
+                found.setdefault((op, tensor), []).extend(handed[tensor])
+    return found
+
+
+def deciders_of(
+    flow: DataFlow, targets: Iterable[Position], skip: Callable[[DataEdge], bool]
+) -> Mapping[Position, OpId]:
+    """The positions from which values go into a predicate and on to the targets in no other way,
+    each with the conditional or loop that it decides about. Edges that ``skip`` are not followed.
+
+    Of several in a row it is the first from the position: AutoGraph makes a ``break`` a conditional
+    that decides about others, which stand in no text.
+    """
+    trace = flow.trace
+    deciders = _deciders(trace)
+    found: dict[Position, OpId | None] = {}
+    waiting: deque[tuple[Position, OpId | None]] = deque()
+    if deciders:
+        waiting.extend((target, None) for target in targets)
+    while waiting and len(found) < _MOST:
+        position, by = waiting.popleft()
+        if position in found:
+            continue
+        found[position] = by
+        waiting.extend((edge.start, by) for edge in flow.into(position) if not skip(edge))
+        maker = trace.producers.get(position) if isinstance(position, int) else None
+        for decider in deciders.get(maker, ()) if maker is not None else ():
+            waiting.extend((tensor, decider) for tensor in trace.predicates[decider])
+    return {position: by for position, by in found.items() if by is not None}
+
+
+def _deciders(trace: Trace) -> Mapping[OpId, Sequence[OpId]]:
+    """For each op the conditional that it is, and the loops around it, whose predicates are
+    known."""
+    found: dict[OpId, list[OpId]] = {}
+    for op in trace.predicates:
+        loop = trace.loops.get(op)
+        for decided in (op,) if loop is None else loop.body:
+            found.setdefault(decided, []).append(op)
+    return found
