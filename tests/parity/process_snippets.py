@@ -196,8 +196,9 @@ print(asyncio.run(main()), v.get())
 atexit.register(lambda: print("at exit", v.get()))
 """,
     "loggers": """
-import logging
-print([name for name in logging.root.manager.loggerDict if name.startswith(("ipy", "IPy", "tornado", "traitlets"))])
+import logging, warnings
+print([name for name in logging.root.manager.loggerDict if name.startswith(("ipy", "IPy", "IPK", "Comm", "tornado", "traitlets"))])
+print([entry for entry in warnings.filters if "Trio" in str(entry) or "IPython" in str(entry)])
 logging.getLogger("tornado.mine").error("mine"); print(logging.getLogger("tornado.mine").parent)
 """,
     "closed_input": """

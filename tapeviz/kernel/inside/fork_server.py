@@ -129,7 +129,9 @@ class ForkServer:
         gc.disable()  # imports leave little garbage, and looking for it takes a second
         try:
             with self._ending_with_the_orders():
-                for name in ("ipykernel.kernelapp", *order["imports"]):
+                with warnings.catch_warnings():  # IPython adds filters, which a snippet would find
+                    importlib.import_module("ipykernel.kernelapp")
+                for name in order["imports"]:
                     importlib.import_module(name)
                 sys.modules["debugpy"] = None  # type: ignore[assignment]
                 for name in (*order["if_there"], *_OF_THE_SHELL):
@@ -262,16 +264,17 @@ def _be_kernel(order: dict[str, Any], kept: dict[str, Any], parent: int) -> None
 
     _without_port(kernelapp)
     app: Any = kernelapp.IPKernelApp.instance()
-    app.initialize(
-        [
-            "-f",
-            order["connection_file"],
-            f"--ipython-dir={order['ipython']}",
-            "--IPKernelApp.capture_fd_output=False",
-            f"--IPKernelApp.parent_handle={parent}",
-            "--HistoryManager.enabled=False",
-        ]
-    )
+    with warnings.catch_warnings():
+        app.initialize(
+            [
+                "-f",
+                order["connection_file"],
+                f"--ipython-dir={order['ipython']}",
+                "--IPKernelApp.capture_fd_output=False",
+                f"--IPKernelApp.parent_handle={parent}",
+                "--HistoryManager.enabled=False",
+            ]
+        )
     app.start()
 
 

@@ -33,6 +33,7 @@ _NOTEBOOK_NAMES = (
 )
 _SCRIPT_NAMES = ("input", "exit", "quit")
 _PROMPTS = ("ps1", "ps2", "ps3")
+_KERNEL_LOGGERS = ("Comm", "IPKernelApp")
 
 
 @contextlib.contextmanager
@@ -132,9 +133,9 @@ def _names_of_a_script(
 
 @contextlib.contextmanager
 def _loggers_of_a_script() -> Iterator[None]:
-    """Let ``logging`` know no loggers of the kernel's packages, which keep theirs."""
+    """Let ``logging`` know no loggers of the kernel, which keeps them."""
     known = logging.root.manager.loggerDict
-    ours = [name for name in known if name.partition(".")[0] in KERNEL_PACKAGES]
+    ours = [n for n in known if n.partition(".")[0] in (*KERNEL_PACKAGES, *_KERNEL_LOGGERS)]
     hidden = {name: known.pop(name) for name in ours}
     try:
         yield
