@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _FRAMES_TO_SNIPPET = 40
 # Names that AutoGraph itself binds.
-_OF_AUTOGRAPH = frozenset({"retval_", "do_return", "fscope", "itr", "value"})
+_OF_AUTOGRAPH = frozenset({"retval_", "do_return", "fscope", "itr"})
 
 
 def install(recording: RecordingContext, installed: Installed) -> None:
