@@ -770,4 +770,20 @@ CASES = (
         t.gradient(y, v)
         """,
     ),
+    case(
+        "numbers kept in functions that a function calls",
+        "left-tensorflow",
+        """
+        from functools import partial, reduce
+        v = tf.Variable([1.1, 0.9])
+        def scale(by, x):
+            return by * x / (1.0 + x)
+        stages = lambda v: [partial(scale, k.item()) for k in v.numpy()]  # cut
+        def run(stages, x):
+            return reduce(lambda x, stage: stage(x), stages, x)
+        with tf.GradientTape() as t:
+            y = run(stages(v), tf.constant(2.0))
+        t.gradient(y, v)
+        """,
+    ),
 )

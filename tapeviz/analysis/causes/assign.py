@@ -26,6 +26,13 @@ class Assigned(Evidence):
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         name = self.variable
+        if name == source:  # as target networks and other copies of a model have it
+            return (
+                f"Line {cause.line} {cause.probably}writes a value into another variable that is "
+                f"named {name}, too; a tape records operations on tensors, and a write to a "
+                f"variable is not one. So {target} depends on that copy, but nothing links the "
+                f"copy back to {source}. Compute with {source} itself in place of its copy."
+            )
         return (
             f"Line {cause.line} {cause.probably}writes a value into the variable {name}; "
             f"a tape records operations on tensors, and a write to a variable is not one. "

@@ -41,6 +41,7 @@ _IN_PLACE = {
     "Bitcast": "If only the dtype should change, use tf.cast, to a float dtype.",
     "ArgMax": "In a loss compare the scores themselves with the labels (by a cross-entropy); where "
     "it picks something, average by tf.nn.softmax of the scores.",
+    "ArgMin": "Where it picks or counts something, weigh by tf.nn.softmax of minus the scores.",
 }
 
 

@@ -186,6 +186,13 @@ def _encloses(outer: StackFrame, inner: StackFrame) -> bool:
     return begins and ends and outer.span != inner.span
 
 
+def _callers(frames: Sequence[StackFrame]) -> Sequence[StackFrame]:
+    """The frames around the function that a statement stands in: those of lambdas and
+    comprehensions in the statement, as ``<lambda>``, are still inside of it."""
+    inner = next((i for i, frame in enumerate(frames) if frame.function[:1] != "<"), 0)
+    return frames[inner + 1 :]
+
+
 class _Ran(NamedTuple):
     """A statement that ran: the stack that it ran in, and between which times."""
 
@@ -281,7 +288,7 @@ class _Slicer:
                 return []
             if outer == scope and self.text.is_parameter(outer, name):
                 seen[unseen] = 0
-                return self._ran(ran.frames[1:], 0, ran.until)
+                return self._ran(_callers(ran.frames), 0, ran.until)
             writers = self.text.writers(outer, name)
             if writers:
                 seen[unseen] = 0
