@@ -127,6 +127,20 @@ def watch_inside(
                     plan.first(inside, f"{name}.watch({text})")
 
 
+def ask_inside(plan: Plan, outer: Block, form: str) -> int:
+    """Make the tapes inside a block's text or elsewhere, but not ``outer``, watch and ask for what
+    ``form`` makes of their sources; how many ask."""
+    source, count = plan.source, 0
+    watch_inside(plan, [source.module], outer, lambda asked: form.format(asked=source.code(asked)))
+    for call in all_of(source.module, cst.Call):
+        sources = argument(call, 1, "sources")
+        own = source.code(call.func) == f"{outer.name}.gradient"
+        if called_name(call) == "gradient" and sources is not None and not own:
+            plan.replace(sources.value, form.format(asked=source.code(sources.value)))
+            count += 1
+    return count
+
+
 def target_name(source: ParsedSource, call: Call) -> str:
     """The name that the call's target has in the text; empty where it is written otherwise."""
     asked = gradient_call(source, call)

@@ -54,6 +54,7 @@ class FixGoal:
         Those that mend some rounds only, or give nothing but zeros, stand where no others are; one
         that changes more lines than another of them, and these among them, is left out, as is one
         that does something more than another. Of NaN only what leaves the fewest zeros mends it.
+        An edit that had to be corrected stands where no other does.
         """
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
         kept = sorted(self.kept, key=lambda each: rank.get(each.edit.new_text, len(rank)))
@@ -63,6 +64,7 @@ class FixGoal:
         if self.cause is not None and self.cause.kind == "nonfinite":
             zeros = [_zeros_in(each.values.values()) for each in best]
             best = [each for each, count in zip(best, zeros, strict=True) if count == min(zeros)]
+        best = [each for each in best if not each.edit.is_corrected] or best[:1]
         alone = {each.edit.title.lower() for each in best}
         best = [each for each in best if not _has_more_than(each.edit, alone)]
         changed = [_changed_lines(text, each.edit.new_text) for each in best]

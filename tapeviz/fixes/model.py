@@ -23,6 +23,7 @@ class Edit:
     ``has_other_slope``: what was written has the gradient across the cut, and was not meant so.
     ``gives_zeros``: the gradient is zero, as it is where a target does not depend on a source.
     ``asks_once``: one source is asked for now, and all those before are parts of it.
+    ``is_corrected``: it raised until a second edit was made for the error that it brought.
     """
 
     title: str
@@ -34,6 +35,7 @@ class Edit:
     has_other_slope: bool = False
     gives_zeros: bool = False
     asks_once: bool = False
+    is_corrected: bool = False
 
     def followed_by(self, second: Edit, new_text: str) -> Edit:
         """This edit and a second one, which mends another cut; ``new_text``: with both."""
@@ -41,7 +43,8 @@ class Edit:
         if second.title != title:
             title = f"{title}; {second.title[0].lower()}{second.title[1:]}"
         estimate = self.is_estimate or second.is_estimate
-        return Edit(title, new_text, estimate, self.parts or second.parts)
+        parts, is_corrected = self.parts or second.parts, self.is_corrected
+        return Edit(title, new_text, estimate, parts, is_corrected=is_corrected)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import libcst as cst
 
-from .plan import enclosed
+from .numpy_calls import BY_ARGUMENTS
 from .source import ParsedSource, argument, called_name, dotted
 
 # {a}, {b}: arguments; {rest}: those after the ones named, with a comma in front if there are any.
@@ -56,6 +54,13 @@ _OTHER_NAME = {
     "prod": "reduce_prod",
     "std": "math.reduce_std",
     "sum": "reduce_sum",
+    "nanmax": "reduce_max",
+    "nanmin": "reduce_min",
+    "mod": "math.floormod",
+    "remainder": "math.floormod",
+    "fft.fftshift": "signal.fftshift",
+    "fft.ifftshift": "signal.ifftshift",
+    "full": "fill",
     "trace": "linalg.trace",
     "var": "math.reduce_variance",
 }
@@ -81,6 +86,7 @@ FUNCTIONS = {
     "log2": "({tf}.math.log({a}) / {tf}.math.log(2.0))",
     "log10": "({tf}.math.log({a}) / {tf}.math.log(10.0))",
     "concatenate": "{tf}.concat({a}, {axis})",
+    "column_stack": "{tf}.stack({a}, axis=1)",
     "inner": "{tf}.tensordot({a}, {b}, [[-1], [-1]])",
     "outer": "{tf}.tensordot({a}, {b}, 0)",
     "ravel": "{tf}.reshape({a}, [-1])",
@@ -107,13 +113,17 @@ FUNCTIONS = {
 
 
 def twin_of(source: ParsedSource, function: str, call: cst.Call) -> str:
-    """The code in TensorFlow of a call of NumPy's or math's ``function``, one of ``FUNCTIONS``."""
+    """The code in TensorFlow of a call of NumPy's or math's ``function``, one of ``FUNCTIONS``; the
+    call itself where it is given something that the code has no place for."""
     tf, code = source.tf, source.code
-    if function in _BY_ARGUMENTS and (text := _BY_ARGUMENTS[function](source, call)):
+    if function in BY_ARGUMENTS and (text := BY_ARGUMENTS[function](source, call)):
         return text
     plain = [code(arg.value) for arg in call.args if arg.keyword is None]
     axis = argument(call, 1, "axis")
-    return FUNCTIONS[function].format(
+    form = FUNCTIONS[function]
+    if not form:
+        return code(call)
+    return form.format(
         tf=tf,
         all=", ".join(code(arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args),
         a=plain[0] if plain else code(call.args[0].value),
@@ -122,98 +132,6 @@ def twin_of(source: ParsedSource, function: str, call: cst.Call) -> str:
     )
 
 
-def _given(source: ParsedSource, call: cst.Call, position: int, *keywords: str) -> str:
-    given = argument(call, position, *keywords)
-    return source.code(enclosed(given.value)) if given is not None else ""
-
-
-def _log(source: ParsedSource, call: cst.Call) -> str:
-    """``math.log(x, base)``; empty without a base."""
-    x, base = _given(source, call, 0), _given(source, call, 1)
-    base = f"{base}.0" if base.isdigit() else base
-    return f"({source.tf}.math.log({x}) / {source.tf}.math.log({base}))" if base else ""
-
-
-def _convolved(source: ParsedSource, call: cst.Call) -> str:
-    """TensorFlow's convolution does not flip the kernel, and pads by hand."""
-    tf = source.tf
-    a, v, mode = (_given(source, call, *at) for at in ((0, "a"), (1, "v"), (2, "mode")))
-    n = f"{tf}.size({v})"
-    pads = {"full": f"[{n} - 1, {n} - 1]", "same": f"[{n} // 2, ({n} - 1) // 2]", "valid": "[0, 0]"}
-    around = f"[[0, 0], {pads.get(mode.strip(chr(34) + chr(39)), pads['full'])}, [0, 0]]"
-    padded = f"{tf}.pad({tf}.reshape({a}, [1, -1, 1]), {around})"
-    kernel = f"{tf}.reshape({tf}.reverse({v}, [0]), [-1, 1, 1])"
-    return f'{tf}.nn.conv1d({padded}, {kernel}, 1, "VALID")[0, :, 0]'
-
-
-def _interpolated(source: ParsedSource, call: cst.Call) -> str:
-    """The height of the first point and, of each piece, the slope times the part of it passed."""
-    tf = source.tf
-    x, *points = (_given(source, call, *at) for at in ((0, "x"), (1, "xp"), (2, "fp")))
-    passed = f"{tf}.clip_by_value({tf}.expand_dims(x, -1) - xp[:-1], 0.0, xp[1:] - xp[:-1])"
-    rest = f"{tf}.reduce_sum({passed} * (fp[1:] - fp[:-1]) / (xp[1:] - xp[:-1]), -1)"
-    given = ", ".join((x, *(f"{tf}.cast({each}, {tf}.float32)" for each in points)))
-    return f"(lambda x, xp, fp: fp[0] + {rest})({given})"
-
-
-def interpolated_by(source: ParsedSource, call: cst.Call) -> Callable[[cst.Call], str] | None:
-    """The code for a call of what was made by ``scipy.interpolate.interp1d(xs, ys)``."""
-    made = source.bound_to(call.func) if isinstance(call.func, cst.Name) else None
-    if not isinstance(made, cst.Call) or dotted(made.func) != "scipy.interpolate.interp1d":
-        return None
-    points = [arg for arg in made.args if arg.keyword is None][:2]
-    return lambda old: _interpolated(source, old.with_changes(args=[*old.args[:1], *points]))
-
-
-def solved_vector(source: ParsedSource, call: cst.Call) -> str:
-    """``np.linalg.solve(a, b)`` of a vector, which TensorFlow asks to be a column."""
-    tf, a, b = source.tf, _given(source, call, 0, "a"), _given(source, call, 1, "b")
-    return f"{tf}.linalg.solve({a}, {b}[:, {tf}.newaxis])[:, 0]"
-
-
-def _area(source: ParsedSource, call: cst.Call) -> str:
-    y, x, width = (_given(source, call, *at) for at in ((0, "y"), (1, "x"), (2, "dx")))
-    width = f" * ({x}[1:] - {x}[:-1])" if x else f" * {width}" if width else ""
-    return f"{source.tf}.reduce_sum(({y}[1:] + {y}[:-1]) / 2.0{width})"
-
-
-def _area_by_parabolas(source: ParsedSource, call: cst.Call) -> str:
-    """Simpson's rule, for an odd number of points at one distance."""
-    y, x, width = (_given(source, call, *at) for at in ((0, "y"), (1, "x"), (2, "dx")))
-    width = f"({x}[1] - {x}[0])" if x else width or "1.0"
-    inner = f"4.0 * {source.tf}.reduce_sum({y}[1::2]) + 2.0 * {source.tf}.reduce_sum({y}[2:-1:2])"
-    return f"({width} / 3.0 * ({y}[0] + {y}[-1] + {inner}))"
-
-
-def _normal(form: str) -> Callable[[ParsedSource, cst.Call], str]:
-    """A function of the normal distribution of ``{z}``, which is ``x`` less the mean by the
-    deviation ``{s}``."""
-
-    def code(source: ParsedSource, call: cst.Call) -> str:
-        x, mean, deviation = (
-            _given(source, call, *at) for at in ((0, "x"), (1, "loc"), (2, "scale"))
-        )
-        z = f"({x} - {mean})" if mean else x
-        z = f"({z} / {deviation})" if deviation else z
-        return form.format(tf=source.tf, z=z, s=deviation or "1.0")
-
-    return code
-
-
-def _entropy(source: ParsedSource, call: cst.Call) -> str:
-    """The entropy of numbers that need not sum to 1, or their divergence from a second row."""
-    tf, p, q = source.tf, _given(source, call, 0, "pk"), _given(source, call, 1, "qk")
-    p = f"({p} / {tf}.reduce_sum({p}))"
-    if not q:
-        return f"(-{tf}.reduce_sum({tf}.math.xlogy({p}, {p})))"
-    q = f"({q} / {tf}.reduce_sum({q}))"
-    return f"{tf}.reduce_sum({tf}.math.xlogy({p}, {p} / {q}))"
-
-
-_LOG_OF_ROOT = "0.9189385332046727"  # log(sqrt(2 pi))
-_BY_ARGUMENTS: dict[str, Callable[[ParsedSource, cst.Call], str]]
-_BY_ARGUMENTS = {"log": _log, "convolve": _convolved, "interp": _interpolated}
-_BY_ARGUMENTS |= {"trapz": _area, "trapezoid": _area}
 # Of SciPy, whose modules have no name in common with NumPy's but linalg and fft.
 FUNCTIONS |= {
     **{
@@ -240,22 +158,17 @@ FUNCTIONS |= {
         "{tf}.norm({tf}.expand_dims({a}, 1) - {tf}.expand_dims({b}, 0), axis=-1)"
     ),
 }
-_BY_ARGUMENTS |= {
-    **{f"signal.{name}": _convolved for name in ("convolve", "fftconvolve")},
-    **{f"integrate.{name}": _area for name in ("trapz", "trapezoid")},
-    **{f"integrate.{name}": _area_by_parabolas for name in ("simps", "simpson")},
-    "stats.entropy": _entropy,
-    "stats.norm.logpdf": _normal(
-        f"(-0.5 * {{tf}}.square({{z}}) - {_LOG_OF_ROOT} - {{tf}}.math.log({{s}}))"
-    ),
-    "stats.norm.pdf": _normal(
-        f"({{tf}}.exp(-0.5 * {{tf}}.square({{z}}) - {_LOG_OF_ROOT}) / {{s}})"
-    ),
-    "stats.norm.cdf": _normal("(0.5 * {tf}.math.erfc(-{z} / 1.4142135623730951))"),
+FUNCTIONS |= dict.fromkeys(BY_ARGUMENTS.keys() - FUNCTIONS.keys(), "")
+PLAIN_TWINS = {
+    name: form.removesuffix("({all})")
+    for name, form in FUNCTIONS.items()
+    if form.endswith("({all})")
 }
-FUNCTIONS |= dict.fromkeys(_BY_ARGUMENTS.keys() - FUNCTIONS.keys(), "")
-# Methods of arrays that tensors do not have.
+"""Functions that take in TensorFlow what they take in NumPy: the one can stand for the other."""
+# Methods of arrays and of variables that tensors do not have.
 METHODS = {
+    "read_value": "{tf}.identity({x})",
+    "value": "{tf}.identity({x})",
     "sum": "{tf}.reduce_sum({x}{more})",
     "mean": "{tf}.reduce_mean({x}{more})",
     "prod": "{tf}.reduce_prod({x}{more})",
@@ -281,6 +194,38 @@ METHODS = {
         for name in ("diagonal", "swapaxes")
     },
 }
+
+
+def function_handed_on(source: ParsedSource, node: cst.CSTNode) -> str:
+    """``tf.add`` for ``np.add`` where it is not called but handed on: ``reduce(np.add, rows)``."""
+    module, _, name = (
+        dotted(node).partition(".") if isinstance(node, cst.Attribute) else ("", "", "")
+    )
+    is_handed_on = isinstance(source.parent(node), (cst.Arg, cst.Element, cst.DictElement))
+    known = module in (source.np, "math") and name in PLAIN_TWINS and is_handed_on
+    return PLAIN_TWINS[name].format(tf=source.tf) if known else ""
+
+
+def function_for_method(source: ParsedSource, call: cst.Call) -> cst.BaseExpression:
+    """``p.sum(axis=0)`` → ``tf.reduce_sum(p, axis=0)``, of one of ``METHODS``."""
+    code = source.code
+    given = [code(arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args]
+    function = call.func
+    assert isinstance(function, cst.Attribute)
+    shape = given[0] if len(given) == 1 else f"[{', '.join(given)}]"
+    dtype = given[0].replace(f"{source.np}.", f"{source.tf}.") if given else ""
+    if dtype in ("float", "'float32'", '"float32"'):
+        dtype = f"{source.tf}.float32"
+    text = METHODS[function.attr.value].format(
+        tf=source.tf,
+        x=code(function.value),
+        more="".join(f", {size}" for size in given),
+        shape=shape if shape.startswith(("[", "(")) or not shape else f"[{shape}]",
+        dtype=dtype,
+    )
+    return cst.parse_expression(text)
+
+
 # What hands a value to Python or NumPy: of a method the object stays, of a function its argument.
 LEAVING_METHODS = frozenset(("numpy", "item", "tolist", "__float__", "__array__"))
 LEAVING_FUNCTIONS = frozenset(("float", "int", "bool", "complex"))

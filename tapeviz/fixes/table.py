@@ -57,7 +57,7 @@ from .smooth.zeros import (
 from .source import ParsedSource
 from .states.assigned_lists import use_new_list
 from .states.assigns import rebind_attribute, rebind_name, return_tensor, use_new_tensor
-from .states.variables import SHALLOW_COPY, keep_tensor
+from .states.variables import SHALLOW_COPY, keep_in_scope, keep_tensor
 from .states.weights import call_with_computed_weights, call_with_set_weights, step_by_hand
 from .tapes import raising
 from .tapes.both_outputs import give_both, give_symbolic
@@ -148,6 +148,7 @@ from .values.leaving import (
 )
 from .values.lookups import ask_for_rows
 from .values.metrics import compute_beside_metric, follow_average
+from .values.misfits import cast_to_agree, use_functions_for_methods
 from .values.positions import soft_accuracy, soft_ranks, take_values
 from .values.settings import compute_by_hand
 from .values.stopping import close_after_difference, give_identity, take_away
@@ -161,6 +162,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         use_new_list,
         call_with_set_weights,
         step_by_hand,
+        keep_in_scope,
         compute_beside_metric,
         follow_average,
         rebind_name,
@@ -289,6 +291,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         loop_in_python,
         keep_written,
         compute_beside_metric,
+        keep_in_scope,
         map_in_python,
         unstack_values,
     ),
@@ -341,7 +344,10 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     give_symbolic,
     raising.use_jacobian,
     raising.make_dense,
+    use_functions_for_methods,
+    cast_to_agree,
 )
+"""For an error of the text, and for one that an edit brings where a gradient was missing."""
 
 
 def edits_for(case: FixCase) -> Iterator[Edit]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..analysis.diagnose import diagnose
@@ -358,28 +358,37 @@ class _Trials:
         return values
 
     def _follow_up(self, trial: _Trial, goal: FixGoal, edit: Edit, after: Outcome) -> None:
-        """The gradient meets another cut now: mend that as well."""
+        """The gradient meets another cut now, or an error that the edit brought: mend that, too."""
+        try:
+            source = ParsedSource(trial.text)
+        except ValueError:
+            return
+        is_raised = after.trace.failure is not None
+        if is_raised and not breaks(self.before, after):
+            return
+        behind = self._edits_behind(trial, goal, after, source)
+        found = edits_for_error(after.trace, source) if is_raised else behind
+        firsts = {each.title: each for each in reversed([*distinct(found, trial.text)])}
+        edit = replace(edit, is_corrected=edit.is_corrected or is_raised)
+        for second in [*reversed(firsts.values())][:2]:
+            self._offer(goal, edit.followed_by(second, second.new_text), trial.depth + 1)
+
+    def _edits_behind(
+        self, trial: _Trial, goal: FixGoal, after: Outcome, source: ParsedSource
+    ) -> Iterator[Edit]:
+        """The edits for the next cut on the way, unless it is the one that this edit was for."""
         key = goal.keys[0]
         finding = after.finding(key)
-        cause = finding.cause if finding is not None else None
-        if finding is None or cause is None or after.trace.failure is not None:
+        if finding is None or (cause := finding.cause) is None:
             return
-        old_lines = [line.strip() for line in self.before.trace.source.split("\n")]
-        is_made = cause.code not in old_lines
+        is_made = cause.code not in map(str.strip, self.before.trace.source.split("\n"))
         is_same = goal.cause is not None and cause.kind == goal.cause.kind
         if is_made and (finding.status == "zero" or (is_same and trial.depth > 1)):
             return  # zeros that the edit made are no cut to be mended
         if is_same and goal.cause is not None and cause.code == goal.cause.code:
             return
-        try:
-            source = ParsedSource(trial.text)
-        except ValueError:
-            return
         call = after.diagnosis.calls[key[0]].call
-        case = FixCase(after.trace, call, finding, cause, source)
-        seconds = {each.title: each for each in reversed([*distinct(edits_for(case), trial.text)])}
-        for second in [*reversed(seconds.values())][:2]:
-            self._offer(goal, edit.followed_by(second, second.new_text), trial.depth + 1)
+        yield from edits_for(FixCase(after.trace, call, finding, cause, source))
 
 
 def _fetched(trial: _Trial, after: Outcome, finding: Finding) -> Array | None:

@@ -17,6 +17,184 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "a whole number that meets whole numbers": (
+        """
+        x = tf.Variable(3)
+        with tf.GradientTape() as tape:
+            size = tf.size(["a", "b"])
+            loss = tf.cast((size - x) ** 2, tf.float32)
+        tape.gradient(loss, x)
+        """,
+        "loss = tf.cast((tf.cast(size, tf.float32) - x) ** 2, tf.float32)",
+        2.0,
+    ),
+    "a state with a method that only variables have": (
+        """
+        w = tf.Variable(2.0)
+        class Average:
+            def __init__(self):
+                self.kept = tf.Variable(0.0)
+            def update(self, x):
+                self.kept.assign(0.5 * self.kept + x)
+                return self.kept.read_value()
+        average = Average()
+        with tf.GradientTape() as tape:
+            for k in (1.0, 3.0):
+                loss = average.update(k * w)
+        tape.gradient(loss, w)
+        """,
+        "return tf.identity(self.kept)",
+        3.5,
+    ),
+    "shares that NumPy chooses by": (
+        """
+        w = tf.Variable([0.0, 1.0, 2.0])
+        with tf.GradientTape() as tape:
+            p = np.squeeze(tf.nn.softmax(w[None]))
+            chosen = np.random.choice(1, p=p[:1] / p[:1].sum())
+            loss = tf.constant(np.log(p[chosen]))
+        tape.gradient(loss, w)
+        """,
+        "chosen = np.random.choice(1, p=np.asarray(p[:1] / tf.reduce_sum(p[:1])))",
+        [0.909969, -0.24472848, -0.66524094],
+    ),
+    "a covariance": (
+        """
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            rows = tf.constant([[1.0, 0.0], [2.0, 1.0], [3.0, 5.0]]) * w
+            loss = tf.cast(np.cov(rows, rowvar=False)[0, 1], tf.float32)
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.cast((lambda x: (lambda d: tf.matmul(d, d, transpose_b=True) / "
+        "tf.cast(tf.shape(x)[1] - 1, x.dtype))(x - tf.reduce_mean(x, axis=1, keepdims=True)))"
+        "(tf.transpose(rows))[0, 1], tf.float32)",
+        [5.0, 2.5],
+    ),
+    "a function of NumPy that is handed on": (
+        """
+        from functools import reduce
+        w = tf.Variable([1.0, 2.0, 4.0])
+        with tf.GradientTape() as tape:
+            loss = tf.constant(reduce(np.multiply, w.numpy()))
+        tape.gradient(loss, w)
+        """,
+        "loss = reduce(tf.multiply, w)",
+        [8.0, 4.0, 2.0],
+    ),
+    "batches of several tensors": (
+        """
+        w = tf.Variable([1.0, 2.0, 3.0])
+        def batches(*columns, size):
+            return tf.data.Dataset.from_tensor_slices(columns).batch(size)
+        with tf.GradientTape() as tape:
+            loss = 0.0
+            for a, b in batches(w * 2.0, tf.constant([1.0, 2.0, 3.0]), size=2):
+                loss += tf.reduce_sum(a * b)
+        tape.gradient(loss, w)
+        """,
+        "return [tf.nest.map_structure(lambda v: v[i:i + size], columns) "
+        "for i in range(0, tf.nest.flatten(columns)[0].shape[0], size)]",
+        [2.0, 4.0, 6.0],
+    ),
+    "inner steps on the weights of a model, in a method": (
+        """
+        model = tf.keras.Sequential([tf.keras.Input((1,)), tf.keras.layers.Dense(1)])
+        model.set_weights([np.array([[2.0]]), np.array([1.0])])
+        class Learner:
+            rate = tf.Variable(0.25)
+            def adapt(self, x):
+                for _ in range(2):
+                    with tf.GradientTape() as inner:
+                        inner_loss = tf.reduce_sum(model(x))
+                    steps = inner.gradient(inner_loss, model.trainable_weights)
+                    for w, step in zip(model.trainable_weights, steps):
+                        w.assign_sub(self.rate * step)
+        learner, x = Learner(), tf.constant([[3.0]])
+        with tf.GradientTape() as tape:
+            learner.adapt(x)
+            loss = tf.reduce_sum(model(x))
+        tape.gradient(loss, learner.rate)
+        """,
+        "with tf.GradientTape() as tape, tf.keras.StatelessScope():",
+        -20.0,
+    ),
+    "words that a function given as an argument picks": (
+        """
+        table = tf.Variable([[1.0], [3.0]])
+        w = tf.Variable([[0.0, 1.0]])
+        def speak(scores, pick):
+            words = pick(scores)
+            return tf.reduce_sum(tf.nn.embedding_lookup(table, words))
+        with tf.GradientTape() as tape:
+            loss = speak(w, lambda scores: tf.argmax(scores, axis=-1))
+        tape.gradient(loss, w)
+        """,
+        "loss = speak(w, lambda scores: (lambda soft: soft + tf.stop_gradient("
+        "tf.one_hot(tf.argmax(soft, axis=-1), 2) - soft))(tf.nn.softmax(scores)))",
+        [[-0.39322, 0.39322]],
+    ),
+    "metrics kept by name": (
+        """
+        w = tf.Variable(2.0)
+        kept = {name: tf.keras.metrics.Mean() for name in "ab"}
+        with tf.GradientTape() as tape:
+            for name, value in {"a": w ** 2, "b": 3.0 * w}.items():
+                kept[name].update_state(value)
+            loss = sum(metric.result() for metric in kept.values())
+        tape.gradient(loss, w)
+        """,
+        "with tf.GradientTape() as tape, tf.keras.StatelessScope():",
+        7.0,
+    ),
+    "votes of several": (
+        """
+        w = tf.Variable([[0.0, 1.0]])
+        with tf.GradientTape() as tape:
+            votes = tf.stack([tf.argmax(k * w, axis=-1) for k in (1.0, 2.0)], axis=1)
+            loss = tf.reduce_sum(tf.one_hot(votes, 2) * [1.0, 3.0])
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum(votes * [1.0, 3.0])",
+        [[-0.81320447, 0.81320447]],
+    ),
+    "members that are counted": (
+        """
+        w = tf.Variable([[0.0, 1.0], [1.0, 0.0]])
+        def nearest(w):
+            return tf.argmin(w, axis=1)
+        def count(labels, k):
+            return tf.reduce_sum(tf.cast(labels == k, tf.float32))
+        with tf.GradientTape() as tape:
+            loss = count(nearest(w), 1)
+        tape.gradient(loss, w)
+        """,
+        "return tf.reduce_sum(tf.cast(tf.gather(labels, k, axis=-1), tf.float32))",
+        [[0.19661193, -0.19661193], [0.19661193, -0.19661193]],
+    ),
+    "settings that go through a text": (
+        """
+        import json
+        settings = {"a": tf.Variable(2.0), "b": tf.Variable(3.0)}
+        with tf.GradientTape() as tape:
+            text = json.dumps({k: float(v) for k, v in settings.items()})
+            read = json.loads(text)
+            loss = read["a"] * read["b"] * tf.constant(1.0)
+        tape.gradient(loss, settings["a"])
+        """,
+        "read = {k: v for k, v in settings.items()}",
+        3.0,
+    ),
+    "angles between bounds that are too wide": (
+        """
+        w = tf.Variable([0.5, 1.0])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.acos(tf.clip_by_value(w, -1.0, 1.0)) ** 2)
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum(tf.acos(tf.clip_by_value(w, -1 + 1e-7, 1 - 1e-7)) ** 2)",
+        [-2.4183993, 0.0],
+    ),
     "the steps of an optimizer on plain variables, in a loop": (
         """
         rate, w = tf.Variable(0.25), tf.Variable(2.0)
@@ -1462,6 +1640,24 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
             tape.gradient(y, x)
             """,
             "x = tf.convert_to_tensor(x)",
+        ),
+        (
+            """
+            w = tf.Variable([1.0, 2.0])
+            with tf.GradientTape() as tape:
+                loss = (w ** 2).sum()
+            tape.gradient(loss, w)
+            """,
+            "loss = tf.reduce_sum((w ** 2))",
+        ),
+        (
+            """
+            w, n = tf.Variable([1.0, 2.0]), tf.constant([3, 4])
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(w * n)
+            tape.gradient(loss, w)
+            """,
+            "loss = tf.reduce_sum(w * tf.cast(n, tf.float32))",
         ),
         (
             """

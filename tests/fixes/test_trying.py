@@ -175,6 +175,16 @@ def test_a_fix_that_mends_some_rounds_says_so() -> None:
     assert [kept.edit for kept in goal.in_order("")] == [every]
 
 
+def test_an_edit_that_was_corrected_stands_where_no_other_does() -> None:
+    plain = Edit("plain", "x = 2\n")
+    corrected = [Edit(title, text, is_corrected=True) for title, text in ("a1", "b2")]
+    value = {(0, 0): np.float32(1.0)}
+    goal = FixGoal(None, edits=[*corrected, plain], kept=[KeptEdit(e, value) for e in corrected])
+    assert [kept.edit for kept in goal.in_order("")] == corrected[:1]
+    goal.kept.append(KeptEdit(plain, value))
+    assert [kept.edit for kept in goal.in_order("")] == [plain]
+
+
 def test_two_edits_of_other_lines_become_one() -> None:
     text = "a\nb\nc\nd"
     assert merge(text, "x\na\nb\nc\nd", "a\nb\nc\ny\nd") == "x\na\nb\nc\ny\nd"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ..blocks import block_of_call, watch_inside
+from ..blocks import ask_inside, block_of_call, watch_inside
 from ..model import Edit, FixCase
 from ..numpy_words import without_exit
 from ..plan import Plan
@@ -38,6 +38,35 @@ def keep_tensor(case: FixCase) -> Iterator[Edit]:
         block = block_of_call(source, case.trace, case.call)
         watch_inside(plan, [source.module], block, source.code)
         yield Edit(title, plan.text())
+
+
+def keep_in_scope(case: FixCase) -> Iterator[Edit]:
+    """``with tape:`` → ``with tape, tf.keras.StatelessScope():``, in which a Keras variable that is
+    assigned a tensor is that tensor for all that reads it (Keras 3), and after which it has its old
+    value.
+
+    Then also with inner tapes that watch and ask for the values that variables have by then.
+    """
+    source = case.source
+    written = {
+        version.op
+        for variable in case.trace.variables.values()
+        for version in variable.versions
+        if variable.path
+    }
+    block = block_of_call(source, case.trace, case.call)
+    if block is None or case.cause.op_id not in written:
+        return
+    scope = cst.WithItem(cst.parse_expression(f"{source.tf}.keras.StatelessScope()"))
+    title = (
+        "Let assigned tensors stand for Keras's variables while the tape records: not stored after"
+    )
+    for has_inner in (False, True):
+        plan = Plan(source)
+        plan.replace(block.node, lambda old: old.with_changes(items=[*old.items, scope]))
+        inner = ask_inside(plan, block, "[v.value for v in {asked}]") if has_inner else 0
+        if inner or not has_inner:
+            yield Edit(title, plan.text())
 
 
 def _copied(case: FixCase, call: cst.Call) -> str:

@@ -108,23 +108,27 @@ def _is_walk(source: ParsedSource, place: cst.BaseExpression) -> bool:
 
 
 def unstack_values(case: FixCase) -> Iterator[Edit]:
-    """``Dataset.from_tensor_slices(t)`` that is walked in a loop → ``tf.unstack(t)``."""
-    source = case.source
+    """``Dataset.from_tensor_slices(t)`` that is walked in a loop → ``tf.unstack(t)``; of several
+    tensors in a tuple or a dict, the same of each."""
+    source, tf = case.source, case.source.tf
     for call in case.calls("from_tensor_slices", "from_tensors"):
         if len(call.args) != 1:
             continue
-        value = source.code(call.args[0].value)
+        value, v = source.code(call.args[0].value), source.code(enclosed(call.args[0].value))
         is_whole = called_name(call) == "from_tensors"
-        plan = Plan(source)
-        walked: cst.BaseExpression = call
-        new = f"[{value}]" if is_whole else f"{source.tf}.unstack({value})"
-        size = _batch_size(source, call)
-        if size is not None and not is_whole:
-            walked, n = size[0], source.code(enclosed(size[1]))
-            v = source.code(enclosed(call.args[0].value))
-            new = f"[{v}[i:i + {n}] for i in range(0, {v}.shape[0], {n})]"
-        plan.replace(walked, new)
-        yield Edit("Walk through the tensor itself in place of a dataset", plan.text())
+        size = None if is_whole else _batch_size(source, call)
+        walked, n = (call, "1") if size is None else (size[0], source.code(enclosed(size[1])))
+        part = "v[i]" if size is None else f"v[i:i + {n}]"
+        parts = f"{tf}.nest.map_structure(lambda v: {part}, {value})"
+        rows = f"{tf}.nest.flatten({value})[0].shape[0]"
+        of_several = f"[{parts} for i in range(0, {rows}, {n})]"
+        of_tensor = f"{tf}.unstack({value})"
+        if size is not None:
+            of_tensor = f"[{v}[i:i + {n}] for i in range(0, {v}.shape[0], {n})]"
+        for new in (f"[{value}]",) if is_whole else (of_tensor, of_several):
+            plan = Plan(source)
+            plan.replace(walked, new)
+            yield Edit("Walk through the tensor itself in place of a dataset", plan.text())
 
 
 def _batch_size(source: ParsedSource, made: cst.Call) -> tuple[cst.Call, cst.BaseExpression] | None:

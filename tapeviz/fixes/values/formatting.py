@@ -1,4 +1,4 @@
-"""A number that is written into a text and read back: the expression that was formatted."""
+"""Values that are written into a text and read back: the expression that was written."""
 
 from __future__ import annotations
 
@@ -6,10 +6,27 @@ import re
 
 import libcst as cst
 
-from ..source import dotted
+from ..source import ParsedSource, dotted
 
 _SOLE_FIELD = re.compile(r"\{\w*(:[^{}]*)?\}")
 _SOLE_PERCENT = re.compile(r"%[-+ 0#]*\d*(\.\d+)?[efgdrs]")
+
+_WRITERS = {
+    "json.loads": ("json.dumps",),
+    "pickle.loads": ("pickle.dumps",),
+    "ast.literal_eval": ("repr", "str"),
+    "eval": ("repr", "str"),
+}
+"""Functions that read a text or bytes, each with those that write what it reads."""
+
+
+def written(source: ParsedSource, reading: cst.Call) -> cst.BaseExpression | None:
+    """``x`` of ``json.loads(json.dumps(x))``, also where a name stands for the text."""
+    writers = _WRITERS.get(dotted(reading.func), ())
+    text = reading.args[0].value if writers and reading.args else None
+    made = source.bound_to(text) if isinstance(text, cst.Name) else text
+    is_it = isinstance(made, cst.Call) and dotted(made.func) in writers and made.args
+    return made.args[0].value if isinstance(made, cst.Call) and is_it else None
 
 
 def is_format_method(call: cst.Call) -> bool:

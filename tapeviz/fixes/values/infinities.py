@@ -15,6 +15,7 @@ from ..source import (
     all_of,
     argument,
     called_name,
+    dotted,
     header_nodes,
     nodes_in,
     read_names,
@@ -309,9 +310,14 @@ def away_from_edge(case: FixCase) -> Iterator[Edit]:
 
 def _keep_off(plan: Plan, node: cst.BaseExpression, form: str) -> None:
     source = plan.source
+    bounding = form.partition("(")[0]
 
     def kept(updated: cst.BaseExpression) -> cst.CSTNode:
         inside = updated.with_changes(lpar=[], rpar=[])
+        if isinstance(inside, cst.Call) and dotted(inside.func) == bounding:
+            first, *bounds = [arg.value for arg in inside.args]
+            if all(isinstance(bound, (cst.BaseNumber, cst.UnaryOperation)) for bound in bounds):
+                inside = first  # the bounds are there, but too wide
         return cst.parse_expression(form.format(x=source.code(inside)))
 
     plan.replace(node, kept)

@@ -7,6 +7,7 @@ from functools import partial
 
 import libcst as cst
 
+from ...trace.model import VariableId
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..source import (
@@ -36,11 +37,16 @@ _INTEGERS = frozenset(
 
 
 def write_floats(case: FixCase) -> Iterator[Edit]:
-    """``tf.Variable(3)`` → ``tf.Variable(3.0)``, ``dtype=tf.int32`` → ``dtype=tf.float32``."""
+    """``tf.Variable(3)`` → ``tf.Variable(3.0)``, ``dtype=tf.int32`` → ``dtype=tf.float32``, and the
+    same of the call's other sources that are integers."""
     statement = _statement(case)
     if statement is None:
         return
-    for statements in ([statement], case.source.statements):  # then what meets them as well
+    asked = [case.trace.variables.get(VariableId(each.tensor or 0)) for each in case.call.sources]
+    lines = {each.site.line for each in asked if each is not None and each.dtype in _INTEGERS}
+    made = [case.source.statement(line) for line in sorted({case.cause.line, *lines})]
+    # Then everything that meets them as well.
+    for statements in ([each for each in made if each is not None], case.source.statements):
         plan = Plan(case.source)
         if not sum(_float_dtypes(plan, each) or _float_literals(plan, each) for each in statements):
             return

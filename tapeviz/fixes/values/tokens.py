@@ -9,9 +9,13 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..smooth.indices import embeddings_of, input_shape
-from ..source import ParsedSource, all_of, argument, called_name, dotted, nodes_in, pairs_of
+from ..source import all_of, argument, called_name, dotted, nodes_in, pairs_of
 
 _CARRYING = ("stack", "concat", "identity", "tuple", "list", "expand_dims", "squeeze")
+_CARRYING_OPS = frozenset(
+    ("Cast", "Pack", "ConcatV2", "ExpandDims", "Squeeze", "Identity", "StridedSlice", "Unpack")
+)
+_WITH_OWN_NAMES = (cst.Lambda, cst.ListComp, cst.DictComp, cst.GeneratorExp)
 _ADDING = ("append", "insert", "extend")
 
 
@@ -24,7 +28,7 @@ def pass_one_hot(case: FixCase) -> Iterator[Edit]:
     one-hot (the straight-through Gumbel-softmax without its noise: Jang, Gu and Poole 2017).
     """
     source, tf = case.source, case.source.tf
-    for call in case.calls("argmax", "categorical"):
+    for call in case.calls("argmax", "argmin", "categorical"):
         given, shape = argument(call, 0, "input", "logits"), input_shape(case)
         is_draw = called_name(call) == "categorical"
         axis = None if is_draw else argument(call, 1, "axis", "dimension")
@@ -34,32 +38,59 @@ def pass_one_hot(case: FixCase) -> Iterator[Edit]:
         statement = source.statement_of(call)
         if given is None or not is_last or not shape or not shape[-1]:
             continue
-        plan, size, tokens = Plan(source), shape[-1], _Tokens(source, call)
+        plan, size, tokens = Plan(source), shape[-1], _Tokens(case, call, *_bound_by_ops(case))
         if not isinstance(statement, cst.SimpleStatementLine) or not tokens.names:
             continue
         count = _read_by_vectors(plan, tokens, size)
         _keep_last_axis(plan, tokens)
         _start_one_hot(plan, tokens, size)
-        soft = source.free_name("soft")
-        plan.before(statement, f"{soft} = {tf}.nn.softmax({source.code(given.value)})")
+        soft = name = source.free_name("soft")
+        scores = source.code(given.value)
+        if called_name(call) == "argmin":
+            scores = f"-{source.code(enclosed(given.value))}"
+        probabilities = f"{tf}.nn.softmax({scores})"
+        is_inner = any(source.enclosing(call, kind) for kind in _WITH_OWN_NAMES)
+        if not is_inner:
+            plan.before(statement, f"{soft} = {probabilities}")
         hard = f"{tf}.one_hot({tf}.argmax({soft}, axis=-1), {size})"
         if is_draw:
             hard = f"{tf}.one_hot({source.code(call)}, {size})"
             soft = f"{soft}[:, {tf}.newaxis]"
         text = f"{soft} + {tf}.stop_gradient({hard} - {soft})"
-        plan.replace(call, text)
+        plan.replace(call, f"(lambda {name}: {text})({probabilities})" if is_inner else text)
         if count:
             title = "Estimate: pass one-hot vectors on with the slope of the softmax"
             yield Edit(title, plan.text(), is_estimate=True)
 
 
+def _bound_by_ops(case: FixCase) -> tuple[set[str], set[int]]:
+    """The names of the tensors that hold the positions as the recording has them, which came
+    through whatever function, container or closure of Python; and the lines that bound them."""
+    trace = case.trace
+    start = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    held = set(start.outputs) if start is not None else set()
+    for op in trace.ops.values() if held else ():
+        if op.type in _CARRYING_OPS and not held.isdisjoint(op.inputs):
+            held.update(op.outputs)
+    bound = [
+        (name, binding.site.line)
+        for binding in trace.bindings
+        for tensor, name in binding.tensors
+        if tensor in held and name.replace(".", "").isidentifier()
+    ]
+    return {name for name, _ in bound}, {line for _, line in bound}
+
+
 class _Tokens:
     """The names (also attributes) that hold the positions, and functions that return them."""
 
-    def __init__(self, source: ParsedSource, call: cst.Call) -> None:
-        self.source = source
+    def __init__(self, case: FixCase, call: cst.Call, names: set[str], lines: set[int]) -> None:
+        self.source = case.source
+        self.trace = case.trace
         self.call = call
-        self.names: set[str] = set()
+        self.names = names
+        self.lines = lines
+        """Those that bind the names to the positions, however they came there."""
         self.functions: set[str] = set()
         while self._grow():
             pass
@@ -79,6 +110,15 @@ class _Tokens:
         if dotted(node.func) in self.functions:
             return True
         return called_name(node) in _CARRYING and any(self.holds(arg.value) for arg in node.args)
+
+    def is_whole(self, compared: cst.Comparison) -> bool:
+        """Whether the positions are compared with a whole number: ``ids == 2``."""
+        sides = (compared.left, compared.comparisons[0].comparator)
+        rest = [side for side in sides if not self.holds(side)]
+        line, trace = self.source.line(compared), self.trace
+        ops = (op for op in trace.ops.values() if op.line == line and "Equal" in op.type)
+        forms = [[trace.tensors[t].shape for t in op.inputs if t in trace.tensors] for op in ops]
+        return len(rest) == 1 and any(() in shapes for shapes in forms)
 
     def _grow(self) -> bool:
         source, before = self.source, (len(self.names), len(self.functions))
@@ -152,6 +192,18 @@ def _read_by_vectors(plan: Plan, tokens: _Tokens, size: int) -> int:
             plan.put_after.pop(made, None)
             plan.after(made, f"{table.removesuffix('.embeddings')}.build(None)")
         count += 1
+    for compared in all_of(source.module, cst.Comparison):
+        side = compared.comparisons[0]
+        is_whole = tokens.is_whole(compared) and len(compared.comparisons) == 1
+        if is_whole and isinstance(side.operator, (cst.Equal, cst.NotEqual)):
+            held = tokens.holds(compared.left)
+            vectors, number = map(
+                source.code, (compared.left, side.comparator)[:: 1 if held else -1]
+            )
+            share = f"{tf}.gather({vectors}, {number}, axis=-1)"
+            is_equal = isinstance(side.operator, cst.Equal)
+            plan.replace(compared, share if is_equal else f"1.0 - {share}")
+            count += 1
     return count
 
 
@@ -171,7 +223,8 @@ def _start_one_hot(plan: Plan, tokens: _Tokens, size: int) -> None:
     for assign in all_of(source.module, cst.Assign):
         for to, value in _assigned(assign):
             is_list = isinstance(value, cst.List) and not value.elements
-            if dotted(to) in tokens.names and not is_list and not tokens.holds(value):
+            is_start = source.line(assign) not in tokens.lines
+            if dotted(to) in tokens.names and is_start and not is_list and not tokens.holds(value):
                 plan.replace(value, f"{source.tf}.one_hot({source.code(value)}, {size})")
 
 

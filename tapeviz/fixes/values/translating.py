@@ -9,6 +9,7 @@ from functools import partial
 import libcst as cst
 
 from ..model import FixCase
+from ..numpy_calls import interpolated_by, solved_vector
 from ..numpy_draws import BY_GAMMA, drawn, is_draw
 from ..numpy_words import (
     ENTERING,
@@ -19,8 +20,8 @@ from ..numpy_words import (
     METHODS,
     PREDICTING,
     ROUNDING_FUNCTIONS,
-    interpolated_by,
-    solved_vector,
+    function_for_method,
+    function_handed_on,
     twin_of,
 )
 from ..plan import Plan, bare, enclosed, fitting
@@ -35,11 +36,18 @@ from ..source import (
 )
 from ..states.slices import axes_of, stepped, updated
 from .caches import take_caches_away
-from .formatting import is_format_method, is_percent_format, sole_expression, unformatted
+from .formatting import (
+    is_format_method,
+    is_percent_format,
+    sole_expression,
+    unformatted,
+    written,
+)
 
 _MODULES = ("math", "scipy")
 _WRITING_TEXT = ("json.dump", "json.dumps")
 _MAKING = ("zeros", "empty", "ones", "zeros_like", "ones_like", "empty_like")
+_CHOOSING = ("choice", "choices")
 _COPYING = ("copy", "numpy", "array", "asarray")
 
 
@@ -100,6 +108,8 @@ class Translated:
                 name := _written(self.source, node)
             ):
                 self._do(node, partial(_rebound, self.source, name))
+            elif twin := function_handed_on(self.source, node):
+                self._do(node, partial(_replaced, cst.parse_expression(twin)))
             elif manner.is_like_numpy:
                 continue
             elif isinstance(node, cst.Attribute) and node.attr.value == "T":
@@ -135,10 +145,11 @@ class Translated:
 
     def _call(self, call: cst.Call) -> None:
         name = called_name(call)
-        if dotted(call.func) in ROUNDING_FUNCTIONS and call.args:
-            self._unrounded(call, lambda old: bare_argument(old))
+        if (value := written(self.source, call)) is not None:
+            self._do(call, lambda _: fitting(self.source, call, self.plan.changed(value)))
             return
-        if is_format_method(call):
+        is_rounded = dotted(call.func) in ROUNDING_FUNCTIONS and call.args
+        if is_rounded or is_format_method(call):
             self._unrounded(call, lambda old: bare_argument(old))
             return
         if name in PREDICTING and called_model(self.source, call):
@@ -148,6 +159,13 @@ class Translated:
             self._do(call, lambda old: fitting(self.source, call, drawn(self.source, old)))
             self.draws_anew |= name in BY_GAMMA
             return
+        has_arrays = self.source.np in self.source.names
+        if (
+            has_arrays
+            and name in _CHOOSING
+            and (shares := argument(call, 99, "p", "weights")) is not None
+        ):
+            self.plan.replace(shares, partial(_as_array, self.source))
         module, _, function = dotted(call.func).partition(".")
         if points := interpolated_by(self.source, call):
             self._do(call, lambda old: cst.parse_expression(points(old)))
@@ -181,7 +199,7 @@ class Translated:
             dtype = self.source.code(_dtype_of(call).value)  # type: ignore[union-attr]
             self._do(call, lambda old: self._cast(old, dtype))
         elif isinstance(call.func, cst.Attribute) and name in METHODS and not self._is_module(call):
-            self._do(call, self._method)
+            self._do(call, partial(function_for_method, self.source))
 
     def _cast(self, call: cst.Call, dtype: str) -> cst.BaseExpression:
         value = self.source.code(call.args[0].value)
@@ -265,24 +283,6 @@ class Translated:
             text = f"{self.source.tf}.stack({given.value})" if is_list else plain
         return cst.parse_expression(text)
 
-    def _method(self, call: cst.Call) -> cst.BaseExpression:
-        code = self.source.code
-        given = [code(arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args]
-        function = call.func
-        assert isinstance(function, cst.Attribute)
-        shape = given[0] if len(given) == 1 else f"[{', '.join(given)}]"
-        dtype = given[0].replace(f"{self.source.np}.", f"{self.source.tf}.") if given else ""
-        if dtype in ("float", "'float32'", '"float32"'):
-            dtype = f"{self.source.tf}.float32"
-        text = METHODS[function.attr.value].format(
-            tf=self.source.tf,
-            x=code(function.value),
-            more="".join(f", {size}" for size in given),
-            shape=shape if shape.startswith(("[", "(")) or not shape else f"[{shape}]",
-            dtype=dtype,
-        )
-        return cst.parse_expression(text)
-
     def _gathered(self, node: cst.Subscript, places: str) -> cst.BaseExpression:
         taken = f"{self.source.code(node.value)}, {places}, axis=1, batch_dims=1"
         return cst.parse_expression(f"{self.source.tf}.gather({taken})")
@@ -295,11 +295,21 @@ class Translated:
         return cst.parse_expression(f"{self.source.tf}.transpose({self.source.code(node.value)})")
 
 
+def _replaced(new: cst.BaseExpression, _: cst.CSTNode) -> cst.BaseExpression:
+    return new
+
+
 def _with_default(call: cst.Call) -> cst.CSTNode:
     """``json.dumps(logs)`` → ``json.dumps(logs, default=float)``, which takes tensors."""
     plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
     given = cst.Arg(cst.Name("float"), keyword=cst.Name("default"), equal=plain)
     return call.with_changes(args=[*call.args, given])
+
+
+def _as_array(source: ParsedSource, given: cst.Arg) -> cst.Arg:
+    """NumPy allows an array of shares, other than a tensor, the rounding that its dtype has."""
+    value = cst.parse_expression(f"{source.np}.asarray({source.code(given.value)})")
+    return given.with_changes(value=value)
 
 
 def _is_leaving(function: cst.BaseExpression) -> bool:

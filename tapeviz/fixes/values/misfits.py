@@ -1,0 +1,99 @@
+"""Edit the text where an op, or a method, was given a tensor that does not fit it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+import libcst as cst
+
+from ...trace.model import Trace, VariableId
+from ..model import Edit
+from ..numpy_words import METHODS, function_for_method
+from ..plan import Plan
+from ..source import ParsedSource, called_name, header_nodes
+
+# Messages of TensorFlow 2.15 to 2.21 about two dtypes: of the runtime, of a Python check in front
+# of an op, of a graph's op, and of a conversion; they say the first as the one that was wanted.
+_TWO_DTYPES = tuple(
+    map(
+        re.compile,
+        (
+            r"expected to be an? (\w+) tensor but is an? (\w+) tensor",
+            r"with dtype <?(?:dtype: |tf\.)?'?(\w+)'?>?, but got dtype <?(?:dtype: |tf\.)?'?(\w+)",
+            r"has type (\w+) that does not match type (\w+)",
+            r"requested dtype (\w+) for Tensor with dtype (\w+)",
+            r"to EagerTensor of dtype (\w+)()",
+        ),
+    )
+)
+_LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
+_NO_METHOD = re.compile(r"Tensor'? object has no attribute '(\w+)'")
+
+
+def cast_to_agree(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``rows - x`` of integers and floats → ``tf.cast(rows, tf.float32) - x``.
+
+    All tensors that meet on the line get one dtype: a real one if the other counts; of two real
+    ones first the narrower.
+    """
+    failure = trace.failure
+    pair = _dtypes_in(failure.message) if failure is not None else set()
+    statement = source.statement(failure.line) if failure is not None else None
+    if statement is None or not pair:
+        return
+    known = _dtypes_by_text(trace)
+    operands = (*header_nodes(statement, cst.Name), *header_nodes(statement, cst.Attribute))
+    reals = sorted(dtype for dtype in pair if "float" in dtype)
+    for wanted in reals or ("float32",):
+        plan, cast = Plan(source), set[str]()
+        for node in operands:
+            code = source.code(node)
+            if known.get(code, wanted) != wanted and _meets(source, node):
+                plan.replace(node, f"{source.tf}.cast({code}, {source.tf}.{wanted})")
+                cast.add(code)
+        if cast:
+            what = ", ".join(sorted(cast))
+            yield Edit(f"Cast {what} to {wanted}, the dtype of what it meets", plan.text())
+
+
+def _dtypes_in(message: str) -> set[str]:
+    for pattern in _TWO_DTYPES:
+        if found := pattern.search(message):
+            return {_LONG_NAMES.get(each, each) for each in found.groups() if each}
+    return set()
+
+
+def _dtypes_by_text(trace: Trace) -> dict[str, str]:
+    """The dtype of the last tensor that each name was bound to."""
+    known: dict[str, str] = {}
+    for tensor, names in trace.names.items():
+        named = trace.variables.get(VariableId(tensor)) or trace.tensors.get(tensor)
+        if named is not None:
+            known |= dict.fromkeys(names, named.dtype)
+    return known
+
+
+def _meets(source: ParsedSource, node: cst.BaseExpression) -> bool:
+    """Whether it is an operand, or among several arguments of one of TensorFlow's functions."""
+    above = source.parent(node)
+    if isinstance(above, (cst.BinaryOperation, cst.Comparison, cst.ComparisonTarget)):
+        return True
+    call = source.parent(above) if isinstance(above, cst.Arg) else None
+    return isinstance(call, cst.Call) and len(call.args) > 1 and called_name(call) != "cast"
+
+
+def use_functions_for_methods(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``p.sum()`` of a tensor, which has no such method → ``tf.reduce_sum(p)``."""
+    failure = trace.failure
+    found = _NO_METHOD.search(failure.message) if failure is not None else None
+    if failure is None or found is None or found[1] not in METHODS:
+        return
+    plan = Plan(source)
+    for call in source.calls(failure.line, found[1]):
+        if isinstance(call.func, cst.Attribute):
+            plan.replace(call, partial(function_for_method, source))
+    if plan.changes:
+        title = f"Use TensorFlow's function for {found[1]}, a method that tensors do not have"
+        yield Edit(title, plan.text())
