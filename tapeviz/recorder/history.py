@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 from . import limits
@@ -102,9 +103,8 @@ class History:
         TensorFlow hands a tape the very tuple of attributes that the op's callback got; ops
         without attributes are recognized by their tensors, of which some may be missing (0).
         """
-        by_attrs = self._by_attrs
-        for number in range(self._attrs_indexed, len(self.attrs)):
-            by_attrs[id(self.attrs[number])] = number + 1
+        by_attrs, first = self._by_attrs, self._attrs_indexed
+        by_attrs.update(zip(map(id, self.attrs[first:]), count(first + 1), strict=False))
         self._attrs_indexed = len(self.attrs)
         if attrs and (number := by_attrs.get(id(attrs), 0)):
             return number

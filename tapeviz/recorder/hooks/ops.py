@@ -122,25 +122,28 @@ def _fast_path(
     are_ordinary, not_ok = ordinary.issuperset, private.NotOk
 
     def execute(*args: Any) -> Any:
-        if not are_ordinary(map(type, args)) and any(map(_is_to_be_replaced, args)):
-            args = replaced(args) or args
+        if not are_ordinary(map(type, args)):
+            args = replaced(args)
         try:
             return run(*args)
         except not_ok:
             refused(args)
             raise
 
-    def replaced(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        callbacks = scopes.op_callbacks
+    def replaced(args: tuple[Any, ...]) -> tuple[Any, ...]:
+        found, callbacks = list(args), scopes.op_callbacks
         try:
             if len(callbacks) > 1:
                 scopes.op_callbacks = [callback]
-            return tuple([_replaced(run, args[0], arg) for arg in args])
+            for at, arg in enumerate(args):
+                if type(arg) not in ordinary:
+                    found[at] = _replaced(run, args[0], arg)
+            return tuple(found)
         except not_ok:  # a variable without a value, say: TensorFlow shall report it its own way
-            return None
+            return args
         except Exception:
             recording.log.complain("reading a variable")
-            return None
+            return args
         finally:
             if len(callbacks) > 1:
                 scopes.op_callbacks = callbacks
@@ -157,24 +160,17 @@ def _fast_path(
     return execute
 
 
-def _is_to_be_replaced(arg: Any) -> bool:
-    kind = type(arg)
-    if kind is list or kind is tuple:
-        return any(private.is_plain_variable(type(item)) for item in arg)
-    return kind is np.ndarray or private.is_plain_variable(kind)
-
-
 def _replaced(run: Callable[..., Any], ctx: Any, arg: Any) -> Any:
     """A variable's value for the variable; a copy for an array that the snippet may yet change.
 
     C++ lets a tensor share an aligned array's memory, and ours is read later.
     """
     kind = type(arg)
-    if private.is_plain_variable(kind):
+    if kind is private.ResourceVariable:
         return private.read(run, ctx, arg)
     if kind is np.ndarray:
         return arg.copy()
-    if _is_to_be_replaced(arg):
+    if (kind is list or kind is tuple) and private.ResourceVariable in map(type, arg):
         return kind([_replaced(run, ctx, item) for item in arg])
     return arg
 

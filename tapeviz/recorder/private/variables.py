@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from .lookup import find
-from .runtime import NotOk, backprop
+from .runtime import NotOk, pywrap
 from .tensors import EagerTensor, dtype_size, is_instance
 
 variable_ops = find("tensorflow.python.ops.resource_variable_ops", "values of variables")
@@ -18,6 +18,7 @@ BaseVariable = find("tensorflow.python.ops.resource_variable_ops:BaseResourceVar
 ResourceVariable = find(
     "tensorflow.python.ops.resource_variable_ops:ResourceVariable", "reads of variables"
 )
+"""A ``tf.Variable`` of just this class is read by the C++ fast path itself, by its handle alone."""
 DistributedVariable = find(
     "tensorflow.python.distribute.values:DistributedVariable", "distributed variables"
 )
@@ -130,15 +131,14 @@ def variable_name(variable: Any) -> str:
     return str(path or variable.name)
 
 
-def is_plain_variable(kind: type) -> bool:
-    """A ``tf.Variable`` that the C++ fast path reads by itself, and only by its handle."""
-    return kind is ResourceVariable
-
-
 def read(execute_fast: Any, ctx: Any, variable: Any) -> Any:
-    """Read a variable as ``ReadVariableOp`` and ``MaybeWatchVariable`` in pywrap_tfe_src.cc do."""
+    """Read a variable as ``ReadVariableOp`` and ``MaybeWatchVariable`` in pywrap_tfe_src.cc do.
+
+    Python's ``variable_accessed`` asks the distribution strategy first, in eleven calls.
+    """
     if variable._trainable:
-        backprop.tape.variable_accessed(variable)
+        pywrap.TFE_Py_TapeVariableAccessed(variable)
+        pywrap.TFE_Py_VariableWatcherVariableAccessed(variable)
     return execute_fast(ctx, "ReadVariableOp", None, variable._handle, "dtype", variable._dtype)
 
 
