@@ -39,7 +39,7 @@ from .view import View
 
 @dataclass(frozen=True, slots=True)
 class Arranged:
-    """Where everything stands: a folded graph whose nodes have sizes, and its layout."""
+    """The place of everything: a folded graph whose nodes have sizes, and its layout."""
 
     graph: nx.MultiDiGraph = field(default_factory=nx.MultiDiGraph)
     layout: Layout = EMPTY_LAYOUT

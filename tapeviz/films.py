@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from .analysis.model import CallDiagnosis, Diagnosis
@@ -41,17 +42,25 @@ def with_round(scene: Scene, diagnosis: Diagnosis, call: CallId | None) -> Scene
 def draw_rounds(
     trace: Trace, diagnosis: Diagnosis, view: View, site: CallSite, theme: Theme
 ) -> list[Drawing]:
-    """The rounds of a call site; where their graphs are alike everything stands still.
+    """The rounds of a call site; where their graphs are alike everything stands still."""
+    calls = [diagnosis.round(site, number) for number in site.filmed(ROUNDS_FILMED)]
+    overlay = replace(view.overlay, step=None, selected_nodes=frozenset())
+    return [
+        draw_call(arranged, trace, diagnosis, shown, overlay, theme)
+        for shown, arranged in arrange_rounds(trace, view, calls)
+    ]
+
+
+def arrange_rounds(
+    trace: Trace, view: View, calls: Sequence[CallDiagnosis]
+) -> Iterator[tuple[CallDiagnosis, Arranged]]:
+    """Each of the calls with its arrangement.
 
     Arranged twice: the first time through, boxes get the room that the widest value takes.
     """
-    calls = [diagnosis.round(site, number) for number in site.filmed(ROUNDS_FILMED)]
-    overlay = replace(view.overlay, step=None, selected_nodes=frozenset())
     before: Arranged | None = None
     for shown in calls:
         before = arrange(trace, view, shown.call.id, before)
-    frames = []
     for shown in calls:
         before = arrange(trace, view, shown.call.id, before)
-        frames.append(draw_call(before, trace, diagnosis, shown, overlay, theme))
-    return frames
+        yield shown, before

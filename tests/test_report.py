@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tapeviz.report import elements, ending_words, plain_message
+from tapeviz.report import elements
+from tapeviz.run_words import ending_words, plain_message
 from tapeviz.trace.model import Ending
 from tests.document.sample import make_trace
 

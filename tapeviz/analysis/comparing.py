@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..text.source import SourceText
 from ..trace.model import Array, CallId, Op, OpId, Stats, Trace
 from ..trace.op_kinds import ops_with
 from .model import CallDiagnosis, Diagnosis, Finding
@@ -90,12 +91,6 @@ def compare(before: tuple[Trace, Diagnosis], after: tuple[Trace, Diagnosis]) -> 
     )
 
 
-def code_of(trace: Trace, line: int) -> str:
-    """The text of a line of the snippet, without its indentation; empty outside of it."""
-    lines = trace.source.split("\n")
-    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
-
-
 def _told_ops(trace: Trace) -> Iterable[Op]:
     made = {
         version.op for variable in trace.variables.values() for version in variable.versions[:1]
@@ -129,10 +124,10 @@ def _paired_ops(
 
 
 def _by_line(trace: Trace) -> Callable[[Op], Hashable]:
-    lines = [line.strip() for line in trace.source.split("\n")]
+    text = SourceText(trace.source)
 
     def key(op: Op) -> Hashable:
-        return *_by_type(op), lines[op.line - 1] if 0 < op.line <= len(lines) else ""
+        return *_by_type(op), text.code(op.line)
 
     return key
 

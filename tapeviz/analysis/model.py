@@ -170,7 +170,7 @@ class WalkStep(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Where the gradient of one call went.
+    """The edges that the gradient of one call passed, and those at which it stopped.
 
     ``walked``: edges that a gradient passed, with its norm (None unknown); ``cuts``: edges where it
     stops, each with its cause; ``bridges``: edges that only the bridged gradient passes.

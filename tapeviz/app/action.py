@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -14,20 +14,34 @@ Ask = Callable[["Window"], bool]
 EditVerb = Literal["cut", "copy", "paste", "selectAll"]
 
 
+def filled_on_opening(window: Window) -> None:
+    """The act of a submenu, which is filled when it opens (see `Menus`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Action:
-    """``menu``: its menu; a ``/`` leads to a submenu. ``shortcuts``: the first one is shown.
-    ``is_on``: whether it is checked (None: it cannot be); ``is_there``: whether it can be used
-    now; ``follows_line``: a separator comes before it."""
+    """``keys``: its shortcuts, with a space between; the first one is shown. ``is_there``: whether
+    it can be used now; ``is_on``: whether it is checked (None: it cannot be). ``menu``: its menu; a
+    ``/`` leads to a submenu; ``follows_line``: a separator comes before it."""
 
     id: str
-    menu: str
     text: str
-    shortcuts: tuple[str, ...]
-    tip: str
     act: Act
-    is_on: Ask | None = None
+    keys: str = ""
+    tip: str = ""
     is_there: Ask | None = None
-    follows_line: bool = False
+    is_on: Ask | None = None
     is_own_key: bool = False
     """The widget with the keyboard handles the shortcut itself: the menu only shows it."""
+    menu: str = ""
+    follows_line: bool = False
+
+    @property
+    def shortcuts(self) -> tuple[str, ...]:
+        return tuple(self.keys.split())
+
+
+def section(menu: str, *rows: Action, follows_line: bool = False) -> Iterator[Action]:
+    """Rows of a menu; ``follows_line``: a separator comes before the first."""
+    for place, row in enumerate(rows):
+        yield replace(row, menu=menu, follows_line=follows_line and place == 0)

@@ -93,7 +93,9 @@ class CompareDialog(QDialog):
         old, new = changed_lines(before[1], after[1])
         self.left = _pane(before[1], old, theme, theme.trouble_fill)
         self.right = _pane(after[1], new, theme, theme.success_fill)
-        self._scroll_together()
+        left, right = self.left.verticalScrollBar(), self.right.verticalScrollBar()
+        left.valueChanged.connect(right.setValue)
+        right.valueChanged.connect(left.setValue)
         row = QHBoxLayout()
         row.setSpacing(12)
         for (heading, _), pane in ((before, self.left), (after, self.right)):
@@ -115,11 +117,6 @@ class CompareDialog(QDialog):
         column.setContentsMargins(16, 14, 16, 14)
         column.addLayout(row, 1)
         column.addLayout(buttons)
-
-    def _scroll_together(self) -> None:
-        left, right = self.left.verticalScrollBar(), self.right.verticalScrollBar()
-        left.valueChanged.connect(right.setValue)
-        right.valueChanged.connect(left.setValue)
 
 
 def changed_lines(before: str, after: str) -> tuple[set[int], set[int]]:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QWidgetAction
 from ..canvas.tips import plain_tip
 from ..examples import examples
 from ..panels.widgets import plain_label
-from .action import Action
+from .action import Action, filled_on_opening
 from .actions import ACTIONS
 from .processes.kernels import MEMORIES
 
@@ -23,16 +23,6 @@ if TYPE_CHECKING:
     from .window import Window
 
 DIRECTIONS = {"down": "Top to bottom", "right": "Left to right"}
-_SUBMENUS = {
-    "recent",
-    "layout",
-    "direction",
-    "grouping",
-    "panels",
-    "interpreter",
-    "limits",
-    "examples",
-}
 
 
 class Menus:
@@ -62,7 +52,7 @@ class Menus:
         menu = self._menu(row.menu)
         if row.follows_line:
             menu.addSeparator()
-        if row.id in _SUBMENUS:
+        if row.act is filled_on_opening:
             submenu = menu.addMenu(row.text)
             submenu.setToolTipsVisible(True)
             self.submenus[row.id] = submenu

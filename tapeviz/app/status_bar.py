@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
 from ..document import Document
 from ..panels.widgets import ShortLabel, link_button, plain_label
-from ..report import ending_words
+from ..run_words import ending_words
 from ..trace.model import EMPTY_TRACE
 
 PATIENCE = 500
@@ -99,21 +99,18 @@ class StatusBar(QWidget):
     def _show(self) -> None:
         document = self._document
         self.facts.setText(" · ".join(part for part in self._facts() if part))
-        self._show_words(document.trouble, document.is_troubled)
+        state = "trouble" if document.is_troubled else ""
+        if self.trouble.property("state") != state:
+            self.trouble.setProperty("state", state)
+            self.trouble.style().unpolish(self.trouble)
+            self.trouble.style().polish(self.trouble)
+        self.trouble.setText(document.trouble)
         if document.is_running:
             self.state.setText("stopping …" if document.runs.is_stopping else "running")
         elif document.is_stale:
             self.state.setText("edited since the run")
         else:
             self.state.setText("up to date" if document.trace is not EMPTY_TRACE else "")
-
-    def _show_words(self, words: str, is_trouble: bool) -> None:
-        state = "trouble" if is_trouble else ""
-        if self.trouble.property("state") != state:
-            self.trouble.setProperty("state", state)
-            self.trouble.style().unpolish(self.trouble)
-            self.trouble.style().polish(self.trouble)
-        self.trouble.setText(words)
 
     def _facts(self) -> list[str]:
         document, trace = self._document, self._document.trace

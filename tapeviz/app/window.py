@@ -102,9 +102,18 @@ class Window(QMainWindow):
         pools = pipeline.pools if pipeline is not None else None
         self.kernels = Kernels(document, pools, self.top_bar, self.status, self)
         self._fill_bar()
-        self._stack_parts()
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.top_bar)
+        column.addWidget(self.stage, 1)
+        column.addWidget(self.status)
+        self.setCentralWidget(middle)
         self._connect()
-        self._add_panel_keys()
+        for name, keys in self.panel_keys.items():
+            shortcut = QShortcut(QKeySequence(keys), self)
+            shortcut.activated.connect(partial(self.call_panel, name))
         QWidget.setTabOrder(self.source.editor, self.graph.view)
         QWidget.setTabOrder(self.graph.view, self.diagnosis.focus_target())
         self._is_first_show = True
@@ -143,16 +152,6 @@ class Window(QMainWindow):
                 export.addAction(action)
         export.aboutToShow.connect(menus.refresh)
 
-    def _stack_parts(self) -> None:
-        middle = QWidget()
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.top_bar)
-        column.addWidget(self.stage, 1)
-        column.addWidget(self.status)
-        self.setCentralWidget(middle)
-
     def _connect(self) -> None:
         document = self.document
         document.text.changed.connect(self._show_title)
@@ -187,11 +186,6 @@ class Window(QMainWindow):
         editor = self.source.editor
         drops = FileDrops(self, editor, editor.viewport(), parent=self)
         drops.dropped.connect(self.files.open)
-
-    def _add_panel_keys(self) -> None:
-        for name, keys in self.panel_keys.items():
-            shortcut = QShortcut(QKeySequence(keys), self)
-            shortcut.activated.connect(partial(self.call_panel, name))
 
     # Looks
 

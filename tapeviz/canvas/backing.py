@@ -42,7 +42,9 @@ class Backing:
             image = self._blank(camera, ratio, ground)
             painter = QPainter(image)
             painter.scale(1 / ratio, 1 / ratio)
-            painter.drawImage(*shift, _plain(self._image))
+            plain = QImage(self._image)
+            plain.setDevicePixelRatio(1)
+            painter.drawImage(*shift, plain)
             painter.end()
             strips = entering_strips(image.width(), image.height(), *shift)
             self._paint(image, camera, strips, paint)
@@ -98,10 +100,3 @@ def entering_strips(width: int, height: int, dx: int, dy: int) -> list[QRect]:
     if dy:
         found.append(QRect(0, 0 if dy > 0 else height + dy, width, abs(dy)))
     return found
-
-
-def _plain(image: QImage) -> QImage:
-    """The same image with a device pixel ratio of 1."""
-    plain = QImage(image)
-    plain.setDevicePixelRatio(1)
-    return plain

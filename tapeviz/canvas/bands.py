@@ -170,7 +170,8 @@ def paint_dots(
     for kind in sorted(range(len(examples)), key=lambda k: _weight(examples[k])):
         chosen = own_kinds == kind
         grow = 2 * _weight(examples[kind])
-        tone = _argb(far_colour(examples[kind], theme))
+        red, green, blue = rgb(far_colour(examples[kind], theme))
+        tone = 0xFF000000 | red << 16 | green << 8 | blue
         _fill(pixels, columns[chosen], rows[chosen], (size[0] + grow, size[1] + grow), tone)
     # The image borrows the array, which lives until it is drawn.
     shape = QImage.Format.Format_ARGB32_Premultiplied
@@ -196,8 +197,3 @@ def _fill(
             c, r = columns + dx - size[0] // 2, rows + dy - size[1] // 2
             inside = (c >= 0) & (c < width) & (r >= 0) & (r < height)
             pixels[r[inside], c[inside]] = colour
-
-
-def _argb(name: str) -> int:
-    red, green, blue = rgb(name)
-    return 0xFF000000 | red << 16 | green << 8 | blue

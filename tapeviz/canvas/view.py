@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import (
     QEasingCurve,
@@ -55,6 +56,21 @@ BY_KEY = (
     Qt.FocusReason.ShortcutFocusReason,
 )
 """Reasons of a keyboard focus that is shown by a frame."""
+
+
+class _Near(NamedTuple):
+    """A view that stays as it is in a widget of another size or place in its window.
+
+    ``point``: of the scene, which stays ``at`` this pixel of the window; ``camera``: the view
+    before it is moved for the ``story`` within ``bounds``, see `Camera.keeping`.
+    """
+
+    camera: Camera
+    story: Sequence[Rect]
+    least: float
+    bounds: Rect
+    point: Point
+    at: QPoint
 
 
 class GraphView(QGraphicsView):
@@ -112,7 +128,7 @@ class GraphView(QGraphicsView):
         self._shows_focus = False
         self._story: Sequence[Rect] = ()
         self._least = 0.0
-        self._near: tuple[Camera, Sequence[Rect], float, Rect, Point, QPoint] | None = None
+        self._near: _Near | None = None
         self._near_shown: Camera | None = None
 
     # Camera
@@ -172,24 +188,25 @@ class GraphView(QGraphicsView):
     def stay_near(
         self, before: Point, after: Point, story: Sequence[Rect], least: float, bounds: Rect
     ) -> None:
-        """Show ``after`` where ``before`` was, moved for the ``story``, see `Camera.keeping`; also
-        in a widget of another size or place in its window, unless the user moves the camera."""
+        """Show ``after`` where ``before`` was, moved for the ``story``, until the user moves the
+        camera."""
         x, y = self.camera.to_screen(before)
         at = self.viewport().mapTo(self.window(), QPoint(round(x), round(y)))
-        self._near = (self.camera.carried(before, after), story, least, bounds, after, at)
+        camera = self.camera.carried(before, after)
+        self._near = _Near(camera, story, least, bounds, after, at)
         self._glide.stop()
         self.follows_fit = False
         self._restore_near()
 
     def _restore_near(self) -> None:
-        if self._near is None:
+        near = self._near
+        if near is None:
             return
-        camera, story, least, bounds, point, at = self._near
-        now = self.viewport().mapFrom(self.window(), at)
-        camera = camera.resized(self.camera.width, self.camera.height)
-        x, y = camera.to_screen(point)
+        now = self.viewport().mapFrom(self.window(), near.at)
+        camera = near.camera.resized(self.camera.width, self.camera.height)
+        x, y = camera.to_screen(near.point)
         camera = camera.panned(now.x() - x, now.y() - y)
-        self._near_shown = camera.keeping(story, least, bounds, point)
+        self._near_shown = camera.keeping(near.story, near.least, near.bounds, near.point)
         self.set_camera(self._near_shown)
 
     @property

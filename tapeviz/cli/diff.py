@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..errors import TapevizError
+from ..formats import WRITERS
 from ..whole_files import check_folder
 from .options import add_kernel_options
-
-if TYPE_CHECKING:
-    from ..analysis.comparing import Comparison
-    from ..drawing_of_both import Shown
-    from ..view import View
-    from .inputs import Explained
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("before", metavar="A", help=".py, .ipynb, .tape, or -")
     parser.add_argument("after", metavar="B", help=".py, .ipynb, .tape, or -")
     parser.add_argument("--json", action="store_true", help="one JSON object")
-    suffixes = "a picture of both: png, svg, pdf, dot, graphml, json, html, gif"
+    suffixes = f"a picture of both: {', '.join(WRITERS)}"
     parser.add_argument("-o", "--output", metavar="OUT", help=suffixes)
     parser.add_argument("--bridge", action="store_true", help="draw the gradient across the cut")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
@@ -35,71 +28,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Exit status: 0 same gradients, 1 they differ, 2 a snippet raised, 3 other errors."""
+    import msgspec
+
     from ..analysis.comparing import compare
-    from ..drawing_of_both import only_drawn
-    from ..report import ended_well
+    from ..drawing_of_both import Shown, draw_both, only_drawn
+    from ..export import Drawing, check_suffix, write_picture
+    from ..run_words import ended_well
+    from ..scene.theme import THEMES
+    from ..view import DEFAULT_VIEW
+    from .diff_text import as_json, as_text
     from .inputs import inputs
 
-    if options.before == options.after == "-":
+    names = options.before, options.after
+    if names == ("-", "-"):
         raise TapevizError("only one of both can be read from standard input")
     if options.output is not None:
-        from ..export import check_suffix
-
         check_suffix(Path(options.output).suffix)
         check_folder(Path(options.output))
         if not options.scale > 0:
             raise TapevizError("--scale must be above 0")
-    with inputs(options, only_stderr=True, files=[options.before, options.after]) as opened:
-        before, after = opened.record(options.before), opened.record(options.after)
-    shown = _shown(options.before, before), _shown(options.after, after)
-    view = _view(options)
+    with inputs(options, only_stderr=True, files=2, runs_again=options.bridge) as opened:
+        first, second = ((name, opened.record(name)) for name in names)
+    before, after = (
+        Shown(Path(name).name, run.trace, run.diagnosis) for name, run in (first, second)
+    )
+    overlay = replace(DEFAULT_VIEW.overlay, show_bridge=options.bridge)
+    view = replace(
+        DEFAULT_VIEW, direction=options.direction, shows_all=options.all, overlay=overlay
+    )
     compared = compare((before.trace, before.diagnosis), (after.trace, after.diagnosis))
-    comparison = only_drawn(*shown, compared, view)
+    comparison = only_drawn(before, after, compared, view)
     if options.output is not None:
-        _draw(shown, comparison, view, options)
-    _tell(before, after, comparison, options)
+        arranged, scene = draw_both(before, after, comparison, view)
+        drawing = Drawing(arranged.graph, arranged.layout, scene, THEMES[options.theme])
+        # The headings above both name them already.
+        write_picture(drawing, Path(options.output), scale=options.scale, title=False)
+    if options.json:
+        print(msgspec.json.encode(as_json(first, second, comparison)).decode())
+    else:
+        print(as_text(first, second, comparison))
     if not (ended_well(before.trace) and ended_well(after.trace)):
         return 2
     return int(not comparison.has_same_gradients)
-
-
-def _tell(
-    before: Explained, after: Explained, comparison: Comparison, options: argparse.Namespace
-) -> None:
-    from .diff_text import as_json, as_text
-
-    named = (options.before, before), (options.after, after)
-    if options.json:
-        import msgspec
-
-        sys.stdout.write(msgspec.json.encode(as_json(*named, comparison)).decode() + "\n")
-    else:
-        print(as_text(*named, comparison))
-
-
-def _shown(name: str, explained: Explained) -> Shown:
-    from ..drawing_of_both import Shown
-
-    return Shown(Path(name).name, explained.trace, explained.diagnosis)
-
-
-def _view(options: argparse.Namespace) -> View:
-    from ..view import DEFAULT_VIEW
-
-    overlay = replace(DEFAULT_VIEW.overlay, show_bridge=options.bridge)
-    return replace(
-        DEFAULT_VIEW, direction=options.direction, shows_all=options.all, overlay=overlay
-    )
-
-
-def _draw(
-    shown: tuple[Shown, Shown], comparison: Comparison, view: View, options: argparse.Namespace
-) -> None:
-    from ..drawing_of_both import draw_both
-    from ..export import Drawing, write_picture
-    from ..scene.theme import THEMES
-
-    arranged, scene = draw_both(*shown, comparison, view)
-    drawing = Drawing(arranged.graph, arranged.layout, scene, THEMES[options.theme])
-    # The headings above both name them already.
-    write_picture(drawing, Path(options.output), scale=options.scale, title=False)

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..analysis.comparing import Asked, Comparison, GradientPair, code_of
-from ..report import elements, ended_well, plain_message
+from ..analysis.comparing import Asked, Comparison, GradientPair
+from ..report import elements_of_small
+from ..run_words import ended_well, plain_message
+from ..text.source import SourceText
 from ..trace.model import OpId, Trace
 from .inputs import Explained
 from .text import long_word
@@ -23,7 +25,6 @@ _OUTCOMES = {
     "added": "asked for in the second only",
 }
 _MOST_OPS = 40
-_MOST_ELEMENTS = 10_000
 
 
 def as_text(before: Named, after: Named, comparison: Comparison) -> str:
@@ -90,7 +91,7 @@ def _ops(sign: str, trace: Trace, ops: Iterable[OpId]) -> Iterator[str]:
 def _op(trace: Trace, op: OpId) -> str:
     line = trace.ops[op].line
     where = f"line {line}: " if line else ""
-    return f"{where}{trace.ops[op].type}   {code_of(trace, line)}".rstrip()
+    return f"{where}{trace.ops[op].type}   {SourceText(trace.source).code(line)}".rstrip()
 
 
 def _turned(first: Trace, second: Trace, comparison: Comparison) -> Iterator[str]:
@@ -145,8 +146,7 @@ def _about(named: Named) -> dict[str, Any]:
 def _asked(asked: Asked | None) -> dict[str, Any] | None:
     if asked is None:
         return None
-    finding, value = asked.finding, asked.value
-    is_small = value is not None and value.size <= _MOST_ELEMENTS
+    finding = asked.finding
     return {
         "method": asked.call.call.method,
         "line": asked.line,
@@ -155,7 +155,7 @@ def _asked(asked: Asked | None) -> dict[str, Any] | None:
         "status": finding.status,
         "dtype": finding.dtype,
         "shape": list(finding.shape) if finding.shape is not None else None,
-        "value": elements(value) if value is not None and is_small else None,
+        "value": elements_of_small(asked.value),
     }
 
 
@@ -164,6 +164,6 @@ def _op_record(trace: Trace, op: OpId) -> dict[str, Any]:
     return {
         "type": known.type,
         "line": known.line,
-        "code": code_of(trace, known.line),
+        "code": SourceText(trace.source).code(known.line),
         "recorded": bool(known.tapes),
     }

@@ -38,17 +38,17 @@ def run(options: argparse.Namespace) -> int:
     from .inputs import inputs
 
     statuses = []
-    with inputs(options, only_stderr=options.json, files=options.files) as opened:
+    files = len(options.files)
+    with inputs(options, only_stderr=options.json, files=files, runs_again=True) as opened:
         for name in options.files:
             explain = _explain_json if options.json else _explain_text
-            many = len(options.files) > 1
-            statuses.append(explain(opened, name, options, is_one_of_many=many))
+            statuses.append(explain(opened, name, options, is_one_of_many=files > 1))
     return max(statuses)
 
 
 def exit_status(trace: Trace, diagnosis: Diagnosis) -> int:
     """The exit status for one snippet that was run."""
-    from ..report import ended_well
+    from ..run_words import ended_well
 
     if not ended_well(trace):
         return 2
@@ -107,7 +107,7 @@ def _explain_json(
 def _explain_text(
     opened: Inputs, name: str, options: argparse.Namespace, *, is_one_of_many: bool
 ) -> int:
-    from ..report import skipped_words
+    from ..run_words import skipped_words
     from .text import as_text, turn_lines
 
     if is_one_of_many:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import TapevizError
+from ..formats import WRITERS
 from ..whole_files import check_folder
 from .options import add_kernel_options, add_round_option, check_round
 
@@ -25,10 +26,11 @@ _MOST_NAMED = 12
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=".py, .ipynb, .tape, or -")
-    suffixes = (
-        "by its suffix: png, svg, pdf, dot, graphml, json, html (a page to share: source, picture, "
-        "diagnosis, and the steps), gif (the steps, one by one)"
-    )
+    formats = [
+        name if writer.makes == "picture" else f"{name} ({writer.tip[0].lower()}{writer.tip[1:]})"
+        for name, writer in WRITERS.items()
+    ]
+    suffixes = f"by its suffix: {', '.join(formats)}"
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=suffixes)
     parser.add_argument("--step", type=int, metavar="N", help="after N steps of the backward pass")
     parser.add_argument("--call", type=int, metavar="N", help="the N-th gradient call of the run")
@@ -60,17 +62,16 @@ def run(options: argparse.Namespace) -> int:
     from ..export import check_suffix, write_picture
 
     output = Path(options.output)
-    check_suffix(output.suffix)
+    makes = WRITERS[check_suffix(output.suffix)].makes
     check_folder(output)
-    _check(options)
+    _check(options, makes)
 
     from .explain import exit_status, tell_progress
     from .inputs import inputs
 
-    is_page = output.suffix.lower() == ".html"
-    with inputs(options) as opened:
+    with inputs(options, runs_again=makes == "page" or options.bridge) as opened:
         explained = opened.record(options.file)
-        if is_page:
+        if makes == "page":
             explained = opened.try_fixes(explained, tell_progress)
         elif options.bridge:
             explained = opened.cross(explained)
@@ -80,11 +81,11 @@ def run(options: argparse.Namespace) -> int:
     turns = _turns(options.turn, explained, view)
     view = replace(view, turns=turns, unfolded=view.unfolded | {path for path, _ in turns})
     _check_groups(explained, view)
-    if is_page:
+    if makes == "page":
         _write_page(explained, view, output, options)
     elif options.rounds:
         _write_rounds(explained, view, output, options)
-    elif output.suffix.lower() == ".gif" and options.step is None:
+    elif makes == "film" and options.step is None:
         _write_steps(explained, view, output, options)
     else:
         picture = _pictures(explained, view, options.theme, [view.overlay.step])[0]
@@ -92,12 +93,12 @@ def run(options: argparse.Namespace) -> int:
     return exit_status(explained.trace, explained.diagnosis)
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: argparse.Namespace, makes: str) -> None:
     """Raise for options that cannot be met, before the snippet is run."""
     from ..graph.groups.tree import GROUPINGS
     from ..layout import LAYOUTS
 
-    if options.rounds and Path(options.output).suffix.lower() not in (".gif", ".html"):
+    if options.rounds and makes == "picture":
         raise TapevizError("--rounds makes a film (.gif); a page (.html) has the rounds anyway")
     if not options.scale > 0:
         raise TapevizError("--scale must be above 0")
@@ -110,7 +111,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _tell_trouble(explained: Explained) -> None:
     """Print why the picture may lack something: the snippet raised, left early, or ran no op."""
-    from ..report import ended_well, plain_message
+    from ..run_words import ended_well, plain_message
 
     trace, error = explained.trace, explained.diagnosis.error
     words = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -120,10 +120,13 @@ def _read_secret(prompt: str) -> str | None:
 class Inputs:
     """Records or loads the inputs; the kernel is started for the first snippet."""
 
-    def __init__(self, options: argparse.Namespace, *, only_stderr: bool, files: int = 1) -> None:
+    def __init__(
+        self, options: argparse.Namespace, *, only_stderr: bool, files: int, runs_again: bool
+    ) -> None:
         self._options = options
         self._listener = _Passing(only_stderr)
-        self._files = files
+        # Fixes and gradients across NumPy code take runs of their own.
+        self._runs = None if runs_again else files
         self._pool: KernelPool | None = None
 
     def record(self, name: str, *, with_shares: bool = False) -> Explained:
@@ -195,14 +198,9 @@ class Inputs:
 
     def _kernels(self) -> KernelPool:
         if self._pool is None:
-            # Fixes and gradients across NumPy code take runs of their own.
-            options = self._options
-            is_page = str(getattr(options, "output", "")).lower().endswith(".html")
-            tries = hasattr(options, "fixes") or getattr(options, "bridge", False) or is_page
-            runs = None if tries else self._files
             self._pool = KernelPool(
                 chosen_kernel(self._options),
-                runs=runs,
+                runs=self._runs,
                 confinement=Confinement(self._options.no_network, self._options.memory),
             )
             self._pool.warm()
@@ -215,10 +213,11 @@ class Inputs:
 
 @contextmanager
 def inputs(
-    options: argparse.Namespace, *, only_stderr: bool = False, files: Sequence[str] = ()
+    options: argparse.Namespace, *, only_stderr: bool = False, files: int = 1, runs_again: bool
 ) -> Iterator[Inputs]:
-    """The inputs, whose kernels end with the ``with`` block."""
-    opened = Inputs(options, only_stderr=only_stderr, files=len(files) or 1)
+    """The inputs, whose kernels end with the ``with`` block. ``files``: how many there are;
+    ``runs_again``: a snippet is run more than once, as for fixes."""
+    opened = Inputs(options, only_stderr=only_stderr, files=files, runs_again=runs_again)
     try:
         yield opened
     finally:

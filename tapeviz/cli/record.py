@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     from .explain import exit_status
     from .inputs import inputs
 
-    with inputs(options) as opened:
+    with inputs(options, runs_again=False) as opened:
         explained = opened.record(options.file, with_shares=True)
     save(explained.recording, output)
     return exit_status(explained.trace, explained.diagnosis)

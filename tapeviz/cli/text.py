@@ -21,7 +21,7 @@ from ..analysis.rounds.round_words import (
     troubled_rounds,
 )
 from ..analysis.status import BOTH, word_of
-from ..report import (
+from ..run_words import (
     NO_CODE,
     bridge_heading,
     ended_well,
@@ -127,21 +127,17 @@ def _unfinished(trace: Trace) -> str:
 
 
 def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
-    where = _place(trace, diagnosed)
+    call = diagnosed.call
+    parts = [f"line {call.line}" if call.line else "", ran_words(trace, call)]
+    where = f"   ({'; '.join(filter(None, parts))})" if any(parts) else ""
     for places in diagnosed.alike:
         group = [diagnosed.findings[place] for place in places]
         finding = group[0]
-        if len(group) == 1:
-            title = shared_title(finding.target, [finding.source])
-            yield f"{title}: {long_word(finding)}{where}"
-            if finding.tensor is not None:
-                yield _indented(_number(trace, finding.tensor))
-        else:
-            title = shared_title(finding.target, [each.source for each in group])
-            yield f"{title}: {long_word(finding)}{where}"
-            tensors = [each.tensor for each in group]
-            if len(group) > MOST_NAMED or any(tensor is not None for tensor in tensors):
-                yield from _numbers(trace, group, tensors)
+        title = shared_title(finding.target, [each.source for each in group])
+        yield f"{title}: {long_word(finding)}{where}"
+        tensors = [each.tensor for each in group]
+        if len(group) > MOST_NAMED or any(tensor is not None for tensor in tensors):
+            yield from _numbers(trace, group, tensors)
         if finding.status != "flows":
             yield from _trouble(trace, group)
     words = words_about_values(trace, diagnosed.call)
@@ -184,12 +180,6 @@ def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[s
                 yield f"  In round {number}:"
             findings = diagnosis.round(site, number).findings
             yield from _trouble(trace, [findings[series.place] for series in group])
-
-
-def _place(trace: Trace, diagnosed: CallDiagnosis) -> str:
-    call = diagnosed.call
-    parts = [f"line {call.line}" if call.line else "", ran_words(trace, call)]
-    return f"   ({'; '.join(filter(None, parts))})" if any(parts) else ""
 
 
 def _trouble(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:

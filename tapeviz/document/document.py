@@ -356,7 +356,7 @@ class Document(QObject):
 
     @property
     def links(self) -> Links:
-        """Which nodes, tensors, lines and steps of the picture belong together."""
+        """The nodes, tensors, lines and steps of the picture that belong together."""
         return self._picturing.links
 
     # View

@@ -112,7 +112,7 @@ class Links:
         return self.node_of_op(self._trace.producers.get(tensor))
 
     def spans_of(self, nodes: frozenset[NodeId]) -> tuple[StackFrame, ...]:
-        """Where in the text that ran these nodes were made, each place once."""
+        """The places in the text that ran at which these nodes were made, each once."""
         found: dict[StackFrame, None] = {}
         for node in list(nodes)[:MOST_SPANS]:
             known = self.nodes.get(node)
@@ -125,7 +125,8 @@ class Links:
         return tuple(found)
 
     def spans_of_step(self, step: WalkStep) -> tuple[StackFrame, ...]:
-        """Where in the text the op of a step was made, also if its node is folded away."""
+        """The places in the text at which the op of a step was made, also if its node is folded
+        away."""
         op = self._trace.ops.get(step.op) if step.op is not None else None
         return op.site.frames[:1] if op is not None else ()
 

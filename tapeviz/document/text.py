@@ -113,17 +113,17 @@ class Text(QObject):
         return tuple(lines[line] for line in repairs.prose if line in lines)
 
     def line_now(self, line: int) -> int:
-        """Where a line of the text that ran stands in the text of now; 0 when it was edited."""
+        """The present line of a line of the text that ran; 0 when it was edited."""
         return self._since_run.lines(self.ran, self.source).get(line, 0)
 
     def line_then(self, line: int) -> int:
-        """Where a line of the text of now stood in the text that ran; 0 when it was edited."""
+        """The line in the text that ran of a present line; 0 when it was edited."""
         lines = self._since_run.lines(self.ran, self.source)
         return next((then for then, now in lines.items() if now == line), 0)
 
 
 class CarriedLines:
-    """Which line of one text is which of another, worked out once for each pair of texts."""
+    """The lines of one text as lines of another, worked out once for each pair of texts."""
 
     def __init__(self) -> None:
         self._known: tuple[str, str, dict[int, int]] = ("", "", {})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ..formats import WRITERS
 from .drawing import Drawing, Options
 from .shared_page import SharedPage
 from .writing import (
-    WRITERS,
     check_suffix,
     render,
     steps_filmed,

@@ -47,7 +47,9 @@ def animate(
 
 def _head(frame: Pixels, colours: Pixels, is_film: bool) -> Iterator[bytes]:
     height, width = frame.shape
-    yield b"GIF89a" + struct.pack("<HHBBB", width, height, 0xF7, 0, 0) + _table(colours)
+    table = np.zeros((_COLOURS, 3), np.uint8)
+    table[: len(colours)] = _channels(colours)
+    yield b"GIF89a" + struct.pack("<HHBBB", width, height, 0xF7, 0, 0) + table.tobytes()
     if is_film:
         yield b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00"
 
@@ -72,12 +74,6 @@ def _palette(frames: Iterator[Pixels], report: Callable[[int], None]) -> Pixels:
         counts = np.bincount(places.ravel(), np.concatenate((counts, often))).astype(np.int64)
         report(number)
     return np.sort(colours[np.argsort(-counts, kind="stable")[:_COLOURS]])
-
-
-def _table(colours: Pixels) -> bytes:
-    table = np.zeros((_COLOURS, 3), np.uint8)
-    table[: len(colours)] = _channels(colours)
-    return table.tobytes()
 
 
 def _channels(colours: Pixels) -> NDArray[np.int64]:

@@ -9,13 +9,7 @@ _MOST_CODES = 4096
 
 def compress(indices: bytes) -> bytes:
     """The image data: minimum code size, sub-blocks of at most 255 bytes, terminator."""
-    packed = _packed(indices)
-    blocks = (packed[start : start + 255] for start in range(0, len(packed), 255))
-    return bytes([_CODE_SIZE]) + b"".join(bytes([len(b)]) + b for b in blocks) + b"\0"
-
-
-def _packed(indices: bytes) -> bytes:
-    """LZW codes of 9 to 12 bits, least significant bit first."""
+    # LZW codes of 9 to 12 bits, least significant bit first.
     made = bytearray()
     # The key of a known string: (code of the string without its last byte) * 256 + last byte.
     codes: dict[int, int] = {}
@@ -56,4 +50,5 @@ def _packed(indices: bytes) -> bytes:
         if following > 1 << width and width < 12:
             width += 1
     made += held.to_bytes((bits + 7) // 8, "little")
-    return bytes(made)
+    blocks = (made[start : start + 255] for start in range(0, len(made), 255))
+    return bytes([_CODE_SIZE]) + b"".join(bytes([len(b)]) + b for b in blocks) + b"\0"

@@ -8,7 +8,6 @@ from PySide6.QtGui import QPageLayout, QPageSize, QPainter, QPdfWriter
 from ..errors import TapevizError
 from ..paint.fonts import need_application
 from ..paint.painting import paint_sheet
-from ..scene.sheet import Sheet
 from .drawing import Drawing, Options, sheet_of
 
 _POINTS = 0.75
@@ -23,11 +22,6 @@ def write(drawing: Drawing, options: Options) -> bytes:
     sheet = sheet_of(drawing, options)
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    _draw(buffer, drawing, sheet, options)
-    return bytes(buffer.data().data())
-
-
-def _draw(buffer: QBuffer, drawing: Drawing, sheet: Sheet, options: Options) -> None:
     scale = _POINTS * options.scale
     scale *= min(1.0, _LONGEST_SIDE / (scale * max(sheet.bounds.width, sheet.bounds.height)))
     size = QSizeF(sheet.bounds.width * scale, sheet.bounds.height * scale)
@@ -48,3 +42,4 @@ def _draw(buffer: QBuffer, drawing: Drawing, sheet: Sheet, options: Options) -> 
         paint_sheet(painter, sheet, None if options.is_transparent else drawing.theme.background)
     finally:
         painter.end()
+    return bytes(buffer.data().data())

@@ -28,7 +28,11 @@ def write(drawing: Drawing, options: Options) -> bytes:
     image.setDotsPerMeterX(dots)
     image.setDotsPerMeterY(dots)
     image.setText("Title", drawing.scene.title)
-    return _encoded(image)
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    if not image.save(buffer, "PNG"):  # type: ignore[call-overload]
+        raise TapevizError("not enough memory to write the picture as PNG: use a smaller scale")
+    return bytes(buffer.data().data())
 
 
 def paint_image(drawing: Drawing, sheet: Sheet, options: Options, bounds: Rect) -> QImage:
@@ -68,11 +72,3 @@ def _check_size(width: int, height: int, scale: float) -> None:
         f"a picture of {width:,}×{height:,} pixels is too large: use a scale of at most "
         f"{math.floor(fitting * 100) / 100:g}, or write svg or pdf"
     )
-
-
-def _encoded(image: QImage) -> bytes:
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    if not image.save(buffer, "PNG"):  # type: ignore[call-overload]
-        raise TapevizError("not enough memory to write the picture as PNG: use a smaller scale")
-    return bytes(buffer.data().data())

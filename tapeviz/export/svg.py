@@ -88,7 +88,7 @@ def _families(names: Sequence[str]) -> str:
 def group_lines(group: PrimitiveGroup, names: Sequence[str]) -> Iterator[str]:
     """The elements of a group; ``names``: the class of each of its primitives."""
     tooltip = f"<title>{_lines(group.tooltip)}</title>" if group.tooltip else ""
-    label = f" data-name={_attribute(group.name)}" if group.name else ""
+    label = f" data-name={quoteattr(clean(group.name))}" if group.name else ""
     yield f'<g class="{group.kind}"{label}>{tooltip}'
     for primitive, name in zip(group.primitives, names, strict=True):
         if isinstance(primitive, Path):
@@ -154,7 +154,3 @@ def _text(text: str) -> str:
 
 def _lines(text: str) -> str:
     return "\n".join(_text(line) for line in text.split("\n"))
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(clean(text))

@@ -1,15 +1,15 @@
-"""Write a drawing to a path; the table of writers."""
+"""Write a drawing to a path, by its suffix."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ..errors import TapevizError
+from ..formats import WRITERS
 from ..scene.theme import Theme
 from ..system_libraries import missing_words
 from ..whole_files import write_whole
@@ -20,40 +20,16 @@ MOST_FRAMES = 240
 """Frames of a GIF at most: more take too long to watch, and make the file too large to send."""
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """``module``: a module of this package with ``write(drawing, options) -> bytes``; ``entry``,
-    ``tip``: its line in the menu (with a mnemonic) and the tooltip."""
+def _module(suffix: str) -> Any:
+    """The module that writes files with this suffix, imported now: PNG, PDF and GIF need Qt.
 
-    module: str
-    entry: str
-    tip: str
-
-    def write(self, drawing: Drawing, options: Options) -> bytes:
-        """Write with the module, which is imported now: PNG, PDF and GIF need Qt, others do not."""
-        made: bytes = _loaded(self.module).write(drawing, options)
-        return made
-
-
-def _loaded(module: str) -> Any:
-    """A module of this package. Raises :class:`TapevizError` if Qt lacks a system library."""
+    Raises :class:`TapevizError` for an unknown suffix, and if Qt lacks a system library.
+    """
     try:
-        return import_module(f".{module}", __package__)
+        return import_module(f".{WRITERS[check_suffix(suffix)].module}", __package__)
     except ImportError as error:
         missing = missing_words("offscreen")
         raise (TapevizError(missing) if missing else error) from error
-
-
-WRITERS: Mapping[str, Writer] = {
-    "png": Writer("png", "&PNG", "The picture in pixels, twice as sharp as the screen"),
-    "svg": Writer("svg", "&SVG", "The picture as vectors, text stays text"),
-    "pdf": Writer("pdf", "P&DF", "The picture as a page"),
-    "dot": Writer("dot", "D&OT", "The graph for Graphviz"),
-    "json": Writer("node_link", "&JSON", "The graph with its places, as networkx node-link data"),
-    "graphml": Writer("graphml", "Graph&ML", "The graph for yEd, Gephi or Cytoscape"),
-    "html": Writer("html", "&HTML", "A page to share: source, picture, diagnosis, and the steps"),
-    "gif": Writer("gif", "&GIF", "A film of the backward pass, a second for each step"),
-}
 
 
 def render(
@@ -70,9 +46,10 @@ def render(
     ``scale`` multiplies the size of a PNG, SVG, PDF or GIF. Raises :class:`TapevizError` for an
     unknown suffix or a scale outside 0.01…100.
     """
-    writer = WRITERS[check_suffix(suffix)]
+    module = _module(suffix)
     _check_scale(scale)
-    return writer.write(drawing, Options(scale, transparent, title, legend))
+    made: bytes = module.write(drawing, Options(scale, transparent, title, legend))
+    return made
 
 
 def write_picture(
@@ -98,7 +75,8 @@ def write_shared_page(
 ) -> None:
     """Write an HTML page about a gradient call, which needs neither a network nor tapeviz."""
     options = Options(1.0, transparent, False)
-    write_whole(Path(path), _loaded("html").write_page(page, theme, options))
+    path = Path(path)
+    write_whole(path, _module(path.suffix).write_page(page, theme, options))
 
 
 def write_animation(
@@ -116,10 +94,10 @@ def write_animation(
     if not drawings:
         raise TapevizError("there is nothing to animate: no backward pass was walked")
     _check_scale(scale)
-    animate = _loaded("gif").animate
+    path = Path(path)
     more = {"report": report} if report else {}
-    made = animate(drawings, Options(scale, False, True), seconds=seconds, **more)
-    write_whole(Path(path), made)
+    animate = _module(path.suffix).animate
+    write_whole(path, animate(drawings, Options(scale, False, True), seconds=seconds, **more))
 
 
 def steps_filmed(count: int) -> list[int]:

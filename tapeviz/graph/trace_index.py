@@ -88,7 +88,8 @@ class TraceIndex:
 
     @cached_property
     def descent(self) -> Descent:
-        """Which tensors and ops derive from what; one pass over the ops."""
+        """The tensors and ops that derive from what a gradient could reach; one pass over the
+        ops."""
         trace, links = self.trace, self.links
         carrying = set(asked_for(trace, shown_calls(trace)))
         carrying.update(trace.reads)

@@ -37,38 +37,26 @@ def unite(
     others = {name: f"+{name}" for name in after} | {b: a for a, b in same.items()}
     graph = nx.MultiDiGraph()
     for side, called in ((before, names), (after, others)):
-        _add_nodes(graph, side, called)
-        _add_edges(graph, side, called)
+        for name, data in side.nodes(data=True):
+            known = graph.nodes.get(called[name], {})
+            sizes = {
+                size: max(data.get(size, 0.0), known.get(size, 0.0)) for size in ("width", "height")
+            }
+            graph.add_node(called[name], **{**data, **known, **sizes})
+        for source, target, key, data in side.edges(keys=True, data=True):
+            start, end, key = edge_in_union((source, target, key), called)
+            weight = data.get("weight", 1.0)
+            if graph.has_edge(start, end, key):
+                known = graph.edges[start, end, key]
+                known["weight"] = max(known.get("weight", 1.0), weight)
+            else:
+                graph.add_edge(start, end, key, **data)
     return Union(graph, names, others)
 
 
 def edge_in_union(edge: EdgeKey, called: Mapping[NodeId, NodeId]) -> EdgeKey:
     """The key in the union of an edge of one side; ``called``: node → its id in the union."""
     return called[edge[0]], called[edge[1]], edge[2]
-
-
-def _add_nodes(
-    graph: nx.MultiDiGraph, side: nx.MultiDiGraph, called: Mapping[NodeId, NodeId]
-) -> None:
-    for name, data in side.nodes(data=True):
-        known = graph.nodes.get(called[name], {})
-        sizes = {
-            size: max(data.get(size, 0.0), known.get(size, 0.0)) for size in ("width", "height")
-        }
-        graph.add_node(called[name], **{**data, **known, **sizes})
-
-
-def _add_edges(
-    graph: nx.MultiDiGraph, side: nx.MultiDiGraph, called: Mapping[NodeId, NodeId]
-) -> None:
-    for source, target, key, data in side.edges(keys=True, data=True):
-        start, end, key = edge_in_union((source, target, key), called)
-        weight = data.get("weight", 1.0)
-        if graph.has_edge(start, end, key):
-            known = graph.edges[start, end, key]
-            known["weight"] = max(known.get("weight", 1.0), weight)
-        else:
-            graph.add_edge(start, end, key, **data)
 
 
 def _same_nodes(

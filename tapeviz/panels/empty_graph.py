@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ..document import Document
-from ..report import ran_no_code
+from ..run_words import ran_no_code
 from .widgets import plain_label
 
 _MAKING = {"diagnose", "arrange", "compose"}

@@ -11,7 +11,7 @@ from PySide6.QtGui import QMouseEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from ..document import Document
-from ..report import ending_words, without_node_names
+from ..run_words import ending_words, without_node_names
 from ..trace.model import EMPTY_TRACE
 from .figures import FigureRow
 from .look import SMALL, Theme, colour, font

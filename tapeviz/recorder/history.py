@@ -25,6 +25,11 @@ class KeptOp(NamedTuple):
     backward: Any = None
     call: int = 0
 
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes by name."""
+        return dict(zip(self.attrs[::2], self.attrs[1::2], strict=False)) if self.attrs else {}
+
 
 class History:
     """Every op, in order; number 1 is at index 0 of ``lines`` and ``attrs``.

@@ -82,7 +82,15 @@ class Session:
 
     def run(self, argv: Sequence[str]) -> None:
         """Run the snippet; every event of it has been sent when this returns."""
-        self._begin()
+        self.recording.emit(
+            {
+                "e": "begin",
+                "format": FORMAT_VERSION,
+                "tensorflow": tf.__version__,
+                "python": platform.python_version(),
+                "seed": self._seed,
+            }
+        )
         self.log.flush()
         self.log.start()
         endings: list[program.Event] = [{"e": "end", "how": "interrupted"}]
@@ -160,17 +168,6 @@ class Session:
             return {"error": f"tensor {arguments['id']} has no elements to give: {error}"}, []
         about = {"dtype": tensor.dtype.name, "shape": list(part.shape), "steps": steps}
         return about | {"stats": stats}, [little_endian(part), little_endian(spread)]
-
-    def _begin(self) -> None:
-        self.recording.emit(
-            {
-                "e": "begin",
-                "format": FORMAT_VERSION,
-                "tensorflow": tf.__version__,
-                "python": platform.python_version(),
-                "seed": self._seed,
-            }
-        )
 
     def _run_snippet(self, argv: Sequence[str]) -> None:
         first = following.Rerouted() if self._follows_numpy else None

@@ -38,7 +38,7 @@ def array_of(tensor: Any) -> np.ndarray[Any, Any]:
 
 
 def address_of(array: np.ndarray[Any, Any]) -> int:
-    """Where its first element lies in memory."""
+    """The address of its first element in memory."""
     address: int = array.__array_interface__["data"][0]
     return address
 

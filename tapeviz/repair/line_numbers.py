@@ -25,7 +25,7 @@ class _Numbered:
     gap: int
     """Columns between the number (with its dot or bracket) and the text."""
     column: int
-    """Where the text starts."""
+    """The place at which the text starts."""
     text: str
     is_glued: bool
     """Whether nothing stands between the number and the text."""

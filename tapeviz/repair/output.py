@@ -101,7 +101,10 @@ def _output_end(page: Page, statement: PastedStatement) -> int | None:
     if _RAISED.match(line) or _LOG.match(line) or _TENSOR.search(line):
         return first
     if _ARRAY_ROW.match(line) or _NUMBERS.match(line):
-        return _rows_end(page, first)
+        last = first
+        while last + 1 < len(page.lines) and _ARRAY_ROW.match(page.lines[last + 1]):
+            last += 1
+        return last
     return None
 
 
@@ -114,13 +117,6 @@ def _find(page: Page, first: int, end: re.Pattern[str]) -> int | None:
         if end.search(line):
             return index
     return None
-
-
-def _rows_end(page: Page, first: int) -> int:
-    last = first
-    while last + 1 < len(page.lines) and _ARRAY_ROW.match(page.lines[last + 1]):
-        last += 1
-    return last
 
 
 def _is_shown(tree: ast.Module) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import networkx as nx
@@ -51,7 +50,10 @@ def compose(
     for name in overlay.selected_nodes:
         if name in boxes:
             boxes[name] = replace(boxes[name], is_selected=True)
-    drawn = _ordered(wires.values())
+    looks: dict[str, list[Wire]] = {look: [] for look in _ORDER}  # the most important on top
+    for wire in wires.values():
+        looks[wire_look(wire)].append(wire)
+    drawn = tuple(wire for some in looks.values() for wire in some)
     return Scene(
         bounds,
         drawn,
@@ -84,14 +86,6 @@ def _flow_scene(
     made = add_flow(base or prepare(graph, layout, trace), shown, show_bridge)
     _latest[:] = [made]
     return made
-
-
-def _ordered(wires: Iterable[Wire]) -> tuple[Wire, ...]:
-    """Wires in drawing order: the most important last, on top."""
-    looks: dict[str, list[Wire]] = {look: [] for look in _ORDER}
-    for wire in wires:
-        looks[wire_look(wire)].append(wire)
-    return tuple(wire for some in looks.values() for wire in some)
 
 
 def _stepped_wires(flow: FlowScene, progress: Progress) -> dict[EdgeKey, Wire]:

@@ -125,20 +125,13 @@ def _bridge_without_steps(base: BaseScene, shown: CallDiagnosis) -> dict[EdgeKey
     """The wires between target and a source whose gradient across the cut is known without its
     steps: an estimate, or the result of another run of the snippet."""
     bridged = {link[0] for link in shown.flow.bridges}
-    graph = base.graph
-    behind = {name for tensor in shown.flow.targets for name in boxes_of(base, tensor, shown)}
-    for name in tuple(behind):
-        behind |= nx.ancestors(graph, name)
+    graph, behind = base.graph, _behind_targets(base, shown)
     found: dict[EdgeKey, float] = {}
     for operand, finding in zip(shown.call.sources, shown.findings, strict=False):
         has_bridge = finding.bridged is not None or finding.bridged_value is not None
         if operand.tensor is None or operand.tensor in bridged or not has_bridge:
             continue
-        names = boxes_of(base, operand.tensor, shown)
-        ahead = {
-            *names,
-            *(descendant for name in names for descendant in nx.descendants(graph, name)),
-        } & behind
+        ahead = _ahead(graph, boxes_of(base, operand.tensor, shown)) & behind
         for key in graph.subgraph(ahead).edges(keys=True):
             if key in base.wires:
                 found[key] = WIDTHS["bridge"]
@@ -161,10 +154,7 @@ def _cut_at_source(
     ]
     if not lacking:
         return found
-    targets = {name for tensor in shown.flow.targets for name in boxes_of(base, tensor, shown)}
-    behind = set(targets)
-    for name in targets:
-        behind |= nx.ancestors(base.graph, name)
+    behind = _behind_targets(base, shown)
     for tensor, cause in lacking:
         if tensor is not None and cause is not None:
             names = boxes_of(base, tensor, shown)
@@ -178,9 +168,19 @@ def _cut_at_source(
 def _ways_out(base: BaseScene, names: Iterable[str]) -> list[EdgeKey]:
     """The wires, downstream of these boxes, that leave a constant: a value that came back from
     Python or NumPy."""
-    graph = base.graph
-    ahead = {*names, *(descendant for name in names for descendant in nx.descendants(graph, name))}
-    return [key for key in graph.out_edges(list(ahead), keys=True) if is_constant(base, key[1])]
+    edges = base.graph.out_edges(list(_ahead(base.graph, names)), keys=True)
+    return [key for key in edges if is_constant(base, key[1])]
+
+
+def _ahead(graph: nx.MultiDiGraph, names: Iterable[str]) -> set[str]:
+    """The boxes, and all that their values go into."""
+    return set(names).union(*(nx.descendants(graph, name) for name in names))
+
+
+def _behind_targets(base: BaseScene, shown: CallDiagnosis) -> set[str]:
+    """The boxes of the targets, and all that these are made from."""
+    targets = {name for tensor in shown.flow.targets for name in boxes_of(base, tensor, shown)}
+    return targets.union(*(nx.ancestors(base.graph, name) for name in targets))
 
 
 def _front(

@@ -12,9 +12,9 @@ from ..analysis.rounds.call_sites import CallSite
 from ..analysis.status import WORST_FIRST, joint_word, word_of
 from ..drawing import Arranged, arrange, compose_over, shown_call
 from ..export.shared_page import PageLine, PageRound, PageStep, SharedPage
-from ..films import ROUNDS_FILMED, with_round
+from ..films import ROUNDS_FILMED, arrange_rounds, with_round
 from ..repair.page import PAGE_MARK
-from ..report import SkippedParts, ending_words, skipped_words
+from ..run_words import SkippedParts, ending_words, skipped_words
 from ..scene.model import Scene
 from ..scene.walk_words import gradients_words, upstream_words
 from ..text.code_roles import coloured_lines
@@ -72,17 +72,13 @@ def _rounds(
         return (_round(trace, diagnosis, view, shown, arranged, MOST_FRAMES),), 0
     numbers = sorted({*site.filmed(ROUNDS_FILMED), site.round_of(shown.call.id)})
     calls = [diagnosis.round(site, number) for number in numbers]
-    before: Arranged | None = None
-    for call in calls:  # boxes get the room that the widest value takes
-        before = arrange(trace, view, call.call.id, before)
     longest = max(len(call.steps) for call in calls)
     all_step = len(calls) * (longest + 1) <= MOST_FRAMES
     rounds = []
-    for call in calls:
-        before = arrange(trace, view, call.call.id, before)
+    for call, arranged in arrange_rounds(trace, view, calls):
         has_frames = all_step or call.call.id == shown.call.id
         most = MOST_FRAMES // (len(calls) if all_step else 1) if has_frames else 1
-        rounds.append(_round(trace, diagnosis, view, call, before, most))
+        rounds.append(_round(trace, diagnosis, view, call, arranged, most))
     return tuple(rounds), numbers.index(site.round_of(shown.call.id))
 
 

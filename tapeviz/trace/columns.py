@@ -68,7 +68,7 @@ class NumberMap(Mapping[Key, Value]):
     up takes a few times longer than in a dictionary."""
 
     def __init__(self, pairs: NumberPairs) -> None:
-        """Where several pairs have one key the last holds, as in a dictionary."""
+        """The last of several pairs with one key holds, as in a dictionary."""
         self._pairs = pairs
         keys = np.frombuffer(pairs.keys, np.int64)
         self._count = len(keys) - int(np.count_nonzero(keys[1:] == keys[:-1]))

@@ -92,7 +92,19 @@ def load(path: str | Path) -> Recording:
             raise _Damaged("it is larger than a recording may be (2 GiB)")
         with zipfile.ZipFile(path) as archive:
             most = limits.TIMES_UNPACKED * path.stat().st_size
-            return _read(archive, max(limits.UNPACKED_ANYWAY, most))
+            members = _members(archive, max(limits.UNPACKED_ANYWAY, most))
+            meta = _meta(archive, members[META])
+            blob = _blob(archive, members[VALUES])
+            events = PackedLines(_events(archive, members[EVENTS], Soundness(len(blob)).check))
+            return Recording(
+                meta.source,
+                meta.filename,
+                events,
+                blob,
+                repairs=tuple(meta.repairs),
+                skipped=tuple(meta.skipped or ()),
+                blocks=meta.blocks or 1,
+            )
     except (_Damaged, UnsoundRecording) as error:
         raise TapevizError(f"{path} cannot be read: {error}") from None
     except OSError as error:
@@ -151,22 +163,6 @@ def _write_member(
     with archive.open(about, "w", force_zip64=True) as member:
         for part in parts:
             member.write(part)
-
-
-def _read(archive: zipfile.ZipFile, most: int) -> Recording:
-    members = _members(archive, most)
-    meta = _meta(archive, members[META])
-    blob = _blob(archive, members[VALUES])
-    events = PackedLines(_events(archive, members[EVENTS], Soundness(len(blob)).check))
-    return Recording(
-        meta.source,
-        meta.filename,
-        events,
-        blob,
-        repairs=tuple(meta.repairs),
-        skipped=tuple(meta.skipped or ()),
-        blocks=meta.blocks or 1,
-    )
 
 
 def _members(archive: zipfile.ZipFile, most: int) -> dict[str, zipfile.ZipInfo]:

@@ -1,4 +1,4 @@
-"""Where in the snippet something happened."""
+"""Places in the snippet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class StackFrame:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where in the snippet something happened: its frames, innermost first."""
+    """The place in the snippet at which something happened: its frames, innermost first."""
 
     id: SiteId
     frames: tuple[StackFrame, ...] = ()

@@ -1,1 +1,1 @@
-"""Where values went and gradients come back: ops, state, Python, loops, compiled calls."""
+"""Follow values forward and gradients back: ops, state, Python, loops, compiled calls."""

@@ -264,7 +264,7 @@ class DataFlow:
 
     @cached_property
     def first_seen(self) -> Mapping[TensorId, tuple[Site, int]]:
-        """Where and when each tensor was first bound to a name or taken by an op."""
+        """The place and moment at which each tensor was first bound to a name or taken by an op."""
         found: dict[TensorId, tuple[Site, int]] = {}
         happened: list[Op | Binding] = [*self.trace.ops.values(), *self.trace.bindings]
         for event in sorted(happened, key=lambda event: event.when):
@@ -306,7 +306,7 @@ class DataFlow:
         return [op for op in self.trace.ops.values() if op.type in LIST_WRITES]
 
     def positions_of_source(self, tensor: TensorId) -> Set[Position]:
-        """Where a source of a gradient call starts: a tensor, or all versions of a variable, in
+        """The positions at which a source starts: a tensor, or all versions of a variable, in
         order. A loop asks in each round, and writes a version in each."""
         starts = self._starts.get(tensor)
         if starts is None:
@@ -317,7 +317,8 @@ class DataFlow:
         return starts
 
     def positions_of_target(self, tensor: TensorId, when: int) -> tuple[Position, ...]:
-        """Where a target ends: a tensor, or the version that a variable had at that time."""
+        """The position at which a target ends: a tensor, or the version that a variable had at that
+        time."""
         variable = self.trace.variables.get(VariableId(tensor))
         if variable is None or not variable.versions:
             return (tensor,)

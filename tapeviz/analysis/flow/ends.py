@@ -1,4 +1,4 @@
-"""Where the data flow ends on either side, between a source and a target that nothing links."""
+"""Find both ends of the data flow between a source and a target that nothing links."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Ends:
 
 
 def ends_of(facts: CallFacts, source: Operand) -> Ends:
-    """Where the path from the source ends, and what the target is made from."""
+    """The end of the path from the source, and what the target is made from."""
     target = next(
         (target.tensor for target in facts.call.targets if target.tensor is not None), None
     )
@@ -91,7 +91,7 @@ def _fate(facts: CallFacts, op: Op) -> Fate:
 
 
 def last_made_from(facts: CallFacts, source: TensorId, near: int = 0) -> End | None:
-    """Where the path from a source ends, among the ops that ran since the tape began to record.
+    """The end of the path from a source, among the ops that ran since the tape began to record.
 
     Ops of gradient calls and ops that look at a shape alone do not count. ``near``: a line; if a
     path ends there, the others do not count.

@@ -21,17 +21,14 @@ class Origins:
         seen: set[OpId] = set()
         while op.call is not None and op.id not in seen:
             seen.add(op.id)
-            origin = self._of_call(op.call).get(op.id)
+            if op.call not in self._known:
+                call = self._calls.get(op.call)
+                self._known[op.call] = self._walk(call) if call else {}
+            origin = self._known[op.call].get(op.id)
             if origin is None or origin not in self._trace.ops:
                 break
             op = self._trace.ops[origin]
         return op
-
-    def _of_call(self, identity: CallId) -> dict[OpId, OpId]:
-        if identity not in self._known:
-            call = self._calls.get(identity)
-            self._known[identity] = self._walk(call) if call else {}
-        return self._known[identity]
 
     def _walk(self, call: Call) -> dict[OpId, OpId]:
         """From what each gradient function gave back to what it was given."""

@@ -41,7 +41,7 @@ def runs_of(trace: Trace, call: Call) -> Sequence[Op]:
 
 
 def began(trace: Trace, call: Call) -> Began | None:
-    """Where such numbers began, as far as calls were looked into."""
+    """The op at which such numbers began, among the calls that were looked into."""
     runs = runs_of(trace, call)
     for number, run in enumerate(runs, 1):
         if run.inside is None:

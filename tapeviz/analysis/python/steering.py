@@ -1,4 +1,5 @@
-"""Which statement of Python goes on by a number: how often it repeats, which branch it takes."""
+"""Find the statements of Python that go by a number: how often they repeat, which branch they
+take."""
 
 from __future__ import annotations
 

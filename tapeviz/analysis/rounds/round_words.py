@@ -42,8 +42,8 @@ def _by_word(series: SourceSeries) -> list[tuple[Status, str, list[int]]]:
 
 
 def rounds_words(numbers: Sequence[int], total: int) -> str:
-    """Which rounds: ``in all 200``, ``in round 30 only``, ``from round 137 on``, ``in rounds 3, 7
-    and 12``, ``in 14 of 200 rounds, first in round 3``."""
+    """The rounds in words: ``in all 200``, ``in round 30 only``, ``from round 137 on``,
+    ``in rounds 3, 7 and 12``, ``in 14 of 200 rounds, first in round 3``."""
     if len(numbers) == total:
         return f"in all {total}"
     if len(numbers) == 1:
@@ -63,7 +63,7 @@ def _reason(
     status: Status,
     numbers: Sequence[int],
 ) -> str:
-    """Where a gradient that mostly flows is spoiled, or that those rounds have another shape."""
+    """The line that spoils a gradient which mostly flows, or the other shape of those rounds."""
     if set(numbers) <= set(site.odd_shapes):
         return " (another shape)"
     first, last = (

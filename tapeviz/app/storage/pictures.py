@@ -22,6 +22,7 @@ from ...export import (
     write_shared_page,
 )
 from ...films import ROUND_SECONDS, draw_rounds, with_round
+from ...formats import WRITERS
 from ...scene.model import Overlay
 from ...scene.theme import THEMES, Theme
 from ...sharing.answer import answer, answer_html
@@ -103,10 +104,12 @@ class Pictures:
         """Write the picture in the background; a GIF shows the steps, HTML the whole call."""
         self._files.keep_folder(path)
         suffix = path.suffix.lower()
-        if suffix == ".gif" and self._document.steps and not self._document.comparing.both:
+        writer = WRITERS.get(suffix.lstrip("."))
+        makes = writer.makes if writer is not None else "picture"
+        if makes == "film" and self._document.steps and not self._document.comparing.both:
             self._film(path)
             return
-        if suffix == ".html" and not self._document.comparing.both:
+        if makes == "page" and not self._document.comparing.both:
             self._share(path)
             return
         scale = SCALE if suffix == ".png" else 1.0

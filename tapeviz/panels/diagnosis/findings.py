@@ -20,7 +20,7 @@ from ...canvas.tips import plain_tip
 from ...document import Document
 from ...explanations import explanation, kinds
 from ...graph.words import shape_words
-from ...report import bridge_heading, plain_message, result_in_a_line, trust_words
+from ...run_words import bridge_heading, plain_message, result_in_a_line, trust_words
 from ...scene.parts.numbers import type_text
 from ...trace.model import Array, CallId
 from ..look import Theme

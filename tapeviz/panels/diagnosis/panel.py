@@ -15,7 +15,7 @@ from ...analysis.alike import SourceResult, alike_results, told_in_order
 from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Fix, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...document import Document
-from ...report import NO_CODE, ran_no_code
+from ...run_words import NO_CODE, ran_no_code
 from ...trace.model import EMPTY_TRACE, CallId
 from ..look import Theme
 from ..outdated import Veil

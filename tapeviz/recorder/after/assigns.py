@@ -57,37 +57,30 @@ def _subtract(assign: Assign, gradient: Any) -> tuple[Any, Any]:
 
 
 def _slice(assign: Assign, gradient: Any) -> tuple[Any, Any]:
-    begin, end, strides, _ = assign.operands
-    names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
-    where = {name: assign.attrs.get(name, 0) for name in names}
-    where |= {"begin": begin, "end": end, "strides": strides}
+    where = _where(assign)
     value = tf.raw_ops.StridedSlice(input=gradient, **where)
     rest = tf.raw_ops.TensorStridedSliceUpdate(input=gradient, value=tf.zeros_like(value), **where)
     return value, rest
 
 
-def _scatter(sign: int, keeps: bool) -> Callable[[Assign, Any], tuple[Any, Any]]:
-    """``ResourceScatter…``: rows named by indices."""
-
-    def rule(assign: Assign, gradient: Any) -> tuple[Any, Any]:
-        indices = assign.operands[0]
-        value = tf.gather(gradient, indices)
-        if keeps:
-            return value if sign > 0 else tf.negative(value), gradient
-        places = tf.expand_dims(indices, -1)
-        return value * _last_ones(places, value), _without(gradient, places, value)
-
-    return rule
+def _where(assign: Assign) -> dict[str, Any]:
+    """The arguments of ``StridedSlice`` for the part that an assign to a slice writes."""
+    names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+    begin, end, strides, _ = assign.operands
+    where = {name: assign.attrs.get(name, 0) for name in names}
+    return where | {"begin": begin, "end": end, "strides": strides}
 
 
-def _scatter_nd(sign: int, keeps: bool) -> Callable[[Assign, Any], tuple[Any, Any]]:
-    """``ResourceScatterNd…``: slices named by index vectors."""
+def _scatter(sign: int, keeps: bool, is_nd: bool) -> Callable[[Assign, Any], tuple[Any, Any]]:
+    """``ResourceScatter…``: rows named by indices; ``Nd``: slices named by index vectors."""
+    gather = tf.gather_nd if is_nd else tf.gather
 
     def rule(assign: Assign, gradient: Any) -> tuple[Any, Any]:
         places = assign.operands[0]
-        value = tf.gather_nd(gradient, places)
+        value = gather(gradient, places)
         if keeps:
             return value if sign > 0 else tf.negative(value), gradient
+        places = places if is_nd else tf.expand_dims(places, -1)
         return value * _last_ones(places, value), _without(gradient, places, value)
 
     return rule
@@ -131,12 +124,12 @@ _RULES: dict[str, Callable[[Assign, Any], tuple[Any, Any]]] = {
     "AssignAddVariableOp": _add,
     "AssignSubVariableOp": _subtract,
     "ResourceStridedSliceAssign": _slice,
-    "ResourceScatterUpdate": _scatter(1, keeps=False),
-    "ResourceScatterAdd": _scatter(1, keeps=True),
-    "ResourceScatterSub": _scatter(-1, keeps=True),
-    "ResourceScatterNdUpdate": _scatter_nd(1, keeps=False),
-    "ResourceScatterNdAdd": _scatter_nd(1, keeps=True),
-    "ResourceScatterNdSub": _scatter_nd(-1, keeps=True),
+    "ResourceScatterUpdate": _scatter(1, keeps=False, is_nd=False),
+    "ResourceScatterAdd": _scatter(1, keeps=True, is_nd=False),
+    "ResourceScatterSub": _scatter(-1, keeps=True, is_nd=False),
+    "ResourceScatterNdUpdate": _scatter(1, keeps=False, is_nd=True),
+    "ResourceScatterNdAdd": _scatter(1, keeps=True, is_nd=True),
+    "ResourceScatterNdSub": _scatter(-1, keeps=True, is_nd=True),
     "ResourceApplyGradientDescent": _descent,
 }
 
@@ -155,11 +148,10 @@ def after(assign: Assign, prior: Any) -> Any:
 
 
 def _sliced(assign: Assign, prior: Any) -> Any:
-    begin, end, strides, value = assign.operands
-    names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
-    where = {name: assign.attrs.get(name, 0) for name in names}
-    where |= {"begin": begin, "end": end, "strides": strides}
-    value = tf.broadcast_to(value, tf.raw_ops.StridedSlice(input=prior, **where).shape)
+    where = _where(assign)
+    value = tf.broadcast_to(
+        assign.operands[-1], tf.raw_ops.StridedSlice(input=prior, **where).shape
+    )
     return tf.raw_ops.TensorStridedSliceUpdate(input=prior, value=value, **where)
 
 

@@ -224,13 +224,12 @@ class _Walk:
     def _estimated(self, op: KeptOp, upstream: list[Any]) -> Sequence[Any] | None:
         if upstream[0] is None:
             return None
-        attrs = dict(zip(op.attrs[::2], op.attrs[1::2], strict=False)) if op.attrs else {}
         inputs, outputs = (
             [self._kept(tensor) for tensor in ids] for ids in (op.inputs, op.outputs)
         )
         given = upstream[0] if isinstance(upstream[0], Picks) else self._encoder.dense(upstream[0])
         try:
-            return estimate(Flat(op.type, attrs, inputs, outputs), given)
+            return estimate(Flat(op.type, op.attributes, inputs, outputs), given)
         except ValueError:
             return None  # it has no form for these shapes: TensorFlow's own answer holds
 
@@ -249,9 +248,8 @@ class _Walk:
             return None, None
         op = self._op(number)
         operands = [self._kept(identity) for identity in op.inputs[1:]]
-        attrs = dict(zip(op.attrs[::2], op.attrs[1::2], strict=False)) if op.attrs else {}
         gradient = self._encoder.dense(gradient)
-        parts = split(Assign(op.type, operands, attrs), gradient)
+        parts = split(Assign(op.type, operands, op.attributes), gradient)
         value = value or op.inputs[-1]
         if parts.value is not None and value:
             self._add(value, parts.value)

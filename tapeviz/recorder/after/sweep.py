@@ -230,9 +230,8 @@ class _Pass:
 
     def _write(self, op: KeptOp, value_of: Callable[[int], Any]) -> None:
         handle = op.inputs[0]
-        attrs = dict(zip(op.attrs[::2], op.attrs[1::2], strict=False)) if op.attrs else {}
         operands = [tensor_ops.wider(value_of(identity)) for identity in op.inputs[1:]]
-        now = after(Assign(op.type, operands, attrs), self._states.get(handle))
+        now = after(Assign(op.type, operands, op.attributes), self._states.get(handle))
         if now is None:
             raise CannotSweep(f"{op.type} writes what cannot be computed again")
         self._states[handle] = now

@@ -17,7 +17,11 @@ _BEYOND = sys.maxsize // 2
 
 def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> None:
     """Hide the function whose code is ``boundary``, what called it, and code in ``files``."""
-    name, line = _place_beyond()
+    # The place that Python names for a warning with a ``stacklevel`` beyond the stack.
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        warnings.warn("", stacklevel=_BEYOND)
+    name, line = shown[0].filename, shown[0].lineno
 
     def showing(show: Callable[..., Any]) -> Callable[..., Any]:
         def showwarnmsg(msg: Any) -> Any:
@@ -30,14 +34,6 @@ def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> 
     # ``warnings.warn`` itself stays: AutoGraph calls a builtin in another way than a function.
     installed.replace(warnings, "_showwarnmsg", showing)
     installed.replace(*private.CALLER_OF_LOG, lambda find: _caller(boundary, files, find))
-
-
-def _place_beyond() -> tuple[str, int]:
-    """The place that Python names for a warning with a ``stacklevel`` beyond the stack."""
-    with warnings.catch_warnings(record=True) as shown:
-        warnings.simplefilter("always")
-        warnings.warn("", stacklevel=_BEYOND)
-    return shown[0].filename, shown[0].lineno
 
 
 def _caller(

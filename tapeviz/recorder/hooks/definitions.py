@@ -19,7 +19,7 @@ class Definitions:
         """The line of ``def name``: of the one decorated at ``near``, or the last; 0 if none."""
         found = self._functions.get(name, ())
         for function in found:
-            if near is not None and _first_line(function) == near:
+            if near is not None and first_line(function) == near:
                 return function.lineno
         return found[-1].lineno if found else 0
 
@@ -32,6 +32,7 @@ class Definitions:
         return found
 
 
-def _first_line(function: Function) -> int:
-    """Where Python says that its code begins (``co_firstlineno``): its first decorator's line."""
-    return min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
+def first_line(statement: ast.stmt) -> int:
+    """The line at which it begins for Python (``co_firstlineno``): that of its first decorator."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])

@@ -105,41 +105,18 @@ class _Instrument(ast.NodeTransformer):
         node.value = _put_into(node.target, node.value)
         return [node, *_reports(_names(node.target))]
 
-    def visit_For(self, node: ast.For) -> ast.stmt:
+    def visit_For(self, node: ast.For | ast.AsyncFor) -> ast.stmt:
         self.generic_visit(node)
         node.body[:0] = _reports(_names(node.target))
         return node
 
-    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.stmt:
-        self.generic_visit(node)
-        node.body[:0] = _reports(_names(node.target))
-        return node
-
-    def visit_With(self, node: ast.With) -> ast.stmt:
-        return self._with(node)
-
-    def visit_AsyncWith(self, node: ast.AsyncWith) -> ast.stmt:
-        return self._with(node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
-        return self._function(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
-        return self._function(node)
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.excepthandler:
-        self.generic_visit(node)
-        call = ast.Call(ast.Name(CAUGHT, ast.Load()), [], [])
-        node.body.insert(0, _placed(ast.Expr(call), node.body[0]))
-        return node
-
-    def _with(self, node: ast.With | ast.AsyncWith) -> ast.stmt:
+    def visit_With(self, node: ast.With | ast.AsyncWith) -> ast.stmt:
         self.generic_visit(node)
         names = [item.optional_vars for item in node.items if item.optional_vars is not None]
         node.body[:0] = [report for argument in names for report in _reports(_names(argument))]
         return node
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
         self.generic_visit(node)
         given = node.args
         names = [*given.posonlyargs, *given.args, *given.kwonlyargs]
@@ -147,6 +124,15 @@ class _Instrument(ast.NodeTransformer):
         reports = [_report(name.arg, name) for name in names]
         start = 1 if ast.get_docstring(node, clean=False) is not None else 0
         node.body[start:start] = reports
+        return node
+
+    visit_AsyncFor, visit_AsyncWith = visit_For, visit_With
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.excepthandler:
+        self.generic_visit(node)
+        call = ast.Call(ast.Name(CAUGHT, ast.Load()), [], [])
+        node.body.insert(0, _placed(ast.Expr(call), node.body[0]))
         return node
 
 

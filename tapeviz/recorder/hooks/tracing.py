@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from ..installed import Installed, is_ours
+from .definitions import first_line
 
 TraceFunction = Callable[[FrameType, str, Any], Any]
 TRACED = ("__main__", "tensorflow", "keras", "tf_keras", "numpy")
@@ -80,10 +81,5 @@ def _first_lines(source: str) -> dict[tuple[str, int], int]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             has_more = ast.get_docstring(node, clean=False) is not None and len(node.body) > 1
-            lines[node.name, _begin(node)] = _begin(node.body[1 if has_more else 0])
+            lines[node.name, first_line(node)] = first_line(node.body[1 if has_more else 0])
     return lines
-
-
-def _begin(statement: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])

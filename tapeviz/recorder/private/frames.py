@@ -72,7 +72,7 @@ as without it, which ``do_not_convert`` would change (2.15-2.21)."""
 
 
 def autograph_lines() -> Mapping[tuple[str, int], tuple[str, int, str]]:
-    """Where lines of generated code came from, while AutoGraph's code runs on this thread.
+    """The origins of lines of generated code, while AutoGraph's code runs on this thread.
 
     ``(file, line)`` to ``(file, line, function)``: ``StackTraceMapper`` in autograph/impl/api.py.
     """

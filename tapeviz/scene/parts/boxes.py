@@ -58,12 +58,13 @@ def box_primitives(box: Box, theme: Theme) -> Iterator[Primitive]:
 
 
 def plus_rect(box: Box) -> Rect:
-    """Where a click opens the group."""
+    """The part in which a click opens the group."""
     return Rect(box.rect.right - 9.0, box.rect.top + 14.0, 13.0, 13.0)
 
 
 def minus_rect(box: Box) -> Rect:
-    """Where a click folds the open group that the box stands in, while the pointer is over it."""
+    """The part in which a click folds the open group that the box stands in, while the pointer is
+    over it."""
     return Rect(box.rect.left + 5.0, box.rect.top + 5.0, 14.0, 14.0)
 
 

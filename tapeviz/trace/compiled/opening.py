@@ -19,7 +19,7 @@ from .traced_graphs import TracedGraphs, eager_runs
 
 @dataclass
 class Opening:
-    """Which eager calls are opened, by the numbers of their ops.
+    """The eager calls that are opened, by the numbers of their ops.
 
     ``representatives``: for each graph the call that stands for all: the gradient
     calls in the graph are read with what they gave in that call.
@@ -54,13 +54,6 @@ def without_values(op: int, why: str) -> e.InsideComputed:
     return e.InsideComputed(op, state="unchecked", why=why)
 
 
-def _with_turns(inside: e.InsideComputed, more: e.InsideComputed) -> e.InsideComputed:
-    """The inside of a call with the values of further turns of its loops."""
-    known = {tuple(path) for path, *_ in inside.values}
-    rows = [row for row in more.values if tuple(row[0]) not in known]
-    return msgspec.structs.replace(inside, values=[*inside.values, *rows])
-
-
 def choose(events: Iterable[e.Event], wanted: Sequence[int] = ()) -> Opening:
     """Choose the calls to open. ``wanted``: ops of calls that somebody looks at, latest last.
 
@@ -87,7 +80,12 @@ def choose(events: Iterable[e.Event], wanted: Sequence[int] = ()) -> Opening:
             if not event.adds:
                 opening.insides[event.op] = event
             elif before is not None:
-                opening.insides[event.op] = _with_turns(before, event)
+                # Further turns of the call's loops join those that are known.
+                known = {tuple(path) for path, *_ in before.values}
+                rows = [row for row in event.values if tuple(row[0]) not in known]
+                opening.insides[event.op] = msgspec.structs.replace(
+                    before, values=[*before.values, *rows]
+                )
     top = dict(runs)
     last = sorted({graph: op for op, graph in runs}.values())
     for op in (*last, *opening.insides, *wanted):

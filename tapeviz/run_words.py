@@ -1,0 +1,162 @@
+"""Say in words how a run ended, and what became of its gradients: terminal, window and page share
+them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from textwrap import dedent
+
+import numpy as np
+
+from .analysis.alike import SourceResult
+from .analysis.model import Finding
+from .analysis.rounds.round_words import numbers_words
+from .text.source import holds_code
+from .trace.model import Array, Call, Check, TensorId, Trace
+
+_TRACED = "in user code:\n"
+_TRACED_FRAME = re.compile(
+    r'\s*File ".*", line (?P<line>\d+), in (?P<name>\S+)(?:  (?P<mark>\*+))?\s*$'
+)
+_FUNCTION_NODE = re.compile(r"\{\{function_node [^}]*\}\}\s*")
+NO_CODE = "The text has no line of Python code, so nothing ran."
+_IN_A_LINE = 4
+"""Elements of a value that stand in one line."""
+SkippedParts = Sequence[tuple[int, int, str]]
+"""First line, last line, and why they were left out."""
+
+
+def skipped_words(skipped: SkippedParts, blocks: int) -> str:
+    """``5 of 6 blocks of code run · line 102 left out: …``; empty when nothing was left out."""
+    if not skipped:
+        return ""
+    parts = [f"{blocks - len(skipped)} of {blocks} blocks of code run"]
+    for line, last_line, why in skipped:
+        where = f"line {line}" if line == last_line else f"lines {line}–{last_line}"
+        parts.append(f"{where} left out: {why}")
+    return " · ".join(parts)
+
+
+def ran_no_code(trace: Trace) -> bool:
+    """Whether the text that ran had only comments, as a page without any code has."""
+    return bool(trace.source) and not trace.ops and not holds_code(trace.source)
+
+
+def ended_well(trace: Trace) -> bool:
+    """Whether the snippet came to its end, or left by ``sys.exit`` with status 0."""
+    ending = trace.ending
+    if trace.failure is not None:
+        return False
+    return ending.how == "finished" or (ending.how == "exit" and ending.detail in ("", "0"))
+
+
+def ending_words(trace: Trace) -> str:
+    """How a run ended that did not come to its end: ``stopped at line 5, after 744 steps``.
+
+    A step is a gradient call at the place that asked most often. Empty where the run finished.
+    """
+    how, detail = trace.ending.how, trace.ending.detail
+    if how in ("finished", ""):
+        return ""
+    if how not in ("interrupted", "timeout"):
+        return f"{how}: {detail}" if detail else how
+    words = f"stopped at {detail}" if detail.startswith("line ") else detail or "stopped"
+    counts: Counter[int] = Counter()
+    for call in trace.calls:
+        counts[call.site.line] += call.ran if call.traced else 1
+    steps = max(counts.values(), default=0)
+    return f"{words}, after {steps:,} steps" if steps > 1 else words
+
+
+def ran_words(trace: Trace, call: Call) -> str:
+    """How often a call made inside of a compiled function ran, and which time is shown."""
+    if not call.traced:
+        return ""
+    shown = trace.ops.get(call.within) if call.within is not None else None
+    if shown is None or call.ran < 2:
+        return "compiled, ran once" if call.ran else "traced, never run"
+    function = trace.functions.get(shown.runs)
+    is_last = function is None or shown.round == len(function.calls)
+    which = "the last call" if is_last else f"call {shown.round}"
+    return f"compiled, ran {call.ran:,} times; values of {which}"
+
+
+def bridge_heading(finding: Finding) -> str:
+    """The heading above the gradient across the cut."""
+    if finding.is_estimated:
+        return "Across the cut, estimated (straight-through), it would be:"
+    return "Across the cut it would be:"
+
+
+def check_words(check: Check) -> str:
+    """How a gradient across a cut compares with finite differences of what was recorded."""
+    if check.error is None:
+        return f"not checked: {check.words}"
+    if check.agrees:
+        return f"agrees with finite differences to {max(check.error, 1e-12):.0e}"
+    return f"finite differences give another number: {check.error:.0%} off"
+
+
+def trust_words(finding: Finding) -> str:
+    """How far to trust the gradient across a cut: how it compares, and what it holds fixed."""
+    check = check_words(finding.check) if finding.check is not None else ""
+    return "; ".join(filter(None, (check, finding.held)))
+
+
+def plain_message(message: str) -> str:
+    """Take from an exception's message what TensorFlow puts around it.
+
+    The runtime begins with ``{{function_node …}}``. AutoGraph begins with "in user code:" and the
+    frames of the traced functions (``autograph/impl/api.py``, the same from 2.15 to 2.21), those of
+    the snippet marked ``*``; of these the innermost follows what was said.
+    """
+    message = without_node_names(message)
+    if not message.startswith(_TRACED):
+        return message.strip()
+    lines = message.removeprefix(_TRACED).strip("\n").splitlines()
+    where, place = "", 0
+    while place + 1 < len(lines) and (frame := _TRACED_FRAME.match(lines[place])):
+        if frame["mark"] == "*":
+            where = f"(line {frame['line']}, in {frame['name']}: {lines[place + 1].strip()})"
+        place += 2
+    said = dedent("\n".join(lines[place:])).strip()
+    said = re.sub(r"^[\w.]+: ", "", said)
+    return "\n".join(filter(None, (said, where))) or message.strip()
+
+
+def without_node_names(text: str) -> str:
+    """A message or a traceback without the ``{{function_node …}}`` of TensorFlow's runtime."""
+    return _FUNCTION_NODE.sub("", text)
+
+
+def gradient_in_a_line(trace: Trace, finding: Finding) -> str:
+    """The gradient that came out, else the one across the cut; empty if there is neither."""
+    if finding.bridged_value is not None:
+        return number_in_a_line(trace, finding.bridged_value)
+    tensor = finding.bridged if finding.tensor is None else finding.tensor
+    return "" if tensor is None else number_in_a_line(trace, tensor)
+
+
+def result_in_a_line(trace: Trace, result: SourceResult) -> str:
+    """The gradient of a source; over several rounds its first and last number."""
+    if result.series is not None:
+        return numbers_words(result.series)
+    return gradient_in_a_line(trace, result.finding)
+
+
+def number_in_a_line(trace: Trace, number: TensorId | Array) -> str:
+    """A few elements as they are; more as shape and Euclidean norm: ``[8, 8], norm 0.0123``."""
+    if not isinstance(number, np.ndarray):
+        tensor = trace.fetched.get(number, number)
+        value, stats, known = trace.value(tensor), trace.stats(tensor), trace.tensors.get(tensor)
+        if value is None:
+            shape = list(known.shape or ()) if known is not None else []
+            norm = stats.norm if stats is not None else None
+            return f"{shape}" if norm is None else f"{shape}, norm {norm:.4g}"
+        number = value
+    if number.size <= _IN_A_LINE or number.dtype.kind not in "fc":
+        return " ".join(np.array2string(number, threshold=_IN_A_LINE, edgeitems=1).split())
+    length = float(np.linalg.norm(number.reshape(-1).astype(np.complex128)))
+    return f"{list(number.shape)}, norm {length:.4g}"
