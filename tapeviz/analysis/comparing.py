@@ -110,11 +110,7 @@ def _paired_ops(
 ) -> list[tuple[Op, Op]]:
     """By line and type, then by type and shape, then by type, all in order; what was moved
     elsewhere by its line."""
-    keys = [
-        (_by_line(old), _by_line(new)),
-        (_by_shape(old), _by_shape(new)),
-        (_by_type, _by_type),
-    ]
+    keys = [(_by_line(old), _by_line(new)), (_by_shape(old), _by_shape(new)), (_by_type, _by_type)]
     pairs = pair_in_order(first, second, keys)
     taken = {op.id for op, _ in pairs}, {op.id for _, op in pairs}
     left = [op for op in first if op.id not in taken[0]]

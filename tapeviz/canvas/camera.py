@@ -204,10 +204,7 @@ def _hull(story: Sequence[Rect], room: tuple[float, float]) -> Rect:
 
 
 def _clear(
-    spans: NDArray[np.float64],
-    sight: tuple[float, float],
-    kept: tuple[float, float],
-    scale: float,
+    spans: NDArray[np.float64], sight: tuple[float, float], kept: tuple[float, float], scale: float
 ) -> float:
     """The least move of ``sight`` along one axis after which its ends cut the fewest ``spans``."""
     gap, most = BESIDE / scale, MOST_MOVED / scale

@@ -112,11 +112,7 @@ def as_json(before: Named, after: Named, comparison: Comparison) -> dict[str, An
         "after": _about(after),
         "same": comparison.has_same_gradients,
         "gradients": [
-            {
-                "outcome": pair.outcome,
-                "before": _asked(pair.before),
-                "after": _asked(pair.after),
-            }
+            {"outcome": pair.outcome, "before": _asked(pair.before), "after": _asked(pair.after)}
             for pair in comparison.gradients
         ],
         "ops": {

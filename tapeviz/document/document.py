@@ -15,13 +15,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.model import (
-    EMPTY_DIAGNOSIS,
-    CallDiagnosis,
-    Cause,
-    Diagnosis,
-    WalkStep,
-)
+from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, WalkStep
 from ..analysis.rounds.call_sites import CallSite
 from ..errors import TapevizError
 from ..graph.model import NodeId

@@ -101,10 +101,7 @@ class Insides(QObject):
         view = document.view
         unfolded = view.unfolded | self._paths
         form = replace(
-            view,
-            folded=view.folded - self._paths,
-            unfolded=unfolded,
-            overlay=DEFAULT_VIEW.overlay,
+            view, folded=view.folded - self._paths, unfolded=unfolded, overlay=DEFAULT_VIEW.overlay
         )
         look_into = partial(source.look_into, call.ran_as, turns)
         work = partial(

@@ -64,10 +64,7 @@ class Values(QObject):
         return self._held
 
     def _ask(
-        self,
-        tensor: TensorId,
-        index: tuple[int, ...] | None,
-        question: Callable[[RunHandle], Any],
+        self, tensor: TensorId, index: tuple[int, ...] | None, question: Callable[[RunHandle], Any]
     ) -> bool:
         run, known = self._document.runs.recording, self._document.trace.tensors.get(tensor)
         if run is None or known is None or not _may_be_held(known):

@@ -16,13 +16,7 @@ from .model import Edge, EdgeState, Link, NodeId
 from .nodes import Nodes, constant_id, is_recorded, op_id, value_of, version_id
 from .op_graph import OpGraph
 from .select import NodeSelection, select
-from .trace_index import (
-    NO_LINKS,
-    Links,
-    TraceIndex,
-    shown_calls,
-    version_before,
-)
+from .trace_index import NO_LINKS, Links, TraceIndex, shown_calls, version_before
 from .words import ranked_names
 
 

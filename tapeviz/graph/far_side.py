@@ -208,11 +208,7 @@ def _between(starts: list[WayPoint], onward: Mapping[WayPoint, list[WayPoint]]) 
 
 
 def find_offspring(
-    index: TraceIndex,
-    call: Call,
-    source: TensorId,
-    scope: Scope,
-    is_inside: Callable[[Op], bool],
+    index: TraceIndex, call: Call, source: TensorId, scope: Scope, is_inside: Callable[[Op], bool]
 ) -> list[TensorId]:
     """Outputs of the recorded ops that a source without a gradient leads to; empty if there are
     more than 60 such ops."""

@@ -147,9 +147,7 @@ def go_together(array: np.ndarray[Any, Any]) -> bool:
     return array.dtype == np.float32 and 0 < array.size <= _MOST_TOGETHER and not array.size % _ROW
 
 
-def statistics_of_many(
-    arrays: Sequence[np.ndarray[Any, Any]],
-) -> list[list[float | None] | None]:
+def statistics_of_many(arrays: Sequence[np.ndarray[Any, Any]]) -> list[list[float | None] | None]:
     """:func:`statistics` of float32 arrays of one size that :func:`go_together`.
 
     The same numbers in a fourth of the time: of a small array most of it goes into calls.

@@ -6,16 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from .bodies import (
-    Gap,
-    Script,
-    body_end,
-    cannot_stay,
-    ends_body,
-    is_needed,
-    leaves,
-    tape_names,
-)
+from .bodies import Gap, Script, body_end, cannot_stay, ends_body, is_needed, leaves, tape_names
 from .facts import read_facts
 from .page import LineEdit, Page
 from .scanning import scan_lines

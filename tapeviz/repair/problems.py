@@ -43,10 +43,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
         "This line's indentation matches no line above: align it with the one it belongs to.",
     ),
     (r"inconsistent use of tabs", "Tabs and spaces are mixed here: indent with spaces."),
-    (
-        r"Missing parentheses in call to '(\w+)'",
-        "{0} needs brackets in Python 3: write {0}(…).",
-    ),
+    (r"Missing parentheses in call to '(\w+)'", "{0} needs brackets in Python 3: write {0}(…)."),
     (
         r"Perhaps you forgot a comma|forgot a comma",
         "Something is missing between these two: a comma, an operator or a closing bracket.",
@@ -103,9 +100,7 @@ def find_problem(page: Page, failure: SyntaxFailure, lines_before: int = 0) -> S
 
 def _say(page: Page, failure: SyntaxFailure, lines_before: int) -> str:
     message = re.sub(
-        r"on line (\d+)",
-        lambda found: f"on line {int(found[1]) + lines_before}",
-        failure.message,
+        r"on line (\d+)", lambda found: f"on line {int(found[1]) + lines_before}", failure.message
     )
     for pattern, words in _WORDS:
         found = re.search(pattern, message)

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from .blocks import (
-    blocks_of,
-    has_code,
-    leave_out_undefined,
-    leave_out_unreadable,
-)
-from .characters import (
-    decode_entities,
-    drop_invisible,
-    plain_spaces,
-    strip_after_backslash,
-)
+from .blocks import blocks_of, has_code, leave_out_undefined, leave_out_unreadable
+from .characters import decode_entities, drop_invisible, plain_spaces, strip_after_backslash
 from .debris import (
     apply_diffs,
     drop_fences,
@@ -53,10 +43,7 @@ CLEANING: tuple[Pass, ...] = (
 )
 INDENTING: tuple[Pass, ...] = (expand_tabs, restore_indentation)
 # Make guesses; each is applied only while the text still does not parse.
-RESTORING: tuple[Pass, ...] = (
-    set_aside_prose,
-    *INDENTING,
-)
+RESTORING: tuple[Pass, ...] = (set_aside_prose, *INDENTING)
 PASSES = (*CLEANING, *RESTORING)
 
 

@@ -36,11 +36,7 @@ class Face:
 def _load_face(data: Mapping[str, Any]) -> Face:
     advances = dict.fromkeys(data["known"], data["usual"]) | data["advances"]
     return Face(
-        tuple(data["families"]),
-        data["descent"],
-        data["cap_height"],
-        data["usual"],
-        advances,
+        tuple(data["families"]), data["descent"], data["cap_height"], data["usual"], advances
     )
 
 

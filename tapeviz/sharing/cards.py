@@ -26,10 +26,7 @@ def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
     made: list[PageCard] = []
     error = diagnosis.error
     if error is not None:
-        words = (
-            error.explanation,
-            f"{error.type}: {plain_message(error.message)[:600]}",
-        )
+        words = (error.explanation, f"{error.type}: {plain_message(error.message)[:600]}")
         fixes = tuple(map(_fix, error.fixes))
         title = error.type
         made.append(

@@ -100,12 +100,7 @@ class References:
     def _inside(self, event: e.InsideComputed) -> str:
         if event.graph in self._graphs:
             self._size += self._graphs[event.graph].size
-        rows: Sequence[Sequence[Any]] = (
-            *event.values,
-            *event.branches,
-            *event.turns,
-            *event.ops,
-        )
+        rows: Sequence[Sequence[Any]] = (*event.values, *event.branches, *event.turns, *event.ops)
         if not all(_is_path(row[0]) for row in rows):
             return "a path that leads nowhere"
         if any(not 0 <= row[2] <= limits.TURNS for row in (*event.branches, *event.turns)):

@@ -123,10 +123,7 @@ def _is_constant(trace: Trace, tensor: TensorId) -> bool:
 
 
 def _made_of(
-    trace: Trace,
-    constants: Sequence[TensorId],
-    left: Sequence[Leave],
-    statement: Statement | None,
+    trace: Trace, constants: Sequence[TensorId], left: Sequence[Leave], statement: Statement | None
 ) -> list[TensorId]:
     """Those that may hold what left: not literals, and axes or indices only for want of others.
 

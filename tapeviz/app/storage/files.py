@@ -190,10 +190,7 @@ class Files(QObject):
     def ask_save_recording(self) -> None:
         start = self.folder / self._document.text.filename
         name, _ = QFileDialog.getSaveFileName(
-            self._parent,
-            "Save recording",
-            str(start.with_suffix(".tape")),
-            "Recordings (*.tape)",
+            self._parent, "Save recording", str(start.with_suffix(".tape")), "Recordings (*.tape)"
         )
         if name:
             path = Path(name)

@@ -145,11 +145,7 @@ class _Walk:
         return upstream, downstream
 
     def _through_turns(
-        self,
-        call: int,
-        before: Mapping[str, str],
-        after: Mapping[str, str],
-        shown: Sequence[int],
+        self, call: int, before: Mapping[str, str], after: Mapping[str, str], shown: Sequence[int]
     ) -> None:
         """Go back through a whole call of a compiled function, its loops turn by turn."""
         history, states = self._encoder.history, set(before) | set(after)

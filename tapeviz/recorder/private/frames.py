@@ -25,9 +25,7 @@ FunctionScope = find(
     "names in compiled functions",
 )
 StackFilter: type = find(
-    "tensorflow.python.util.tf_stack:StackTraceFilter",
-    "plain error messages of TensorFlow",
-    object,
+    "tensorflow.python.util.tf_stack:StackTraceFilter", "plain error messages of TensorFlow", object
 )
 
 

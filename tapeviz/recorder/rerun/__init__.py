@@ -100,11 +100,7 @@ class Rerun:
         return {"state": "equal", "why": "", "ran": True}
 
     def _compute_up_to(
-        self,
-        call: KeptCall,
-        message: str,
-        look: Callable[[Program], Ran],
-        readings: Readings,
+        self, call: KeptCall, message: str, look: Callable[[Program], Ran], readings: Readings
     ) -> str:
         """Fill in the values of a call that raised, up to the op that did: its name, or that of
         the loop or call of the function it is in; empty if they are not known."""

@@ -149,10 +149,7 @@ class Edited:
         """An empty TensorList."""
         any_size = self.add_constant(functions.INT32, -1)
         node = self.add_node(
-            "EmptyTensorList",
-            [any_size, any_size],
-            element_dtype=dtype,
-            shape_type=functions.INT32,
+            "EmptyTensorList", [any_size, any_size], element_dtype=dtype, shape_type=functions.INT32
         )
         return f"{node.name}:handle:0"
 

@@ -160,10 +160,9 @@ def _ring(box: Box, theme: Theme) -> Iterator[Primitive]:
         "cut": theme.trouble,
         "nonfinite": theme.trouble,
     }[box.ring or "source"]
-    words = {
-        "source": theme.gradient_text,
-        "target": theme.accent_text,
-    }.get(box.ring, theme.trouble_text)
+    words = {"source": theme.gradient_text, "target": theme.accent_text}.get(
+        box.ring, theme.trouble_text
+    )
     rect = ring_rect(box)
     radius = min(_radius(box) + RING_GAP, 16.0)
     yield Path(f"ring-{box.ring}", rounded(rect, radius), Style(None, colour, RING_WIDTH))
@@ -182,14 +181,7 @@ def _chip_text(box: Box, theme: Theme) -> Iterator[Primitive]:
     is_pale = box.shape == "chip" and not box.is_selected
     colour = theme.text_muted if is_pale else theme.text
     yield TextRun(
-        "constant-text",
-        box.rect.x,
-        baseline,
-        text,
-        "mono",
-        CHIP_SIZE,
-        colour,
-        anchor="middle",
+        "constant-text", box.rect.x, baseline, text, "mono", CHIP_SIZE, colour, anchor="middle"
     )
 
 

@@ -22,8 +22,7 @@ def scissors(x: float, y: float, size: float) -> tuple[Outline, Outline]:
         ring = _place(x, y, size, -0.30, side * 0.215)
         rings += circle(*ring, size * 0.135)
         shanks += Outline(
-            "ML",
-            (_place(x, y, size, -0.19, side * 0.135), _place(x, y, size, 0.03, 0.0)),
+            "ML", (_place(x, y, size, -0.19, side * 0.135), _place(x, y, size, 0.03, 0.0))
         )
         blades += _blade(x, y, size, -side)
     return rings + shanks, blades
@@ -35,11 +34,7 @@ def _blade(x: float, y: float, size: float, side: float) -> Outline:
 
     def at(along: float, across: float) -> Point:
         return _place(
-            x,
-            y,
-            size,
-            0.03 + along * cosine - across * sine,
-            along * sine + across * cosine,
+            x, y, size, 0.03 + along * cosine - across * sine, along * sine + across * cosine
         )
 
     return Outline(
