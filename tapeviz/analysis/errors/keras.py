@@ -54,24 +54,6 @@ def missing_name(case: Case) -> str:
     return said if advice else ""
 
 
-def legacy_optimizer(case: Case) -> str:
-    return (
-        f"Line {case.line} uses tf.keras.optimizers.legacy, which Keras 3 does not have. "
-        f"Leave legacy out: the optimizer of the same name in tf.keras.optimizers takes "
-        f"gradients by apply_gradients, too."
-    )
-
-
-def learning_rate(case: Case) -> str:
-    """A tensor or a variable as learning rate, which Keras 3 refuses."""
-    return (
-        f"Line {case.line} gives an optimizer of Keras 3 a tensor or a variable as its learning "
-        f"rate, and it takes a number, a schedule or a function only: it makes a variable of its "
-        f"own from it. Give float(rate), and change it later by "
-        f"optimizer.learning_rate.assign(new_rate)."
-    )
-
-
 def unknown_word(case: Case) -> str:
     """``loss="mean_sqared_error"``: a word that Keras does not know."""
     what, name = case.match[1], case.match[2]
@@ -98,13 +80,4 @@ def unknown_rank(case: Case) -> str:
         f"shape of this one is not known while the graph is built: {said}. "
         f"Say it: y.set_shape([None, 3]) or y = tf.ensure_shape(y, [None, 3]), with your numbers, "
         f"just after the tensor is made."
-    )
-
-
-def old_attribute(case: Case) -> str:
-    """``optimizer.lr`` of Keras 2."""
-    return (
-        f"Line {case.line} asks an optimizer of Keras 3 for lr; the learning rate is called "
-        f"learning_rate there. Read it by float(optimizer.learning_rate), and change it by "
-        f"optimizer.learning_rate.assign(0.01)."
     )

@@ -98,14 +98,6 @@ def never_entered(case: Case) -> str:
     )
 
 
-def batch_jacobian(case: Case) -> str:
-    return (
-        "batch_jacobian needs a target and a source whose first axis counts the samples of a "
-        f"batch, and one of them has the shape {case.match[1]}. "
-        "Use tape.jacobian, which asks nothing of the shapes."
-    )
-
-
 def output_gradients(case: Case) -> str:
     call = case.call
     if call is None or not call.output_gradients:
@@ -114,14 +106,6 @@ def output_gradients(case: Case) -> str:
         f"The output_gradients of {case.tape}.{call.method} do not have the shape of the target. "
         f"There has to be one number for each element of the target. "
         f"Give a tensor of the target's shape, as in tf.ones_like(y)."
-    )
-
-
-def graph_gradients(case: Case) -> str:
-    return (
-        "tf.gradients works on graphs only, and TensorFlow 2 runs each operation at once. "
-        "There is no graph here that it could walk back. "
-        "Compute inside with tf.GradientTape() as tape:, then call tape.gradient(y, x)."
     )
 
 
@@ -137,14 +121,6 @@ def no_registry(case: Case) -> str:
     )
 
 
-def custom_count(case: Case) -> str:
-    return (
-        f"The gradient function of a tf.custom_gradient returned {case.match[2]} gradients, and "
-        f"its function took {case.match[1]} tensors. "
-        f"TensorFlow hands them out by position. Return one for each argument, in their order."
-    )
-
-
 def custom_pair(case: Case) -> str:
     if "custom_gradient" not in case.trace.source:
         return ""
@@ -152,15 +128,6 @@ def custom_pair(case: Case) -> str:
         "A function under tf.custom_gradient has to return two things: its value, and a function "
         "that computes the gradient. This one returned something else. "
         "End it with return value, grad, where grad takes the upstream gradient dy."
-    )
-
-
-def custom_variables(case: Case) -> str:
-    return (
-        f"The function under tf.custom_gradient on line {case.line} uses a tf.Variable, and its "
-        f"gradient function does not say what becomes of that. "
-        f"Write def grad(dy, variables=None), and return two things from it: the gradients of the "
-        f"arguments, and a list with one for each variable."
     )
 
 

@@ -9,9 +9,7 @@ from .raised_inside import reached_words
 
 
 def shapes(case: Case) -> str:
-    first, other = (
-        shape.replace(",", ", ").replace("  ", " ") for shape in case.match.groups()[:2]
-    )
+    first, other = (_spaced(shape) for shape in case.match.groups()[:2])
     op = re.search(r"\[Op:(\w+)\]", case.failure.message)
     name = op[1] if op else "the operation"
     rule = "each axis must be equal in both, or 1 in one of them"

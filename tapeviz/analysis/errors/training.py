@@ -44,11 +44,9 @@ def no_gradients(case: Case) -> str:
 
 
 def none_used(case: Case) -> str:
-    nones = [call for call in case.trace.calls if call.ended and None in call.results]
-    if not nones:
+    if case.missing is None:
         return ""
-    call = nones[-1]
-    missing = [s.text for s, r in zip(call.sources, call.results, strict=False) if r is None]
+    call, missing = case.missing
     return (
         f"Line {case.failure.line} uses a gradient that is None: line {call.line} gave none for "
         f"{', '.join(missing[:3]) or 'its source'}. "

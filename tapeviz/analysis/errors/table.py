@@ -1,0 +1,379 @@
+"""The explanations of errors: a pattern of ``Type: message`` as TensorFlow 2.15 to 2.21, Keras 2
+and 3, and Python 3.10 to 3.13 word it, and the words that tell what happened, why, and what to do.
+
+In the words ``{line}`` and the groups ``{0}``, ``{1}`` of the pattern are filled in. Where more has
+to be looked at, a function of the case has the words.
+"""
+
+from __future__ import annotations
+
+from . import keras, python, tapes, tensors, training
+from .case import Explain
+
+_SHAPE = r"(\[[\d,? ]*\]|\([\d,None ]*\))"
+_COUNT = r"(\d+)"
+
+EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
+    (r"non-persistent GradientTape", tapes.second_use),
+    (r"gradient registry has no entry for: (\w+)", tapes.no_registry),
+    (r"KerasTensor.*not tf\.Tensor|symbolic.*watch", tapes.symbolic_watch),
+    (r"Passed in object <(?:Keras)?Variable path=|of type 'Variable', not tf", tapes.keras_watch),
+    (r"Passed in object .* of type '(\w+)', not tf\.Tensor", tapes.no_tensor_watch),
+    (r"'NoneType' object has no attribute '_tape'", tapes.never_entered),
+    (
+        r"Tape is still recording|Accumulator is already recording",
+        "Line {line} enters a tape or accumulator whose block is open already. "
+        "Each can be entered once at a time. "
+        "Make a second one for the inner block, as in with tf.GradientTape() as inner:.",
+    ),
+    (
+        r"specified as a primal multiple times",
+        "Line {line} gives the same tensor twice as a primal of an accumulator. "
+        "Its two tangents would have to be added. Give it once, with the sum of the tangents.",
+    ),
+    (
+        r"unconnected_gradients: '?(\w+)",
+        "unconnected_gradients on line {line} is {0}, which TensorFlow does not know. "
+        "It says what comes back for a source that the target does not depend on. "
+        "Give 'none', which is what happens without it, or 'zero'.",
+    ),
+    (
+        r"persistent=True to compute the \w*\s*jacobian",
+        "Without pfor a jacobian on line {line} takes one backward pass for each element of "
+        "the target, and this tape forgets everything after the first. Make it with "
+        "tf.GradientTape(persistent=True), or leave experimental_use_pfor as it is.",
+    ),
+    (
+        r"Need first dimension of target shape \((.*?)\) and source shape \((.*?)\) to match",
+        "batch_jacobian on line {line} needs a target and a source with equally many samples "
+        "along the first axis, and their shapes are {0} and {1}. "
+        "Use tape.jacobian, which asks nothing of the shapes.",
+    ),
+    (
+        r"must accept keyword argument 'variables'",
+        "The function under tf.custom_gradient on line {line} uses a tf.Variable, and its "
+        "gradient function does not say what becomes of that. "
+        "Write def grad(dy, variables=None), and return two things from it: the gradients of the "
+        "arguments, and a list with one for each variable.",
+    ),
+    (r"Type SparseTensor is not supported as a gradient", tapes.sparse),
+    (r"Argument `target` should be a list.*received None", tapes.no_target),
+    (r"argument `type_value`: None to a TensorFlow DType", tapes.no_sources),
+    (
+        r"(?:No pfor|pfor).*(?:converter|EagerPyFunc|not.* supported)|No converter.* defined",
+        "jacobian on line {line} runs the backward pass for all elements at once (pfor), and "
+        "one of the operations cannot be run so; tf.py_function is such a one. "
+        "Write jacobian(y, x, experimental_use_pfor=False) with a persistent tape.",
+    ),
+    (r"No gradients provided for any variable", training.no_gradients),
+    (
+        r"_unique_id|takes 2 positional arguments but 3|not enough values to unpack|zip argument"
+        r"|cannot iterate over a scalar|iterating over a symbolic",
+        training.no_pairs,
+    ),
+    (r"cannot iterate over a scalar|cannot unpack non-iterable", tapes.unpacked),
+    (
+        r"AttributeError: '([\w.]+)' object has no attribute '(_id|dtype|shape|_tape)'",
+        tapes.no_tensor,
+    ),
+    (
+        r"IndexedSlices",
+        "Line {line} computes with a gradient that is a tf.IndexedSlices: what picked rows of "
+        "a table, such as tf.gather or an Embedding, gives the gradients of those rows alone. "
+        "Write tf.convert_to_tensor(g) to get a tensor of the shape of the table.",
+    ),
+    (r"NoneType|None values not supported", training.none_used),
+    (r"Incompatible shapes: *" + _SHAPE + r" vs\.? *" + _SHAPE, tensors.shapes),
+    (r"Matrix size-incompatible: In\[0\]: " + _SHAPE + r", In\[1\]: " + _SHAPE, tensors.shapes),
+    (r"logits_size=" + _SHAPE + r" labels_size=" + _SHAPE, tensors.shapes),
+    (
+        r"Dimension \d+ in both shapes must be equal: shape\[\d+\] = "
+        + _SHAPE
+        + r" vs\.? shape\[\d+\] = "
+        + _SHAPE,
+        tensors.joined,
+    ),
+    (r"(?:Shapes|Dimensions) " + _SHAPE + r" and " + _SHAPE, tensors.shapes),
+    (r"expected to be an? (\w+) tensor but is an? (\w+) tensor", tensors.dtypes),
+    (r"has type (\w+) that does not match type (\w+) of", tensors.dtypes),
+    (r"Cannot convert ([\d.e+-]+) to EagerTensor of dtype (\w+)", tensors.literal_dtype),
+    (
+        rf"Input to reshape is a tensor with {_COUNT} values, but the requested shape has {_COUNT}",
+        "Line {line} reshapes {0} elements into a shape for {1}. "
+        "A reshape keeps every element and adds none. "
+        "Print the tensor's shape just before, and write -1 for the axis that may vary.",
+    ),
+    (
+        r"Cannot (?:update|assign value to) variable.*shape|assigned value shape",
+        "Line {line} gives a variable a value of another shape than its own. "
+        "A variable keeps the shape that it was made with. "
+        "Give a value of that shape, or make the variable with shape=tf.TensorShape(None).",
+    ),
+    (
+        r"Input (?:matrix )?is not invertible",
+        "Line {line} needs the inverse of a matrix that has none; the gradients of det, solve "
+        "and inv work with it. Add a little to its diagonal (matrix + 1e-6 * tf.eye(n)), or "
+        "look for rows that are multiples of each other.",
+    ),
+    (
+        r"Cholesky decomposition was not successful",
+        "The matrix that line {line} decomposes is not positive definite, or holds NaN: a "
+        "rounding error is enough where two of its rows are nearly equal. "
+        "Add a little to its diagonal: matrix + 1e-6 * tf.eye(n).",
+    ),
+    (
+        rf"Received a label value of (-?\d+) which is outside the valid range of \[0, {_COUNT}\)",
+        "Line {line} got the label {0}, and with {1} outputs labels run from 0 to one less. "
+        "A sparse cross entropy takes the number of the right output, counted from 0. "
+        "Give the last layer as many units as there are classes, or count labels from 0.",
+    ),
+    (
+        rf"indices(?:\[[\d,]*\])? = (-?\d+) is not in \[0, {_COUNT}\)",
+        "Line {line} looks up row {0} of a table that has {1} rows, counted from 0. "
+        "Make the table longer (input_dim of an Embedding), or look for what made that index.",
+    ),
+    (
+        r"Attempting to slice scalar input",
+        "Line {line} takes an element of a tensor that is a single number: its shape is (), so "
+        "there is nothing to pick. Leave the index out, or look why the tensor has no axis: a "
+        "reduction such as tf.reduce_mean took it, or one element was picked before.",
+    ),
+    (
+        r"Index out of range using input dim \d+; input has only (\d+) dims",
+        "Line {line} gives more indices than the tensor has axes, which are {0}. "
+        "Leave one out, or print the tensor's shape just before.",
+    ),
+    (
+        rf"slice index (-?\d+) of dimension {_COUNT} out of bounds",
+        "Line {line} takes element {0} along axis {1}, and the tensor is shorter than that. "
+        "Elements are counted from 0. Print the tensor's shape just before.",
+    ),
+    (
+        r"truth value of an array with more than one element",
+        "Line {line} asks a tensor of several elements whether it is true, and each element "
+        "has an answer of its own. "
+        "Use tf.where to choose element by element, or tf.reduce_all or tf.reduce_any to get "
+        "one answer.",
+    ),
+    (
+        r"symbolic `?tf\.Tensor`? as a Python `bool`",
+        "Line {line} lets Python decide by a symbolic tensor, which has no value yet. "
+        "In a graph both branches have to be part of it. "
+        "Use tf.cond or tf.where, or leave graph mode.",
+    ),
+    (
+        r"Cannot convert a symbolic tf\.Tensor .* to a numpy array",
+        "Line {line} hands a symbolic tensor to NumPy, and it has no value yet. "
+        "A graph is built first and computed later. "
+        "Use the tf operation of the same name in place of the np one.",
+    ),
+    (
+        r"same rank \(ndim\)\. Received: target\.shape=(\(.*?\)), output\.shape=(\(.*?\))",
+        "The loss on line {line} got labels of shape {0} and predictions of shape {1}. "
+        "This loss compares them element by element. "
+        "For labels that are class numbers take the sparse variant "
+        "(SparseCategoricalCrossentropy), else give both one shape.",
+    ),
+    (
+        r"expected axis -1 of input shape to have value (\d+), but received input with shape "
+        r"(\(.*?\))",
+        "The layer that line {line} runs was built for inputs whose last axis has {0} "
+        "elements, and got one of shape {1}. "
+        "Its weights have their shape since the first call. "
+        "Give it inputs of that size, or make the layer anew.",
+    ),
+    (
+        r"A KerasTensor (?:cannot be used as input to a TensorFlow function|is symbolic)",
+        "Line {line} hands the symbolic input or output of a Keras model to a TensorFlow "
+        "function; it describes what will be fed, and holds no numbers. "
+        "Call the model on a tensor and go on with what comes out, or put the function into a "
+        "keras.layers.Lambda.",
+    ),
+    (
+        r"add_weight\(|add_weight\(\) got multiple values",
+        "Line {line} calls add_weight in the way of Keras 2, with the name first. "
+        "In Keras 3 the first argument is the shape. "
+        "Write self.add_weight(shape=…, name='w').",
+    ),
+    (
+        r"not recognized: \{{1,2}'lr'|unexpected keyword argument '?lr\b",
+        "Line {line} names the learning rate lr, as old versions of Keras did. "
+        "Write learning_rate= in its place.",
+    ),
+    (
+        r"Unknown variable: <",
+        "The optimizer on line {line} was made for other variables: it keeps a state for each "
+        "that it saw at its first use. "
+        "Make one optimizer for each model, or call optimizer.build(all_variables) before.",
+    ),
+    (
+        r"You must call `?compile",
+        "Line {line} trains a model that was not compiled, so it has neither loss nor "
+        "optimizer. Call model.compile(optimizer='adam', loss='mse') before it.",
+    ),
+    (
+        r"missing (?:a required|\d+ required positional) arguments?: '?(?:sources?|target)",
+        python.too_few,
+    ),
+    (
+        r"tensor is unhashable",
+        "Line {line} uses a tensor where Python needs something that can be hashed: the key "
+        "of a dict, a member of a set, or a number that an object is made with. "
+        "Use tensor.ref() as key; a loss is an object first, as in "
+        "tf.keras.losses.MeanSquaredError()(y, p).",
+    ),
+    (
+        r"only supports singleton tf\.Variables|tried to create variables on (?:a )?non-first call",
+        "The tf.function that line {line} calls makes a tf.Variable on every call, and a "
+        "compiled function may make one at its first call only. "
+        "Make the variable outside, or keep it: if self.w is None: self.w = tf.Variable(…).",
+    ),
+    (
+        r"could not be lifted out of a `?tf\.function",
+        "Line {line} makes a tf.Variable while a function or a model is traced, from a value "
+        "that only the trace knows; and it would be another variable at each call. "
+        "Make it once: in a layer by self.add_weight(…) in __init__ or build, else before the "
+        "function is called.",
+    ),
+    (
+        r"InaccessibleTensorError|is out of scope",
+        "Line {line} uses a tensor from the inside of a tf.function that is done. "
+        "Such a tensor is a part of the function's graph and has no value outside of it. "
+        "Return it from the function, and use what comes back.",
+    ),
+    (
+        r"^(?:SyntaxError|IndentationError|TabError)",
+        "Python cannot read line {line}, so nothing of the snippet ran and no gradient was "
+        "asked for. Mend the line and run it again.",
+    ),
+    (
+        r"FailedPreconditionError.*(?:not exist|uninitialized|Could not find variable)",
+        "Line {line} reads a variable that has no value yet. "
+        "In graph mode variables get theirs when their initializer runs. "
+        "Run sess.run(tf.global_variables_initializer()) first.",
+    ),
+    (
+        r"must feed a value for placeholder",
+        "Line {line} computes something that depends on a placeholder, and no value was given "
+        "for it. Add feed_dict={{x: value}} to sess.run.",
+    ),
+    (
+        r"tf\.placeholder\(\) is not compatible with eager",
+        "Placeholders belong to graphs, and TensorFlow 2 runs each operation at once. "
+        "Use a tensor with values in place of the one on line {line}, or call "
+        "tf.compat.v1.disable_eager_execution() at the top.",
+    ),
+    (
+        r"Tensor\.(\w+) is (?:undefined|meaningless|not available) when eager",
+        "Line {line} asks a tensor for its {0}, which only tensors of a graph have. "
+        "TensorFlow 2 runs each operation at once and keeps no graph. "
+        "What computed a tensor is known to the tape alone.",
+    ),
+    (
+        r"URL fetch failure|URLError|HTTPError|Name or service not known|ConnectionError"
+        r"|Network is unreachable|Temporary failure in name resolution",
+        "Line {line} needs the network, and it could not be reached. "
+        "If the run has none (Limits beside Run, or --no-network), allow it; else look whether "
+        "this machine is connected. "
+        "A few random tensors of the same shapes will do to look at the gradients.",
+    ),
+    (
+        r"ResourceExhaustedError.*shape *" + _SHAPE + r" and type (\w+)",
+        "Line {line} needs memory for a tensor of shape {0} and type {1}, and there is not "
+        "that much. If the run has a limit (Limits beside Run, or --memory), raise it; else "
+        "work on fewer elements at a time.",
+    ),
+    (
+        r"^MemoryError",
+        "Line {line} needs more memory than there is. If the run has a limit (Limits beside "
+        "Run, or --memory), raise it; else work on fewer elements at a time.",
+    ),
+    (
+        r"module '(?P<module>keras[\w.]*|tensorflow\.keras[\w.]*)' has no attribute "
+        r"'(?P<name>\w+)'",
+        keras.missing_name,
+    ),
+    (
+        r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]*keras[\w.]*)'",
+        keras.missing_name,
+    ),
+    (
+        r"keras\.optimizers\.legacy.? is not supported",
+        "Line {line} uses tf.keras.optimizers.legacy, which Keras 3 does not have. "
+        "Leave legacy out: the optimizer of the same name in tf.keras.optimizers takes "
+        "gradients by apply_gradients, too.",
+    ),
+    (
+        r"Argument `learning_rate` should be float",
+        "Line {line} gives an optimizer of Keras 3 a tensor or a variable as its learning "
+        "rate, and it takes a number, a schedule or a function only: it makes a variable of its "
+        "own from it. Give float(rate), and change it later by "
+        "optimizer.learning_rate.assign(new_rate).",
+    ),
+    (
+        r"Could not interpret (loss|optimizer|metric|activation function|initializer|regularizer) "
+        r"identifier: (\w+)",
+        keras.unknown_word,
+    ),
+    (r"as_list\(\) is not defined on an unknown TensorShape", keras.unknown_rank),
+    (
+        r"object has no attribute 'lr'",
+        "Line {line} asks an optimizer of Keras 3 for lr; the learning rate is called "
+        "learning_rate there. Read it by float(optimizer.learning_rate), and change it by "
+        "optimizer.learning_rate.assign(0.01).",
+    ),
+    (r"NameError: name '(\w+)' is not defined", python.undefined),
+    (r"EOFError|StdinNotImplementedError|raw_input was called", python.keyboard),
+    (r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'", python.no_module),
+    (
+        r"ImportError: cannot import name '(\w+)' from '([\w.]+)'",
+        "The installed {1} has no {0}: it was part of another version, or has moved. "
+        "Look for its present name, or leave line {line} out if the gradient does not need it.",
+    ),
+    (r"FileNotFoundError: .*'(.*?)'", python.no_file),
+    (r"'GradientTape' object has no attribute '(\w+)'", python.misspelt),
+    (r"'(\w+)' object has no attribute '(\w+)'", training.no_method),
+    (r"IndexError: list index out of range|KeyError", python.no_key),
+    (
+        r"tf\.gradients is not supported when eager",
+        "tf.gradients works on graphs only, and TensorFlow 2 runs each operation at once. "
+        "There is no graph here that it could walk back. "
+        "Compute inside with tf.GradientTape() as tape:, then call tape.gradient(y, x).",
+    ),
+    (
+        r"Tensor'? object has no attribute '(?:numpy|eval)'|numpy\(\) is only available",
+        tensors.no_numpy,
+    ),
+    (
+        r"module 'tensorflow(?:\._api|\.v2|\.compat)*\.?([\w.]*)' has no attribute '(\w+)'",
+        python.old_name,
+    ),
+    (
+        r"Tensor' object has no attribute 'assign|does not support item assignment",
+        tensors.assigned_tensor,
+    ),
+    (
+        r"Shape (\([\d, ]*\)) must have rank at least 2",
+        "batch_jacobian needs a target and a source whose first axis counts the samples of a "
+        "batch, and one of them has the shape {0}. "
+        "Use tape.jacobian, which asks nothing of the shapes.",
+    ),
+    (
+        r"expected to return (\d+) gradients,? but returned (\d+)",
+        "The gradient function of a tf.custom_gradient returned {1} gradients, and "
+        "its function took {0} tensors. "
+        "TensorFlow hands them out by position. Return one for each argument, in their order.",
+    ),
+    (
+        r"TypeError: (?:unsupported callable|.*cannot unpack|.*is not callable|cannot iterate)",
+        tapes.custom_pair,
+    ),
+    (r"\[Op:(?:Reshape|Mul|BroadcastGradientArgs)\]|output_gradients", tapes.output_gradients),
+    (
+        r"has not yet been built|has never been called|has no defined (?:input|output)",
+        training.no_source,
+    ),
+    (r"Graph execution error|\{\{node |\[Op:__(?:inference|forward)_", tensors.raised_in_function),
+    (r"", tapes.inside_gradient),
+)
+"""In the order in which they are asked; the first that has words is taken."""
