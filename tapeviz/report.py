@@ -128,7 +128,7 @@ def _later_errors(trace: Trace) -> dict[str, Any]:
 
 def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:
     call = diagnosed.call
-    tape = trace.tapes.get(call.tape) if call.tape is not None else None
+    tape = trace.tape(call.tape)
     return {
         "method": call.method,
         "line": call.line,
@@ -145,7 +145,7 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:
 def _inside(trace: Trace, call: Call) -> dict[str, Any]:
     """For a gradient call in a compiled function: where its values are not exactly the run's."""
     words = words_about_values(trace, call)
-    run = trace.ops.get(call.within) if call.within is not None else None
+    run = trace.op(call.within)
     if not words or run is None or run.inside is None:
         return {}
     return {"inside": {"state": run.inside.state, "message": words}}

@@ -74,7 +74,7 @@ def ran_words(trace: Trace, call: Call) -> str:
     """How often a call made inside of a compiled function ran, and which time is shown."""
     if not call.traced:
         return ""
-    shown = trace.ops.get(call.within) if call.within is not None else None
+    shown = trace.op(call.within)
     if shown is None or call.ran < 2:
         return "compiled, ran once" if call.ran else "traced, never run"
     function = trace.functions.get(shown.runs)

@@ -58,10 +58,8 @@ class Making(NamedTuple):
 
 def making_of(trace: Trace, tensor: TensorId) -> Making | None:
     """None for a tensor that no op of the recording made."""
-    made, maker = trace.tensors.get(tensor), trace.producers.get(tensor)
-    if made is None or maker is None:
-        return None
-    return Making(trace.ops[maker].type, made.dtype, made.shape)
+    made, maker = trace.tensors.get(tensor), trace.maker(tensor)
+    return Making(maker.type, made.dtype, made.shape) if made and maker else None
 
 
 @dataclass(frozen=True)
@@ -182,7 +180,7 @@ class CallFacts(KeepsAnswers):
 
     @cached_property
     def tape(self) -> Tape | None:
-        return self.trace.tapes.get(self.call.tape) if self.call.tape is not None else None
+        return self.trace.tape(self.call.tape)
 
     @cached_property
     def ran(self) -> frozenset[Lines]:
@@ -198,7 +196,7 @@ class CallFacts(KeepsAnswers):
         return frozenset(found)
 
     def op(self, edge: DataEdge) -> Op | None:
-        return self.trace.ops.get(edge.op) if edge.op is not None else None
+        return self.trace.op(edge.op)
 
     def dtype(self, tensor: Position) -> str:
         if isinstance(tensor, VersionId):
@@ -249,9 +247,9 @@ def line_where_made(facts: CallFacts, tensor: TensorId) -> int:
     variable = trace.variables.get(VariableId(tensor))
     if variable is not None:
         return variable.site.line
-    producer = trace.producers.get(tensor)
-    if producer is not None:
-        return trace.ops[producer].line
+    maker = trace.maker(tensor)
+    if maker is not None:
+        return maker.line
     sites: list[Site] = [
         binding.site
         for binding in trace.bindings

@@ -306,7 +306,7 @@ def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkSte
     bridges: dict[Link, float | None] = {}
     if any(finding.bridged is not None for finding in findings) and call.replay is not None:
         for step in call.replay.steps:
-            op = trace.ops.get(step.op) if step.op is not None else None
+            op = trace.op(step.op)
             for tensor, gradient in zip(op.inputs if op else (), step.downstream, strict=False):
                 if op is not None and gradient is not None and (tensor, op.id) not in walked:
                     bridges[tensor, op.id] = norm_of(trace, gradient)

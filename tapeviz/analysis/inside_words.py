@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from ..trace.compiled.model import RerunOutcome
-from ..trace.model import Call, Op, OpId, TensorId, Trace
+from ..trace.model import Call, Op, TensorId, Trace
 
 Doubt = Literal["", "beside", "unknown", "differs"]
 """How a value inside of a compiled call is known: exactly; computed separately, since TensorFlow
@@ -34,7 +34,7 @@ def doubt_about(trace: Trace, tensor: TensorId | None) -> Doubt:
 
 def call_around(trace: Trace, tensor: TensorId) -> Op | None:
     """The call of a compiled function that a tensor was computed in."""
-    made = trace.ops.get(trace.producers.get(tensor, OpId(-1)))
+    made = trace.maker(tensor)
     return trace.ops.get(made.within) if made is not None and made.within is not None else None
 
 
@@ -89,7 +89,7 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
         return ("traced, never run",)
     if call.ran == 1:
         return ("compiled", "ran once")
-    shown = trace.ops.get(call.within) if call.within is not None else None
+    shown = trace.op(call.within)
     which = (f"call {shown.round} shown",) if shown is not None else ()
     return ("compiled", f"ran {call.ran:,} times", *which)
 
@@ -97,7 +97,7 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
 def words_about_values(trace: Trace, call: Call) -> str:
     """:func:`inside_words` for the run whose values a gradient call has; for one that ran eagerly,
     for the latest opened call under its tape whose second run differs."""
-    shown = trace.ops.get(call.within) if call.within is not None else None
+    shown = trace.op(call.within)
     if shown is None and not call.traced:
         shown = max(_differing(trace, call), key=lambda op: op.when, default=None)
     return inside_words(trace, shown) if shown is not None else ""
@@ -105,7 +105,7 @@ def words_about_values(trace: Trace, call: Call) -> str:
 
 def _differing(trace: Trace, call: Call) -> Iterator[Op]:
     """Opened calls under the tape of an eager gradient call that gave other results again."""
-    tape = trace.tapes.get(call.tape) if call.tape is not None else None
+    tape = trace.tape(call.tape)
     if tape is None:
         return
     for function in trace.functions.values():

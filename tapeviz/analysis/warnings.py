@@ -67,8 +67,8 @@ def broadcast_loss(facts: CallFacts) -> Iterator[Warned]:
         long, column = sorted(shapes, key=len)
         if len(long) != 1 or column != (long[0], 1) or long[0] < 2:
             continue
-        made = (facts.trace.producers.get(tensor) for tensor in op.inputs)
-        if any(_type(facts, producer) in _RESHAPING for producer in made if producer is not None):
+        makers = (facts.trace.maker(tensor) for tensor in op.inputs)
+        if any(maker.type in _RESHAPING for maker in makers if maker is not None):
             continue
         if _is_averaged(facts, op.outputs[0]):
             n = long[0]
@@ -111,7 +111,7 @@ def summed_target(facts: CallFacts) -> Iterator[Warned]:
         yield Warned(
             "summed-target",
             call.line,
-            f"{target.text or 'The target'} on line {call.line} has shape {_words(shape)}, and "
+            f"{target.text or 'The target'} on line {call.line} has shape {shape}, and "
             f"gradient() gives the gradient of the sum of its elements. "
             f"Reduce it to one number first (tf.reduce_mean for a mean loss), or ask jacobian() "
             f"for each element's own gradient.",
@@ -264,15 +264,15 @@ def _before_stops(facts: CallFacts, edges: EdgesInto) -> set[Position]:
             continue
         found.add(position)
         for edge in edges.get(position, ()):
-            op = facts.trace.ops.get(edge.op) if edge.op is not None else None
+            op = facts.trace.op(edge.op)
             if op is None or op.type != "StopGradient":
                 waiting.append(edge.start)
     return found
 
 
 def _is_on_tape(facts: CallFacts, tensor: TensorId) -> bool:
-    producer = facts.trace.producers.get(tensor)
-    return producer is not None and facts.call.tape in facts.trace.ops[producer].tapes
+    maker = facts.trace.maker(tensor)
+    return maker is not None and facts.call.tape in maker.tapes
 
 
 def _is_own_state(facts: CallFacts, op: Op, source: TensorId) -> bool:
@@ -297,16 +297,12 @@ def _shape(facts: CallFacts, tensor: TensorId) -> tuple[int, ...]:
     return tuple(size or 0 for size in known or ())
 
 
-def _type(facts: CallFacts, op: OpId) -> str:
-    return facts.trace.ops[op].type
-
-
 def _is_averaged(facts: CallFacts, tensor: TensorId) -> bool:
     """Whether the tensor, or something of its shape made from it, is reduced to one number."""
     shape = _shape(facts, tensor)
     reached = {tensor}
     for step in reversed(facts.steps):
-        op = facts.trace.ops.get(step.op) if step.op is not None else None
+        op = facts.trace.op(step.op)
         if op is None or not op.outputs or not reached & {*op.inputs}:
             continue
         given = _shape(facts, op.outputs[0])
@@ -338,10 +334,6 @@ def _ties(facts: CallFacts, op: Op) -> int:
     over = tuple(int(axis) for axis in np.atleast_1d(axes))
     extreme: Array = (np.max if op.type == "Max" else np.min)(value, axis=over, keepdims=True)
     return int((value == extreme).sum(axis=over).max(initial=0))
-
-
-def _words(shape: tuple[int, ...]) -> str:
-    return f"({shape[0]},)" if len(shape) == 1 else str(shape)
 
 
 WARNINGS: tuple[Look, ...] = (

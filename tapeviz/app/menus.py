@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -90,9 +90,9 @@ class Menus:
         menu.clear()
         fillers: dict[str, Callable[[QMenu], None]] = {
             "recent": self._fill_recent,
-            "layout": self.fill_layouts,
-            "direction": self._fill_directions,
-            "grouping": self._fill_groupings,
+            "layout": partial(self._fill_form, "layout"),
+            "direction": partial(self._fill_form, "direction"),
+            "grouping": partial(self._fill_form, "grouping"),
             "panels": self._fill_panels,
             "interpreter": self.fill_kernels,
             "limits": self.fill_limits,
@@ -132,33 +132,34 @@ class Menus:
         action.setChecked(bool(is_on))
         return action
 
-    def _choices(
-        self,
-        menu: QMenu,
-        names: Sequence[tuple[str, str]],
-        now: str,
-        choose: Callable[[str], object],
-    ) -> None:
-        group = QActionGroup(menu)
-        for name, text in names:
-            group.addAction(self._entry(menu, text, partial(choose, name), is_on=name == now))
-
-    def fill_layouts(self, menu: QMenu) -> None:
+    def _fill_form(self, part: str, menu: QMenu) -> None:
+        """Offer the values of a part of the view: ``layout``, ``direction`` or ``grouping``."""
         document = self._window.document
-        names = [(name, form_words(name)) for name in document.stages.layouts]
-        self._choices(
-            menu, names, document.view.layout, lambda name: document.change_form(layout=name)
-        )
+        groupings = [(name, form_words(name)) for name in document.stages.groupings if name]
+        offered = {
+            "layout": [(name, form_words(name)) for name in document.stages.layouts],
+            "direction": list(DIRECTIONS.items()),
+            "grouping": [("", "Nothing"), *groupings],
+        }
+        folds: dict[str, frozenset[str]] = {}
+        if part == "grouping":
+            folds = {"folded": frozenset(), "unfolded": frozenset()}
+        group = QActionGroup(menu)
+        for name, text in offered[part]:
+            act = partial(document.change_form, **{part: name}, **folds)
+            is_on = getattr(document.view, part) == name
+            group.addAction(self._entry(menu, text, act, is_on=is_on))
 
     def fill_layout_button(self, menu: QMenu) -> None:
         """Fill the menu of the top bar's layout button: layout, direction and grouping."""
         menu.clear()
-        _heading(menu, "Layout")
-        self.fill_layouts(menu)
-        _heading(menu, "Direction")
-        self._fill_directions(menu)
-        _heading(menu, "Fold groups by")
-        self._fill_groupings(menu)
+        for heading, part in (
+            ("Layout", "layout"),
+            ("Direction", "direction"),
+            ("Fold groups by", "grouping"),
+        ):
+            _heading(menu, heading)
+            self._fill_form(part, menu)
         menu.addSeparator()
         document = self._window.document
         self._entry(
@@ -166,27 +167,6 @@ class Menus:
             "Show all ops",
             lambda: document.change_form(shows_all=not document.view.shows_all),
             is_on=document.view.shows_all,
-        )
-
-    def _fill_directions(self, menu: QMenu) -> None:
-        document = self._window.document
-        self._choices(
-            menu,
-            list(DIRECTIONS.items()),
-            document.view.direction,
-            lambda name: document.change_form(direction=name),
-        )
-
-    def _fill_groupings(self, menu: QMenu) -> None:
-        document = self._window.document
-        names = [("", "Nothing"), *((n, form_words(n)) for n in document.stages.groupings if n)]
-        self._choices(
-            menu,
-            names,
-            document.view.grouping,
-            lambda name: document.change_form(
-                grouping=name, folded=frozenset(), unfolded=frozenset()
-            ),
         )
 
     def _fill_panels(self, menu: QMenu) -> None:

@@ -164,7 +164,7 @@ class Insides(QObject):
         current = document.current_call
         shown = current.call.within if current is not None else None
         for node in document.links.nodes.values():
-            op = trace.ops.get(node.op) if node.op is not None else None
+            op = trace.op(node.op)
             if op is None or node.role == "group":
                 continue
             call = trace.ops.get(op.within) if op.within is not None else op
@@ -181,7 +181,7 @@ class Insides(QObject):
         that was not made in a compiled function."""
         current, trace = self._document.current_call, self._document.trace
         within = current.call.within if current is not None else None
-        op = trace.ops.get(within) if within is not None else None
+        op = trace.op(within)
         function = trace.functions.get(op.runs) if op is not None else None
         if op is None or function is None:
             return None

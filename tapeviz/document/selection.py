@@ -127,7 +127,7 @@ class Links:
     def spans_of_step(self, step: WalkStep) -> tuple[StackFrame, ...]:
         """The places in the text at which the op of a step was made, also if its node is folded
         away."""
-        op = self._trace.ops.get(step.op) if step.op is not None else None
+        op = self._trace.op(step.op)
         return op.site.frames[:1] if op is not None else ()
 
     def line_of_operand(self, tensor: TensorId) -> int:
@@ -241,7 +241,7 @@ class Links:
         """Gradients as the steps received them: those of targets are recorded nowhere else."""
         found: dict[TensorId, TensorId] = {}
         for step in self._call.steps if self._call else ():
-            op = self._trace.ops.get(step.op) if step.op is not None else None
+            op = self._trace.op(step.op)
             if op is not None:
                 pairs = zip(op.outputs, step.upstream, strict=False)
                 found.update({output: given for output, given in pairs if given is not None})

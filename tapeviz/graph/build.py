@@ -250,9 +250,8 @@ class _Wiring:
     def _is_older(self, tensor: TensorId, op: OpId) -> bool:
         """Whether the tensor was made before the op. False only in a damaged recording, which would
         give a cycle."""
-        producer = self._trace.producers.get(tensor)
-        ops = self._trace.ops
-        return producer is None or ops[producer].when < ops[op].when
+        maker = self._trace.maker(tensor)
+        return maker is None or maker.when < self._trace.ops[op].when
 
     def _version_seen(self, op: Op, handle: VariableId) -> Version | None:
         touched = self._trace.touches.get((op.id, handle))
@@ -275,7 +274,7 @@ class _Wiring:
         value = version.value
         if version.index or value is None or value not in self._selection.descent.carrying:
             return
-        made = self._trace.ops.get(self._trace.producers.get(value, OpId(0)))
+        made = self._trace.maker(value)
         place = self._place_of(version)
         if place is not None and (made is None or made.when < version.when):
             self._edge(self._supplier(value, None), place, value, version.op)

@@ -254,8 +254,7 @@ class Nodes:
         trace = self._trace
         call = self._index.results.get(tensor)
         name = user_name(trace, tensor)
-        producer = trace.producers.get(tensor)
-        op = trace.ops[producer] if producer is not None else None
+        op = trace.maker(tensor)
         kind = "Constant"
         if call is not None:
             words, kind = result_words(call, tensor), "Gradient"
@@ -290,7 +289,7 @@ def value_of(trace: Trace, version: Version) -> TensorId | None:
     """A tensor that holds the variable's value in this version, None if there is none recorded; at
     best one whose elements are in the recording."""
     holding = list(version.reads)
-    op = trace.ops.get(version.op) if version.op is not None else None
+    op = trace.op(version.op)
     is_whole = version.index == 0 or (op is not None and not keeps_prior_state(op.type))
     if is_whole and version.value is not None:
         holding.append(version.value)

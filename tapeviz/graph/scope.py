@@ -88,7 +88,7 @@ def _recorded_for(index: TraceIndex, call: Call) -> Callable[[Op], bool]:
     """A predicate of ops: whether the call's tape recorded the op, or the op is part of the forward
     computation while the tape recorded. For ``tf.gradients``, without a tape, it is always true."""
     trace = index.trace
-    tape: Tape | None = trace.tapes.get(call.tape) if call.tape is not None else None
+    tape: Tape | None = trace.tape(call.tape)
 
     def is_inside(op: Op) -> bool:
         # A function that called itself would be a cycle, and keep the trace until one is collected.
@@ -105,8 +105,7 @@ def _recorded_for(index: TraceIndex, call: Call) -> Callable[[Op], bool]:
 def before_path(trace: Trace, tensor: TensorId) -> str:
     """The path that opens a value computed outside the picture: the same in each round of a
     loop."""
-    producer = trace.producers.get(tensor)
-    op = trace.ops[producer] if producer is not None else None
+    op = trace.maker(tensor)
     name = user_name(trace, tensor)
     if not name and op is not None:
         name = f"{friendly(op.type)} line {op.line}"

@@ -83,8 +83,7 @@ class ScopeWalk:
                 if version.id in self._admitted.versions:
                     further.extend(self.keep_version(version))
                 continue
-            made = self._trace.producers.get(left)
-            op = self._trace.ops[made] if made is not None else None
+            op = self._trace.maker(left)
             is_shown = op is not None and self._is_shown(op, None)
             if is_shown or left in self._admitted.tensors or (op and op.id in self._admitted.ops):
                 further.append(left)
@@ -114,11 +113,11 @@ class ScopeWalk:
         further: list[TensorId] = []
         while (key := version.id) not in self.scope.versions:
             self.scope.versions.add(key)
-            op = self._trace.ops.get(version.op) if version.op is not None else None
+            op = self._trace.op(version.op)
             if version.index == 0:
                 value = version.value
                 if value is not None and value in self._index.descent.carrying:
-                    made = self._trace.ops.get(self._trace.producers.get(value, OpId(0)))
+                    made = self._trace.maker(value)
                     is_shown = made is not None and self._is_shown(made, None)
                     if is_shown or key in self._admitted.versions:
                         further.append(value)

@@ -155,7 +155,7 @@ def asked_for(trace: Trace, calls: Iterable[Call]) -> frozenset[TensorId]:
     calls = tuple(calls)
     asked = {operand.tensor for call in calls for operand in (*call.targets, *call.sources)}
     for identity in {call.tape for call in calls}:
-        tape = trace.tapes.get(identity) if identity is not None else None
+        tape = trace.tape(identity)
         watches = tape.watches if tape is not None else ()
         asked |= {watch.tensor for watch in watches if not watch.automatic}
     return frozenset(tensor for tensor in asked if tensor is not None)

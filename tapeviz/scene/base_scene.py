@@ -181,7 +181,7 @@ def _box(node: Node, rect: Rect, trace: Trace, has_stats: bool) -> Box:
 
 
 def _doubt(node: Node, trace: Trace) -> Doubt:
-    op = trace.ops.get(node.op) if node.op is not None else None
+    op = trace.op(node.op)
     if node.role == "group" and op is not None and op.inside is not None and op.runs:
         return "differs" if op.inside.state == "differs" else ""
     return doubt_about(trace, node.tensor)

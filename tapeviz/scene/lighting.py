@@ -108,14 +108,13 @@ def _followed_test(base: BaseScene, shown: CallDiagnosis) -> Callable[[TensorId 
     among them; the tape drops the gradients of those.
     """
     trace, tape = base.trace, shown.call.tape
-    known = trace.tapes.get(tape) if tape is not None else None
+    known = trace.tape(tape)
     wanted = shown.flow.sources | {watch.tensor for watch in (known.watches if known else ())}
 
     def is_followed(tensor: TensorId | None) -> bool:
-        producer = trace.producers.get(tensor) if tensor is not None else None
-        if producer is None or known is None or tensor in wanted:
+        op = trace.maker(tensor)
+        if op is None or known is None or tensor in wanted:
             return True
-        op = trace.ops[producer]
         return tape in op.tapes or op.within is not None
 
     return is_followed

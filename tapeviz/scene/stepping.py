@@ -62,7 +62,7 @@ def _arrived(
     waiting = summed.intersection(fans)
     arrived: dict[str, TensorId] = {}
     for step in steps:
-        op = base.trace.ops.get(step.op) if step.op is not None else None
+        op = base.trace.op(step.op)
         outputs = zip(op.outputs if op else (), step.upstream, strict=False)
         inputs = ((link[0], gradient) for link, gradient in step.walked)
         for tensor, gradient in (*outputs, *inputs):

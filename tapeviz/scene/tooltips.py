@@ -26,7 +26,7 @@ def node_tooltip(node: Node, trace: Trace, has_stats: bool = True) -> str:
         lines.append(f"named {clean(node.name)} by Keras")
     if node.tensor is not None:
         lines.append(tensor_words(node.tensor, trace, has_stats))
-    op = trace.ops.get(node.op) if node.op is not None else None
+    op = trace.op(node.op)
     if node.role == "group" and op is not None and op.runs:
         lines += [run_words(trace, op), inside_words(trace, op)]
     else:

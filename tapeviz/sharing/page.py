@@ -18,7 +18,7 @@ from ..run_words import SkippedParts, ending_words, skipped_words
 from ..scene.model import Scene
 from ..scene.walk_words import gradients_words, upstream_words
 from ..text.code_roles import coloured_lines
-from ..trace.model import OpId, TensorId, Trace, VariableId
+from ..trace.model import TensorId, Trace, VariableId
 from ..view import View
 from .cards import cards
 
@@ -181,7 +181,7 @@ def line_of(trace: Trace, tensor: TensorId) -> int:
     variable = trace.variables.get(VariableId(tensor))
     if variable is not None:
         return variable.site.line
-    op = trace.ops.get(trace.producers.get(tensor, OpId(-1)))
+    op = trace.maker(tensor)
     return op.site.line if op is not None else 0
 
 

@@ -331,6 +331,18 @@ class Trace(_Referable):
     )
     """Statistics that were asked for already: a diagnosis asks often."""
 
+    def op(self, identity: OpId | None) -> Op | None:
+        """The op of this number; None without a number, or if the recording has no such op."""
+        return self.ops.get(identity) if identity is not None else None
+
+    def maker(self, tensor: TensorId | None) -> Op | None:
+        """The op that made a tensor; None if none of the recording did."""
+        return self.op(self.producers.get(tensor)) if tensor is not None else None
+
+    def tape(self, identity: TapeId | None) -> Tape | None:
+        """The tape of this number; None without a number, or if the recording has no such tape."""
+        return self.tapes.get(identity) if identity is not None else None
+
     def value(self, tensor: TensorId) -> Array | None:
         """The tensor's elements as TensorFlow computed them, or None when they did not travel.
 

@@ -18,7 +18,7 @@ class Feeding:
         self._steps = steps
         tensors, places, inputs = array("q"), array("q"), array("q")
         for place, step in enumerate(steps):
-            op = trace.ops.get(step.op) if step.op is not None else None
+            op = trace.op(step.op)
             if op is None:
                 continue
             given = zip(op.inputs, step.downstream, strict=False)

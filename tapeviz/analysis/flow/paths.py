@@ -164,7 +164,7 @@ class Paths:
         return frozenset(self._flow.ancestry([edge.start for edge in edges], None, most).into)
 
     def _keeps_value(self, edge: DataEdge) -> bool:
-        op = self._flow.trace.ops.get(edge.op) if edge.op is not None else None
+        op = self._flow.trace.op(edge.op)
         return edge.kind != "op" or (op is not None and op.type in _COPIES)
 
     def writes_since(self, starts: Iterable[Position]) -> int:
@@ -179,7 +179,7 @@ class Paths:
         return self._flow.trace.ops[edge.op].when < self.begin
 
     def _is_past_gradient(self, edge: DataEdge) -> bool:
-        op = self._flow.trace.ops.get(edge.op) if edge.op is not None else None
+        op = self._flow.trace.op(edge.op)
         if op is None or op.when >= self.begin:
             return False
         return op.call is not None or "Apply" in op.type

@@ -13,7 +13,7 @@ from ..model import Link, WalkStep
 def links_inside(trace: Trace, step: WalkStep) -> list[Link]:
     """The edges between ops of an opened call that lie on a way from an output with a gradient to
     an input that got one; none where the step is no such call."""
-    entry = trace.ops.get(step.op) if step.op is not None else None
+    entry = trace.op(step.op)
     if entry is None or not entry.runs or not entry.body:
         return []
     body = [trace.ops[op_id] for op_id in entry.body]

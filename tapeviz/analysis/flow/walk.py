@@ -83,7 +83,7 @@ class _Rows:
                 self.totals[operand.tensor] = result
 
     def add(self, step: Step) -> None:
-        op = self.trace.ops.get(step.op) if step.op is not None else None
+        op = self.trace.op(step.op)
         if op is None:
             return
         for tensor, gradient in zip(op.outputs, step.upstream, strict=False):
@@ -203,7 +203,7 @@ class _Rows:
         if isinstance(position, VersionId):
             known = self.trace.variables[position.variable]
             version = known.versions[position.number]
-            op = self.trace.ops.get(version.op) if version.op is not None else None
+            op = self.trace.op(version.op)
             prime = _PRIMES[version.index] if version.index < 4 else f"⁽{version.index}⁾"
             line = op.line if op is not None and op.line else known.site.line
             return line, name_of(self.trace, known.id) + prime

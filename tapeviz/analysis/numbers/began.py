@@ -35,7 +35,7 @@ def runs_of(trace: Trace, call: Call) -> Sequence[Op]:
 
     A call of a function inside of which this one was traced counts.
     """
-    shown = trace.ops.get(call.within) if call.within is not None else None
+    shown = trace.op(call.within)
     function = trace.functions.get(shown.runs) if shown is not None else None
     return [trace.ops[op] for op in function.calls] if function is not None else ()
 
@@ -96,11 +96,11 @@ def _starts(trace: Trace, call: Call, run: Op) -> list[TensorId]:
 
 def _gradients(trace: Trace, call: Call, run: Op) -> list[TensorId]:
     """The gradients in a call of the function that are not finite."""
-    shown = trace.ops.get(call.within) if call.within is not None else None
+    shown = trace.op(call.within)
     made: Mapping[tuple[int, str], Op] = by_name(trace, run) if run is not shown else {}
     gradients: list[TensorId | None] = []
     for result in call.results:
-        op = trace.ops.get(trace.producers.get(result, OpId(0))) if result is not None else None
+        op = trace.maker(result)
         if not made or op is None or result not in op.outputs:
             gradients.append(result if run is shown else None)
         elif (own := made.get((op.traced, op.name))) is not None:
@@ -124,7 +124,7 @@ def _origin(trace: Trace, call: Call, run: Op) -> Op | None:
         if tensor in seen:
             continue
         seen.add(tensor)
-        op = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+        op = trace.maker(tensor)
         if op is None or op.within != run.id:
             continue
         onward = [t for t in _bad(trace, op.inputs) if not is_meant(trace, t)]
@@ -145,7 +145,7 @@ def is_meant(trace: Trace, tensor: TensorId, depth: int = 20) -> bool:
     value = trace.value(tensor)
     if value is None or value.dtype.kind != "f" or np.isnan(value).any() or not depth:
         return False
-    op = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+    op = trace.maker(tensor)
     if op is None or op.type == "Const":
         return True
     bad = [*_bad(trace, op.inputs)]
@@ -155,7 +155,7 @@ def is_meant(trace: Trace, tensor: TensorId, depth: int = 20) -> bool:
 def _unknown(trace: Trace, op: Op) -> Iterator[TensorId]:
     """Inputs that the same call made, and whose values cannot be known."""
     for tensor in op.inputs:
-        made = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+        made = trace.maker(tensor)
         known = trace.tensors.get(tensor)
         is_float = known is not None and known.dtype.startswith(("float", "bfloat", "complex"))
         is_inside = made is not None and made.within == op.within

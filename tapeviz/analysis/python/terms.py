@@ -187,7 +187,7 @@ def _source_of(facts: CallFacts, op: Op) -> str:
     call, trace = facts.call, facts.trace
 
     def is_flat(edge: DataEdge) -> bool:
-        made_by = trace.ops.get(edge.op) if edge.op is not None else None
+        made_by = trace.op(edge.op)
         return edge.kind != "read" and (made_by is None or made_by.type in _WITHOUT_SLOPE)
 
     made_from = facts.flow.ancestry(op.outputs[:1], is_flat, _MOST_BEFORE)
@@ -214,7 +214,7 @@ def _terms(facts: CallFacts) -> tuple[set[Position], list[tuple[Leave, TensorId]
         for edge in flow.into(position):
             if edge.leave is not None and isinstance(position, int):
                 came_back.append((edge.leave, position))
-            op = trace.ops.get(edge.op) if edge.op is not None else None
+            op = trace.op(edge.op)
             if edge.kind == "op" and op is not None and op.when >= begin:
                 waiting.extend([edge.start] if _is_added(facts, op, edge) else ())
     return found, came_back
@@ -278,7 +278,7 @@ def _has_slope(facts: CallFacts, leave: Leave) -> bool:
     call, trace = facts.call, facts.trace
 
     def is_cut(edge: DataEdge) -> bool:
-        op = trace.ops.get(edge.op) if edge.op is not None else None
+        op = trace.op(edge.op)
         if edge.kind == "read":
             return False
         return op is None or call.tape not in op.tapes or op.type in _WITHOUT_SLOPE

@@ -30,7 +30,7 @@ def _first_uses(trace: Trace) -> Iterator[tuple[Call, Step, Op]]:
         if call.method != "gradient" or not call.ended:
             continue
         for step in call.steps:
-            op = trace.ops.get(step.op) if step.op is not None else None
+            op = trace.op(step.op)
             if op is not None and is_own(trace, op) and not _gives_back(trace, op):
                 yield call, step, op
 

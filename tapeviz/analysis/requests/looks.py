@@ -55,7 +55,7 @@ def _gone_through(trace: Trace) -> dict[OpId, Op]:
     runs = [op for op in trace.ops.values() if op.runs]
     through: dict[OpId, Op] = {}
     for call in (*first.values(), *reversed(troubled)):
-        tape = trace.tapes.get(call.tape) if call.tape is not None else None
+        tape = trace.tape(call.tape)
         for op in reversed(runs[: bisect_left(runs, call.when, key=lambda op: op.when)]):
             if len(through) >= MOST_CALLS or (tape is not None and op.when < tape.when):
                 break

@@ -24,7 +24,7 @@ def loops_to_complete(flow: DataFlow) -> list[OpId]:
         edges = Paths(flow, call).ancestry_from(starts_of(flow, call)).into.values()
         ops = {edge.op for into in edges for edge in into if edge.op is not None}
         for function in lacking.intersection(trace.ops[op].within for op in ops):
-            known = trace.ops.get(function) if function is not None else None
+            known = trace.op(function)
             if known is not None and known.ran_as is not None and _is_worth_turning(trace, known):
                 found[known.ran_as] = None
     return list(found)

@@ -49,7 +49,7 @@ def _function_around(trace: Trace, op: OpId | None) -> Op | None:
     """The tape's entry for the compiled function that ran this op, which gradients go back through;
     None where its inside was computed again and can be walked."""
     within = trace.ops[op].within if op is not None else None
-    function = trace.ops.get(within) if within is not None else None
+    function = trace.op(within)
     return function if function is not None and not function.is_open else None
 
 

@@ -40,7 +40,7 @@ def calls_to_replay(flow: DataFlow, *, also_flowing: bool) -> Iterator[Call]:
 
 def _has_writes(flow: DataFlow, call: Call) -> bool:
     """Whether tensors were written into variables while the tape of a ``gradient`` recorded."""
-    tape = flow.trace.tapes.get(call.tape) if call.tape is not None else None
+    tape = flow.trace.tape(call.tape)
     if tape is None or call.method != "gradient" or _is_unknown(flow.trace, call):
         return False
     first = bisect_left(flow.assigns, tape.when, key=lambda op: op.when)
@@ -137,7 +137,7 @@ def starts_of(flow: DataFlow, call: Call) -> list[Position]:
 def run_shown(trace: Trace, call: Call) -> dict[str, int]:
     """``within`` for a request about a gradient call that was made in a compiled function: which
     run of that the values belong to. An answer counts only while that run is shown."""
-    run = trace.ops.get(call.within) if call.within is not None else None
+    run = trace.op(call.within)
     return {"within": run.ran_as} if run is not None and run.ran_as is not None else {}
 
 

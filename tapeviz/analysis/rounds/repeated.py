@@ -135,7 +135,7 @@ class RepeatedCalls:
         place = bisect_left(self._calls, call.when)
         ops, ran = self._stretch(place)
         known = partial(self._known_as, place)
-        tape = self._trace.tapes.get(call.tape) if call.tape is not None else None
+        tape = self._trace.tape(call.tape)
         facts = (
             (tape.site.id, len(tape.watches), *((i.why_start, i.why_end) for i in tape.intervals))
             if tape is not None
@@ -214,7 +214,7 @@ class RepeatedCalls:
 
     def _is_inside(self, cause: Cause) -> bool:
         """Whether it is about an op inside of a compiled function: of the round that is opened."""
-        op = self._trace.ops.get(cause.op_id) if cause.op_id is not None else None
+        op = self._trace.op(cause.op_id)
         return op is not None and op.within is not None
 
 

@@ -57,12 +57,12 @@ def frames_of(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> tuple[Fra
 def _run(frame: Frame, trace: Trace) -> tuple[str, ...]:
     """Words of an opened call of a compiled function: which call it is, and doubts about its
     values."""
-    op = trace.ops.get(frame.entry) if frame.entry is not None else None
+    op = trace.op(frame.entry)
     return (run_words(trace, op), short_words(op.inside)) if op is not None and op.runs else ()
 
 
 def _run_tooltip(frame: Frame, trace: Trace) -> str:
-    op = trace.ops.get(frame.entry) if frame.entry is not None else None
+    op = trace.op(frame.entry)
     return inside_words(trace, op) if op is not None else ""
 
 
