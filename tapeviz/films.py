@@ -15,7 +15,7 @@ from .trace.model import CallId, Trace
 from .view import View
 
 ROUNDS_FILMED = 60
-"""Frames of a film of rounds, besides those of rounds that differ."""
+"""Drawings of a film of rounds, besides those of rounds that differ."""
 ROUND_SECONDS = 0.25
 
 

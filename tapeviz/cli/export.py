@@ -147,14 +147,14 @@ def _write_page(
 def _write_steps(
     explained: Explained, view: View, output: Path, options: argparse.Namespace
 ) -> None:
-    """Write the backward pass as a GIF, a frame for each step."""
+    """Write the backward pass as a GIF, a drawing for each step."""
     from ..drawing import shown_call
     from ..export import steps_filmed, write_animation
 
     shown = shown_call(explained.diagnosis, view.overlay)
     steps = steps_filmed(len(shown.steps)) if shown else [None]
-    frames = _pictures(explained, view, options.theme, steps)
-    write_animation(frames, output, scale=options.scale)
+    drawings = _pictures(explained, view, options.theme, steps)
+    write_animation(drawings, output, scale=options.scale)
 
 
 def _write_rounds(
@@ -171,8 +171,8 @@ def _write_rounds(
     site = diagnosis.rounds.site_of(shown.call.id) if shown is not None else None
     if site is None or len(site) == 1:
         raise TapevizError("--rounds: the gradient call that is drawn ran once")
-    frames = draw_rounds(explained.trace, diagnosis, view, site, THEMES[options.theme])
-    write_animation(frames, output, scale=options.scale, seconds=ROUND_SECONDS)
+    drawings = draw_rounds(explained.trace, diagnosis, view, site, THEMES[options.theme])
+    write_animation(drawings, output, scale=options.scale, seconds=ROUND_SECONDS)
 
 
 def _pictures(

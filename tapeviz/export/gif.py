@@ -29,24 +29,24 @@ def animate(
     """A GIF that shows each drawing for ``seconds``, the last for three, and begins again.
 
     It has the 256 most frequent colours; others become the nearest of these. Each drawing is
-    painted twice, for the palette and for its frame, so that only one is in memory at a time.
+    painted twice, for the palette and for its image, so that only one is in memory at a time.
     """
     last, known = len(drawings) - 1, 2 * len(drawings)
     colours = _palette(_painted(drawings, options), lambda done: report(done, known))
     parts: list[bytes] = []
     before = None
-    for number, frame in enumerate(_painted(drawings, options)):
+    for number, image in enumerate(_painted(drawings, options)):
         if before is None:
-            parts += _head(frame, colours, is_film=last > 0)
-        indices = _indices(frame, colours)
-        parts.append(_frame(indices, before, _LAST_SECONDS if number == last else seconds))
+            parts += _head(image, colours, is_film=last > 0)
+        indices = _indices(image, colours)
+        parts.append(_image(indices, before, _LAST_SECONDS if number == last else seconds))
         before = indices
         report(last + 2 + number, known)
     return b"".join((*parts, b"\x3b"))
 
 
-def _head(frame: Pixels, colours: Pixels, is_film: bool) -> Iterator[bytes]:
-    height, width = frame.shape
+def _head(image: Pixels, colours: Pixels, is_film: bool) -> Iterator[bytes]:
+    height, width = image.shape
     table = np.zeros((_COLOURS, 3), np.uint8)
     table[: len(colours)] = _channels(colours)
     yield b"GIF89a" + struct.pack("<HHBBB", width, height, 0xF7, 0, 0) + table.tobytes()
@@ -66,10 +66,10 @@ def _painted(drawings: Sequence[Drawing], options: Options) -> Iterator[Pixels]:
         yield rows[:, : image.width()].copy()
 
 
-def _palette(frames: Iterator[Pixels], report: Callable[[int], None]) -> Pixels:
+def _palette(images: Iterator[Pixels], report: Callable[[int], None]) -> Pixels:
     colours, counts = np.empty(0, np.uint32), np.empty(0, np.int64)
-    for number, frame in enumerate(frames, start=1):
-        found, often = np.unique(frame, return_counts=True)
+    for number, image in enumerate(images, start=1):
+        found, often = np.unique(image, return_counts=True)
         colours, places = np.unique(np.concatenate((colours, found)), return_inverse=True)
         counts = np.bincount(places.ravel(), np.concatenate((counts, often))).astype(np.int64)
         report(number)
@@ -81,20 +81,20 @@ def _channels(colours: Pixels) -> NDArray[np.int64]:
     return np.stack([wide >> 16 & 255, wide >> 8 & 255, wide & 255], axis=-1)
 
 
-def _indices(frame: Pixels, colours: Pixels) -> NDArray[np.uint8]:
+def _indices(image: Pixels, colours: Pixels) -> NDArray[np.uint8]:
     """For each pixel the index of the nearest colour of the table."""
-    found, inverse = np.unique(frame.ravel(), return_inverse=True)
+    found, inverse = np.unique(image.ravel(), return_inverse=True)
     known = _channels(colours)
     nearest = np.empty(len(found), np.uint8)
     for start in range(0, len(found), 1024):
         part = _channels(found[start : start + 1024])
         distance = ((part[:, None, :] - known[None, :, :]) ** 2).sum(axis=2)
         nearest[start : start + 1024] = distance.argmin(axis=1)
-    return nearest[inverse.ravel()].reshape(frame.shape)
+    return nearest[inverse.ravel()].reshape(image.shape)
 
 
-def _frame(indices: NDArray[np.uint8], before: NDArray[np.uint8] | None, seconds: float) -> bytes:
-    """The smallest rectangle with all that differs from the frame before."""
+def _image(indices: NDArray[np.uint8], before: NDArray[np.uint8] | None, seconds: float) -> bytes:
+    """The smallest rectangle with all that differs from the image before."""
     top, bottom, left, right = _changed(indices, before)
     part = indices[top:bottom, left:right]
     control = struct.pack("<BBBBHBB", 0x21, 0xF9, 4, 0x04, round(seconds * 100), 0, 0)

@@ -16,8 +16,8 @@ from ..whole_files import write_whole
 from .drawing import Drawing, Options
 from .shared_page import SharedPage
 
-MOST_FRAMES = 240
-"""Frames of a GIF at most: more take too long to watch, and make the file too large to send."""
+MOST_DRAWINGS = 240
+"""Drawings of a GIF at most: more take too long to watch, and make the file too large to send."""
 
 
 def _module(suffix: str) -> Any:
@@ -89,7 +89,7 @@ def write_animation(
 ) -> None:
     """Write a GIF of the drawings, each shown for ``seconds``; otherwise like `write_picture`.
 
-    ``report(done, known)`` is called after each frame; an exception that it raises ends the work.
+    ``report(done, known)`` is called after each drawing; an exception that it raises ends the work.
     """
     if not drawings:
         raise TapevizError("there is nothing to animate: no backward pass was walked")
@@ -101,10 +101,10 @@ def write_animation(
 
 
 def steps_filmed(count: int) -> list[int]:
-    """The numbers of walked steps that get a frame: 0 to ``count``, or 240 evenly spread ones."""
-    if count < MOST_FRAMES:
+    """The numbers of walked steps that get a drawing: 0 to ``count``, or 240 evenly spread ones."""
+    if count < MOST_DRAWINGS:
         return list(range(count + 1))
-    return [round(frame * count / (MOST_FRAMES - 1)) for frame in range(MOST_FRAMES)]
+    return [round(place * count / (MOST_DRAWINGS - 1)) for place in range(MOST_DRAWINGS)]
 
 
 def _check_scale(scale: float) -> None:

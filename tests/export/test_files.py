@@ -73,6 +73,6 @@ def test_missing_libraries_of_qt_are_named(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_long_film_has_evenly_many_frames() -> None:
     assert writing.steps_filmed(3) == [0, 1, 2, 3]
     long = writing.steps_filmed(100_000)
-    assert len(long) == writing.MOST_FRAMES
+    assert len(long) == writing.MOST_DRAWINGS
     assert (long[0], long[-1]) == (0, 100_000)
     assert len({b - a for a, b in pairwise(long)}) <= 2

@@ -169,8 +169,8 @@ class Pictures:
         trace, view, diagnosis = document.trace, document.view, document.diagnosis
 
         def film() -> None:
-            frames = draw_rounds(trace, diagnosis, view, site, theme)
-            write_animation(frames, path, report=self._report, seconds=ROUND_SECONDS)
+            drawings = draw_rounds(trace, diagnosis, view, site, theme)
+            write_animation(drawings, path, report=self._report, seconds=ROUND_SECONDS)
 
         self._export(path, film)
 
