@@ -131,9 +131,7 @@ class _Asker:
         self._call = call
         self._count = sum(_size(trace, target) for target in call.targets)
         self._program = [["op", step.op] for step in call.steps]
-        self._wanted = list(
-            dict.fromkeys(source.tensor for source in call.sources if source.tensor)
-        )
+        self._wanted = list(dict.fromkeys(filter(None, call.source_tensors)))
 
     def row(self, index: int) -> ShareRow:
         trace = self._trace

@@ -315,8 +315,8 @@ def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkSte
         cuts=cuts,
         bridges=bridges,
         gradients=gradients_of(call, steps),
-        targets=frozenset(target.tensor for target in call.targets if target.tensor is not None),
-        sources=frozenset(source.tensor for source in call.sources if source.tensor is not None),
+        targets=frozenset(call.target_tensors),
+        sources=frozenset(call.source_tensors),
     )
 
 

@@ -196,9 +196,8 @@ class Passage(NamedTuple):
 
 
 def _pending(call: Call) -> Passage:
-    targets = frozenset(target.tensor for target in call.targets if target.tensor is not None)
-    sources = frozenset(source.tensor for source in call.sources if source.tensor is not None)
-    return Passage((), Flow(targets=targets, sources=sources))
+    asked = frozenset(call.target_tensors), frozenset(call.source_tensors)
+    return Passage((), Flow(targets=asked[0], sources=asked[1]))
 
 
 @dataclass(frozen=True)

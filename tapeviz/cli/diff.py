@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import TapevizError
 from ..formats import WRITERS
 from ..whole_files import check_folder
-from .options import add_kernel_options
+from .options import add_kernel_options, add_picture_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,10 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object")
     suffixes = f"a picture of both: {', '.join(WRITERS)}"
     parser.add_argument("-o", "--output", metavar="OUT", help=suffixes)
-    parser.add_argument("--bridge", action="store_true", help="draw the gradient across the cut")
-    parser.add_argument("--theme", choices=("light", "dark"), default="light")
-    parser.add_argument("--scale", type=float, default=1.0, metavar="X", help="pixels per unit")
-    parser.add_argument("--direction", choices=("down", "right"), default="down")
+    add_picture_options(parser)
     parser.add_argument("--all", action="store_true", help="also ops that no gradient touches")
     add_kernel_options(parser)
 

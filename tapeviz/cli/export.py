@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import TapevizError
 from ..formats import WRITERS
 from ..whole_files import check_folder
-from .options import add_kernel_options, add_round_option, check_round
+from .options import add_kernel_options, add_picture_options, add_round_option, check_round
 
 if TYPE_CHECKING:
     from ..analysis.model import Diagnosis
@@ -40,12 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="all rounds of a loop: a film (gif); a page (html) has them anyway",
     )
-    parser.add_argument("--bridge", action="store_true", help="draw the gradient across the cut")
-    parser.add_argument("--theme", choices=("light", "dark"), default="light")
-    parser.add_argument("--scale", type=float, default=1.0, metavar="X", help="pixels per unit")
+    add_picture_options(parser)
     parser.add_argument("--transparent", action="store_true", help="no background (png, svg)")
     parser.add_argument("--layout", default="layered", metavar="NAME")
-    parser.add_argument("--direction", choices=("down", "right"), default="down")
     parser.add_argument("--all", action="store_true", help="all ops: earlier rounds, updates, …")
     parser.add_argument(
         "--group", default="", metavar="BY", help="fold by layer, function, line, …"

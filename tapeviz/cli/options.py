@@ -37,6 +37,14 @@ def add_kernel_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_picture_options(parser: argparse.ArgumentParser) -> None:
+    """``--bridge``, ``--theme``, ``--scale``, ``--direction``."""
+    parser.add_argument("--bridge", action="store_true", help="draw the gradient across the cut")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    parser.add_argument("--scale", type=float, default=1.0, metavar="X", help="pixels per unit")
+    parser.add_argument("--direction", choices=("down", "right"), default="down")
+
+
 def add_round_option(parser: argparse.ArgumentParser, does: str) -> None:
     """``--round N``: which call of a place that asks for gradients several times (a loop)."""
     parser.add_argument("--round", type=count_from_one, metavar="N", help=f"{does}; from 1")

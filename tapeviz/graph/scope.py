@@ -37,11 +37,11 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
             return True
         return tensor is not None and bool(wanted) and before_path(trace, tensor) in wanted
 
-    targets = [operand.tensor for operand in call.targets if operand.tensor is not None]
+    targets = call.target_tensors
     walk = ScopeWalk(index, scope, is_shown)
     walk.reach(targets)
     for inner in _inner_calls(trace, scope, call):
-        walk.reach(operand.tensor for operand in inner.targets if operand.tensor is not None)
+        walk.reach(inner.target_tensors)
     lacking = [
         operand.tensor
         for operand, result in zip(call.sources, call.results, strict=False)
@@ -52,7 +52,7 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
         walk.admit(explained)
         walk.reach(targets)
         for inner in _inner_calls(trace, scope, call):
-            walk.reach(operand.tensor for operand in inner.targets if operand.tensor is not None)
+            walk.reach(inner.target_tensors)
         for tensor in lacking:
             walk.reach(find_offspring(index, call, tensor, scope, is_inside))
         scope.cuts = explained.cuts

@@ -217,6 +217,16 @@ class Call:
         return self.site.line
 
     @property
+    def target_tensors(self) -> tuple[TensorId, ...]:
+        """The targets that are tensors or variables."""
+        return tuple([each.tensor for each in self.targets if each.tensor is not None])
+
+    @property
+    def source_tensors(self) -> tuple[TensorId, ...]:
+        """The sources that are tensors or variables."""
+        return tuple([each.tensor for each in self.sources if each.tensor is not None])
+
+    @property
     def has_run(self) -> bool:
         """Whether it was made for a graph that ran, if it was made for one.
 

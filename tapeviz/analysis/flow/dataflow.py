@@ -239,14 +239,12 @@ class DataFlow:
     @cached_property
     def asked(self) -> frozenset[TensorId]:
         """The targets of gradient calls."""
-        targets = (target.tensor for call in self.trace.calls for target in call.targets)
-        return frozenset(tensor for tensor in targets if tensor is not None)
+        return frozenset(tensor for call in self.trace.calls for tensor in call.target_tensors)
 
     @cached_property
     def sources(self) -> frozenset[TensorId]:
         """The sources of gradient calls."""
-        sources = (source.tensor for call in self.trace.calls for source in call.sources)
-        return frozenset(tensor for tensor in sources if tensor is not None)
+        return frozenset(tensor for call in self.trace.calls for tensor in call.source_tensors)
 
     @cached_property
     def gone_out(self) -> frozenset[TensorId]:

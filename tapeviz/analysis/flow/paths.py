@@ -63,10 +63,9 @@ class Paths:
     @cached_property
     def targets(self) -> tuple[Position, ...]:
         """The positions where the targets end."""
-        tensors = (target.tensor for target in self._call.targets if target.tensor is not None)
         return tuple(
             position
-            for tensor in tensors
+            for tensor in self._call.target_tensors
             for position in self._flow.positions_of_target(tensor, self._call.when)
         )
 

@@ -110,7 +110,7 @@ def _tensors_of(event: Binding | Op | Call) -> Sequence[TensorId]:
     if isinstance(event, Op):
         return event.outputs if event.type == "Const" else event.inputs
     if isinstance(event, Call):
-        return [source.tensor for source in event.sources if source.tensor is not None]
+        return event.source_tensors
     return [tensor for tensor, _ in event.tensors]
 
 

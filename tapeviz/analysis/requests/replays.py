@@ -62,8 +62,7 @@ def _needs_replay(trace: Trace, call: Call) -> bool:
 
 def _is_unknown(trace: Trace, call: Call) -> bool:
     """Whether it was made while a function was compiled whose inside has no values."""
-    targets = [operand.tensor for operand in call.targets if operand.tensor is not None]
-    known = ((target, trace.tensors.get(target)) for target in targets)
+    known = ((target, trace.tensors.get(target)) for target in call.target_tensors)
     return any(target < 0 and tensor is not None and not tensor.kept for target, tensor in known)
 
 
@@ -118,7 +117,7 @@ def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
         "how": how,
         "program": list(program_of(trace, ancestry, how)),
         "wanted": [
-            *(source.tensor for source in call.sources if source.tensor is not None),
+            *call.source_tensors,
             *(str(position) for position in ancestry if isinstance(position, VersionId)),
         ],
     }
