@@ -13,7 +13,7 @@ from . import __version__
 from .analysis.flow.turn_values import TurnValues, turn_values
 from .analysis.inside_words import words_about_values
 from .analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, Finding, Fix
-from .run_words import SkippedParts, check_words, ended_well
+from .analysis.run_words import SkippedParts, check_words, ended_well
 from .shares import ShareTable
 from .trace.model import EMPTY_TRACE, Array, Call, CallId, TensorId, Trace
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
+from ..analysis.run_words import ending_words
 from ..document import Document
 from ..panels.widgets import ShortLabel, link_button, plain_label
-from ..run_words import ending_words
 from ..trace.model import EMPTY_TRACE
 
 PATIENCE = 500

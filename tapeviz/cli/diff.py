@@ -28,9 +28,9 @@ def run(options: argparse.Namespace) -> int:
     import msgspec
 
     from ..analysis.comparing import compare
+    from ..analysis.run_words import ended_well
     from ..drawing_of_both import Shown, draw_both, only_drawn
     from ..export import Drawing, check_suffix, write_picture
-    from ..run_words import ended_well
     from ..scene.theme import THEMES
     from ..view import DEFAULT_VIEW
     from .diff_text import as_json, as_text

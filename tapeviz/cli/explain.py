@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
 
 def exit_status(trace: Trace, diagnosis: Diagnosis) -> int:
     """The exit status for one snippet that was run."""
-    from ..run_words import ended_well
+    from ..analysis.run_words import ended_well
 
     if not ended_well(trace):
         return 2
@@ -107,7 +107,7 @@ def _explain_json(
 def _explain_text(
     opened: Inputs, name: str, options: argparse.Namespace, *, is_one_of_many: bool
 ) -> int:
-    from ..run_words import skipped_words
+    from ..analysis.run_words import skipped_words
     from .text import as_text, turn_lines
 
     if is_one_of_many:

@@ -108,7 +108,7 @@ def _check(options: argparse.Namespace, makes: str) -> None:
 
 def _tell_trouble(explained: Explained) -> None:
     """Print why the picture may lack something: the snippet raised, left early, or ran no op."""
-    from ..run_words import ended_well, plain_message
+    from ..analysis.run_words import ended_well, plain_message
 
     trace, error = explained.trace, explained.diagnosis.error
     words = []
@@ -160,8 +160,8 @@ def _write_rounds(
     """Write the rounds of a call site as a GIF; what is the same in all of them does not move."""
     from ..drawing import shown_call
     from ..export import write_animation
-    from ..films import ROUND_SECONDS, draw_rounds
     from ..scene.theme import THEMES
+    from ..sharing.films import ROUND_SECONDS, draw_rounds
 
     diagnosis = explained.diagnosis
     shown = shown_call(diagnosis, view.overlay)
@@ -177,8 +177,8 @@ def _pictures(
 ) -> list[Drawing]:
     """The drawing after each of these numbers of steps, all with one layout."""
     from ..drawing import arrange, shown_call
-    from ..films import draw_call
     from ..scene.theme import THEMES
+    from ..sharing.films import draw_call
 
     trace, diagnosis = explained.trace, explained.diagnosis
     arranged = arrange(trace, view, view.overlay.call)

@@ -20,8 +20,7 @@ from ..analysis.rounds.round_words import (
     series_words,
     troubled_rounds,
 )
-from ..analysis.status import BOTH, word_of
-from ..run_words import (
+from ..analysis.run_words import (
     NO_CODE,
     bridge_heading,
     ended_well,
@@ -31,6 +30,7 @@ from ..run_words import (
     ran_words,
     trust_words,
 )
+from ..analysis.status import BOTH, word_of
 from ..shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
 from .share_text import share_lines

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from ..analysis.run_words import ran_no_code
 from ..document import Document
-from ..run_words import ran_no_code
 from .widgets import plain_label
 
 _MAKING = {"diagnose", "arrange", "compose"}

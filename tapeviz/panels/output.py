@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
 
+from ..analysis.run_words import ending_words, without_node_names
 from ..document import Document
-from ..run_words import ending_words, without_node_names
 from ..trace.model import EMPTY_TRACE
 from .figures import FigureRow
 from .look import SMALL, Theme, colour, font

@@ -9,10 +9,10 @@ from ..analysis.alike import SourceResult, alike_results, same_words, shared_tit
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix, Warned
 from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.round_words import numbers_words, series_words
+from ..analysis.run_words import bridge_heading, plain_message, result_in_a_line, trust_words
 from ..analysis.status import word_of
 from ..export.shared_page import PageCard, PageFix, PageTable
 from ..graph.words import shape_words
-from ..run_words import bridge_heading, plain_message, result_in_a_line, trust_words
 from ..scene.parts.numbers import rounded_text, scalar_text, type_text
 from ..trace.model import Array, TensorId, Trace
 

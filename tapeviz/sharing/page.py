@@ -9,18 +9,18 @@ from pathlib import PurePath
 
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, WalkStep
 from ..analysis.rounds.call_sites import CallSite
+from ..analysis.run_words import SkippedParts, ending_words, skipped_words
 from ..analysis.status import WORST_FIRST, joint_word, word_of
 from ..drawing import Arranged, arrange, compose_over, shown_call
 from ..export.shared_page import PageLine, PageRound, PageStep, SharedPage
-from ..films import ROUNDS_FILMED, arrange_rounds, with_round
 from ..repair.page import PAGE_MARK
-from ..run_words import SkippedParts, ending_words, skipped_words
 from ..scene.model import Scene
 from ..scene.walk_words import gradients_words, upstream_words
 from ..text.code_roles import coloured_lines
 from ..trace.model import TensorId, Trace, VariableId
 from ..view import View
 from .cards import cards
+from .films import ROUNDS_FILMED, arrange_rounds, with_round
 
 PAGE_ROOM = (560.0, 400.0)
 """Px of a page's picture in a browser's window of 1,440 × 900."""

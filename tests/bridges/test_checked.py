@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tapeviz.run_words import check_words, trust_words
+from tapeviz.analysis.run_words import check_words, trust_words
 from tapeviz.trace.model import Check
 
 from .asking import ask

@@ -21,11 +21,11 @@ from ...export import (
     write_picture,
     write_shared_page,
 )
-from ...films import ROUND_SECONDS, draw_rounds, with_round
 from ...formats import WRITERS
 from ...scene.model import Overlay
 from ...scene.theme import THEMES, Theme
 from ...sharing.answer import answer, answer_html
+from ...sharing.films import ROUND_SECONDS, draw_rounds, with_round
 from ...sharing.page import make_page
 from .files import Files
 from .settings import Settings

@@ -15,12 +15,12 @@ from ...analysis.inside_words import runs_words, words_about_values
 from ...analysis.model import ExplainedError, Finding, Fix, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.rounds.round_words import numbers_words, rounds_words, series_words
+from ...analysis.run_words import bridge_heading, plain_message, result_in_a_line, trust_words
 from ...analysis.status import joint_word, round_word, word_of
 from ...canvas.tips import plain_tip
 from ...document import Document
 from ...explanations import explanation, kinds
 from ...graph.words import shape_words
-from ...run_words import bridge_heading, plain_message, result_in_a_line, trust_words
 from ...scene.parts.numbers import type_text
 from ...trace.model import Array, CallId
 from ..look import Theme

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 from ...analysis.alike import SourceResult, alike_results, told_in_order
 from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Fix, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
+from ...analysis.run_words import NO_CODE, ran_no_code
 from ...document import Document
-from ...run_words import NO_CODE, ran_no_code
 from ...trace.model import EMPTY_TRACE, CallId
 from ..look import Theme
 from ..outdated import Veil

@@ -10,9 +10,9 @@ from ...analysis.inside_words import runs_words
 from ...analysis.model import CallDiagnosis, Cause, Diagnosis, Finding, Status
 from ...analysis.rounds.call_sites import CallSite
 from ...analysis.rounds.round_words import series_words, troubled_rounds
+from ...analysis.run_words import plain_message
 from ...analysis.status import WORST_FIRST, joint_word, round_word, word_of
 from ...document import Document
-from ...run_words import plain_message
 from ...trace.compiled.raised import op_that_raised
 from ...trace.model import Trace
 

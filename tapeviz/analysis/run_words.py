@@ -10,11 +10,11 @@ from textwrap import dedent
 
 import numpy as np
 
-from .analysis.alike import SourceResult
-from .analysis.model import Finding
-from .analysis.rounds.round_words import numbers_words
-from .text.source import holds_code
-from .trace.model import Array, Call, Check, TensorId, Trace
+from ..text.source import holds_code
+from ..trace.model import Array, Call, Check, TensorId, Trace
+from .alike import SourceResult
+from .model import Finding
+from .rounds.round_words import numbers_words
 
 _TRACED = "in user code:\n"
 _TRACED_FRAME = re.compile(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from .analysis.model import CallDiagnosis, Diagnosis
-from .analysis.rounds.call_sites import CallSite
-from .drawing import Arranged, arrange, compose_over
-from .export import Drawing
-from .scene.model import Overlay, Scene
-from .scene.theme import Theme
-from .trace.model import CallId, Trace
-from .view import View
+from ..analysis.model import CallDiagnosis, Diagnosis
+from ..analysis.rounds.call_sites import CallSite
+from ..drawing import Arranged, arrange, compose_over
+from ..export import Drawing
+from ..scene.model import Overlay, Scene
+from ..scene.theme import Theme
+from ..trace.model import CallId, Trace
+from ..view import View
 
 ROUNDS_FILMED = 60
 """Drawings of a film of rounds, besides those of rounds that differ."""
