@@ -227,7 +227,7 @@ def _across(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | No
     key = str(source)
     estimated = call.estimates.get(key)
     if not is_unconnected(facts.trace, call, index):
-        stats = facts.trace.stats(estimated) if estimated is not None else None
+        stats = facts.trace.stats(estimated)
         is_telling = stats is not None and bool(stats.norm)
         return (estimated, True) if is_telling else (None, False)
     exact = call.replay.results.get(key) if call.replay is not None else None
@@ -271,7 +271,7 @@ def _bridged_jacobian(facts: CallFacts, index: int) -> Array | None:
     if known is None or known.size != len(call.shares):
         return None
     found = (call.shares[0, row].get(str(source)) for row in range(known.size))
-    rows = [trace.value(gradient) if gradient is not None else None for gradient in found]
+    rows = [trace.value(gradient) for gradient in found]
     some = next((row for row in rows if row is not None), None)
     if some is None:
         return None

@@ -117,7 +117,7 @@ def _body(facts: CallFacts, op: Op) -> list[Op]:
 
 def _is_given(facts: CallFacts, operand: Operand, op: Op) -> bool:
     """Whether the tensor may be one that the op handed to Python, by the numbers in them."""
-    inside = facts.trace.stats(operand.tensor) if operand.tensor is not None else None
+    inside = facts.trace.stats(operand.tensor)
     given = [facts.trace.stats(tensor) for tensor in op.inputs]
     return inside is None or None in given or inside in given
 

@@ -287,8 +287,7 @@ class Diagnosis:
         """
         found: dict[int, CallSite | CallDiagnosis] = {}
         for call in self.calls:
-            site = self.rounds.site_of(call.call.id)
-            group = call if site is None or len(site) == 1 else site
+            group = self.site_of(call) or call
             found.setdefault(id(group), group)
         return tuple(found.values())
 
@@ -307,6 +306,11 @@ class Diagnosis:
     def round(self, site: CallSite, number: int) -> CallDiagnosis:
         """The diagnosis of one round (from 1) of a call site."""
         return self.calls[site.places[number - 1]]
+
+    def site_of(self, call: CallDiagnosis | None) -> CallSite | None:
+        """The call site of a call; None if it has only one round."""
+        site = self.rounds.site_of(call.call.id) if call is not None else None
+        return site if site is not None and len(site) > 1 else None
 
     def call(self, call: CallId | None) -> CallDiagnosis | None:
         """The named call; without a name the first troubled one, else the last."""

@@ -164,9 +164,8 @@ def _write_rounds(
     from ..sharing.films import ROUND_SECONDS, draw_rounds
 
     diagnosis = explained.diagnosis
-    shown = shown_call(diagnosis, view.overlay)
-    site = diagnosis.rounds.site_of(shown.call.id) if shown is not None else None
-    if site is None or len(site) == 1:
+    site = diagnosis.site_of(shown_call(diagnosis, view.overlay))
+    if site is None:
         raise TapevizError("--rounds: the gradient call that is drawn ran once")
     drawings = draw_rounds(explained.trace, diagnosis, view, site, THEMES[options.theme])
     write_animation(drawings, output, scale=options.scale, seconds=ROUND_SECONDS)

@@ -363,9 +363,7 @@ class Document(QObject):
     @property
     def site(self) -> CallSite | None:
         """The call site of the call shown; None if it has only one round."""
-        current = self.current_call
-        site = self.diagnosis.rounds.site_of(current.call.id) if current is not None else None
-        return site if site is not None and len(site) > 1 else None
+        return self.diagnosis.site_of(self.current_call)
 
     @property
     def round(self) -> int:

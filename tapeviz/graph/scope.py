@@ -67,7 +67,7 @@ def _first_nonfinite(trace: Trace, call: Call) -> set[OpId]:
     """The op whose gradient function was the first to return NaN or infinity; empty if none did."""
 
     def is_finite(tensor: TensorId | None) -> bool:
-        stats = trace.stats(tensor) if tensor is not None else None
+        stats = trace.stats(tensor)
         return stats is None or not stats.nonfinite
 
     if all(map(is_finite, call.results)):

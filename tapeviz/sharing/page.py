@@ -38,7 +38,7 @@ def make_page(
     ``view``: its overlay names the call; selection and step are left out.
     """
     shown = shown_call(diagnosis, view.overlay)
-    site = diagnosis.rounds.site_of(shown.call.id) if shown is not None else None
+    site = diagnosis.site_of(shown)
     overlay = replace(view.overlay, step=None, selected_nodes=frozenset())
     rounds, first = _rounds(trace, diagnosis, replace(view, overlay=overlay), shown, site)
     facts = [
@@ -67,7 +67,7 @@ def _rounds(
     shown: CallDiagnosis | None,
     site: CallSite | None,
 ) -> tuple[tuple[PageRound, ...], int]:
-    if shown is None or site is None or len(site) == 1:
+    if shown is None or site is None:
         arranged = arrange(trace, view, shown.call.id if shown is not None else None)
         return (_round(trace, diagnosis, view, shown, arranged, MOST_FRAMES),), 0
     numbers = sorted({*site.filmed(ROUNDS_FILMED), site.round_of(shown.call.id)})

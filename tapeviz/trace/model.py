@@ -353,14 +353,14 @@ class Trace(_Referable):
         """The tape of this number; None without a number, or if the recording has no such tape."""
         return self.tapes.get(identity) if identity is not None else None
 
-    def value(self, tensor: TensorId) -> Array | None:
+    def value(self, tensor: TensorId | None) -> Array | None:
         """The tensor's elements as TensorFlow computed them, or None when they did not travel.
 
         bfloat16 comes as float32 (exact); strings as an object array.
         """
         from .values import value_of
 
-        return value_of(self, tensor)
+        return value_of(self, tensor) if tensor is not None else None
 
     def sample(self, tensor: TensorId) -> Array | None:
         """A matrix of evenly spaced elements of a large tensor whose value did not travel."""
@@ -368,11 +368,11 @@ class Trace(_Referable):
 
         return sample_of(self, tensor)
 
-    def stats(self, tensor: TensorId) -> Stats | None:
+    def stats(self, tensor: TensorId | None) -> Stats | None:
         """Statistics of a numeric tensor: sent by the kernel, or of the value that travelled."""
         from .values import stats_of
 
-        return stats_of(self, tensor)
+        return stats_of(self, tensor) if tensor is not None else None
 
     def version(self, identity: VersionId) -> Version:
         return self.variables[identity.variable].versions[identity.number]

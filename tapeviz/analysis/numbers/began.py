@@ -84,7 +84,7 @@ def _next(trace: Trace, call: Call, runs: Sequence[Op]) -> int:
 
 def _bad(trace: Trace, tensors: Iterable[TensorId | None]) -> Iterator[TensorId]:
     for tensor in tensors:
-        stats = trace.stats(tensor) if tensor is not None else None
+        stats = trace.stats(tensor)
         if tensor is not None and stats is not None and stats.nonfinite:
             yield tensor
 

@@ -61,7 +61,7 @@ def was_given(
 def is_even(facts: CallFacts, step: Step) -> bool:
     """Whether the upstream gradient is the same along the last axis, where a softmax sums to 1."""
     upstream = step.upstream[0] if step.upstream else None
-    value = facts.trace.value(upstream) if upstream is not None else None
+    value = facts.trace.value(upstream)
     return value is not None and value.ndim > 0 and bool((value == value[..., :1]).all())
 
 

@@ -60,7 +60,7 @@ def _requests(trace: Trace, call: Call, step: Step, op: Op) -> Iterator[dict[str
     seeds = [[output, given] for output, given in pairs if given is not None]
     sources = [_moved(trace, tensor) for tensor in op.inputs]
     for source, gradient in zip(sources, step.downstream, strict=False):
-        stats = trace.stats(gradient) if gradient is not None else None
+        stats = trace.stats(gradient)
         if stats is None or stats.nonfinite or sources.count(source) > 1:
             continue
         yield {

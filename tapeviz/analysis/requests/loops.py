@@ -31,7 +31,7 @@ def loops_to_complete(flow: DataFlow) -> list[OpId]:
 
 
 def _is_missing(trace: Trace, result: TensorId | None) -> bool:
-    stats = trace.stats(result) if result is not None else None
+    stats = trace.stats(result)
     return result is None or (stats is not None and stats.norm == 0)
 
 

@@ -199,7 +199,7 @@ def _lacks(trace: Trace, call: Call, place: int) -> bool:
     source, result = call.sources[place].tensor, call.results[place]
     if is_unconnected(trace, call, place):
         return call.replay is None or str(source) not in call.replay.results
-    stats = trace.stats(result) if result is not None else None
+    stats = trace.stats(result)
     return stats is not None and stats.norm == 0 and stats.nonfinite == 0
 
 

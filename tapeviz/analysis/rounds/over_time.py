@@ -59,7 +59,7 @@ def turn_shares(trace: Trace, diagnosed: CallDiagnosis) -> tuple[TurnShares, ...
         by_site: dict[SiteId, list[tuple[Op, float]]] = {}
         for share in sums.get(result, ()) if result is not None else ():
             op = trace.ops.get(givers.get(share, OpId(-1))) if share is not None else None
-            stats = trace.stats(share) if share is not None else None
+            stats = trace.stats(share)
             if op is not None:
                 norm = np.nan if stats is None or stats.norm is None else stats.norm
                 by_site.setdefault(op.site.id, []).append((op, norm))
