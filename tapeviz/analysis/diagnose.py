@@ -166,7 +166,6 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
     if known is None and status in ("none", "zero"):
         repeated.remember(call, index, status, causes)
     bridge = _bridge(facts, index, status, causes)
-    nonfinite = _nonfinite(trace, gradient)
     is_cut = bridge.gradient is None and status in ("none", "zero")
     return Finding(
         target=target,
@@ -183,7 +182,7 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         is_estimated=bridge.is_estimated,
         check=bridge.check,
         held=bridge.held,
-        nonfinite=nonfinite,
+        nonfinite=nonfinite_word(trace.stats(gradient)),
     )
 
 
@@ -277,12 +276,6 @@ def _bridged_jacobian(facts: CallFacts, index: int) -> Array | None:
         return None
     whole = np.stack([np.zeros_like(some) if row is None else row for row in rows])
     return whole.reshape(*(size or 0 for size in known.shape or ()), *some.shape)
-
-
-def _nonfinite(trace: Trace, gradient: TensorId | None) -> str:
-    if gradient is None:
-        return ""
-    return nonfinite_word(trace.stats(trace.fetched.get(gradient, gradient)))
 
 
 def _form(trace: Trace, tensor: TensorId | None) -> tuple[str, tuple[int | None, ...] | None]:

@@ -50,7 +50,7 @@ def status_of(trace: Trace, gradient: TensorId | None) -> Status:
     """``none``, ``zero`` (every element exactly 0), ``nonfinite`` or ``flows``."""
     if gradient is None:
         return "none"
-    stats = trace.stats(trace.fetched.get(gradient, gradient))
+    stats = trace.stats(gradient)
     if stats is None:
         return "flows"
     if stats.nonfinite:

@@ -81,21 +81,21 @@ def sample_of(trace: Trace, tensor: TensorId) -> Array | None:
 
 
 def stats_of(trace: Trace, tensor: TensorId) -> Stats | None:
+    tensor = trace.fetched.get(tensor, tensor)
     sent = trace.sent_stats.get(tensor) or trace.measured.get(tensor)
     if sent is not None:
         return sent
     # A single number, of which a long backward pass has as many as steps, is read without making
     # an array of it, and sooner than it would be found among what was kept.
-    stored = trace.fetched.get(tensor, tensor)
-    known = trace.tensors.get(stored)
+    known = trace.tensors.get(tensor)
     if known is not None and known.form in _NUMBERS:
-        place = trace.places.get(stored)
+        place = trace.places.get(tensor)
         if place is not None:
             return _stats_of_number(_NUMBERS[known.form].unpack_from(trace.blob, place)[0])
     value = value_of(trace, tensor)
     if value is None:
         # Too many to travel: the rows say whether a sum of them can be zero or is no number.
-        return stats_of(trace, trace.sums[stored][0]) if stored in trace.sums else None
+        return stats_of(trace, trace.sums[tensor][0]) if tensor in trace.sums else None
     trace.measured[tensor] = measured = measure(value)
     return measured
 
