@@ -177,7 +177,9 @@ def _result(trace: Trace, finding: Finding) -> dict[str, Any]:
         **_value(trace, finding.tensor),
         "cause": _cause(finding.cause),
         "message": finding.message,
-        "bridged": _bridged(trace, finding),
+        "bridged": elements_of_small(
+            trace.value(finding.bridged) if finding.bridged_value is None else finding.bridged_value
+        ),
         "fixes": [_fix(fix) for fix in finding.fixes],
     }
     if finding.bridged is not None and finding.is_estimated:
@@ -197,13 +199,6 @@ def _result(trace: Trace, finding: Finding) -> dict[str, Any]:
     if finding.others:
         result["others"] = [_cause(other) for other in finding.others]
     return result
-
-
-def _bridged(trace: Trace, finding: Finding) -> Any:
-    value = finding.bridged_value
-    if value is None and finding.bridged is not None:
-        value = trace.value(finding.bridged)
-    return elements_of_small(value)
 
 
 def _value(trace: Trace, tensor: TensorId | None) -> Mapping[str, Any]:

@@ -124,6 +124,11 @@ class Finding:
     nonfinite: str = ""
 
     @property
+    def across(self) -> TensorId | Array | None:
+        """The gradient across the cut: a tensor of the recording, or the numbers of another run."""
+        return self.bridged if self.bridged_value is None else self.bridged_value
+
+    @property
     def message(self) -> str:
         """At most three plain sentences. Not kept: a call may have thousands of sources."""
         if self.cause is not None:

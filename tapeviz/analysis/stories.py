@@ -48,7 +48,7 @@ def story_of(finding: Finding) -> object:
         _without_name(finding.message, finding.source),
         (cause.kind, cause.line, cause.code, cause.op) if cause else None,
         finding.is_estimated,
-        finding.bridged is None and finding.bridged_value is None,
+        finding.across is None,
         finding.check and not finding.check.agrees and finding.check.words,  # few are checked
         _without_name(finding.held, finding.source),
         finding.no_bridge,

@@ -201,13 +201,12 @@ def _trouble(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:
 def _bridge(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:
     """The gradient across the cut and how far to trust it, or else why there is none."""
     finding = group[0]
-    if finding.bridged_value is None and finding.bridged is None:
+    if finding.across is None:
         if finding.no_bridge:
             yield _wrapped(f"No gradient across the cut: {finding.no_bridge}.")
         return
     yield f"  {bridge_heading(finding)}"
-    bridged = [each.bridged if each.bridged_value is None else each.bridged_value for each in group]
-    yield from _numbers(trace, group, bridged, MOST_LISTED)
+    yield from _numbers(trace, group, [each.across for each in group], MOST_LISTED)
     worst = max(group, key=lambda each: (each.check.error or 0.0) if each.check else -1.0)
     if words := trust_words(worst):
         yield _wrapped(f"({words})")

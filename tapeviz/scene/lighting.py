@@ -127,8 +127,7 @@ def _bridge_without_steps(base: BaseScene, shown: CallDiagnosis) -> dict[EdgeKey
     graph, behind = base.graph, _behind_targets(base, shown)
     found: dict[EdgeKey, float] = {}
     for operand, finding in zip(shown.call.sources, shown.findings, strict=False):
-        has_bridge = finding.bridged is not None or finding.bridged_value is not None
-        if operand.tensor is None or operand.tensor in bridged or not has_bridge:
+        if operand.tensor is None or operand.tensor in bridged or finding.across is None:
             continue
         ahead = _ahead(graph, boxes_of(base, operand.tensor, shown)) & behind
         for key in graph.subgraph(ahead).edges(keys=True):

@@ -53,8 +53,7 @@ def group_cards(
 def _shared_card(trace: Trace, card: PageCard, alike: Sequence[SourceResult]) -> PageCard:
     """The card of the first of several sources that fared alike, worded for all of them."""
     first = alike[0].finding
-    is_bridged = first.bridged is not None or first.bridged_value is not None
-    heading = bridge_heading(first) if is_bridged else "Gradients"
+    heading = bridge_heading(first) if first.across is not None else "Gradients"
     more = len(alike) - MOST_ROWS
     note = f"and {more} more" if more > 0 else ""
     names = [each.finding.source for each in alike]
@@ -97,14 +96,10 @@ def _tables(trace: Trace, finding: Finding, number: int) -> Iterator[PageTable]:
         kind = type_text(finding.dtype, finding.shape)
         of_round = f" · round {number}" if number else ""
         yield _table(f"Gradient · {kind}{of_round}", trace, finding.tensor)
-    bridged = finding.bridged_value
-    if finding.bridged is None and bridged is None:
-        return
-    trust = trust_words(finding)
-    if bridged is not None:
-        yield PageTable(bridge_heading(finding), _rows(bridged), trust)
+    if finding.bridged_value is not None:
+        yield PageTable(bridge_heading(finding), _rows(finding.bridged_value), trust_words(finding))
     elif finding.bridged is not None:
-        yield _table(bridge_heading(finding), trace, finding.bridged, trust)
+        yield _table(bridge_heading(finding), trace, finding.bridged, trust_words(finding))
 
 
 def _table(heading: str, trace: Trace, tensor: TensorId, note: str = "") -> PageTable:
