@@ -6,12 +6,13 @@ The window is tried without a kernel by giving it other implementations of these
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..analysis.model import CallDiagnosis, Diagnosis
+from ..drawing import Arranged
 from ..errors import TapevizError
-from ..layout.model import EMPTY_LAYOUT, Layout
+from ..layout.model import Layout
 from ..scene.model import Overlay, Scene
 from ..shares import ShareTable
 from ..trace.model import Array, Call, OpId, TensorId, Trace
@@ -81,16 +82,8 @@ class ArrangedGraph(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class NothingArranged:
-    """In place of ``None``: nothing stands anywhere yet."""
-
-    graph: Any = None
-    layout: Layout = EMPTY_LAYOUT
-    successors: Mapping[str, str] = field(default_factory=dict)
-
-
-NOTHING_ARRANGED = NothingArranged()
+NOTHING_ARRANGED: ArrangedGraph = Arranged()
+"""In place of ``None``: nothing stands anywhere yet."""
 
 
 @dataclass(frozen=True, slots=True)

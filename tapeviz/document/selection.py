@@ -37,8 +37,6 @@ MOST_SPANS = 30
 
 def groups_in(arranged: ArrangedGraph) -> Mapping[NodeId, NodeId]:
     """For each node that is folded away the group that stands for it."""
-    if arranged.graph is None:
-        return {}
     nodes = arranged.graph.nodes(data="node")
     return {member: name for name, node in nodes for member in node.members}
 
@@ -64,8 +62,6 @@ class Links:
 
     @cached_property
     def nodes(self) -> dict[NodeId, Node]:
-        if self._graph is None:
-            return {}
         return {id_: data["node"] for id_, data in self._graph.nodes(data=True)}
 
     @cached_property
@@ -199,8 +195,6 @@ class Links:
     def repeat_of(self, nodes: frozenset[NodeId]) -> tuple[str, int]:
         """Path and number of turns of the repeat that one of these nodes is or stands in, else of
         the first that is drawn; ``("", 0)`` where there is none."""
-        if self._graph is None:
-            return "", 0
         counts = {frame.path: frame.count for frame in self._graph.graph.get("frames", ())}
         counts.update({node.opens: node.turns for node in self.nodes.values() if node.turns})
         counts = {path: count for path, count in counts.items() if count}
