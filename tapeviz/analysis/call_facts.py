@@ -137,12 +137,11 @@ class CallFacts(KeepsAnswers):
         """The named tensors that the targets are made from and that are older than the tape, by
         how they were made."""
         trace, found = self.trace, dict[Making | None, str]()
-        start = self.tape.intervals[0].start if self.tape and self.tape.intervals else 0
         for position in self.paths.whole.into:
             if isinstance(position, VersionId) or not trace.names.get(position):
                 continue
             making = making_of(trace, position)
-            if making is not None and trace.ops[trace.producers[position]].when < start:
+            if making is not None and trace.ops[trace.producers[position]].when < self.paths.begin:
                 found[making] = trace.names[position][0]
         return found
 

@@ -44,6 +44,10 @@ class SourceText:
             # SystemError: early CPython 3.11 counts the depth over all threads at once.
             return None
 
+    @cached_property
+    def _nodes(self) -> tuple[ast.AST, ...]:
+        return tuple(ast.walk(self.tree)) if self.tree else ()
+
     def code(self, line: int) -> str:
         """The text of a line, without its indentation; empty outside the text."""
         return self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
@@ -58,7 +62,7 @@ class SourceText:
     @cached_property
     def _calls(self) -> dict[int, list[ast.Call]]:
         by_line: dict[int, list[ast.Call]] = {}
-        for node in ast.walk(self.tree) if self.tree else ():
+        for node in self._nodes:
             if isinstance(node, ast.Call):
                 by_line.setdefault(node.lineno, []).append(node)
         return by_line
@@ -66,7 +70,7 @@ class SourceText:
     @cached_property
     def _opened_names(self) -> dict[int, list[str]]:
         by_line: dict[int, list[str]] = {}
-        for node in ast.walk(self.tree) if self.tree else ():
+        for node in self._nodes:
             if isinstance(node, ast.withitem):
                 named = node.optional_vars
                 name = named.id if isinstance(named, ast.Name) else ""
@@ -80,8 +84,7 @@ class SourceText:
 
     @cached_property
     def _statements(self) -> list[ast.stmt]:
-        nodes = ast.walk(self.tree) if self.tree else ()
-        return [node for node in nodes if isinstance(node, ast.stmt)]
+        return [node for node in self._nodes if isinstance(node, ast.stmt)]
 
     def statement(self, line: int) -> ast.stmt | None:
         """The smallest statement that covers the line."""
@@ -168,7 +171,7 @@ class SourceText:
         """Calls and operators by where they begin and end, in UTF-8 bytes as ``ast`` counts."""
         return {
             (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0): node
-            for node in (ast.walk(self.tree) if self.tree else ())
+            for node in self._nodes
             if isinstance(node, (ast.Call, ast.BinOp, ast.Compare, ast.UnaryOp))
         }
 
@@ -177,7 +180,7 @@ class SourceText:
         """The names under which the snippet has TensorFlow or Keras, or parts of them; ``tf`` is
         there anyway."""
         names = {"tf"}
-        for node in ast.walk(self.tree) if self.tree else ():
+        for node in self._nodes:
             if isinstance(node, ast.Import):
                 packages = [(name, name.name.partition(".")[0]) for name in node.names]
                 names |= {n.asname or package for n, package in packages if package in _PACKAGES}
@@ -190,7 +193,7 @@ class SourceText:
     def variables_of_layers(self) -> frozenset[int]:
         """The lines on which a class made from one of Keras gives itself a ``tf.Variable``."""
         layers, lines = set(_LAYERS), set[int]()
-        for owner in ast.walk(self.tree) if self.tree else ():
+        for owner in self._nodes:
             if not isinstance(owner, ast.ClassDef):
                 continue
             bases = [ast.unparse(base).split(".") for base in owner.bases]

@@ -94,9 +94,7 @@ def last_made_from(facts: CallFacts, source: TensorId, near: int = 0) -> End | N
     Ops of gradient calls and ops that look at a shape alone do not count. ``near``: a line; if a
     path ends there, the others do not count.
     """
-    tape = facts.tape
-    start = tape.intervals[0].start if tape is not None and tape.intervals else 0
-    ends = sorted(_ends(facts, source, start), key=lambda op: op.when)
+    ends = sorted(_ends(facts, source, facts.paths.begin), key=lambda op: op.when)
     loops = facts.trace.loops
     turns = {part for op in ends if op.id in loops for part in loops[op.id].body}
     ends = [op for op in ends if op.id not in turns]
