@@ -44,15 +44,11 @@ def _candidates(
     keyed = [name for name in bound if not name.isidentifier()]
     own = [name for name in keyed if not is_numbered(name)]
     numbered = [name for name in keyed if is_numbered(name)]
-    numbered.sort(key=lambda name: not _is_seen_outside(name, known_outside))
+    numbered.sort(key=lambda name: "." not in name and name.partition("[")[0] not in known_outside)
     path = ["/".join(variable.path.split("/")[-2:]), variable.path]
     rest = (*numbered, *path) if is_default(variable.path) else (*path, *numbered)
     ordered = (*plain, *own, *rest, variable.name)
     return [name.removesuffix(":0") for name in ordered if name] or ["Variable"]
-
-
-def _is_seen_outside(name: str, known_outside: Collection[str]) -> bool:
-    return "." in name or name.partition("[")[0] in known_outside
 
 
 def is_default(name: str) -> bool:
@@ -83,22 +79,12 @@ class OperandWords:
         tensor = TensorId(operand.tensor) if operand.tensor else None
         written = self._text.element(expression, operand.keys)
         own = self._variables.get(VariableId(tensor), "") if tensor is not None else ""
-        says_less = _is_anonymous(written) or (is_numbered(written) and _says_more(own))
+        # ``model.trainable_variables[3]`` says less than the weight's own name. So does ``vs[6]``
+        # than the place in the list that it was put into first: ``vs`` may be made of several.
+        is_anonymous = "variables[" in written or "weights[" in written
+        says_less = is_anonymous or (is_numbered(written) and not is_default(own))
         text = written if is_plain_path(written) and not says_less else own
         if not text and tensor is not None:
             text = next(iter(self._names.get(tensor, ())), "")
         kind: Any = operand.kind
         return Operand(text or written or operand.name or "?", tensor, kind, operand.type)
-
-
-def _says_more(own: str) -> bool:
-    """Whether a variable's own name is better than ``vs[6]``.
-
-    So is its place in the list that it was put into first: ``vs`` may be made of several.
-    """
-    return not is_default(own)
-
-
-def _is_anonymous(written: str) -> bool:
-    """``model.trainable_variables[3]`` says less than the weight's own name."""
-    return "variables[" in written or "weights[" in written

@@ -9,7 +9,7 @@ tape with ``watch_accessed_variables`` when it is read.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .model import Interval, Site, Tape, TapeId, TensorId, Watch
 
@@ -105,18 +105,7 @@ class TapeTracker:
         intervals = list(known.intervals)
         if known.since is not None:
             intervals.append(self._interval(known, FOREVER, "", Site(known.tape.site.id)))
-        tape = known.tape
-        return Tape(
-            tape.id,
-            tape.name,
-            tape.persistent,
-            tape.watches_variables,
-            tape.site,
-            tape.kind,
-            tape.when,
-            tuple(intervals),
-            tuple(known.watches),
-        )
+        return replace(known.tape, intervals=tuple(intervals), watches=tuple(known.watches))
 
     @staticmethod
     def _interval(tape: _Open, end: int, why: str, site: Site) -> Interval:
