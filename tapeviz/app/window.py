@@ -351,28 +351,21 @@ class Window(QMainWindow):
     # From one start to the next
 
     def _restore(self) -> None:
+        """Restore places, sizes and choices of the last session; of layout, direction and grouping
+        those that still exist."""
+        settings, stage, stages = self.settings, self.stage, self.document.stages
         self.resize(1440, 900)
         screen = QGuiApplication.primaryScreen()
         if screen is not None:
             room = screen.availableGeometry().size()
             self.resize(min(1440, room.width() - 40), min(900, room.height() - 60))
-        self.restoreGeometry(self.settings.blob("geometry"))
-        has_places = self.stage.restoreState(self.settings.blob("docks"), VERSION)
-        self.stage.fits_content = not has_places or self.settings.flag("fits-content", True)
-        self.stage.by_hand = SizesByHand(self.settings.text("sizes"))
-        self.stage.is_drawer_open = self.settings.flag("lower-panels-open")
-        self.source.editor.set_size(self.settings.number("text-size", self.source.editor.size_px))
-        self.document.mending.tries_fixes = self.settings.flag("fixes", True)
-        self._restore_view()
-
-    def toggle_fixes(self) -> None:
-        mending = self.document.mending
-        mending.tries_fixes = not mending.tries_fixes
-        self.settings.keep("fixes", mending.tries_fixes)
-
-    def _restore_view(self) -> None:
-        """Restore layout, direction and grouping of the last session, if they still exist."""
-        settings, stages = self.settings, self.document.stages
+        self.restoreGeometry(settings.blob("geometry"))
+        has_places = stage.restoreState(settings.blob("docks"), VERSION)
+        stage.fits_content = not has_places or settings.flag("fits-content", True)
+        stage.by_hand = SizesByHand(settings.text("sizes"))
+        stage.is_drawer_open = settings.flag("lower-panels-open")
+        self.source.editor.set_size(settings.number("text-size", self.source.editor.size_px))
+        self.document.mending.tries_fixes = settings.flag("fixes", True)
         wanted = {
             "layout": (settings.text("layout"), stages.layouts),
             "direction": (settings.text("direction"), DIRECTIONS),
@@ -382,12 +375,10 @@ class Window(QMainWindow):
         self.document.change_form(shows_all=settings.flag("shows-all"), **form)
         self.backprop.speed.setCurrentIndex(settings.number("speed", 1))
 
-    def _keep_view(self) -> None:
-        settings, view = self.settings, self.document.view
-        for name in ("layout", "direction", "grouping"):
-            settings.keep(name, getattr(view, name))
-        settings.keep("shows-all", view.shows_all)
-        settings.keep("speed", self.backprop.speed.currentIndex())
+    def toggle_fixes(self) -> None:
+        mending = self.document.mending
+        mending.tries_fixes = not mending.tries_fixes
+        self.settings.keep("fixes", mending.tries_fixes)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -398,13 +389,17 @@ class Window(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         self.source.completion.close()
         self.draft.close()
-        self.settings.keep("geometry", self.saveGeometry())
-        self.settings.keep("docks", self.stage.saveState(VERSION))
-        self.settings.keep("fits-content", self.stage.fits_content)
-        self.settings.keep("sizes", self.stage.by_hand.text())
-        self.settings.keep("lower-panels-open", self.stage.is_drawer_open)
-        self.settings.keep("text-size", self.source.editor.size_px)
-        self._keep_view()
+        keep, view = self.settings.keep, self.document.view
+        keep("geometry", self.saveGeometry())
+        keep("docks", self.stage.saveState(VERSION))
+        keep("fits-content", self.stage.fits_content)
+        keep("sizes", self.stage.by_hand.text())
+        keep("lower-panels-open", self.stage.is_drawer_open)
+        keep("text-size", self.source.editor.size_px)
+        for name in ("layout", "direction", "grouping"):
+            keep(name, getattr(view, name))
+        keep("shows-all", view.shows_all)
+        keep("speed", self.backprop.speed.currentIndex())
         self.settings.write()
         self.document.runs.forget()
         event.accept()
