@@ -44,7 +44,7 @@ class Arranged:
     graph: nx.MultiDiGraph = field(default_factory=nx.MultiDiGraph)
     layout: Layout = EMPTY_LAYOUT
     successors: Mapping[NodeId, NodeId] = field(default_factory=dict)
-    """For each node of the arrangement before its counterpart, where the graphs are alike. It
+    """The counterpart of each node of the arrangement before, where the graphs are alike. It
     stands in the same place, unless a box needed more room."""
     most: int = MOST_BOXES
     """How many boxes its first view may have."""

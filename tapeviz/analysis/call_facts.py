@@ -88,7 +88,7 @@ class CallFacts(KeepsAnswers):
 
     @cached_property
     def returned(self) -> Mapping[OpId, Step]:
-        """For each op that was differentiated the step.
+        """The step of each op that was differentiated.
 
         A replayed one before TensorFlow's own, which gives None also for inputs that the tape
         did not follow.
@@ -119,7 +119,7 @@ class CallFacts(KeepsAnswers):
 
     @cached_property
     def feeding(self) -> Feeding:
-        """For each tensor the steps that gave it a gradient."""
+        """The steps that gave each tensor a gradient."""
         return Feeding(self.trace, self.steps)
 
     @cached_property

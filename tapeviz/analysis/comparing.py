@@ -108,7 +108,7 @@ def _matters(op: Op) -> bool:
 def _paired_ops(
     old: Trace, first: Sequence[Op], new: Trace, second: Sequence[Op]
 ) -> list[tuple[Op, Op]]:
-    """By line and type, then by type and shape, then by type, all in order; what was moved
+    """Pair ops by line and type, then by type and shape, then by type, all in order; what was moved
     elsewhere by its line."""
     keys = [(_by_line(old), _by_line(new)), (_by_shape(old), _by_shape(new)), (_by_type, _by_type)]
     pairs = pair_in_order(first, second, keys)

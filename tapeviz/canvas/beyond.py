@@ -84,7 +84,7 @@ class Beyond:
 
 
 def beyond(prepared: Prepared, camera: Camera) -> dict[Side, Sequence[int]]:
-    """For each side the indices of the boxes whose middle lies beyond it; a box in a corner counts
+    """The indices of the boxes whose middle lies beyond each side; a box in a corner counts
     for the side that it is farther beyond."""
     sight = camera.sight
     left, top, right, bottom = prepared.rects.T

@@ -14,9 +14,9 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from ..errors import TapevizError, go_on, unless
 
 _PAUSES, _LONG = 3, 1.0
-"""So many times as long as optional work took passes before the next of its kind;"""
+"""The pause before the next optional work of a kind, as a multiple of what the last took;"""
 _LONG_PAUSES = 30
-"""so many times if it took more than ``_LONG`` seconds: what is asked for meanwhile has to wait."""
+"""the same if that took more than ``_LONG`` seconds: what is asked for meanwhile has to wait."""
 _IN_TURN = frozenset(("diagnose", "arrange", "walk"))
 """Kinds that only compute in Python: two at a time would each take twice as long, and more. Each
 waits for those that began before it, unless nobody waits for these any more."""

@@ -36,7 +36,7 @@ MOST_SPANS = 30
 
 
 def groups_in(arranged: ArrangedGraph) -> Mapping[NodeId, NodeId]:
-    """For each node that is folded away the group that stands for it."""
+    """The group that stands for each node that is folded away."""
     nodes = arranged.graph.nodes(data="node")
     return {member: name for name, node in nodes for member in node.members}
 
@@ -283,7 +283,7 @@ class Links:
 
 
 def carry_lines(ran: str, now: str) -> dict[int, int]:
-    """For each line (from 1) of the text that ran its line in the text of now, where unchanged."""
+    """The present line of each line (from 1) of the text that ran, where unchanged."""
     if ran == now:
         count = ran.count("\n") + 1
         return {line: line for line in range(1, count + 1)}

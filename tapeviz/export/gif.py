@@ -82,7 +82,7 @@ def _channels(colours: Pixels) -> NDArray[np.int64]:
 
 
 def _indices(image: Pixels, colours: Pixels) -> NDArray[np.uint8]:
-    """For each pixel the index of the nearest colour of the table."""
+    """The index of the nearest colour of the table, for each pixel."""
     found, inverse = np.unique(image.ravel(), return_inverse=True)
     known = _channels(colours)
     nearest = np.empty(len(found), np.uint8)

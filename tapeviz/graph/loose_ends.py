@@ -28,7 +28,7 @@ def loose_ends(
         elif isinstance(part, Op) and part.id in trace.writes and is_assign(trace, part):
             waiting.append(place)
     taken: dict[int, int] = {}
-    """For nodes that lost a reader: the number of edges that are left."""
+    """The number of edges that are left to nodes that lost a reader."""
     sources = graph.edges.sources
     dropped: set[int] = set()
     while waiting:

@@ -89,7 +89,7 @@ class Nodes:
         self._writes = WriteWords(index.trace, self._variables)
         self._data_ends = frozenset(selection.data.values())
         self._first: dict[VariableId, int] = {}
-        """For each variable the first version shown; primes are counted from it."""
+        """The first version shown of each variable; primes are counted from it."""
         self._raised = op_that_raised(index.trace)
         self._lines: dict[SiteId, tuple[int, ...]] = {}
         self._words: dict[Hashable, tuple[str, str]] = {}

@@ -146,7 +146,7 @@ class OpGraph:
 
     @cached_property
     def kinds(self) -> NDArray[np.int64]:
-        """For each node a number, the same for those that may be counterparts in the turns of a
+        """A number for each node, the same for those that may be counterparts in the turns of a
         loop: ops of one type and place, variables, and constants."""
         codes: dict[Hashable, int] = {}
         numbers = [

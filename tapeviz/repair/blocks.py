@@ -305,7 +305,7 @@ def _may_bind_unseen(tree: ast.Module) -> bool:
 
 
 def _reads_of_functions(text: str) -> dict[str, frozenset[str]]:
-    """For each function of the module the globals that it, and functions in it, read."""
+    """The globals that each function of the module, with the functions in it, reads."""
     module = module_symbols(text)
     if module is None:
         return {}

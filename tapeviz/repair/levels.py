@@ -68,7 +68,7 @@ class _Walk:
     at: int = 0
     blocks: list[_Block] = field(default_factory=list)
     latest: list[str] = field(default_factory=list)
-    """For each open block the keyword of its last statement so far."""
+    """The keyword of the last statement so far, for each open block."""
     columns: list[int] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
 

@@ -70,7 +70,7 @@ def read_statements(lines: tuple[str, ...]) -> tuple[PastedStatement, ...]:
 
 
 def statement_starts(lines: tuple[str, ...], wanted: Sequence[int]) -> list[int]:
-    """Those of ``wanted`` lines that are not the inside of a statement."""
+    """The lines among ``wanted`` that are not the inside of a statement."""
     if not wanted:
         return []
     starts = {statement.first for statement in read_statements(lines)}

@@ -30,7 +30,7 @@ def tokens(text: str) -> Iterator[tuple[object, str]]:
 
 
 def coloured_lines(text: str) -> list[list[tuple[str, str]]]:
-    """For each line its pieces, (role, text); the role ``""`` is plain text."""
+    """The pieces of each line, (role, text); the role ``""`` is plain text."""
     lines: list[list[tuple[str, str]]] = [[]]
     for token, value in tokens(text):
         role = role_of(token)

@@ -28,7 +28,7 @@ Array = NDArray[Any]
 
 
 class Stats(msgspec.Struct, frozen=True, gc=False):
-    """Over the finite elements, in float64; ``None`` where there is none.
+    """Statistics over the finite elements, in float64; ``None`` where there is none.
 
     Of a large tensor of finite elements the recorder makes the norm alone: min, max and mean are
     ``None``, until somebody looks at it (:attr:`has_range`).
@@ -305,7 +305,7 @@ class Trace(_Referable):
     names: Mapping[TensorId, tuple[str, ...]] = field(default_factory=dict)
     """Python names of a tensor or a variable's handle, in the order in which they were bound."""
     variable_names: Mapping[VariableId, str] = field(default_factory=dict)
-    """For each variable, the one of its names that says most."""
+    """The name of each variable that says most."""
     fetched: Mapping[TensorId, TensorId] = field(default_factory=dict)
     """Symbolic tensor → the value that a session computed for it, last, or that a compiled function
     gave for it, first."""

@@ -44,7 +44,7 @@ TRAITS: Mapping[str, str] = MappingProxyType(
         "discrete": "draws whole numbers, of which each has a probability",
     }
 )
-"""For each trait what an op of it does."""
+"""The meaning of each trait."""
 
 _ROWS = """
 Abs                                  clips
@@ -263,7 +263,7 @@ ZerosLike                            form
 OP_KINDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {name: frozenset(traits) for name, *traits in map(str.split, _ROWS.strip().splitlines())}
 )
-"""For each op type its traits."""
+"""The traits of each op type."""
 
 
 def ops_with(*traits: str) -> frozenset[str]:

@@ -163,7 +163,7 @@ class DataFlow:
 
     @cached_property
     def _ref_assigns(self) -> Mapping[TensorId, Sequence[Op]]:
-        """For each TF1 ref variable, which a graph names by a tensor, the ops that write to it."""
+        """The ops that write to each TF1 ref variable, which a graph names by a tensor."""
         found: dict[TensorId, list[Op]] = {}
         for op in self.trace.ops.values():
             if op.type in REF_ASSIGNS and op.inputs:
@@ -228,7 +228,7 @@ class DataFlow:
 
     @cached_property
     def gave(self) -> Mapping[Position, tuple[Call, Operand]]:
-        """For each gradient that a call gave, the call and the source that it belongs to."""
+        """The call and the source of each gradient that a call gave."""
         return {
             result: (call, source)
             for call in self.trace.calls
@@ -253,7 +253,7 @@ class DataFlow:
 
     @cached_property
     def takers(self) -> Mapping[TensorId, Sequence[Op]]:
-        """For each tensor, or handle of a variable, the ops that took it, in their order."""
+        """The ops that took each tensor, or handle of a variable, in their order."""
         found: dict[TensorId, list[Op]] = {}
         for op in self.trace.ops.values():
             for tensor in dict.fromkeys(op.inputs):
@@ -275,7 +275,7 @@ class DataFlow:
 
     @cached_property
     def bound(self) -> Mapping[str, Sequence[tuple[int, TensorId, int]]]:
-        """For each name, with its key, what it was given: when, which tensor, on which line.
+        """The values that each name, with its key, was given: when, which tensor, on which line.
 
         What it meant when it was asked for counts, too (on line 0): ``layer.w`` was given its
         variable under the name of ``self.w``.

@@ -10,8 +10,8 @@ from ...trace.model import Op, Step, TensorId, Trace
 
 
 class Feeding:
-    """Who gave a tensor a gradient. A long pass has as many shares as ops, of which few are asked
-    for."""
+    """The shares of each tensor's gradient, and the steps that gave them. A long pass has as many
+    shares as ops, of which few are asked for."""
 
     def __init__(self, trace: Trace, steps: Sequence[Step]) -> None:
         self._trace = trace
@@ -32,7 +32,7 @@ class Feeding:
         self._shares = NumberPairs(tensors, shares)
 
     def tensors(self) -> Iterator[TensorId]:
-        """Those that got a gradient, each once, by their ids."""
+        """The tensors that got a gradient, each once, by their ids."""
         return map(TensorId, self._shares.distinct())
 
     def of(self, tensor: TensorId) -> list[tuple[Step, Op, TensorId]]:

@@ -15,7 +15,7 @@ _INDICES = {
     "StridedSlice": (1, 2),
     "Slice": (1, 2),
 }
-"""For each op type that picks elements the places of its indices among its inputs (2.15-2.21)."""
+"""The places of the indices among the inputs of each op type that picks elements (2.15-2.21)."""
 _MOST = 1_000
 
 

@@ -21,7 +21,7 @@ class TurnValues:
 
 
 def turn_values(trace: Trace, turn: int) -> Iterator[TurnValues]:
-    """That turn of each compiled loop that has it, as far as its values are known."""
+    """The turn of each compiled loop that has it, as far as its values are known."""
     for loop in trace.loops.values():
         op = trace.ops[loop.op]
         if op.within is None or loop.count is None or not loop.turns:

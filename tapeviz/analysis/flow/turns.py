@@ -100,7 +100,7 @@ def share_parts(trace: Trace, diagnosed: CallDiagnosis) -> Mapping[TensorId, tup
 
 
 def _next_same(keys: Sequence[int]) -> list[int]:
-    """For each row the next one like it; past the end if there is none."""
+    """The next row like each row; past the end if there is none."""
     onward = [len(keys)] * len(keys)
     last: dict[int, int] = {}
     for row in range(len(keys) - 1, -1, -1):

@@ -94,7 +94,7 @@ class _Values(ValuesView[float | None]):
 
 
 def gradients_of(call: Call, rows: Sequence[WalkStep]) -> Mapping[TensorId, TensorId]:
-    """For each tensor the gradient that reached it: the last share, a sum, or the call's result."""
+    """The gradient that reached each tensor: the last share, a sum, or the call's result."""
     tensors, gradients = array("q"), array("q")
 
     def add(tensor: TensorId | None, gradient: TensorId | None) -> None:

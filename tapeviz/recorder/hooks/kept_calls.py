@@ -116,7 +116,8 @@ class KeptCalls:
         self.timeline: dict[int, KeptCall] = {}
         """By sequence number; what is missing was forgotten."""
         self.states: dict[int, list[tuple[int, Any]]] = {}
-        """For each handle its variable's state before calls: ``(sequence, array)``, in order."""
+        """The states of each variable before calls, by its handle: ``(sequence, array)``, in
+        order."""
         self.written: set[int] = set()
         self._budget = budget
         self._traced: dict[Any, _Traced] = {}

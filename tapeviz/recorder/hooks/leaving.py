@@ -94,7 +94,8 @@ def _leaving(recording: RecordingContext, take: Callable[..., Any], how: str) ->
 
 
 def _taker(frame: FrameType | None, how: str) -> tuple[FrameType | None, str]:
-    """Who took the value, and how: past a variable's methods, which ask its tensor in turn."""
+    """The frame that took the value, and how: past a variable's methods, which ask its tensor in
+    turn."""
     while frame is not None and frame.f_code.co_name in _RELAYS:
         name = frame.f_globals.get("__name__", "")
         if not (is_ours(name) or name.startswith(("tensorflow.", "keras.", "tf_keras."))):

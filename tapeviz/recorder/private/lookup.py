@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 MISSING: dict[str, str] = {}
-"""For each name that this TensorFlow lacks (``module:name`` or ``module``) what is lost by it."""
+"""The names that this TensorFlow lacks (``module:name`` or ``module``), with what is lost."""
 
 
 class Absent:

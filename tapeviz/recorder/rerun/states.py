@@ -117,7 +117,7 @@ class RerunVariables:
         return tf.TensorShape(None).as_proto()
 
     def _starts(self, call: KeptCall) -> dict[int, int]:
-        """For each handle that matters: the sequence number of the state to start from."""
+        """The sequence number of the state to start from, for each handle that matters."""
         starts: dict[int, int] = {}
         waiting = [(variable.id, call.sequence) for variable in _variables(call)]
         while waiting:

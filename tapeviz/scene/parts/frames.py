@@ -67,7 +67,7 @@ def _run_tooltip(frame: Frame, trace: Trace) -> str:
 
 
 def _carried(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[tuple[str, Point]]]:
-    """For each frame the words for the values that go from turn to turn, beside the wires that run
+    """The words of each frame for the values that go from turn to turn, beside the wires that run
     back, where they cover no box. Wires that run back side by side share their words."""
     found: dict[str, list[tuple[str, Point]]] = {}
     for frame, wires in _wires_back(graph, layout).items():
@@ -88,7 +88,7 @@ def _carried(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[tuple[str
 def _wires_back(
     graph: nx.MultiDiGraph, layout: Layout
 ) -> dict[str, list[tuple[str, float, float, float]]]:
-    """For each frame the values that go from turn to turn: name, x, top and bottom of the upright
+    """The values of each frame that go from turn to turn: name, x, top and bottom of the upright
     part of the wire, from left to right."""
     found: dict[str, list[tuple[str, float, float, float]]] = {}
     named: set[str] = set()

@@ -74,7 +74,7 @@ class Bodies:
                 )
 
     def calls(self) -> Mapping[int, tuple[int, int]]:
-        """For each gradient call that was traced its graph, and how often that was called."""
+        """The graph of each gradient call that was traced, and how often it was called."""
         ran: dict[int, int] = {}
         for top, count in self._counts.items():
             for number in self.graphs.within(top):

@@ -34,7 +34,7 @@ class Functions:
         self.copies: dict[TensorId, TensorId] = {}
         """Tensors that have the value of another one, which they do not go by."""
         self.traced_when: dict[int, int] = {}
-        """For each graph the position in the order of events at which its tracing was complete."""
+        """The position in the order of events at which the tracing of each graph was complete."""
         self.loops: dict[OpId, Loop] = {}
         self.conditionals: dict[OpId, Conditional] = {}
         self.predicates: dict[OpId, tuple[TensorId, ...]] = {}
@@ -121,7 +121,7 @@ class Functions:
             self._ops[op] = self._ops[op].having(derived=given)
 
     def values(self) -> dict[TensorId, TensorId]:
-        """For tensors of graphs the values that functions returned, and those of copies."""
+        """The values that functions returned for tensors of graphs, and those of copies."""
         returned = self._bodies.returned().items()
         return {TensorId(tensor): TensorId(value) for tensor, value in returned} | self.copies
 

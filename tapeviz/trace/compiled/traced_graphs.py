@@ -49,7 +49,7 @@ class TracedGraph:
 
     @cached_property
     def returned(self) -> dict[int, int]:
-        """For the output of each ``Identity`` its input."""
+        """The input of each ``Identity``, by its output."""
         return {
             event.outputs[0]: event.inputs[0]
             for event in self.events
