@@ -57,6 +57,11 @@ class Rect:
             and self.bottom >= other.bottom
         )
 
+    def meets(self, other: Rect) -> bool:
+        """Whether the rectangles have a part in common, more than their borders."""
+        across = self.left < other.right and other.left < self.right
+        return across and self.top < other.bottom and other.top < self.bottom
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:

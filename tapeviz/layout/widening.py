@@ -27,14 +27,14 @@ def widened(layout: Layout, widths: Mapping[str, float]) -> Layout | None:
     for name in widths:
         before, after = layout.rects[name], rects[name]
         near = replace(after, width=after.width + 2 * APART)
-        if any(_meet(near, rect) for other, rect in rects.items() if other != name):
+        if any(near.meets(rect) for other, rect in rects.items() if other != name):
             return None
         for frame in layout.frames.values():
-            if _meet(near, frame) and (frame.contains(before) != frame.contains(near)):
+            if near.meets(frame) and (frame.contains(before) != frame.contains(near)):
                 return None
         for key, points in layout.routes.items():
             if name not in key[:2] and any(
-                _meet(near, _around(*piece)) for piece in pairwise(points)
+                near.meets(_around(*piece)) for piece in pairwise(points)
             ):
                 return None
         left, right = min(left, after.left), max(right, after.right)
@@ -45,8 +45,3 @@ def widened(layout: Layout, widths: Mapping[str, float]) -> Layout | None:
 def _around(a: tuple[float, float], b: tuple[float, float]) -> Rect:
     """The rectangle around a piece of a route, which is horizontal, vertical or short."""
     return Rect.from_sides(min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1]))
-
-
-def _meet(rect: Rect, other: Rect) -> bool:
-    across = rect.left < other.right and other.left < rect.right
-    return across and rect.top < other.bottom and other.top < rect.bottom

@@ -423,10 +423,5 @@ def _story(scene: Scene) -> list[Rect]:
     return story
 
 
-def _meet(first: Rect, second: Rect) -> bool:
-    across = first.left < second.right and second.left < first.right
-    return across and first.top < second.bottom and second.top < first.bottom
-
-
 def _copy(text: str) -> None:
     QGuiApplication.clipboard().setText(text)

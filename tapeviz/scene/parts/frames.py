@@ -79,7 +79,7 @@ def _carried(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[tuple[str
             for left in (beside[0][1] - _BESIDE - width, beside[-1][1] + _BESIDE):
                 rect = Rect(left + width / 2, middle, width + _BESIDE, _BUTTON)
                 is_inside = layout.frames[frame].left < left < layout.frames[frame].right - width
-                if is_inside and not any(_meet(rect, box) for box in layout.rects.values()):
+                if is_inside and not any(rect.meets(box) for box in layout.rects.values()):
                     found.setdefault(frame, []).append((words, (left, middle)))
                     break
     return found
@@ -127,15 +127,6 @@ def _going_on(names: list[str]) -> str:
 
 def _holds(rect: Rect, x: float, y: float) -> bool:
     return rect.left < x < rect.right and rect.top < y < rect.bottom
-
-
-def _meet(words: Rect, box: Rect) -> bool:
-    return (
-        words.left < box.right
-        and box.left < words.right
-        and words.top < box.bottom
-        and box.top < words.bottom
-    )
 
 
 def _note(frame: Frame) -> str:
