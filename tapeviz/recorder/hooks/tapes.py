@@ -41,9 +41,6 @@ class TapeRegistry:
         self._recording.emit({"e": "tape", "id": number, **fields})
         return number
 
-    def is_known(self, tape: Any) -> bool:
-        return tape in self._numbers
-
 
 def install(recording: RecordingContext, installed: Installed, tapes: TapeRegistry) -> None:
     tape = private.GradientTape

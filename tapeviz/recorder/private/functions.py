@@ -37,11 +37,6 @@ def register(function: Any) -> None:
     context.context().add_function_def(function)
 
 
-def forget(name: str) -> None:
-    """Let the runtime drop a function."""
-    context.context().remove_function(name)
-
-
 def call(name: str, inputs: Sequence[Any], count: int) -> Sequence[Any]:
     """Call a function of the runtime with eager tensors; ``count``: of its outputs."""
     found: Sequence[Any] = context.context().call_function(name.encode(), list(inputs), count)

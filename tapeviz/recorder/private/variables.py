@@ -97,15 +97,6 @@ WRITES_OF_VARIABLES = frozenset(
 )
 
 
-def written(op_type: str, held: Any, value: Any) -> Any:
-    """The value of a variable after a write to ``held``; ``None`` if that is not known."""
-    if op_type == "AssignVariableOp":
-        return value
-    if op_type not in _WRITES:
-        return None
-    return held + value if op_type == "AssignAddVariableOp" else held - value
-
-
 def new_variable(variable: Any) -> tuple[Any, dict[str, Any], Any]:
     """The handle of a variable that was just made, what is known of it, and its initial value.
 

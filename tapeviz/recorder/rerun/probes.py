@@ -76,8 +76,6 @@ class Prober:
         """
         self._wanted = wanted
         self._takes_inputs = takes_inputs
-        self.made: list[str] = []
-        """Functions that the runtime knows because of this."""
 
     def probe(self, definition: Any) -> Probed:
         """The edited copy, which the runtime knows."""
@@ -169,7 +167,6 @@ class Prober:
         for probe, ref in found:
             function.add_output(ref, _dtype_at(probe, depth))
         function.register()
-        self.made.append(function.name)
         return function.name
 
 
