@@ -59,3 +59,5 @@ ELEMENTS_OF_CHECK = 12
 """Elements of a source that are moved one by one; a larger one is moved in random directions."""
 SECONDS_OF_CHECK = 0.7
 """Time for one source."""
+ERROR_LETTERS = 1_000_000
+"""Letters of an exception's message, and of its traceback: half of them from each end."""

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NoReturn
 
+from . import limits
 from .hooks.instrument import instrument
 from .installed import Installed, clean
 
@@ -295,12 +296,21 @@ def raised(error: BaseException, filename: str) -> Event:
     return {
         "e": "error",
         "type": type(error).__name__,
-        "message": words,
+        "message": _ends(words),
         "line": line,
-        "traceback": _printed(error, filename),
+        "traceback": _ends(_printed(error, filename)),
         "frames": lines,
         **_searched_folder(error),
     }
+
+
+def _ends(text: str) -> str:
+    """A text that nobody reads in full by its ends: of 100 MB each stage makes another copy."""
+    kept = limits.ERROR_LETTERS // 2
+    left_out = len(text) - 2 * kept
+    if left_out <= 0:
+        return text
+    return f"{text[:kept]}\n… {left_out:,} characters left out …\n{text[-kept:]}"
 
 
 def _searched_folder(error: BaseException) -> dict[str, str]:

@@ -366,6 +366,14 @@ def test_an_error_whose_words_end_the_program_is_told() -> None:
     assert program.raised(Leaving(), "snippet.py")["message"] == "<exception str() failed>"
 
 
+def test_of_an_error_of_many_letters_both_ends_are_told() -> None:
+    told = program.raised(ValueError("a" * 3_000_000 + "z"), "snippet.py")
+    assert max(len(told["message"]), len(told["traceback"])) < 1_000_100
+    assert told["message"].startswith("a")
+    assert told["traceback"].endswith("z\n")
+    assert "2,000,001 characters left out" in told["message"]
+
+
 GENERATED = """
 import os, sys
 @tf.function
