@@ -64,9 +64,7 @@ def test_json_says_where_a_long_list_was_cut() -> None:
         for source in site.sources
     )
     ids = site.calls * (many // len(site))
-    long = replace(
-        site, calls=ids, places=tuple(range(many)), series=lambda: series, shapes=(0,) * many
-    )
+    long = replace(site, calls=ids, places=tuple(range(many)), sources=series, shapes=(0,) * many)
     rounds = replace(diagnosis.rounds, sites=(long,))
     listed = report(trace, replace(diagnosis, calls=calls, rounds=rounds))["calls"]
     assert len(listed) == 70

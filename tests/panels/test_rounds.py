@@ -66,7 +66,7 @@ def nan_from(diagnosis: Diagnosis, number: int) -> Diagnosis:
     spoiled_series = SourceSeries(
         0, series.target, series.source, statuses, series.norms, series.values, series.rank
     )
-    sites = (replace(site, series=lambda: (spoiled_series, *site.sources[1:])),)
+    sites = (replace(site, sources=(spoiled_series, *site.sources[1:])),)
     return replace(diagnosis, calls=tuple(calls), rounds=replace(diagnosis.rounds, sites=sites))
 
 
