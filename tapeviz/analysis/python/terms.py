@@ -164,7 +164,7 @@ def _is_data(facts: CallFacts, edge: DataEdge) -> bool:
 
 
 def _is_level(facts: CallFacts, edge: DataEdge) -> bool:
-    """Whether what comes out jumps and is constant in between: of such an op, or a whole number."""
+    """Whether the op of an edge gives values that jump and are constant in between, or integers."""
     op = facts.trace.ops.get(edge.op) if edge.op is not None else None
     if edge.kind != "op" or op is None:
         return False

@@ -90,7 +90,7 @@ class _Tokens:
         self.call = call
         self.names = names
         self.lines = lines
-        """Those that bind the names to the positions, however they came there."""
+        """The lines that bind the names to the positions, however they came there."""
         self.functions: set[str] = set()
         while self._grow():
             pass
