@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import networkx as nx
 
@@ -72,11 +72,11 @@ def _carried(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[tuple[str
     found: dict[str, list[tuple[str, Point]]] = {}
     for frame, wires in _wires_back(graph, layout).items():
         for beside in _side_by_side(wires):
-            words = _going_on([name for name, *_ in beside])
-            low = min(low for _, _, low, _ in beside)
-            middle = (low + max(high for _, _, _, high in beside)) / 2
+            words = _going_on([wire.name for wire in beside])
+            top = min(wire.top for wire in beside)
+            middle = (top + max(wire.bottom for wire in beside)) / 2
             width = text_width(words, "sans", NOTE_SIZE)
-            for left in (beside[0][1] - _BESIDE - width, beside[-1][1] + _BESIDE):
+            for left in (beside[0].x - _BESIDE - width, beside[-1].x + _BESIDE):
                 rect = Rect(left + width / 2, middle, width + _BESIDE, _BUTTON)
                 is_inside = layout.frames[frame].left < left < layout.frames[frame].right - width
                 if is_inside and not any(rect.meets(box) for box in layout.rects.values()):
@@ -85,12 +85,18 @@ def _carried(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[tuple[str
     return found
 
 
-def _wires_back(
-    graph: nx.MultiDiGraph, layout: Layout
-) -> dict[str, list[tuple[str, float, float, float]]]:
-    """The values of each frame that go from turn to turn: name, x, top and bottom of the upright
-    part of the wire, from left to right."""
-    found: dict[str, list[tuple[str, float, float, float]]] = {}
+class _WireBack(NamedTuple):
+    """The upright part of the wire of a value that goes from turn to turn."""
+
+    name: str
+    x: float
+    top: float
+    bottom: float
+
+
+def _wires_back(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[_WireBack]]:
+    """The wires of each frame whose values go from turn to turn, from left to right."""
+    found: dict[str, list[_WireBack]] = {}
     named: set[str] = set()
     for source, target, key, edge in graph.edges(keys=True, data="edge"):
         points = layout.routes.get((source, target, key), ())
@@ -102,19 +108,18 @@ def _wires_back(
         if x == other and around:
             named.add(source)
             frame = min(around, key=lambda path: layout.frames[path].width)
-            found.setdefault(frame, []).append((name, x, min(low, high), max(low, high)))
-    return {frame: sorted(wires, key=lambda wire: wire[1]) for frame, wires in found.items()}
+            wire = _WireBack(name, x, min(low, high), max(low, high))
+            found.setdefault(frame, []).append(wire)
+    return {frame: sorted(wires, key=lambda wire: wire.x) for frame, wires in found.items()}
 
 
-def _side_by_side(
-    wires: list[tuple[str, float, float, float]],
-) -> list[list[tuple[str, float, float, float]]]:
-    """Wires from left to right in groups without room for words in between."""
-    groups: list[list[tuple[str, float, float, float]]] = []
+def _side_by_side(wires: list[_WireBack]) -> list[list[_WireBack]]:
+    """Group wires, which come from left to right, that have no room for words in between."""
+    groups: list[list[_WireBack]] = []
     for wire in wires:
-        _, x, top, bottom = wire
         before = groups[-1][-1] if groups else None
-        if before and x - before[1] < _BUTTON and top < before[3] and before[2] < bottom:
+        is_level = before and wire.top < before.bottom and before.top < wire.bottom
+        if before and is_level and wire.x - before.x < _BUTTON:
             groups[-1].append(wire)
         else:
             groups.append([wire])
