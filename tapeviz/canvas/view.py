@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
 from PySide6.QtCore import (
     QEasingCurve,
@@ -28,7 +28,6 @@ from PySide6.QtGui import (
     QNativeGestureEvent,
     QPainter,
     QPaintEvent,
-    QPen,
     QResizeEvent,
     QWheelEvent,
 )
@@ -40,6 +39,8 @@ from ..scene.parts.boxes import minus_rect, plus_rect
 from ..scene.parts.frames import button_at
 from ..scene.theme import Theme
 from .camera import COMFORT, Camera
+from .framing import WHOLE, Anchored, FirstView
+from .hints import paint_focus, paint_lit, paint_minus
 from .item import SceneItem
 from .prepared import Prepared
 from .tips import show_tip
@@ -56,21 +57,6 @@ BY_KEY = (
     Qt.FocusReason.ShortcutFocusReason,
 )
 """Reasons of a keyboard focus that is shown by a frame."""
-
-
-class _Near(NamedTuple):
-    """A view that stays as it is in a widget of another size or place in its window.
-
-    ``point``: of the scene, which stays ``at`` this pixel of the window; ``camera``: the view
-    before it is moved for the ``story`` within ``bounds``, see `Camera.keeping`.
-    """
-
-    camera: Camera
-    story: Sequence[Rect]
-    least: float
-    bounds: Rect
-    point: Point
-    at: QPoint
 
 
 class GraphView(QGraphicsView):
@@ -122,14 +108,9 @@ class GraphView(QGraphicsView):
         self.has_glides = True
         self.can_fold: Callable[[str], bool] = lambda node: False
         """Whether a node stands in an open group: it shows a − under the pointer."""
-        self.follows_fit = True
-        """A resize restores the first view: the user has not moved the camera."""
-        self._follows_story = True
+        self._framing: FirstView | Anchored | None = FirstView()
+        """Restored by a resize; None: the user moved the camera."""
         self._shows_focus = False
-        self._story: Sequence[Rect] = ()
-        self._least = 0.0
-        self._near: _Near | None = None
-        self._near_shown: Camera | None = None
 
     # Camera
 
@@ -148,7 +129,7 @@ class GraphView(QGraphicsView):
     def move_camera(self, camera: Camera) -> None:
         """A move by the user: a glide under way ends."""
         self._glide.stop()
-        self.follows_fit = False
+        self._framing = None
         self.set_camera(camera)
 
     def glide_to(self, camera: Camera) -> None:
@@ -175,15 +156,13 @@ class GraphView(QGraphicsView):
 
     def fit(self, glides: bool = True) -> None:
         """Show all of the graph, as the user asked."""
-        self._story, self._least = (), 0.0
-        self._follows_story = False
-        self._begin(glides)
+        self._framing = WHOLE
+        self.restore(glides)
 
     def begin_at(self, story: Sequence[Rect], least: float) -> None:
         """Show the first view, see `Camera.beginning_at`."""
-        self._story, self._least = story, least
-        self._follows_story = True
-        self._begin(glides=False)
+        self._framing = FirstView(story, least)
+        self.restore()
 
     def stay_near(
         self, before: Point, after: Point, story: Sequence[Rect], least: float, bounds: Rect
@@ -193,37 +172,30 @@ class GraphView(QGraphicsView):
         x, y = self.camera.to_screen(before)
         at = self.viewport().mapTo(self.window(), QPoint(round(x), round(y)))
         camera = self.camera.carried(before, after)
-        self._near = _Near(camera, story, least, bounds, after, at)
-        self._glide.stop()
-        self.follows_fit = False
-        self._restore_near()
+        self._framing = Anchored(camera, after, at, story, least, bounds)
+        self.restore()
 
-    def _restore_near(self) -> None:
-        near = self._near
-        if near is None:
-            return
-        now = self.viewport().mapFrom(self.window(), near.at)
-        camera = near.camera.resized(self.camera.width, self.camera.height)
-        x, y = camera.to_screen(near.point)
-        camera = camera.panned(now.x() - x, now.y() - y)
-        self._near_shown = camera.keeping(near.story, near.least, near.bounds, near.point)
-        self.set_camera(self._near_shown)
+    @property
+    def follows_fit(self) -> bool:
+        """Whether a resize restores the first view, or all of the graph: the user has not moved the
+        camera."""
+        return isinstance(self._framing, FirstView)
 
     @property
     def is_at_first_view(self) -> bool:
         """Whether the user has neither moved the camera nor asked for all of the graph."""
-        return self.follows_fit and self._follows_story
+        return self.follows_fit and self._framing is not WHOLE
 
-    def refit(self) -> None:
-        """Restore the first view in a widget of another size, unless the user moved the camera."""
-        if self.follows_fit:
-            self._begin(glides=False)
-
-    def _begin(self, glides: bool) -> None:
-        self.follows_fit = True
-        bounds = self.prepared.scene.bounds
-        boxes = self.prepared.rects
-        camera = self.camera.beginning_at(self._story, self._least, bounds, boxes)
+    def restore(self, glides: bool = False) -> None:
+        """Show what the view was told to show, unless the user moved the camera since."""
+        framing, now = self._framing, self.camera
+        if framing is None:
+            return
+        if isinstance(framing, Anchored):
+            at = self.viewport().mapFrom(self.window(), framing.at)
+            camera = framing.shown(now.width, now.height, at)
+        else:
+            camera = framing.shown(now, self.prepared.scene.bounds, self.prepared.rects)
         if glides:
             self.glide_to(camera)
         else:
@@ -236,11 +208,9 @@ class GraphView(QGraphicsView):
     def reveal(self, nodes: frozenset[str]) -> None:
         """Glide to some nodes, at a scale that can be read, with a margin."""
         bounds = self.prepared.bounds_of(nodes)
-        if bounds is None:
-            return
-        self.follows_fit = False
-        around = Rect(bounds.x, bounds.y, bounds.width + 160, bounds.height + 120)
-        self.glide_to(self.camera.fitted(around, most=1.4))
+        if bounds is not None:
+            around = Rect(bounds.x, bounds.y, bounds.width + 160, bounds.height + 120)
+            self._leave_for(self.camera.fitted(around, most=1.4))
 
     def bring_into_sight(self, nodes: frozenset[str], least: float) -> None:
         """Glide to some nodes no farther than needed, at the present scale; if that is below
@@ -248,34 +218,30 @@ class GraphView(QGraphicsView):
         bounds = self.prepared.bounds_of(nodes)
         if bounds is None:
             return
-        self.follows_fit = False
         at, camera = (bounds.x, bounds.y), self.camera
         if camera.scale < least:
             camera = camera.zoomed(COMFORT / camera.scale, camera.to_screen(at))
         around = Rect(bounds.x, bounds.y, bounds.width + 40, bounds.height + 40)
-        self.glide_to(camera.holding(around, least, at))
+        self._leave_for(camera.holding(around, least, at))
 
     def keep_in_sight(self, nodes: frozenset[str]) -> None:
         """Glide to some nodes, if the middle of them is out of sight."""
         bounds = self.prepared.bounds_of(nodes)
-        if bounds is None:
-            return
-        sight = self.camera.sight
-        is_seen = sight.left < bounds.x < sight.right and sight.top < bounds.y < sight.bottom
-        if not is_seen:
-            self.follows_fit = False
-            camera = self.camera
-            self.glide_to(Camera(bounds.x, bounds.y, camera.scale, camera.width, camera.height))
+        if bounds is not None:
+            sight = self.camera.sight
+            if not (sight.left < bounds.x < sight.right and sight.top < bounds.y < sight.bottom):
+                self._leave_for(replace(self.camera, x=bounds.x, y=bounds.y))
+
+    def _leave_for(self, camera: Camera) -> None:
+        self._framing = None
+        self.glide_to(camera)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         size = self.viewport().size()
         self.setSceneRect(0, 0, size.width(), size.height())
-        was_near = self.camera == self._near_shown
         self.set_camera(self.camera.resized(size.width(), size.height()))
-        self.refit()
-        if was_near:
-            self._restore_near()
+        self.restore()
 
     def sizeHint(self) -> QSize:
         return QSize(640, 480)
@@ -296,10 +262,7 @@ class GraphView(QGraphicsView):
         super().paintEvent(event)
         if self._shows_focus:
             painter = QPainter(self.viewport())
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(QColor(self._theme.accent), 1.5))
-            frame = QRectF(self.viewport().rect()).adjusted(1, 1, -1, -1)
-            painter.drawRoundedRect(frame, 5, 5)
+            paint_focus(painter, self.viewport().rect(), self._theme)
             painter.end()
 
     # Mouse
@@ -426,30 +389,14 @@ class GraphView(QGraphicsView):
     def drawForeground(self, painter: QPainter, rect: QRectF | QRect) -> None:
         super().drawForeground(painter, rect)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(self._theme.accent), 2))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        scale = self.camera.scale
+        prepared, camera = self.prepared, self.camera
         for node in self._lit:
-            if node in self.prepared.indices:
-                box = self.prepared.scene.boxes[self.prepared.indices[node]]
-                inner, out = box.rect, 1.0 if box.ring else 4.0  # clear of the words of a ring
-                x, y = self.camera.to_screen((inner.left, inner.top))
-                frame = QRectF(x, y, inner.width * scale, inner.height * scale)
-                painter.drawRoundedRect(frame.adjusted(-out, -out, out, out), 9, 9)
-        if self._hovered in self.prepared.indices and self.can_fold(self._hovered):
-            self._draw_minus(painter)
-
-    def _draw_minus(self, painter: QPainter) -> None:
-        box = self.prepared.scene.boxes[self.prepared.indices[self._hovered]]
-        rect, scale = minus_rect(box), self.camera.scale
-        middle = QPointF(*self.camera.to_screen((rect.x, rect.y)))
-        radius = rect.width / 2 * scale
-        painter.setPen(QPen(QColor(self._theme.group_stroke), 1.2))
-        painter.setBrush(QColor(self._theme.panel))
-        painter.drawEllipse(middle, radius, radius)
-        reach = QPointF(0.55 * radius, 0)
-        painter.setPen(QPen(QColor(self._theme.text), 1.6))
-        painter.drawLine(middle - reach, middle + reach)
+            if node in prepared.indices:
+                box = prepared.scene.boxes[prepared.indices[node]]
+                paint_lit(painter, box, camera, self._theme)
+        if self._hovered in prepared.indices and self.can_fold(self._hovered):
+            box = prepared.scene.boxes[prepared.indices[self._hovered]]
+            paint_minus(painter, minus_rect(box), camera, self._theme)
 
     # Keys
 

@@ -247,9 +247,8 @@ class GraphPanel(Panel):
         if is_near and self.minimap.isVisibleTo(self.view):
             self._place_minimap(is_anew=True)
         is_growing = self.document.is_running and had_boxes
-        if is_new and self.document.comparing.both is not None:
-            self.view.follows_fit = True
-        if is_new and (self.view.follows_fit or not is_growing):
+        is_compared = self.document.comparing.both is not None
+        if is_new and (is_compared or self.view.follows_fit or not is_growing):
             self.view.begin_at((), LEGIBLE)
             self._awaits_story = True
             self.settling.start()

@@ -1,0 +1,52 @@
+"""Views of the graph that are shown again when the widget gets another size or place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint
+
+from ..layout.model import Point, Rect
+from .camera import Camera
+
+
+@dataclass(frozen=True)
+class FirstView:
+    """All of the graph, or the parts of it to begin at, see `Camera.beginning_at`."""
+
+    story: Sequence[Rect] = ()
+    least: float = 0.0
+
+    def shown(self, camera: Camera, bounds: Rect, boxes: NDArray[np.float64]) -> Camera:
+        """The view in the viewport of ``camera``, of a scene with these bounds and boxes."""
+        return camera.beginning_at(self.story, self.least, bounds, boxes)
+
+
+WHOLE = FirstView()
+"""All of the graph, as the user asked."""
+
+
+@dataclass(frozen=True)
+class Anchored:
+    """A view that stays as it is: ``point`` of the scene stands at the pixel ``at`` of the window.
+
+    ``camera``: the view before it is moved for the ``story`` within ``bounds``, see
+    `Camera.keeping`.
+    """
+
+    camera: Camera
+    point: Point
+    at: QPoint
+    story: Sequence[Rect]
+    least: float
+    bounds: Rect
+
+    def shown(self, width: float, height: float, at: QPoint) -> Camera:
+        """The view in a viewport of this size (px); ``at``: the pixel in the viewport."""
+        camera = self.camera.resized(width, height)
+        x, y = camera.to_screen(self.point)
+        camera = camera.panned(at.x() - x, at.y() - y)
+        return camera.keeping(self.story, self.least, self.bounds, self.point)
