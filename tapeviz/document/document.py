@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, WalkStep
+from ..analysis.model import CallDiagnosis, Cause, Diagnosis, WalkStep
 from ..analysis.rounds.call_sites import CallSite
 from ..errors import TapevizError
 from ..graph.model import NodeId
@@ -24,10 +23,11 @@ from ..trace.model import EMPTY_TRACE, CallId, StackFrame, TensorId, Trace
 from ..view import DEFAULT_VIEW, View
 from .background import Background, failure_words
 from .comparing import Comparing
+from .diagnosing import MANY_ASKED, Diagnosing
 from .folding import Folding
 from .insides import Insides, Opened
 from .jobs import Jobs
-from .mending import Mending, with_fixes_of
+from .mending import Mending
 from .parts import LinePart, lines_alone, names_from_above
 from .picturing import Picturing
 from .pipeline import ArrangedGraph, Opener, Pipeline, Stages
@@ -40,18 +40,6 @@ from .values import Values
 
 MOST_NAMES = 3
 """Names that the status line lists, at most."""
-_MANY_ASKED = 1_000
-"""More gradients than these take longer to diagnose than to draw: the picture comes first."""
-_LONG_PASS = 50_000
-"""Steps of a backward pass that is worked out after the picture: it takes a quarter of a second and
-more."""
-
-
-def _is_long(call: CallDiagnosis) -> bool:
-    """Whether a call has a long backward pass, of the run or computed after it."""
-    replay = call.call.replay
-    steps = len(call.call.steps) or (len(replay.steps) if replay is not None else 0)
-    return steps > _LONG_PASS
 
 
 class Document(QObject):
@@ -90,7 +78,8 @@ class Document(QObject):
         self.jobs = Jobs(self)
         self.runs = Runs(pipeline, self.background, self)
         self.mending = Mending(self.runs, stages, self.background, self)
-        self.mending.mended.connect(self._take_fixes)
+        self.diagnosing = Diagnosing(self)
+        self.mending.mended.connect(self.diagnosing.take_fixes)
         self.background.failed.connect(self._take_failure)
         self.background.busy_changed.connect(self.progress_changed)
         self.runs.started.connect(self.run_started)
@@ -108,7 +97,6 @@ class Document(QObject):
         self.part: LinePart | None = None
         """The lines that ran alone; None: the whole text ran."""
         self.trace: Trace = EMPTY_TRACE
-        self.diagnosis: Diagnosis = EMPTY_DIAGNOSIS
         self.view: View = DEFAULT_VIEW
         self.selection: Selection = NOTHING_SELECTED
         self._picturing = Picturing(self)
@@ -222,16 +210,15 @@ class Document(QObject):
             self._set_overlay(Overlay(show_bridge=self.view.overlay.show_bridge))
         self.trace_changed.emit()
         if trace is EMPTY_TRACE:
-            self.background.drop("diagnose", "walk")
-            self.diagnosis = EMPTY_DIAGNOSIS
+            self.diagnosing.clear()
             self._picturing.clear()
             self.diagnosis_changed.emit()
             self.step_changed.emit()
         else:
-            is_much = sum(len(call.sources) for call in trace.calls) > _MANY_ASKED
+            is_much = sum(len(call.sources) for call in trace.calls) > MANY_ASKED
             if is_much:
                 self._picturing.arrange()
-            self._diagnose(trace)
+            self.diagnosing.diagnose(trace)
             if not is_much:
                 self._picturing.arrange()
         self.selection_changed.emit()
@@ -239,9 +226,8 @@ class Document(QObject):
 
     def _forget_diagnosis(self) -> None:
         """Drop the cards, marks and steps of the run before at once; its graph stays, faded."""
-        self.background.drop("diagnose", "walk")
         self._set_overlay(replace(self.view.overlay, step=None))
-        self.diagnosis = EMPTY_DIAGNOSIS
+        self.diagnosing.clear()
         self._picturing.relink()
         self.hover(frozenset())  # a card that is deleted does not report that the pointer left it
         self.diagnosis_changed.emit()
@@ -251,8 +237,7 @@ class Document(QObject):
         """Show the trace of the same run with another call of a compiled function opened; nodes
         that are alike stay in place. ``unfolded``: paths of groups to open."""
         self.trace = opened.trace
-        self.diagnosis = with_fixes_of(self.diagnosis, opened.diagnosis)
-        self.background.drop("diagnose", "walk")
+        self.diagnosing.take_opened(opened.diagnosis)
         view = self.view
         self._set_view(
             replace(view, folded=view.folded - unfolded, unfolded=view.unfolded | unfolded)
@@ -276,49 +261,8 @@ class Document(QObject):
         ):
             signal.emit()
 
-    def _diagnose(self, trace: Trace) -> None:
-        if not self.is_running or self.background.is_due("diagnose"):  # as with pictures
-            self.background.drop("walk")
-            work = partial(self._diagnosed, trace, self.view.overlay.call)
-            self.background.submit("diagnose", work, self._take_diagnosis)
-
-    def _diagnosed(self, trace: Trace, call: int | None) -> Diagnosis:
-        """The diagnosis, with the backward pass of the call that is shown: panels ask for it."""
-        diagnosis = self.stages.diagnose(trace)
-        shown = diagnosis.call(None if call is None else CallId(call))
-        if shown is not None and not _is_long(shown):
-            shown.work_out()
-        diagnosis.compare_findings()
-        return diagnosis
-
-    def _take_diagnosis(self, diagnosis: Diagnosis) -> None:
-        """Show a diagnosis. A long backward pass comes after the picture: cards have no use for
-        it, and the picture shows where a gradient flows when it is known."""
-        call = self.view.overlay.call
-        shown = diagnosis.call(None if call is None else CallId(call))
-        if shown is None or not _is_long(shown):
-            self._take_walked(diagnosis)
-            return
-        self._keep_diagnosis(diagnosis.without_pass(shown))
-
-        def walk() -> Diagnosis:
-            shown.work_out()
-            return diagnosis
-
-        self.background.submit("walk", walk, self._take_walked)
-
-    def _take_walked(self, diagnosis: Diagnosis) -> None:
-        self._keep_diagnosis(diagnosis)
-        if not self.is_running and not self.is_loaded:
-            self.mending.try_fixes(self.trace, diagnosis)
-
-    def _take_fixes(self, before: Diagnosis, mended: Diagnosis) -> None:
-        if mended is not before:
-            is_same = before is self.diagnosis
-            self._keep_diagnosis(mended if is_same else with_fixes_of(mended, self.diagnosis))
-
-    def _keep_diagnosis(self, diagnosis: Diagnosis) -> None:
-        self.diagnosis = diagnosis
+    def show_diagnosis(self) -> None:
+        """Tell panels and picture of another diagnosis."""
         self._picturing.relink()
         self.diagnosis_changed.emit()
         self.step_changed.emit()
@@ -338,6 +282,10 @@ class Document(QObject):
             self.selection_changed.emit()
         elif self.links.node_of_tensor(self.selection.tensor) is None:
             self._select(Selection(line=self.selection.line, side=self.selection.side))
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        return self.diagnosing.diagnosis
 
     @property
     def arranged(self) -> ArrangedGraph:
@@ -511,7 +459,8 @@ class Document(QObject):
         self.mending.forget()
         self.comparing.leave()
         self.insides.give_up()
-        self.background.drop("arrange", "compose", "diagnose", "export", "fetch", "open", "walk")
+        self.diagnosing.give_up()
+        self.background.drop("arrange", "compose", "export", "fetch", "open")
         self._picturing.begin_anew()
 
     # Trouble

@@ -357,7 +357,7 @@ def test_the_shorter_work_comes_first(
     document.mending.tries_fixes = False
     run(qtbot, document)
     qtbot.waitUntil(lambda: not document.background.busy)
-    monkeypatch.setattr("tapeviz.document.document._MANY_ASKED", most)
+    monkeypatch.setattr("tapeviz.document.document.MANY_ASKED", most)
     stages, order = document.stages, list[str]()
 
     def noted(name: str, *inputs: Any) -> Any:
@@ -375,7 +375,7 @@ def test_the_shorter_work_comes_first(
 def test_a_long_backward_pass_is_worked_out_after_the_picture(
     qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tapeviz.document.document._is_long", lambda call: True)
+    monkeypatch.setattr("tapeviz.document.diagnosing._is_long", lambda call: True)
     shown: list[tuple[bool, bool, int]] = []
 
     def note() -> None:

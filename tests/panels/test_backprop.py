@@ -117,7 +117,7 @@ def test_a_hundred_thousand_steps_are_no_burden(qtbot: QtBot, panel: BackpropPan
     document = panel.document
     call = document.diagnosis.calls[0]
     steps = tuple(structs.replace(call.steps[n % 4], index=n) for n in range(100_000))
-    document._take_diagnosis(Diagnosis((with_steps(call, steps),)))
+    document.diagnosing.take(Diagnosis((with_steps(call, steps),)))
     panel.table.repaint()
     document.stepping.go_to(90_000)
     panel.table.repaint()
@@ -129,7 +129,7 @@ def test_the_calls_can_be_chosen(qtbot: QtBot, panel: BackpropPanel) -> None:
     call = panel.document.diagnosis.calls[0]
     asked = replace(call.call, id=7)  # type: ignore[arg-type]
     other = replace(with_steps(call, call.steps[:2]), call=asked)
-    panel.document._take_diagnosis(Diagnosis((call, other)))
+    panel.document.diagnosing.take(Diagnosis((call, other)))
     assert panel.calls.isVisibleTo(panel.header)
     panel.calls.setCurrentIndex(1)
     panel.calls.activated.emit(1)
@@ -139,7 +139,7 @@ def test_the_calls_can_be_chosen(qtbot: QtBot, panel: BackpropPanel) -> None:
 
 def test_no_step_is_said(qtbot: QtBot, panel: BackpropPanel) -> None:
     call = panel.document.diagnosis.calls[0]
-    panel.document._take_diagnosis(Diagnosis((with_steps(call, ()),)))
+    panel.document.diagnosing.take(Diagnosis((with_steps(call, ()),)))
     assert panel.empty.isVisible()
     assert "no backward step" in panel.empty.text()
     assert not panel.buttons["forward"].isEnabled()
@@ -201,7 +201,7 @@ def test_with_little_room_the_call_that_is_picked_can_be_read(
 ) -> None:
     header, call = panel.header, panel.document.diagnosis.calls[0]
     other = replace(call, call=replace(call.call, id=CallId(2), site=Site(SiteId(99), ())))
-    panel.document._take_diagnosis(Diagnosis((call, other)))
+    panel.document.diagnosing.take(Diagnosis((call, other)))
     header.resize(215, 30)
     qtbot.wait(20)
     assert panel.calls.isVisibleTo(header)
@@ -218,7 +218,7 @@ def test_turns_of_a_loop_are_a_row_each_and_open_on_demand(
     call = panel.document.diagnosis.calls[0]
     first, second = call.steps[:2]
     steps = (first, *(structs.replace(second, line=8 + n % 2) for n in range(40)), first)
-    panel.document._take_diagnosis(Diagnosis((with_steps(call, steps),)))
+    panel.document.diagnosing.take(Diagnosis((with_steps(call, steps),)))
 
     def ops() -> list[str]:
         return [row(panel, number)[0] for number in range(1, panel.model.rowCount() + 1)]
@@ -262,7 +262,7 @@ def test_of_many_cuts_only_those_that_are_shown_are_looked_at(
     stop = next(step for step in call.steps if step.kind == "stop")
     stops = tuple(structs.replace(stop, index=index, line=index % lines) for index in range(3_000))
     changed = replace(ran.diagnosis, calls=(with_steps(call, stops),))
-    monkeypatch.setattr(ran, "diagnosis", changed)
+    ran.diagnosing.diagnosis = changed
     ran.diagnosis_changed.emit()
     looked: list[int] = []
     rect = panel.table.visualRect

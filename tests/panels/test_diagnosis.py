@@ -43,7 +43,7 @@ def panel(qtbot: QtBot, ran: Document, light: Theme) -> DiagnosisPanel:
 
 
 def show(qtbot: QtBot, panel: DiagnosisPanel, diagnosis: Diagnosis) -> None:
-    panel.document.diagnosis = diagnosis
+    panel.document.diagnosing.diagnosis = diagnosis
     panel.document.diagnosis_changed.emit()
     qtbot.waitUntil(lambda: panel.is_settled)
     qtbot.wait(20)

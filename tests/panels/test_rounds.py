@@ -170,7 +170,7 @@ def test_the_round_where_it_begins_to_differ_is_one_click_away(
 ) -> None:
     panel = DiagnosisPanel(loop, light)
     qtbot.addWidget(panel)
-    loop._keep_diagnosis(nan_from(loop.diagnosis, 2))
+    loop.diagnosing.keep(nan_from(loop.diagnosis, 2))
     qtbot.waitUntil(lambda: panel.is_settled)
     card = next(card for card in panel.cards if isinstance(card, FindingCard))
     assert f"1 of {len(site_of(loop))} flow" in card.accessibleName()
@@ -214,7 +214,7 @@ def test_over_time_plots_what_the_rounds_gave(qtbot: QtBot, loop: Document, ligh
     assert drawn == pytest.approx(told)
     panel.by_round.round_picked.emit(1)
     assert loop.round == 1
-    loop._keep_diagnosis(nan_from(loop.diagnosis, 2))
+    loop.diagnosing.keep(nan_from(loop.diagnosis, 2))
     assert "NaN from round 2 on" in panel.words.text()
 
 

@@ -72,7 +72,7 @@ def test_of_many_marks_on_a_line_the_first_are_told(
     call = ran.diagnosis.calls[0]
     (cut,) = (finding for finding in call.findings if finding.cause is not None)
     findings = tuple(replace(cut, source=f"v{number}") for number in range(2_000))
-    ran._keep_diagnosis(replace(ran.diagnosis, calls=(replace(call, findings=findings),)))
+    ran.diagnosing.keep(replace(ran.diagnosis, calls=(replace(call, findings=findings),)))
     marks = marks_of(ran)
     assert len(marks) < 40
     assert "and 1,992 more" in [mark.tip for mark in marks]
@@ -166,7 +166,7 @@ def test_a_line_asked_for_is_gone_to(qtbot: QtBot, panel: SourcePanel) -> None:
 def test_only_a_cut_has_scissors(qtbot: QtBot, ran: Document) -> None:
     call = ran.diagnosis.calls[0]
     finding = replace(call.findings[0], status="nonfinite")
-    ran.diagnosis = replace(ran.diagnosis, calls=(replace(call, findings=(finding,)),))
+    ran.diagnosing.diagnosis = replace(ran.diagnosis, calls=(replace(call, findings=(finding,)),))
     marks = by_line(ran)
     assert marks[5] == ["NaN"]
     assert marks[8] == ["NaN"]

@@ -59,7 +59,7 @@ def test_a_diagnosis_is_shown_once_and_in_a_turn_of_its_own(
     shown: list[str] = []
     monkeypatch.setattr(panel, "_show_array", lambda array, words: shown.append(words))
     document = panel.document
-    document._keep_diagnosis(replace(document.diagnosis))
+    document.diagnosing.keep(replace(document.diagnosis))
     assert not shown
     qtbot.waitUntil(lambda: bool(shown))
     qtbot.wait(20)

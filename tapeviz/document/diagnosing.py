@@ -1,0 +1,103 @@
+"""Make the diagnosis of a document: of its trace, with the fixes that were tried later.
+
+Work is done in the background. A long backward pass comes after the picture, which cards do not
+need; panels ask for that of the call shown, so it is worked out with the diagnosis if it is short.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Diagnosis
+from ..trace.model import CallId, Trace
+from .mending import with_fixes_of
+
+if TYPE_CHECKING:
+    from .document import Document
+
+MANY_ASKED = 1_000
+"""More gradients than these take longer to diagnose than to draw: the picture comes first."""
+_LONG_PASS = 50_000
+"""Steps of a backward pass that is worked out after the picture: it takes a quarter of a second and
+more."""
+
+
+class Diagnosing:
+    """The one diagnosis of a document."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self.diagnosis: Diagnosis = EMPTY_DIAGNOSIS
+
+    def clear(self) -> None:
+        """Have no diagnosis: that of another run is not shown any longer."""
+        self.give_up()
+        self.diagnosis = EMPTY_DIAGNOSIS
+
+    def give_up(self) -> None:
+        """Cancel the work under way."""
+        self._document.background.drop("diagnose", "walk")
+
+    def diagnose(self, trace: Trace) -> None:
+        """Diagnose a trace. Of a run under way only if the diagnosis before is old enough."""
+        document = self._document
+        if not document.is_running or document.background.is_due("diagnose"):
+            document.background.drop("walk")
+            work = partial(self._diagnosed, trace, document.view.overlay.call)
+            document.background.submit("diagnose", work, self.take)
+
+    def _diagnosed(self, trace: Trace, call: int | None) -> Diagnosis:
+        diagnosis = self._document.stages.diagnose(trace)
+        shown = diagnosis.call(None if call is None else CallId(call))
+        if shown is not None and not _is_long(shown):
+            shown.work_out()
+        diagnosis.compare_findings()
+        return diagnosis
+
+    def take(self, diagnosis: Diagnosis) -> None:
+        """Show a diagnosis, and try fixes for what is wrong. While a long backward pass is worked
+        out, it is shown without that pass."""
+        call = self._document.view.overlay.call
+        shown = diagnosis.call(None if call is None else CallId(call))
+        if shown is None or not _is_long(shown):
+            self._take_walked(diagnosis)
+            return
+        self.keep(diagnosis.without_pass(shown))
+
+        def walk() -> Diagnosis:
+            shown.work_out()
+            return diagnosis
+
+        self._document.background.submit("walk", walk, self._take_walked)
+
+    def _take_walked(self, diagnosis: Diagnosis) -> None:
+        self.keep(diagnosis)
+        document = self._document
+        if not document.is_running and not document.is_loaded:
+            document.mending.try_fixes(document.trace, diagnosis)
+
+    def take_fixes(self, before: Diagnosis, mended: Diagnosis) -> None:
+        """Show the fixes that were tried for a diagnosis, or for one of the same run that another
+        has replaced since."""
+        if mended is not before:
+            is_same = before is self.diagnosis
+            self.keep(mended if is_same else with_fixes_of(mended, self.diagnosis))
+
+    def take_opened(self, diagnosis: Diagnosis) -> None:
+        """Take the diagnosis of the same run with more of it known; its fixes stay. The caller
+        tells the panels."""
+        self.give_up()
+        self.diagnosis = with_fixes_of(self.diagnosis, diagnosis)
+
+    def keep(self, diagnosis: Diagnosis) -> None:
+        """Show a diagnosis as it is."""
+        self.diagnosis = diagnosis
+        self._document.show_diagnosis()
+
+
+def _is_long(call: CallDiagnosis) -> bool:
+    """Whether a call has a long backward pass, of the run or computed after it."""
+    replay = call.call.replay
+    steps = len(call.call.steps) or (len(replay.steps) if replay is not None else 0)
+    return steps > _LONG_PASS
