@@ -167,7 +167,10 @@ class _Trials:
             second = list(distinct(edits_for(replace(case, cause=other)), source.text))[:_FEW]
             pairs = distinct(pairs_of(source.text, edits[:_FEW], second), source.text)
             edits[_FEW:_FEW] = [*list(pairs)[:_FEW], *second]
-        return edits
+        firsts: dict[str, Edit] = {}
+        for edit in edits:  # both cuts may give the same edit, and none may come after itself
+            firsts.setdefault(edit.new_text, edit)
+        return list(firsts.values())
 
     def _offer(self, goal: FixGoal, edit: Edit, depth: int) -> None:
         known = self._known.get(edit.new_text)
@@ -217,7 +220,7 @@ class _Trials:
         self._running.clear()
 
     def _judge(self, trial: _Trial, after: Outcome) -> None:
-        for goal, edit in trial.edits:
+        for goal, edit in tuple(trial.edits):  # one offered meanwhile for this text comes too late
             if goal.has_enough or goal.is_told(edit):
                 continue
             if self._is_good(goal, edit, after):

@@ -117,6 +117,29 @@ def test_two_cuts_of_different_kinds_are_mended_together(recorder: Recorder) -> 
     assert finding.fixes
 
 
+def test_an_edit_that_two_cuts_give_is_tried_once(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """import tensorflow as tf
+x = tf.Variable([1.2, 2.7])
+with tf.GradientTape() as t:
+    y = tf.reduce_sum(tf.cast(tf.cast(x, tf.int32), tf.float32) * tf.round(x))
+t.gradient(y, x)
+"""
+    asked = []
+
+    def useless(case: FixCase) -> Iterator[Edit]:
+        asked.append(case.cause.kind)
+        yield Edit("Useless", case.source.text.replace("2.7", "2.8"))
+
+    monkeypatch.setattr(table, "FIXES", dict.fromkeys(table.FIXES, (useless,)))
+    judged = iter(range(20))  # it once went on for ever
+    is_told = FixGoal.is_told
+    monkeypatch.setattr(FixGoal, "is_told", lambda *given: (next(judged), is_told(*given))[1])
+    assert treat(recorder, text).fixes == ()
+    assert len(set(asked)) == 2
+
+
 def test_the_part_that_was_asked_for_is_shown(recorder: Recorder) -> None:
     finding = treat(
         recorder,
