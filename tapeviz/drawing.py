@@ -5,6 +5,7 @@ The one sequence that the window, the command line and the tests run: build, fol
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -52,7 +53,7 @@ class Arranged:
 
 _ONWARD = 8.0
 
-_LEGIBLE = LEGIBLE * 1.03 * 0.95
+LEAST_SCALE = LEGIBLE * 1.03 * 0.95
 """Rings and their words reach out beyond the layout; all in sight is worth text a little
 smaller."""
 _LABELS = 10.0
@@ -107,21 +108,25 @@ def _first_view(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arrange
     closed: frozenset[str] | None = None
     most = 0 if view.grouping else MOST_BOXES
     while True:
-        opening = _opening(built, tree, trace, view, most)
+        opening = opening_in(built, tree, trace, view, most)
         if opening.closed == closed:  # the rest is never closed
             return best
         closed = opening.closed
-        sized = _folded(built, tree, trace, view, opening)
+        sized = folded_in(built, tree, trace, view, opening)
         go_on()
         made = Arranged(sized, placed(sized, view), most=most)
         scale = scale_in(made.layout.bounds, view.room)
-        worth = min(scale / _LEGIBLE, 1.0) ** _SMALL * len(sized) ** _MORE
-        worth *= min(len(sized) / _FEW, 1.0) ** _BARE
-        if worth > largest:
+        if (worth := worth_of(scale, len(sized))) > largest:
             best, largest = made, worth
-        if scale >= _LEGIBLE or not has_choice:  # fewer boxes are worth less
+        if scale >= LEAST_SCALE or not has_choice:  # fewer boxes are worth less
             return best
         most = opening.boxes - 1
+
+
+def worth_of(scale: float, boxes: int) -> float:
+    """How good a first view is that shows all of a picture of so many boxes at a scale."""
+    size, fullness = min(scale / LEAST_SCALE, 1.0), min(boxes / _FEW, 1.0)
+    return math.pow(size, _SMALL) * math.pow(boxes, _MORE) * math.pow(fullness, _BARE)
 
 
 def placed(sized: nx.MultiDiGraph, view: View) -> Layout:
@@ -138,7 +143,7 @@ def placed(sized: nx.MultiDiGraph, view: View) -> Layout:
     )
     if view.layout != "layered":
         return layout
-    return squeezed(layout, (view.room[0] / _LEGIBLE, view.room[1] / _LEGIBLE - _LABELS))
+    return squeezed(layout, (view.room[0] / LEAST_SCALE, view.room[1] / LEAST_SCALE - _LABELS))
 
 
 def _keep_sizes(
@@ -173,10 +178,11 @@ def sized_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDi
 
 
 def _sized(built: OpGraph, tree: Tree, trace: Trace, view: View, most: int) -> nx.MultiDiGraph:
-    return _folded(built, tree, trace, view, _opening(built, tree, trace, view, most))
+    return folded_in(built, tree, trace, view, opening_in(built, tree, trace, view, most))
 
 
-def _opening(built: OpGraph, tree: Tree, trace: Trace, view: View, most: int) -> OpenGroups:
+def opening_in(built: OpGraph, tree: Tree, trace: Trace, view: View, most: int) -> OpenGroups:
+    """The groups that a view opens, with at most so many boxes by itself."""
     return choose_open(
         built,
         tree,
@@ -188,9 +194,10 @@ def _opening(built: OpGraph, tree: Tree, trace: Trace, view: View, most: int) ->
     )
 
 
-def _folded(
+def folded_in(
     built: OpGraph, tree: Tree, trace: Trace, view: View, opening: OpenGroups
 ) -> nx.MultiDiGraph:
+    """The folded graph, ready to be laid out: boxes have sizes, and edges weights."""
     unfolded = view.unfolded | _around_what_raised(built, tree, trace)
     # Edges along which values go on weigh more than those of values that begin there. So the
     # layout keeps the run of the computation straight, and its weights and constants aside.

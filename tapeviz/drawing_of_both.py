@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import networkx as nx
@@ -10,14 +10,28 @@ from msgspec import structs
 
 from .analysis.comparing import Comparison
 from .analysis.model import Diagnosis
-from .drawing import Arranged, built_graph, compose_over, shown_call, sized_graph
+from .drawing import (
+    LEAST_SCALE,
+    Arranged,
+    built_graph,
+    compose_over,
+    folded_in,
+    opening_in,
+    shown_call,
+    worth_of,
+)
+from .errors import go_on
+from .graph.groups.opening import MOST_BOXES
+from .graph.groups.tree import grow
 from .graph.model import Edge, NodeId
 from .graph.nodes import op_id
-from .graph.union import Union, edge_in_union, unite
-from .layout import lay_out
+from .graph.union import Union, edge_in_union, frames_in, unite
+from .layout import lay_out_nested
 from .layout.model import Layout
+from .layout.wrapping import scale_in
 from .scene.model import ChangeKind, Scene
-from .scene.together import Side, moved_layout, together
+from .scene.parts.frames import frame_width
+from .scene.together import Side, moved_layout, room_of_each, together
 from .trace.model import CallId, OpId, Trace
 from .view import View
 
@@ -33,16 +47,29 @@ class Shown:
     call: CallId | None = None
 
 
+_MOST_HELD = 8
+"""Ops that only one run has, of each run, that are not hidden in groups."""
+_WORTH = 1.05
+"""Pictures one above the other must be worth this factor."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """``graphs``: of both runs, folded; ``layout``: of their ``union``, for half of the room."""
+
+    graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph]
+    union: Union
+    layout: Layout
+    is_below: bool
+
+
 def draw_both(
     before: Shown, after: Shown, comparison: Comparison, view: View
 ) -> tuple[Arranged, Scene]:
-    """Both graphs, each drawn from the layout of their union, and what differs marked."""
-    graphs = (
-        sized_graph(before.trace, view, before.call),
-        sized_graph(after.trace, view, after.call),
-    )
-    union = unite(*graphs, comparison.pairs)
-    layout = lay_out(union.graph, name=view.layout, direction=view.direction)
+    """Both graphs, each drawn from the layout of their union, and what differs marked; beside each
+    other, or one above the other where they are larger so."""
+    placed = _placed(before, after, comparison, view)
+    graphs, union, layout = placed.graphs, placed.union, placed.layout
     kinds = _kinds(union, graphs, comparison)
     drawn, other = (
         _part(layout, graph, called)
@@ -50,7 +77,7 @@ def draw_both(
     )
     first = _side(before, view, Arranged(graphs[0], drawn), "before:", kinds[0])
     second = _side(after, view, Arranged(graphs[1], other), "after:", kinds[1])
-    scene, by = together(first, second, f"{before.name} → {after.name}")
+    scene, by = together(first, second, f"{before.name} → {after.name}", is_below=placed.is_below)
     where = moved_layout(drawn, first, (0.0, 0.0)), moved_layout(other, second, by)
     merged = replace(
         layout,
@@ -60,6 +87,68 @@ def draw_both(
     )
     graph = nx.union(_renamed(graphs[0], first), _renamed(graphs[1], second))
     return Arranged(graph, merged), scene
+
+
+def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> _Placed:
+    """Both graphs, with as many boxes as can be read; groups of both are open or closed in both."""
+    first = _Grown(before, view, comparison.removed)
+    second = _Grown(after, view, comparison.added)
+    best, largest, most = None, -1.0, MOST_BOXES
+    closed: tuple[frozenset[str], ...] = ()
+    while True:
+        boxes = max(first.open(most), second.open(most))
+        if best is not None and closed == (first.closed, second.closed):
+            return best
+        closed = first.closed, second.closed
+        graphs = first.folded(second.opened), second.folded(first.opened)
+        go_on()
+        union = unite(*graphs, comparison.pairs)
+        for is_below in (False, True):
+            room = room_of_each(view.room, is_below=is_below)
+            layout = lay_out_nested(
+                union.graph,
+                {frame.path: frame.parent for frame in union.frames},
+                {frame.path: frame_width(frame) for frame in union.frames},
+                name=view.layout,
+                direction=view.direction,
+                room=room,
+                may_wrap=False,
+            )
+            scale = scale_in(layout.bounds, room)
+            worth = worth_of(scale, len(union.graph))
+            if worth > largest * (_WORTH if is_below else 1.0):
+                best, largest = _Placed(graphs, union, layout, is_below), worth
+            if scale >= LEAST_SCALE and best is not None:
+                return best
+        most = boxes - 1
+
+
+class _Grown:
+    """The graph of a run, with its groups. ``held``: ops that are not hidden in them."""
+
+    def __init__(self, shown: Shown, view: View, held: Sequence[OpId]) -> None:
+        self._trace, self._view = shown.trace, view
+        self._built = built_graph(shown.trace, view, shown.call)
+        places = (self._built.places.get(op_id(op)) for op in held[:_MOST_HELD])
+        self._built.pinned |= {place for place in places if place is not None}
+        self._tree = grow(self._built, shown.trace, view.grouping)
+        self.closed: frozenset[str] = frozenset()
+
+    @property
+    def opened(self) -> frozenset[str]:
+        return frozenset(self._tree.groups) - self.closed
+
+    def open(self, most: int) -> int:
+        """Open groups with at most so many boxes; their number."""
+        opening = opening_in(self._built, self._tree, self._trace, self._view, most)
+        self.closed = opening.closed
+        return opening.boxes
+
+    def folded(self, unfolded: frozenset[str]) -> nx.MultiDiGraph:
+        """The graph with its open groups, and with those that are open in the other one."""
+        view = replace(self._view, unfolded=self.opened | unfolded)
+        opening = opening_in(self._built, self._tree, self._trace, view, 0)
+        return folded_in(self._built, self._tree, self._trace, self._view, opening)
 
 
 def only_drawn(before: Shown, after: Shown, comparison: Comparison, view: View) -> Comparison:
@@ -109,6 +198,7 @@ def _part(layout: Layout, graph: nx.MultiDiGraph, called: Mapping[NodeId, NodeId
         layout,
         rects={name: layout.rects[called[name]] for name in graph},
         routes={key: layout.routes[edge_in_union(key, called)] for key in graph.edges(keys=True)},
+        frames={f.path: layout.frames[f.path] for f in frames_in(graph) if f.path in layout.frames},
     )
 
 

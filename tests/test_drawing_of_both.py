@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
 
+from tapeviz.analysis import diagnose
 from tapeviz.analysis.comparing import Comparison, compare
 from tapeviz.drawing import Arranged
 from tapeviz.drawing_of_both import Shown, draw_both
 from tapeviz.export import Drawing, render
+from tapeviz.layout.wrapping import scale_in
 from tapeviz.scene.model import Box, Scene
 from tapeviz.scene.theme import THEMES
-from tapeviz.view import DEFAULT_VIEW
-from tests.analysis.test_comparing import CUT, MENDED, record
+from tapeviz.view import DEFAULT_VIEW, View
+from tests.analysis.test_comparing import CUT, MENDED, Run, record
+from tests.traces import Script
 
 if TYPE_CHECKING:
     from tapeviz.recording import Recorder
 
+SIDES = ("before:", "after:")
 Both = tuple[Comparison, Arranged, Scene]
 
 
@@ -119,8 +124,49 @@ def test_both_pictures_are_of_the_same_call(recorder: Recorder) -> None:
     call = before[1].calls[0].call.id
     shown = Shown("cut.py", *before, call), Shown("mended.py", *after, comparison.call_after(call))
     _, scene = draw_both(*shown, comparison, DEFAULT_VIEW)
-    for side in ("before:", "after:"):
+    for side in SIDES:
         titles = {box.title for box in _boxes(scene, side).values()}
         assert "first" in titles
         assert "other" not in titles
     assert comparison.call_after(None) is None
+
+
+def scores(ends: Sequence[str]) -> Run:
+    """A model of twelve blocks of five ops, each with a weight, and ops after it."""
+    s = Script()
+    weights = [s.variable(f"w{block}", (4, 4), line=1) for block in range(12)]
+    x = s.tensor((8, 4), name="x", line=2)
+    tape = s.tape(line=3)
+    for block, weight in enumerate(weights):
+        scope = f"model/block_{block}"
+        x = s.op("MatMul", [x, s.read(weight, (4, 4), line=4)], (8, 4), line=4, scope=scope)
+        for kind in ("Relu", "Square", "Tanh", "Sigmoid"):
+            x = s.op(kind, [x], (8, 4), line=4, scope=scope)
+    for kind in ends:
+        x = s.op(kind, [x], (8,), line=5)
+    loss = s.op("Mean", [x], line=6, name="loss")
+    with s.call(tape, [loss], weights, line=7, variables=weights) as results:
+        results += [0 for _ in weights]
+    trace = s.trace()
+    return trace, diagnose(trace)
+
+
+@pytest.mark.parametrize("room", [(590.0, 410.0), (1900.0, 1200.0)])
+def test_groups_are_open_in_both_or_in_neither_and_fill_the_room(
+    room: tuple[float, float],
+) -> None:
+    before, after = scores(["ArgMax", "Cast", "Square"]), scores(["Softmax"])
+    comparison = compare(before, after)
+    arranged, scene = draw_both(
+        Shown("a.py", *before), Shown("b.py", *after), comparison, View(room=room)
+    )
+    marked = {change.node for change in scene.changes}
+    assert {box.title for box in scene.boxes if box.node in marked} >= {"ArgMax", "Softmax"}
+    assert not [box for box in scene.boxes if box.node in marked and box.shape == "stack"]
+    drawn = [sorted(box.title for box in _boxes(scene, side).values()) for side in SIDES]
+    only_one = {"ArgMax", "Cast", "Square", "Softmax"}
+    assert set(drawn[0]) - only_one == set(drawn[1]) - only_one
+    frames = [frame.path for frame in scene.frames]
+    assert frames[: len(frames) // 2] == frames[len(frames) // 2 :]
+    assert bool(frames) == (room[0] > 1000)
+    assert scale_in(arranged.layout.bounds, room) > 0.6

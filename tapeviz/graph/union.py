@@ -9,18 +9,19 @@ import networkx as nx
 
 from ..analysis.pairing import pair_anywhere
 from ..trace.model import OpId
-from .model import EdgeKey, Node, NodeId
+from .model import EdgeKey, Frame, Node, NodeId
 
 
 @dataclass(frozen=True, slots=True)
 class Union:
     """``graph``: every node and edge of either, with the larger ``width``, ``height`` and
     ``weight``. ``before``, ``after``: node of either graph → its id in the union; nodes that
-    are the same have the same id."""
+    are the same have the same id. ``frames``: those of either around its nodes."""
 
     graph: nx.MultiDiGraph
     before: Mapping[NodeId, NodeId]
     after: Mapping[NodeId, NodeId]
+    frames: tuple[Frame, ...] = ()
 
     @property
     def shared(self) -> frozenset[NodeId]:
@@ -51,7 +52,18 @@ def unite(
                 known["weight"] = max(known.get("weight", 1.0), weight)
             else:
                 graph.add_edge(start, end, key, **data)
-    return Union(graph, names, others)
+    known = {frame.path: frame for side in (after, before) for frame in frames_in(side)}
+    used = {path for _, path in graph.nodes(data="frame", default="")}
+    for frame in reversed(known.values()):  # the inner ones first
+        used |= {frame.parent} if frame.path in used else set()
+    frames = tuple(frame for frame in known.values() if frame.path in used)
+    return Union(graph, names, others, frames)
+
+
+def frames_in(graph: nx.MultiDiGraph) -> tuple[Frame, ...]:
+    """The frames of a folded graph, outer ones first."""
+    found: tuple[Frame, ...] = graph.graph.get("frames", ())
+    return found
 
 
 def edge_in_union(edge: EdgeKey, called: Mapping[NodeId, NodeId]) -> EdgeKey:

@@ -93,6 +93,7 @@ def lay_out_nested(
     name: str = "layered",
     direction: str = "down",
     room: tuple[float, float] | None = None,
+    may_wrap: bool = True,
 ) -> Layout:
     """Like :func:`lay_out`, with a rectangle for each frame in the result's ``frames``.
 
@@ -100,15 +101,16 @@ def lay_out_nested(
     its innermost one. ``widths``: px that the words on the left and those on the right of a frame's
     header need. An edge with the attribute ``carried`` runs back to the beginning of a frame, along
     its border. ``room``: width and height in px that the picture should fill, for which a tall one,
-    or a tall inside of a frame, is cut into columns. Only the layered layout draws frames.
+    or a tall inside of a frame, is cut into columns if it ``may_wrap``. Only the layered layout
+    draws frames.
     """
     if name != "layered":
         return lay_out(graph, name=name, direction=direction)
     bundled = Bundled(graph)
     if not parents:
-        return bundled.unbundled(fitted(bundled.graph, direction, room))
+        return bundled.unbundled(fitted(bundled.graph, direction, room, may_wrap=may_wrap))
     carried = [(a, b, k) for a, b, k, is_back in graph.edges(keys=True, data="carried") if is_back]
-    nested = _Nested(bundled.graph, parents, widths, direction, carried, room)
+    nested = _Nested(bundled.graph, parents, widths, direction, carried, room, may_wrap)
     return bundled.unbundled(nested.laid())
 
 
@@ -146,8 +148,10 @@ class _Nested:
         direction: str,
         carried: Sequence[EdgeKey],
         room: tuple[float, float] | None,
+        may_wrap: bool,
     ) -> None:
         self._room = room
+        self._may_wrap = may_wrap
         self._graph = graph
         self._parents = parents
         self._widths = widths
@@ -182,6 +186,7 @@ class _Nested:
         return replace(root.layout, rects=order, routes=routes, frames=frames)
 
     def _laid_out(self, graph: nx.MultiDiGraph, may_wrap: bool = True) -> Layout:
+        may_wrap = may_wrap and self._may_wrap
         return fitted(graph, self._direction, self._room, may_wrap=may_wrap)
 
     def _depth(self, path: str) -> int:

@@ -41,6 +41,8 @@ GRAIN = 10
 """The room of the picture is rounded to this many px."""
 CORNERS = ((True, True), (True, False), (False, False), (False, True))
 """Places of the minimap: (is on the right, is below)."""
+_LEAST_OF_BOTH = 0.6 * LEGIBLE
+"""The scale down to which all of two runs is in sight."""
 MAKING = frozenset(("diagnose", "arrange", "compose", "walk"))
 """Background work that makes a picture."""
 SETTLED = 120
@@ -287,7 +289,8 @@ class GraphPanel(Panel):
         if not (is_ours and is_settled and view.isVisible()):
             return
         scene = view.prepared.scene
-        view.begin_at(_story(scene), LEGIBLE)
+        is_alone = document.comparing.both is None
+        view.begin_at(_story(scene), LEGIBLE if is_alone else _LEAST_OF_BOTH)
         self._awaits_story = not document.background.busy.isdisjoint(MAKING)
 
     def _show_minimap(self) -> None:

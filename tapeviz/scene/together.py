@@ -10,14 +10,14 @@ import numpy as np
 from ..layout.model import EdgeKey, Layout, Point, Rect
 from .captions import legend_of
 from .flow_scene import hull
-from .model import Box, Change, ChangeKind, Heading, LegendEntry, Mark, Scene, Wire
+from .model import Box, Change, ChangeKind, FrameBox, Heading, LegendEntry, Mark, Scene, Wire
 from .parts.boxes import ring_rect
 from .parts.changes import HEADING_SIZE, NOTE_DROP, SIGN_RADIUS, frame_rect
 
 GAP = 72.0
 _HEAD_ROOM = 22.0
-_WIDE = 1.6
-"""Pictures that are wider than this, compared with their height, stand one above the other."""
+_HEAD = HEADING_SIZE + NOTE_DROP + _HEAD_ROOM
+"""Px above each picture, for its heading."""
 _WORDS: Mapping[ChangeKind, str] = {
     "removed": "only before",
     "added": "only after",
@@ -42,14 +42,19 @@ class Side:
         return self.called(key[0]), self.called(key[1]), key[2]
 
 
-def together(before: Side, after: Side, title: str) -> tuple[Scene, Point]:
-    """Both scenes, ``after`` right of ``before`` or below it, and by how much it was moved (px)."""
+def room_of_each(room: tuple[float, float], *, is_below: bool) -> tuple[float, float]:
+    """Width and height in px that each of two pictures has in a room."""
+    if is_below:
+        return room[0], room[1] / 2 - _HEAD - GAP / 4
+    return (room[0] - GAP) / 2, room[1] - _HEAD
+
+
+def together(before: Side, after: Side, title: str, *, is_below: bool) -> tuple[Scene, Point]:
+    """Both scenes, ``after`` below ``before`` or right of it, and by how much it was moved (px)."""
     bounds = _covering(before, after)
-    is_wide = bounds.width > _WIDE * bounds.height
-    head = HEADING_SIZE + NOTE_DROP + _HEAD_ROOM
     top = bounds.top - NOTE_DROP - _HEAD_ROOM
-    room = bounds.width + (0.0 if is_wide else GAP / 2)
-    by = (0.0, bounds.height + GAP / 2 + head) if is_wide else (bounds.width + GAP, 0.0)
+    room = bounds.width + (0.0 if is_below else GAP / 2)
+    by = (0.0, bounds.height + GAP / 2 + _HEAD) if is_below else (bounds.width + GAP, 0.0)
     first, second = _moved(before, (0.0, 0.0)), _moved(after, by)
     heads = [
         Heading(side.name, side.scene.title, bounds.left + dx, top + dy, room)
@@ -65,7 +70,7 @@ def together(before: Side, after: Side, title: str) -> tuple[Scene, Point]:
         hull(
             np.array(
                 [
-                    replace(bounds, y=bounds.y - head / 2, height=bounds.height + head).sides,
+                    replace(bounds, y=bounds.y - _HEAD / 2, height=bounds.height + _HEAD).sides,
                     bounds.moved(*by).sides,
                 ]
             )
@@ -77,6 +82,7 @@ def together(before: Side, after: Side, title: str) -> tuple[Scene, Point]:
         title,
         changes,
         tuple(heads),
+        frames=first.frames + second.frames,
     )
     return scene, by
 
@@ -87,6 +93,7 @@ def moved_layout(layout: Layout, side: Side, by: Point) -> Layout:
         layout,
         rects={side.called(name): rect.moved(*by) for name, rect in layout.rects.items()},
         routes={side.edge(key): _along(points, by) for key, points in layout.routes.items()},
+        frames={},
         bounds=layout.bounds.moved(*by),
     )
 
@@ -122,6 +129,7 @@ def _moved(side: Side, by: Point) -> Scene:
         wires=tuple(_moved_wire(wire, side, by) for wire in scene.wires),
         boxes=tuple(_moved_box(box, side, by) for box in scene.boxes),
         marks=tuple(_moved_mark(mark, side, by) for mark in scene.marks),
+        frames=tuple(_moved_frame(frame, by) for frame in scene.frames),
         changes=tuple(
             replace(change, node=side.called(change.node), rect=change.rect.moved(*by))
             for change in _changes(side)
@@ -148,6 +156,11 @@ def _moved_box(box: Box, side: Side, by: Point) -> Box:
 
 def _moved_mark(mark: Mark, side: Side, by: Point) -> Mark:
     return replace(mark, x=mark.x + by[0], y=mark.y + by[1], edge=side.edge(mark.edge))
+
+
+def _moved_frame(frame: FrameBox, by: Point) -> FrameBox:
+    carried = tuple((words, _along((at,), by)[0]) for words, at in frame.carried)
+    return replace(frame, rect=frame.rect.moved(*by), carried=carried)
 
 
 def _along(points: tuple[Point, ...], by: Point) -> tuple[Point, ...]:
