@@ -32,7 +32,7 @@ from .layout.wrapping import scale_in
 from .scene.model import ChangeKind, Scene
 from .scene.parts.frames import frame_width
 from .scene.together import Side, moved_layout, room_of_each, together
-from .trace.model import CallId, OpId, Trace
+from .trace.model import CallId, Op, OpId, Trace
 from .view import View
 
 
@@ -96,7 +96,7 @@ def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> 
     best, largest, most = None, -1.0, MOST_BOXES
     closed: tuple[frozenset[str], ...] = ()
     while True:
-        boxes = max(first.open(most), second.open(most))
+        boxes = min(first.open(most), second.open(most))
         if best is not None and closed == (first.closed, second.closed):
             return best
         closed = first.closed, second.closed
@@ -124,13 +124,16 @@ def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> 
 
 
 class _Grown:
-    """The graph of a run, with its groups. ``held``: ops that are not hidden in them."""
+    """The graph of a run, with its groups. ``held``: ops that are not hidden in them, as
+    targets and cuts are not; sources may be, since each picture has half of the room."""
 
     def __init__(self, shown: Shown, view: View, held: Sequence[OpId]) -> None:
         self._trace, self._view = shown.trace, view
         self._built = built_graph(shown.trace, view, shown.call)
         places = (self._built.places.get(op_id(op)) for op in held[:_MOST_HELD])
-        self._built.pinned |= {place for place in places if place is not None}
+        parts = self._built.parts
+        kept = (place for place in self._built.pinned if isinstance(parts[place], Op))
+        self._built.pinned = frozenset(kept) | {place for place in places if place is not None}
         self._tree = grow(self._built, shown.trace, view.grouping)
         self.closed: frozenset[str] = frozenset()
 
