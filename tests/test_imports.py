@@ -178,3 +178,57 @@ def test_help_loads_nothing_slow() -> None:
     status, *loaded = ran.stdout.splitlines()[-1].split()
     assert status == "0"
     assert SLOW.isdisjoint(loaded)
+
+
+BESIDE_A_RUN = {
+    "kernel/inside/boot.py": "runs before the snippet",
+    "kernel/inside/fork_server.py": "runs in another process",
+    "kernel/inside/ipykernel_marks.py": "runs before the snippet",
+    "kernel/inside/plain_python.py": "runs before the snippet and after it",
+    "kernel/inside/script_end.py": "what the snippet broke is whole again",
+    "kernel/inside/script_threads.py": "runs before the snippet",
+    "kernel/inside/before_exit.py": "replaces functions of these modules",
+    "recorder/program.py": "what the snippet broke is whole again",
+    "recorder/seeding.py": "runs before the snippet",
+}
+"""Modules in the user's process whose functions do not run together with a snippet."""
+
+
+def calls_by_module(path: Path) -> Iterator[str]:
+    """Calls inside of functions that find a function of the standard library by its module."""
+    tree = parsed(path)
+    modules = {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in tree.body
+        if isinstance(node, ast.Import)
+        for alias in node.names
+        if alias.name.partition(".")[0] in sys.stdlib_module_names
+    } - {"ast"}  # the text is parsed before it runs
+    for function in ast.walk(tree):
+        if isinstance(function, (ast.FunctionDef, ast.Lambda)):
+            body = function.body if isinstance(function, ast.FunctionDef) else [function.body]
+            for call in (node for part in body for node in ast.walk(part)):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+                    home = ast.unparse(call.func.value)
+                    if home.partition(".")[0] in modules and home in sys.modules:
+                        yield ast.unparse(call.func)
+
+
+def test_a_snippet_can_take_no_function_of_the_library_from_the_recorder(tmp_path: Path) -> None:
+    """``json.dumps = None`` in a snippet must not reach what runs beside it."""
+    inside = {
+        str(path.relative_to(PACKAGE)): path
+        for path in MODULES
+        if path.is_relative_to(PACKAGE / "recorder")
+        or path.is_relative_to(PACKAGE / "kernel" / "inside")
+    }
+    assert BESIDE_A_RUN.keys() <= inside.keys()
+    found = {
+        name: calls
+        for name, path in inside.items()
+        if name not in BESIDE_A_RUN and (calls := sorted(set(calls_by_module(path))))
+    }
+    assert found == {}
+    offending = tmp_path / "offending.py"
+    offending.write_text("import json, os.path\ndef f():\n    json.dumps(os.path.join('a'))\n")
+    assert sorted(calls_by_module(offending)) == ["json.dumps", "os.path.join"]

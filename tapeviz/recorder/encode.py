@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from . import private
 from .attributes import readable
 from .history import History, KeptOp
 from .hooks.kept_calls import KeptCall
+from .json_text import to_compact_json, to_json
 from .private import FIRST_ID
 from .sites import Sites
 from .symbols import Symbols
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Complain = Callable[[str], None]
 Row = tuple[Any, ...]
-_quoted: Callable[[str], str] = functools.lru_cache(json.dumps)
+_quoted: Callable[[str], str] = functools.lru_cache(to_json)
 """A name as JSON text: the same few stand in thousands of rows."""
 
 
@@ -52,7 +52,7 @@ class Encoder:
                 complain("writing an event")
         self.tensors.measure(lines)
         sites = [
-            json.dumps({"e": "site", "id": number, "frames": [frame], "caller": caller})
+            to_json({"e": "site", "id": number, "frames": [frame], "caller": caller})
             for number, frame, caller in self._sites.unsent()
         ]
         return sites + lines, self.tensors.take_blob()
@@ -116,8 +116,8 @@ class Encoder:
         shown = readable(attrs)
         if shown:
             fields["attrs"] = shown
-        text = "," + json.dumps(fields, separators=(",", ":"))[1:-1]
-        with contextlib.suppress(TypeError):  # a list among the attributes
+        text = "," + to_compact_json(fields)[1:-1]
+        with suppress(TypeError):  # a list among the attributes
             self._tails[op_type, attrs, site, scope, paused, thread] = text
         return text
 
@@ -127,7 +127,7 @@ class Encoder:
         """Append an encoded event, after the events of the tensors that it names."""
         for tensor in tensors:
             self.see(tensor)
-        self._lines.append(json.dumps(fields))
+        self._lines.append(to_json(fields))
 
     def see(self, tensor: Any) -> int:
         """The id of an eager tensor whose event is written if it was not before."""
@@ -170,7 +170,7 @@ class Encoder:
 
     def body(self, fields: dict[str, Any]) -> None:
         """The graph of a function, a branch or a loop begins or is complete."""
-        self._lines.append(json.dumps({"e": "body", **fields}))
+        self._lines.append(to_json({"e": "body", **fields}))
 
     def runs(
         self, graphs: list[int], into: int, call: KeptCall | None = None, condition: int = 0
@@ -201,7 +201,7 @@ class Encoder:
     def graph_op(self, fields: dict[str, Any]) -> None:
         """An op that was put into a graph."""
         number = self.history.add(None, fields["outputs"])
-        self._lines.append(json.dumps({**fields, "id": number}))
+        self._lines.append(to_json({**fields, "id": number}))
 
     def inside(self, inside: InsideReport) -> None:
         """A call of a compiled function was looked into."""
@@ -214,7 +214,7 @@ class Encoder:
             self.history.turned[inside.event["op"]] = ids
         if not inside.has_gaps:
             self.history.opened[inside.event["op"]] = [op for _, _, op in inside.ops]
-        self._lines.append(json.dumps({"e": "inside", **inside.event, "ops": numbers}))
+        self._lines.append(to_json({"e": "inside", **inside.event, "ops": numbers}))
 
     def answer_inside(self, inside: InsideReport) -> list[str]:
         """The events of a call that was looked into after the run."""
@@ -227,14 +227,14 @@ class Encoder:
         """For which inputs a graph's op has a gradient, emitted when a backward graph was made."""
         number = self.history.producer(outputs[0]) if outputs else 0
         if number:
-            self._lines.append(json.dumps({"e": "derived", "op": number, "given": given}))
+            self._lines.append(to_json({"e": "derived", "op": number, "given": given}))
 
     def failed_op(self, fields: dict[str, Any], inputs: Sequence[Any]) -> None:
         """An op that TensorFlow refused to run."""
         taken = [self.see(tensor) for tensor in inputs]
         number = self.history.add(None)
         op = {"e": "op", "id": number, **fields, "inputs": taken, "outputs": []}
-        self._lines.append(json.dumps(op))
+        self._lines.append(to_json(op))
 
     def recorded(
         self,
@@ -256,7 +256,7 @@ class Encoder:
         number = self.history.add(entry, outputs)
         op.append(number)
         fields |= {"id": number, "inputs": inputs, "outputs": outputs, "first": start}
-        self._lines.append(json.dumps(fields))
+        self._lines.append(to_json(fields))
 
     def same_attrs(self, attrs: Any, outputs: Sequence[int]) -> None:
         """``record_gradient`` got these attributes for the op that gave ``outputs``."""
@@ -310,7 +310,7 @@ class Encoder:
             if isinstance(tensor, private.EagerTensor):
                 self.tensors.keep(tensor)
                 self.tensors.send_result(tensor, self._lines)
-        self._lines.append(json.dumps(fields))
+        self._lines.append(to_json(fields))
 
     def dense(self, gradient: Any) -> Any:
         """The gradient as one tensor; None for None.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
 from . import limits
+from .json_text import from_json
 
 _INSIDE = 1 << 40
 """From here on ops have numbers that were looked at inside of a compiled function's call."""
@@ -80,7 +80,7 @@ class History:
         line = self.lines[number - 1] if 0 < number <= len(self.lines) else None
         if not isinstance(line, str):
             return line
-        event = json.loads(line)
+        event = from_json(line)
         attrs, scope = self.attrs[number - 1], event.get("scope", "")
         type_, call = event["type"], event.get("call", 0)
         return KeptOp(type_, event["inputs"], attrs, event["outputs"], scope, call=call)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import dis
-import functools
-import inspect
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dis import get_instructions
+from functools import lru_cache, update_wrapper
+from inspect import signature
 from types import CodeType, FunctionType, TracebackType
 from typing import Any
 
@@ -25,7 +25,7 @@ _OF_ENTRY = {
 (Python 3.10-3.13)."""
 
 
-class Installed(contextlib.ExitStack):
+class Installed(ExitStack):
     """The one place where something of TensorFlow's or Python's is replaced, and put back."""
 
     def __init__(self) -> None:
@@ -45,8 +45,8 @@ class Installed(contextlib.ExitStack):
         original = getattr(owner, name)
         had_own = name in vars(owner)
         replacement = wrap(original)
-        with contextlib.suppress(AttributeError, TypeError):
-            functools.update_wrapper(replacement, original)
+        with suppress(AttributeError, TypeError):
+            update_wrapper(replacement, original)
             _describe(replacement, original)
         setattr(owner, name, replacement)
         if had_own:
@@ -58,7 +58,7 @@ class Installed(contextlib.ExitStack):
         """Call ``function`` at the end, in reverse order; its exceptions are dropped."""
 
         def quietly() -> None:
-            with contextlib.suppress(Exception):
+            with suppress(Exception):
                 function(*args)
 
         self.callback(quietly)
@@ -71,7 +71,7 @@ def _describe(replacement: Any, original: Any) -> None:
     """
     if not isinstance(original, FunctionType):
         return
-    replacement.__signature__ = inspect.signature(original)
+    replacement.__signature__ = signature(original)
     if not replacement.__code__.co_argcount:
         replacement.__defaults__ = original.__defaults__
         replacement.__kwdefaults__ = original.__kwdefaults__
@@ -124,10 +124,10 @@ def _without_entry(traceback: TracebackType | None) -> TracebackType | None:
     return traceback
 
 
-@functools.lru_cache
+@lru_cache
 def _is_at_entry(code: CodeType, offset: int) -> bool:
     """Whether a function's code has only reported parameters before this instruction."""
-    done = [each for each in dis.get_instructions(code) if each.offset <= offset]
+    done = [each for each in get_instructions(code) if each.offset <= offset]
     loaded = {each.argval for each in done if each.opname == "LOAD_GLOBAL"}
     return loaded == {BIND} and {each.opname for each in done} <= _OF_ENTRY
 

@@ -16,6 +16,8 @@ PASSING_BYTES = 128 * MEBIBYTE
 """Tensors that are held though they could be computed again. A plain run uses their memory again
 and again; more than these would be memory that it never touches, which costs as much time as many
 an op."""
+UNSENT_BYTES = 64 * MEBIBYTE
+"""Events that wait for the end of a snippet that broke what sends them; later ones are lost."""
 
 # Values and names.
 ELEMENTS_SENT = 1024

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import threading
-import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from os import getpid
+from threading import Lock, RLock, Thread, local
+from time import sleep
+from traceback import format_exc
 from typing import Any
 
+from . import limits
 from .encode import Encoder
 
 Send = Callable[[list[str], bytes], None]
@@ -23,7 +24,7 @@ _BATCH = 4_000
 _PATIENCE = 2.0
 
 
-class ThreadState(threading.local):
+class ThreadState(local):
     """The state of a thread that each op on it is recorded with.
 
     ``state``: (gradient call it runs inside of, recording stopped, number of the thread), one
@@ -60,18 +61,20 @@ class Log:
         self.append = self._append_at_once if at_once else self.rows.append
         self.local = ThreadState()
         self._send = send
-        self._pid = os.getpid()
-        self._lock = threading.RLock()
+        self._pid = getpid()
+        self._lock = RLock()
         # Bare locks: an Event costs as much as the ops of a batch. This one is free: there is work.
-        self._wake = threading.Lock()
+        self._wake = Lock()
         self._wake.acquire()
-        self._waiting: deque[threading.Lock] = deque()
+        self._waiting: deque[Lock] = deque()
         self._closing = False
         self._is_deaf = False
+        self._kept = 0
         self._complaints: set[str] = set()
+        self._unwritten: dict[str, None] = {}
         self._lines: list[str] = []
         self._blob: list[bytes] = []
-        self._thread = threading.Thread(target=self._work, name="tapeviz-recorder", daemon=True)
+        self._thread = Thread(target=self._work, name="tapeviz-recorder", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -81,36 +84,51 @@ class Log:
         self._closing, self._is_deaf = True, False
         self._wake_up()
         while self._thread.is_alive():
-            with contextlib.suppress(KeyboardInterrupt):  # the snippet is over already
+            with suppress(KeyboardInterrupt):  # the snippet is over already
                 self._thread.join()
+
+    def hear_again(self) -> bool:
+        """Send again, as what the snippet broke is whole at its end, and say what was lost.
+        Returns whether that is nothing that waited to be sent."""
+        self.catch_up()
+        is_whole = self._kept <= limits.UNSENT_BYTES
+        if not is_whole:
+            self._unwritten["recorder, the snippet broke what sends: later events are lost"] = None
+        self._is_deaf, self._kept = False, 0
+        for words in self._unwritten:
+            self.append((self.encoder.event, {"e": "note", "message": words}))
+        return is_whole
 
     def catch_up(self) -> None:
         """Wait until all rows are encoded, for a limited time."""
         # A thread of the snippet's that outlived it, or a process forked by it: nobody listens.
-        if self._closing or os.getpid() != self._pid:
+        if self._closing or getpid() != self._pid:
             self.rows.clear()
             return
-        is_done = threading.Lock()
+        is_done = Lock()
         is_done.acquire()
         self._waiting.append(is_done)
         self._wake_up()
         is_done.acquire(timeout=_PATIENCE)
 
     def _wake_up(self) -> None:
-        with contextlib.suppress(RuntimeError):  # it was woken already
+        with suppress(RuntimeError):  # it was woken already
             self._wake.release()
 
     def flush(self) -> None:
         """Send all that has been noticed so far, and come back when that is done."""
-        if os.getpid() == self._pid:
+        if getpid() == self._pid:
             self._write_all()
+
+    def _note_loss(self, where: str) -> None:
+        """Rows could not be written, and perhaps no note either: it is said at the end."""
+        with suppress(Exception):  # as in complain()
+            self._unwritten[f"recorder, {where}: {_last_line()}"] = None
 
     def complain(self, where: str) -> None:
         """A hook failed with the exception being handled: one note for each kind of failure."""
-        with contextlib.suppress(Exception):
-            words = traceback.format_exc(limit=-3)
-            last = words.strip().splitlines()[-1]
-            if (kind := f"{where}: {last}") in self._complaints:
+        with suppress(Exception):
+            if (kind := f"{where}: {_last_line()}") in self._complaints:
                 return
             self._complaints.add(kind)
             self.append((self.encoder.event, {"e": "note", "message": f"recorder, {kind}"}))
@@ -123,7 +141,7 @@ class Log:
         finally:
             self.local.hidden -= 1
 
-    @contextlib.contextmanager
+    @contextmanager
     def hiding(self) -> Iterator[None]:
         """Nothing that this thread does inside is reported."""
         self.local.hidden += 1
@@ -132,7 +150,7 @@ class Log:
         finally:
             self.local.hidden -= 1
 
-    @contextlib.contextmanager
+    @contextmanager
     def deriving(self) -> Iterator[None]:
         """While this is entered, the thread traces the graph of a function's backward pass."""
         before, self.local.derives = self.local.derives, True
@@ -154,7 +172,7 @@ class Log:
                 while self._waiting:
                     self._waiting.popleft().release()
             except Exception:  # the snippet has taken builtins away that threading needs
-                time.sleep(_PAUSE)
+                sleep(_PAUSE)
         self._write_all()
 
     def _write_all(self, sends: bool = True) -> None:
@@ -170,10 +188,14 @@ class Log:
 
     def _write(self, batch: list[tuple[Any, ...]]) -> None:
         try:
-            lines, blob = self.encoder.encode(batch, self.complain)
+            lines, blob = self.encoder.encode(batch, self._note_loss)
         except Exception:
-            self.complain("writing events")
+            self._note_loss("writing events")
             return
+        if self._is_deaf:
+            self._kept += sum(map(len, lines)) + len(blob)
+            if self._kept > limits.UNSENT_BYTES:
+                return
         self._lines += lines
         self._blob.append(blob)
         if len(self._lines) >= _BATCH:
@@ -188,3 +210,8 @@ class Log:
             self._is_deaf = True
         else:
             self._lines, self._blob = [], []
+
+
+def _last_line() -> str:
+    """The last line that Python prints for the exception being handled."""
+    return format_exc(limit=-3).strip().splitlines()[-1]

@@ -8,9 +8,9 @@ too.
 from __future__ import annotations
 
 import contextlib
-import sys
-import threading
 from collections.abc import Callable, Iterator
+from sys import _getframe
+from threading import Lock
 
 from . import private
 from .installed import Installed
@@ -42,12 +42,12 @@ def install(installed: Installed) -> None:
 
 def _renumbered(next_number: Callable[[], int]) -> Callable[[], int]:
     home = vars(private.framework_ops)
-    lock, last = threading.Lock(), 0
+    lock, last = Lock(), 0
 
     def uid() -> int:
         nonlocal last
         number = next_number()
-        if sys._getframe(1).f_globals is home:
+        if _getframe(1).f_globals is home:
             return number  # an id of a tensor must be no other tensor's; the rest is for names
         with lock:
             # Among the ids counted as taken may be those of another thread: TensorFlow refuses

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import wraps
+from sys import _getframe
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -81,7 +81,7 @@ class RecordingContext:
         ragged or sparse tensor; else ``None``."""
         if private.is_instance(value, private.Tensor):
             return value
-        with contextlib.suppress(Exception):
+        with suppress(Exception):
             handle = private.handle_of(value)
             return private.values_of(value) if handle is None else handle
         return None
@@ -114,7 +114,7 @@ class RecordingContext:
     def guarded(self, hook: _F) -> _F:
         """``hook``, but a failure of its own becomes a note and ``None`` comes back."""
 
-        @functools.wraps(hook)
+        @wraps(hook)
         def safe(*args: Any, **named: Any) -> Any:
             try:
                 return hook(*args, **named)
@@ -124,7 +124,7 @@ class RecordingContext:
 
         return safe  # type: ignore[return-value]
 
-    @contextlib.contextmanager
+    @contextmanager
     def shielded(self, where: str) -> Iterator[None]:
         """Turn an exception inside into a note of the recording."""
         try:
@@ -135,4 +135,4 @@ class RecordingContext:
 
 def caller(above: int = 0) -> FrameType:
     """The frame that called the function that asks, or one so many calls above it."""
-    return sys._getframe(above + 2)
+    return _getframe(above + 2)

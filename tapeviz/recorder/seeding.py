@@ -12,9 +12,9 @@ seed each tracing of a function draws alike.
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Callable
+from itertools import count as counter
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ def sow(seed: int, installed: Installed) -> None:
 
 
 def _sowing(seed: int, get: Callable[..., Seeds]) -> Callable[..., Seeds]:
-    count = itertools.count(1)
+    count = counter(1)
 
     def get_seed(op_seed: Any) -> Seeds:
         seeds = get(op_seed)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import os
-import platform
-import secrets
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from gc import freeze, get_threshold, set_threshold, unfreeze
+from platform import python_version
+from secrets import randbelow
+from sys import _getframe
+from time import monotonic
 from types import CodeType, FrameType
 from typing import Any
 
@@ -61,7 +62,7 @@ class Session:
         self._source = source
         self._filename = filename
         self._options = options
-        self._seed = int(options.get("seed") or 1 + secrets.randbelow(_MOST_SEED))
+        self._seed = int(options.get("seed") or 1 + randbelow(_MOST_SEED))
         self._generated_code = str(options.get("generated_code", ""))
         self._follows_numpy = bool(options.get("follow_numpy", False))
         self.tensors = Tensors(
@@ -87,7 +88,7 @@ class Session:
                 "e": "begin",
                 "format": FORMAT_VERSION,
                 "tensorflow": tf.__version__,
-                "python": platform.python_version(),
+                "python": python_version(),
                 "seed": self._seed,
             }
         )
@@ -103,7 +104,10 @@ class Session:
         except KeyboardInterrupt:
             pass  # it came between the snippet and our own last words
         finally:
-            if endings[-1].get("how") != "interrupted":
+            is_whole = True
+            with suppress(KeyboardInterrupt):
+                is_whole = self.log.hear_again()
+            if is_whole and endings[-1].get("how") != "interrupted":
                 self._look_inside()
             for event in endings:
                 self.recording.emit(event)
@@ -112,14 +116,14 @@ class Session:
 
     def _look_inside(self) -> None:
         """The last call of each function, for as long as that takes little time."""
-        kept, until = self._kept_calls, time.monotonic() + limits.SECONDS_INSIDE
-        enough = contextlib.suppress(KeyboardInterrupt)
+        kept, until = self._kept_calls, monotonic() + limits.SECONDS_INSIDE
+        enough = suppress(KeyboardInterrupt)
         with enough, self.log.hiding():
             self.log.flush()  # calls get the numbers of their ops
             self.tensors.end_run()
             for graph in kept.graphs():
                 call = kept.call(graph, kept.count(graph))
-                if call is None or time.monotonic() > until:
+                if call is None or monotonic() > until:
                     continue
                 with self.recording.shielded("the inside of a compiled function"):
                     if not self._rerun.is_slow(call):
@@ -174,7 +178,7 @@ class Session:
         starts = self._options.get("blocks", ())
         compiled = program.compile_snippet(self._source, self._filename, self._note, first, starts)
         provide = self._options.get("provide", ())
-        files = _files_around(sys._getframe())
+        files = _files_around(_getframe())
         with Installed() as hidden, private.without_files(files):
             above.install(program.run_as_main.__code__, _files_of_ours(), hidden)
             self._note_missing(hidden)
@@ -279,9 +283,9 @@ def _quieten_collector(source: str, installed: Installed) -> None:
     TensorFlow's modules need no look at all. A snippet that speaks of the collector finds it as
     it would be without us; objects of a process that was forked are frozen already.
     """
-    (gc.unfreeze if "freeze" in source else gc.freeze)()
-    installed.callback(gc.unfreeze)
-    first, *others = gc.get_threshold()
+    (unfreeze if "freeze" in source else freeze)()
+    installed.callback(unfreeze)
+    first, *others = get_threshold()
     if 0 < first < _OBJECTS_OF_BATCH and "gc" not in source:
-        gc.set_threshold(_OBJECTS_OF_BATCH, *others)
-        installed.callback(gc.set_threshold, first, *others)
+        set_threshold(_OBJECTS_OF_BATCH, *others)
+        installed.callback(set_threshold, first, *others)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import bisect
-import re
-import threading
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from re import split
+from threading import Lock
 from types import CodeType, FrameType
 from typing import Any
 
@@ -27,12 +27,12 @@ class Sites:
     def __init__(self, source: str, filename: str, boundary: CodeType) -> None:
         self._filename = filename
         self._boundary = boundary
-        self._lines = re.split("\r\n|\r|\n", source)
+        self._lines = split("\r\n|\r|\n", source)
         self._numbers: dict[Any, int] = {}
         self._branches: dict[_Branch, int] = {}
         self._places: list[tuple[CodeType | str, int, int]] = [("", 0, 0)]
         self._sent = 1
-        self._growing = threading.Lock()
+        self._growing = Lock()
         self._positions: dict[int, _Positions] = {}
 
     def here(self, frame: FrameType | None) -> int:
@@ -188,5 +188,5 @@ class _Positions:
             line, end_line, column, end_column = self._exact[index]
             if line is not None:
                 return line, -1 if end_line is None else end_line, column, end_column
-        place = bisect.bisect_right(self._starts, instruction) - 1
+        place = bisect_right(self._starts, instruction) - 1
         return self._lines[place] if place >= 0 else self._first, None, None, None

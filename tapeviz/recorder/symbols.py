@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-import weakref
+from itertools import count
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from . import private
 
@@ -13,8 +13,8 @@ class Symbols:
     """Names symbolic tensors by graph, op and output; no tensor and no graph is held."""
 
     def __init__(self) -> None:
-        self._graphs: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self._graph_numbers = itertools.count(1)
+        self._graphs: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._graph_numbers = count(1)
         self._ids: dict[tuple[int, str, int], int] = {}
         self._aliases: dict[int, int] = {}
 

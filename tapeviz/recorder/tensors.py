@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import bisect
-import json
-import math
+from bisect import bisect_right
+from math import prod
 from typing import Any, NamedTuple
 
 from . import limits, private
+from .json_text import to_json
 from .values import (
     address_of,
     array_of,
@@ -123,7 +123,7 @@ class Tensors:
         self, identity: int, tensor: Any, lines: list[str], op_type: str | bytes | None = None
     ) -> None:
         """Like :meth:`see`, but large elements are looked at when it is seen again."""
-        if math.prod(tensor._shape_tuple()) <= self.value_limit:
+        if prod(tensor._shape_tuple()) <= self.value_limit:
             self.see(identity, tensor, lines, op_type)
         else:
             self.seen[identity] = -1
@@ -140,7 +140,7 @@ class Tensors:
             event["shape"] = shape
         if private.is_resource(tensor.dtype.as_datatype_enum):
             event["handle"] = True
-        lines.append(json.dumps(event))
+        lines.append(to_json(event))
 
     def see_array(self, identity: int, array: Any, lines: list[str]) -> None:
         """Write the ``tensor`` event of a value that exists as a NumPy array only."""
@@ -154,7 +154,7 @@ class Tensors:
                 item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item)
                 for item in shown
             ]
-            line += f',"text":{json.dumps(texts)}'
+            line += f',"text":{to_json(texts)}'
         elif array.size <= limits.ELEMENTS_OF_RESULT and array.nbytes + self.offset <= self._budget:
             line += self._travel(array.tobytes())
         else:
@@ -219,7 +219,7 @@ class Tensors:
         if place < 0:
             return None
         offset, form = place // _FORMS, self._forms_by_place[place % _FORMS]
-        index = bisect.bisect_right(self._sent_from, offset) - 1
+        index = bisect_right(self._sent_from, offset) - 1
         start = offset - self._sent_from[index]
         raw = self._sent[index][start : start + form.size]
         tensor = private.tensor_from(raw, form.number, form.shape)
@@ -273,9 +273,9 @@ class Tensors:
 
     def _new_form(self, number: int, shape: tuple[int, ...]) -> _Form:
         head, size = f',"dtype":"{private.dtype_name(number)}","shape":{list(shape)}', -1
-        is_small = math.prod(shape) <= self.value_limit
+        is_small = prod(shape) <= self.value_limit
         if is_small and private.is_buffer(number) and len(self._forms_by_place) < _FORMS:
-            size = math.prod(shape) * private.dtype_size(number)
+            size = prod(shape) * private.dtype_size(number)
         text = f'{head},"nbytes":{size},"kept":true,"at":'
         form = _Form(head, text, size, len(self._forms_by_place), number, shape)
         self._forms[number, shape] = form
@@ -299,7 +299,7 @@ class Tensors:
             return
         if private.is_string(number):
             if count <= self.value_limit:
-                line += f',"text":{json.dumps(texts_of(tensor))}'
+                line += f',"text":{to_json(texts_of(tensor))}'
             self._hold(identity, (None, tensor), 0, budget)
             lines.append(line + ',"kept":true}')
             return
@@ -352,7 +352,7 @@ class Tensors:
 
 def _as_stats(found: list[float | None] | None) -> str:
     """Statistics as a field of an event; JSON's numbers are Python's unless one is missing."""
-    text = str(found) if found and None not in found else json.dumps(found)
+    text = str(found) if found and None not in found else to_json(found)
     return f',"stats":{text}'
 
 
@@ -367,4 +367,4 @@ def _norm(array: Any) -> float | None:
 
 def _count(tensor: Any) -> int:
     """Number of elements of an eager tensor."""
-    return math.prod(tensor._shape_tuple())
+    return prod(tensor._shape_tuple())

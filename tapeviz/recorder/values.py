@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from math import isfinite, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ def sampling(shape: Sequence[int]) -> tuple[np.ndarray[Any, Any], list[int]]:
         rows, columns, step = *shape[-3:-1], shape[-1]
         first = 1 if step in (3, 4) else 0  # of red, green and blue the one most like grey
     else:
-        rows, columns, step, first = math.prod(shape[:-1]), shape[-1], 1, 0
+        rows, columns, step, first = prod(shape[:-1]), shape[-1], 1, 0
     down, across = (
         np.arange(min(size, _SAMPLED)) * size // _SAMPLED if size > _SAMPLED else np.arange(size)
         for size in (rows, columns)
@@ -109,7 +110,7 @@ def statistics(array: np.ndarray[Any, Any]) -> list[float | None] | None:
         found = _of_float32(piece) if piece.dtype == np.float32 else None
         if found is None:
             numbers = (np.abs(piece) if piece.dtype.kind == "c" else piece).astype(np.float64)
-            if not math.isfinite(float(np.add.reduce(numbers))):
+            if not isfinite(float(np.add.reduce(numbers))):
                 missing = int(np.count_nonzero(np.isnan(numbers)))
                 finite = numbers[np.isfinite(numbers)]
                 nan, inf = nan + missing, inf + numbers.size - finite.size - missing
@@ -125,8 +126,8 @@ def statistics(array: np.ndarray[Any, Any]) -> list[float | None] | None:
     if not count:
         return [None, None, None, None, float(nan), float(inf)]
     # The square of a finite float64 may overflow; its norm may not, as a bound says enough then.
-    norm = math.sqrt(squares) if math.isfinite(squares) else max(abs(low), abs(high))
-    mean = total / count if math.isfinite(total) else low / 2 + high / 2
+    norm = sqrt(squares) if isfinite(squares) else max(abs(low), abs(high))
+    mean = total / count if isfinite(total) else low / 2 + high / 2
     return [low, high, mean, norm, float(nan), float(inf)]
 
 
@@ -139,7 +140,7 @@ def norm_alone(array: np.ndarray[Any, Any]) -> float | None:
     with np.errstate(all="ignore"):
         squares = float(np.add.reduce(_squares(rows, rows), dtype=np.float64))
     # An element that is too large for its square, or not finite, makes the sum so, too.
-    return math.sqrt(squares) if _SMALL**2 * array.size < squares < math.inf else None
+    return sqrt(squares) if _SMALL**2 * array.size < squares < math.inf else None
 
 
 def go_together(array: np.ndarray[Any, Any]) -> bool:
@@ -166,7 +167,7 @@ def statistics_of_many(arrays: Sequence[np.ndarray[Any, Any]]) -> list[list[floa
         totals = np.add.reduce(sums, axis=1).tolist(), np.add.reduce(squares, axis=1).tolist()
     ranges = np.minimum.reduce(table, axis=1).tolist(), np.maximum.reduce(table, axis=1).tolist()
     return [
-        [low, high, total / size, math.sqrt(square), 0.0, 0.0]
+        [low, high, total / size, sqrt(square), 0.0, 0.0]
         if low != high and _SMALL < max(-low, high) < _LARGE
         else statistics(array)
         for array, low, high, total, square in zip(arrays, *ranges, *totals, strict=True)
@@ -184,7 +185,7 @@ def _of_float64(numbers: np.ndarray[Any, Any]) -> tuple[float, float, float, flo
 def _of_float32(piece: np.ndarray[Any, Any]) -> tuple[float, float, float, float] | None:
     """The same without a float64 copy, in 0.4 of the time; ``None`` if the squares need float64."""
     low, high = float(np.minimum.reduce(piece)), float(np.maximum.reduce(piece))  # NaN if any is
-    if low == high and math.isfinite(low):
+    if low == high and isfinite(low):
         return low, high, low * piece.size, low * low * piece.size
     if not _SMALL < max(-low, high) < _LARGE or piece.size % _ROW:
         return None

@@ -335,6 +335,71 @@ def test_a_hook_that_fails_is_a_note_and_nothing_more(record: Record) -> None:
     assert seen.bound("x")
 
 
+BROKEN_LIBRARY = """
+import {module}
+x = tf.Variable([1.0, 2.0])
+before = dict(vars({module}))
+for name, value in before.items():
+    if callable(value) and not name.startswith("__"):
+        setattr({module}, name, None)
+for turn in range(3):
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.sin(x) ** 3)
+    g = tape.gradient(y, x)
+    x.assign_sub(g)
+large = tf.ones([3000]) * 2.0
+words = tf.strings.as_string(y)
+vars({module}).update(before)
+"""
+
+
+@pytest.mark.parametrize(
+    "module",
+    # None of contextlib and codecs: TensorFlow itself fails without them.
+    [
+        *("bisect", "functools", "inspect", "itertools", "json", "json.decoder", "math"),
+        *("os", "threading", "time", "traceback", "warnings"),
+    ],
+)
+def test_all_is_recorded_when_a_snippet_breaks_a_library(record: Record, module: str) -> None:
+    seen = record(BROKEN_LIBRARY.format(module=module))
+    assert not seen.of(e.Noted)
+    assert not seen.of(e.Raised)
+    assert len(seen.of(e.CallBegan)) == len(seen.of(e.CallEnded)) == 3
+    assert len(seen.ops("Sin")) == len(seen.ops("AssignSubVariableOp")) == 3
+    assert seen.bound("large")
+    assert seen.tensor(seen.bound("words")[0]).text
+
+
+UNSENT = """
+import sys
+frame = sys._getframe()
+while not hasattr(frame.f_locals.get("self"), "log"):
+    frame = frame.f_back
+log, limits = frame.f_locals["self"].log, sys.modules["_tapeviz_recorder.limits"]
+send, log._send, limits.UNSENT_BYTES = log._send, None, {limit}
+x = tf.constant(1.0)
+for turn in range(300):
+    x = x + 1.0
+    if turn % 20 == 0:
+        log.flush()
+log.flush()
+log._send = send
+"""
+
+
+def test_what_could_not_be_sent_is_sent_at_the_end(record: Record) -> None:
+    seen = record(UNSENT.format(limit=1 << 20))
+    assert (len(seen.ops("AddV2")), seen.of(e.Noted)) == (300, [])
+
+
+def test_what_waits_to_be_sent_is_limited_and_the_loss_is_told(record: Record) -> None:
+    seen = record(UNSENT.format(limit=20_000))
+    assert 20 < len(seen.ops("AddV2")) < 200
+    assert ["later events are lost" in note.message for note in seen.of(e.Noted)] == [True]
+    assert seen.one(e.Ended).how == "finished"
+
+
 @pytest.mark.parametrize(("hook", "told"), [(None, "TypeError: "), (lambda *_: 1 / 0, "ZeroDiv")])
 def test_a_hook_for_errors_that_fails_is_told_as_python_does(
     hook: object, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

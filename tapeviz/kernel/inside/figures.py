@@ -10,14 +10,15 @@ matplotlib draws without windows unless the user names a backend, and the snippe
 
 from __future__ import annotations
 
-import functools
-import importlib.util
-import io
 import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial, wraps
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from io import BytesIO
+from os import getpid
 from typing import Any
 
 MOST = 100
@@ -44,7 +45,7 @@ def draw_without_windows(publish: Publish | None) -> None:
             if name in sys.modules:
                 hook(sys.modules[name])
             else:
-                around[name] = functools.partial(_followed_by, hook)
+                around[name] = partial(_followed_by, hook)
     finder: Any = _AroundImport(around)
     sys.meta_path.insert(0, finder)
 
@@ -73,7 +74,7 @@ class _AroundImport(MetaPathFinder):
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
         around = self._around.pop(name, None)
-        spec = importlib.util.find_spec(name) if around is not None else None
+        spec = find_spec(name) if around is not None else None
         if spec is None or spec.loader is None or around is None:
             return None
         loader: Any = spec.loader
@@ -89,22 +90,22 @@ class _Gallery:
         self._publish = publish
         self._shown: dict[object, bytes] = {}
         self._count = 0
-        self._pid = os.getpid()
+        self._pid = getpid()
 
     def _show(self, key: object, png: bytes) -> None:
         is_news = self._shown.get(key) != png and len(png) <= LARGEST
-        if is_news and self._count < MOST and os.getpid() == self._pid:
+        if is_news and self._count < MOST and getpid() == self._pid:
             self._count += 1
             self._shown[key] = png
             self._publish(png)
 
     def hook_pyplot(self, pyplot: Any) -> None:
-        @functools.wraps(pyplot.show)
+        @wraps(pyplot.show)
         def show(*args: Any, **options: Any) -> None:
             numbers = pyplot.get_fignums()
             current = pyplot.gcf().number if numbers else None
             for number in numbers:
-                figure, file = pyplot.figure(number), io.BytesIO()
+                figure, file = pyplot.figure(number), BytesIO()
                 figure.savefig(file, format="png", bbox_inches="tight")
                 self._show(number, file.getvalue())
             if current is not None:
@@ -113,9 +114,9 @@ class _Gallery:
         pyplot.show = show
 
     def hook_pillow(self, image: Any) -> None:
-        @functools.wraps(image.Image.show)
+        @wraps(image.Image.show)
         def show(picture: Any, *args: Any, **options: Any) -> None:
-            file = io.BytesIO()
+            file = BytesIO()
             fits = picture.mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I", "I;16")
             (picture if fits else picture.convert("RGB")).save(file, format="PNG")
             self._show(self._count, file.getvalue())

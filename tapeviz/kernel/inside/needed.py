@@ -7,12 +7,13 @@ Python process, but a kernel has threads that go on importing and calling, and r
 from __future__ import annotations
 
 import builtins
-import contextlib
 import importlib.abc
-import importlib.machinery
 import sys
-import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.machinery import ModuleSpec
+from sys import _current_frames
+from threading import get_ident
 from types import ModuleType
 from typing import Any
 
@@ -41,7 +42,7 @@ class Needed:
             for name, module in self._modules.items()
             if name.partition(".")[0] in needed and isinstance(module, ModuleType)
         ]
-        self.threads = set(sys._current_frames()) - {threading.get_ident()}
+        self.threads = set(_current_frames()) - {get_ident()}
 
     def is_there(self) -> bool:
         """Whether all builtins that could be called then can still be called."""
@@ -69,13 +70,11 @@ class Needed:
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if threading.get_ident() not in self.threads or name not in self._modules:
+    ) -> ModuleSpec | None:
+        if get_ident() not in self.threads or name not in self._modules:
             return None
         module = self._modules[name]
-        return importlib.machinery.ModuleSpec(
-            name, _Loader(module, getattr(module, "__spec__", None))
-        )
+        return ModuleSpec(name, _Loader(module, getattr(module, "__spec__", None)))
 
 
 def _is_broken(now: object, before: object) -> bool:
@@ -91,14 +90,14 @@ class _Loader(importlib.abc.Loader):
         self._module = module
         self._spec = spec
 
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
         return self._module
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self._spec  # the import replaced it
 
 
-@contextlib.contextmanager
+@contextmanager
 def what_the_kernel_needs() -> Iterator[Needed]:
     """In the ``with`` the kernel's threads find their modules; at its end everything is
     restored."""
@@ -109,5 +108,5 @@ def what_the_kernel_needs() -> Iterator[Needed]:
         yield needed
     finally:
         needed.restore()
-        with contextlib.suppress(ValueError):
+        with suppress(ValueError):
             sys.meta_path.remove(finder)

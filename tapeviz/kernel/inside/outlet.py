@@ -6,17 +6,22 @@ emptied before each write by Python, so that all output keeps its order.
 
 from __future__ import annotations
 
-import codecs
-import contextlib
-import io
-import itertools
-import os
-import select
 import sys
-import threading
-import time
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import contextmanager, suppress
+from io import FileIO, TextIOWrapper
+from itertools import groupby
+from os import close, dup2, fstat, getpid, pipe, read
+from os import write as write_bytes
+from threading import Event, RLock, Thread, get_ident
+from time import sleep
 from typing import Any
+
+if sys.platform != "win32":  # which has none of these, and pipes are not captured there
+    from os import set_blocking
+    from select import POLLIN
+    from select import poll as new_poll
 
 from .budget import OutputBudget
 from .waiting import WaitingAllowance
@@ -37,20 +42,20 @@ class Outlet:
     ) -> None:
         self._publish = publish
         self._settle = settle
-        self.pid = os.getpid()
-        self._lock = threading.RLock()
+        self.pid = getpid()
+        self._lock = RLock()
         self._pending: list[tuple[str, str]] = []
-        self._wake = threading.Event()
+        self._wake = Event()
         self._pipes: dict[int, str] = {}
         self._places: dict[str, tuple[int, int]] = {}
         self._poll: Any = None
         self._may_publish: Callable[[], bool] = lambda: True
         self.open_budgets()
-        threading.Thread(target=self._flush_soon, name="tapeviz-output", daemon=True).start()
+        Thread(target=self._flush_soon, name="tapeviz-output", daemon=True).start()
 
     def open_budgets(self) -> None:
         """Begin a run: count its output from zero."""
-        decoder = codecs.getincrementaldecoder("utf-8")
+        decoder = getincrementaldecoder("utf-8")
         self._budgets = {name: OutputBudget() for name in STREAMS}
         self._decoders = {name: decoder(errors="replace") for name in STREAMS}
         self._allowance = WaitingAllowance()
@@ -61,10 +66,10 @@ class Outlet:
         self._places = {name: _place_of(STREAMS[name]) for name in pipes}
         self._poll = _poll_of(self._pipes)
         for descriptor in self._pipes:
-            os.set_blocking(descriptor, False)
-        threading.Thread(target=self._watch, name="tapeviz-capture", daemon=True).start()
+            set_blocking(descriptor, False)
+        Thread(target=self._watch, name="tapeviz-capture", daemon=True).start()
 
-    @contextlib.contextmanager
+    @contextmanager
     def holding_without(self, condition: Callable[[], bool]) -> Iterator[None]:
         """In the ``with`` output is held back while ``condition()`` is False."""
         self._may_publish = condition
@@ -76,8 +81,8 @@ class Outlet:
     def write(self, name: str, data: bytes) -> None:
         """Take ``data``, written to stream ``name`` now."""
         # A child that the snippet forked has none of our threads.
-        if os.getpid() != self.pid or self._is_moved(name):
-            os.write(STREAMS[name], data)
+        if getpid() != self.pid or self._is_moved(name):
+            write_bytes(STREAMS[name], data)
             return
         with self._lock:
             if self._poll is not None:
@@ -143,7 +148,7 @@ class Outlet:
 
     def _read(self, descriptor: int) -> bool:
         try:
-            data = os.read(descriptor, _CHUNK)
+            data = read(descriptor, _CHUNK)
         except OSError:
             return False
         if data:
@@ -151,7 +156,7 @@ class Outlet:
         return bool(data)
 
     def _publish_pending(self) -> None:
-        runs = itertools.groupby(self._pending, key=lambda piece: piece[0])
+        runs = groupby(self._pending, key=lambda piece: piece[0])
         pieces = [(name, "".join(text for _, text in run)) for name, run in runs]
         if pieces:
             self._publish(pieces)
@@ -160,7 +165,7 @@ class Outlet:
     def _flush_soon(self) -> None:
         while True:
             self._wake.wait()
-            time.sleep(_PAUSE)
+            sleep(_PAUSE)
             self._wake.clear()
             try:
                 with self._lock:
@@ -175,14 +180,14 @@ class Outlet:
             with self._lock:
                 self._drain()
             self._wake.set()
-            time.sleep(0.002)  # let a burst gather
+            sleep(0.002)  # let a burst gather
 
     def _poll_forever(self) -> None:
         # A second poll object: two threads cannot use the same one at once.
         _poll_of(self._pipes).poll()
 
 
-class OutletFile(io.FileIO):
+class OutletFile(FileIO):
     """The raw file below ``sys.stdout`` or ``sys.stderr`` during a run.
 
     ``others``: ids of threads whose output is not the snippet's, and is dropped. The snippet sees
@@ -194,7 +199,7 @@ class OutletFile(io.FileIO):
         self._outlet = outlet
         self._stream = stream
         self._others = others
-        self.text: io.TextIOWrapper | None = None
+        self.text: TextIOWrapper | None = None
         self.name = f"<{stream}>"
 
     def __repr__(self) -> str:  # Python 3.13 takes the class's name without its module
@@ -204,7 +209,7 @@ class OutletFile(io.FileIO):
 
     def write(self, data: Any, /) -> int:
         written = bytes(data)
-        if threading.get_ident() in self._others:
+        if get_ident() in self._others:
             return len(written)
         self._outlet.write(self._stream, written)
         if self.text is not None and self._outlet.is_spent(self._stream):
@@ -214,15 +219,15 @@ class OutletFile(io.FileIO):
         return len(written)
 
 
-OutletFile.__name__ = OutletFile.__qualname__ = io.FileIO.__name__
-OutletFile.__module__ = io.FileIO.__module__
+OutletFile.__name__ = OutletFile.__qualname__ = FileIO.__name__
+OutletFile.__module__ = FileIO.__module__
 
 
-def text_file(outlet: Outlet, stream: str, others: Set[int]) -> io.TextIOWrapper:
+def text_file(outlet: Outlet, stream: str, others: Set[int]) -> TextIOWrapper:
     """A text stream as ``python -u`` opens it, which writes to ``outlet``."""
     errors = getattr(getattr(sys, f"__{stream}__"), "errors", None)  # by the user's locale
     raw: Any = OutletFile(outlet, stream, others)
-    text = io.TextIOWrapper(raw, encoding="utf-8", errors=errors, newline="\n", write_through=True)
+    text = TextIOWrapper(raw, encoding="utf-8", errors=errors, newline="\n", write_through=True)
     setattr(text, "mode", "w")  # noqa: B010 (read-only for mypy alone)
     raw.text = text
     return text
@@ -232,9 +237,9 @@ def own_pipes() -> dict[str, int]:
     """Make descriptors 1 and 2 new pipes; returns their reading ends by stream name."""
     pipes = {}
     for name, descriptor in STREAMS.items():
-        reading, writing = os.pipe()
-        os.dup2(writing, descriptor)
-        os.close(writing)
+        reading, writing = pipe()
+        dup2(writing, descriptor)
+        close(writing)
         pipes[name] = reading
     return pipes
 
@@ -245,21 +250,21 @@ def _never() -> bool:
 
 def _place_of(descriptor: int) -> tuple[int, int]:
     """The device and inode of what a descriptor leads to."""
-    about = os.fstat(descriptor)
+    about = fstat(descriptor)
     return about.st_dev, about.st_ino
 
 
 def _poll_of(descriptors: Mapping[int, str]) -> Any:
-    poll = select.poll()
+    poll = new_poll()
     for descriptor in descriptors:
-        poll.register(descriptor, select.POLLIN)
+        poll.register(descriptor, POLLIN)
     return poll
 
 
 def _flush_c_library() -> None:
     if sys.platform == "win32":
         return
-    with contextlib.suppress(Exception):  # printf() into a pipe waits in a buffer
+    with suppress(Exception):  # printf() into a pipe waits in a buffer
         import ctypes
 
         ctypes.CDLL(None).fflush(None)

@@ -6,8 +6,8 @@ unless the waiting would slow a snippet that publishes much.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from time import perf_counter
 
 FREE = 0.1  # seconds
 SHARE = 0.05  # of the time since the beginning
@@ -18,15 +18,15 @@ class WaitingAllowance:
     made."""
 
     def __init__(self) -> None:
-        self._begun = time.perf_counter()
+        self._begun = perf_counter()
         self._waited = 0.0
 
     def is_left(self) -> bool:
         """Whether another wait is allowed."""
-        return self._waited < FREE + SHARE * (time.perf_counter() - self._begun)
+        return self._waited < FREE + SHARE * (perf_counter() - self._begun)
 
     def spend(self, wait: Callable[[], None]) -> None:
         """Call ``wait()`` and count its time."""
-        begun = time.perf_counter()
+        begun = perf_counter()
         wait()
-        self._waited += time.perf_counter() - begun
+        self._waited += perf_counter() - begun

@@ -9,20 +9,22 @@ A line that the user types comes as an ``input_reply``.
 
 from __future__ import annotations
 
-import base64
-import contextlib
-import contextvars
-import importlib
-import json
-import os
-import platform
 import re
-import signal
 import sys
-import threading
-import time
-import traceback
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from contextvars import Context
+from datetime import datetime
+from importlib import import_module
+from json import JSONEncoder, loads
+from os import getpid
+from platform import python_version
+from signal import SIG_IGN, SIGINT
+from signal import signal as handle_signal
+from threading import Lock, RLock, Thread, get_ident
+from time import sleep
+from traceback import format_exc
 from typing import Any
 
 import zmq
@@ -36,6 +38,7 @@ from .script_end import end_script
 from .waiting import WaitingAllowance
 
 _ACKNOWLEDGED_WITHIN = 1.0
+_PR_SET_PDEATHSIG = 1
 _ESCAPE = re.compile(r"\\u(?:d[89ab]..\\ud[c-f]|(?P<lone>d[89a-f]))..|\\.")
 """An escape in JSON; ``lone``: half of a pair without the other."""
 
@@ -45,13 +48,14 @@ _wire: KernelEndpoint | None = None
 def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
     """Import the libraries to warm up and the recorder, then report ``tapeviz_ready``."""
     global _wire
+    die_with_parent()
     restore_environment(payload["environment"])
     remove_ipykernel_marks()
     for name in payload["imports"]:
-        importlib.import_module(name)
+        import_module(name)
     for name in payload["if_there"]:
-        with contextlib.suppress(Exception):
-            importlib.import_module(name)
+        with suppress(Exception):
+            import_module(name)
     _wire = KernelEndpoint(kernel, payload["generated_code"])
     _wire.capture_output()
     if payload["crash_notes"]:
@@ -61,6 +65,19 @@ def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
     if payload["memory"]:
         limit_memory(payload["memory"])
     _wire.publish("tapeviz_ready", versions())
+
+
+def die_with_parent() -> None:
+    """End this process with the thread that started it, which lives as long as the kernel (Linux).
+
+    ipykernel asks on a thread whether its parent lives, which waits while TensorFlow is loaded.
+    """
+    if sys.platform.startswith("linux"):
+        import ctypes
+        from signal import SIGKILL
+
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
 
 
 def limit_memory(gigabytes: float) -> None:
@@ -82,7 +99,7 @@ def serve() -> None:
 def versions() -> dict[str, str]:
     """Versions and path of this interpreter."""
     return {
-        "python": platform.python_version(),
+        "python": python_version(),
         "tensorflow": getattr(sys.modules.get("tensorflow"), "__version__", ""),
         "ipykernel": getattr(sys.modules.get("ipykernel"), "__version__", ""),
         "executable": sys.executable,
@@ -96,7 +113,8 @@ class KernelEndpoint:
         self._kernel = kernel
         self._generated_code = generated_code
         self._parent: Any = kernel.get_parent()
-        self._lock = threading.RLock()
+        self._lock = RLock()
+        self._main_thread = get_ident()
         self._recorder: Any = None
         self._filename = ""
         self._allowance = WaitingAllowance()
@@ -104,6 +122,9 @@ class KernelEndpoint:
         # Copy large messages: for others pyzmq registers an atexit function, which would free them
         # while they are sent, when the snippet's exit functions run.
         kernel.session.copy_threshold = sys.maxsize
+        # Not by the functions of the module ``json``, which a snippet may replace.
+        encode = JSONEncoder(default=_as_date, ensure_ascii=False, allow_nan=False).encode
+        kernel.session.pack = lambda content: encode(content).encode("utf-8", "surrogateescape")
         # Without a limit: by default a publisher drops messages after the first 1,000 that wait.
         thread = kernel.iopub_thread
         thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
@@ -120,12 +141,12 @@ class KernelEndpoint:
     def load_recorder(self) -> None:
         """Import the recorder, which may wrap ``os._exit`` and ``os.abort`` around ours."""
         deliver_before_ending(self._deliver_last)
-        self._recorder = importlib.import_module("_tapeviz_recorder")
+        self._recorder = import_module("_tapeviz_recorder")
 
     def serve(self) -> None:
         """Do the request that the kernel is answering."""
         self._parent = self._kernel.get_parent()
-        request = json.loads(bytes(self._parent["buffers"][0]))
+        request = loads(bytes(self._parent["buffers"][0]))
         {"run": self._run, "answer": self._answer}[request["do"]](request)
 
     def publish(self, kind: str, content: Mapping[str, Any], buffers: Sequence[Any] = ()) -> None:
@@ -154,12 +175,12 @@ class KernelEndpoint:
         self._settle()
         try:
             # A script begins with no context variables set; the kernel has set some.
-            contextvars.Context().run(self._run_script, request)
+            Context().run(self._run_script, request)
         except KeyboardInterrupt:
             pass  # it came after the snippet's end, in the recorder or while waiting for threads
         except BaseException:
-            failure = traceback.format_exc()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+            failure = format_exc()
+        handle_signal(SIGINT, SIG_IGN)
         self._revive()
         self._outlet.close_budgets()
         self.publish("tapeviz_ended", {"failure": failure})
@@ -178,7 +199,7 @@ class KernelEndpoint:
         """Restart the thread that sends, if a builtin that the snippet removed has ended it."""
         sending = self._kernel.iopub_thread
         if not sending.thread.is_alive():
-            sending.thread = threading.Thread(target=sending._thread_main, daemon=True)
+            sending.thread = Thread(target=sending._thread_main, daemon=True)
             sending.thread.start()
 
     def _record(self, request: Mapping[str, Any], restore: Callable[[], None]) -> None:
@@ -208,14 +229,14 @@ class KernelEndpoint:
         line = line_in(self._filename)
         self._outlet.close_budgets()
         self.publish("tapeviz_exiting", {"line": line})
-        if threading.current_thread() is not threading.main_thread():
-            time.sleep(0.2)  # the socket of the answer belongs to the main thread
+        if get_ident() != self._main_thread:
+            sleep(0.2)  # the socket of the answer belongs to the main thread
             return
         self._kernel.stdin_socket.poll(round(_ACKNOWLEDGED_WITHIN * 1000), zmq.POLLIN)
 
     def _ask(self, prompt: str, is_secret: bool) -> str | None:
         """The line that the user types; None at the end of the input."""
-        if threading.current_thread() is not threading.main_thread():
+        if get_ident() != self._main_thread:
             return None  # the socket of the answer belongs to the main thread
         socket, session = self._kernel.stdin_socket, self._kernel.session
         while socket.poll(0, zmq.POLLIN):  # drop the answer to an interrupted question
@@ -239,16 +260,22 @@ class KernelEndpoint:
     def _publish_picture(self, png: bytes) -> None:
         """Send a picture as ``display_data``."""
         self._outlet.flush()
-        text = base64.b64encode(png).decode()
+        text = b64encode(png).decode()
         self.publish("display_data", {"data": {"image/png": text}, "metadata": {}})
 
     def _settle(self) -> None:
         thread = self._kernel.iopub_thread
-        if os.getpid() != self._outlet.pid or threading.current_thread() is thread.thread:
+        if getpid() != self._outlet.pid or get_ident() == thread.thread.ident:
             return
-        done = threading.Event()
-        thread.schedule(done.set)
-        done.wait(_ACKNOWLEDGED_WITHIN)
+        done = Lock()
+        done.acquire()
+        thread.schedule(done.release)
+        done.acquire(timeout=_ACKNOWLEDGED_WITHIN)
+
+
+def _as_date(value: datetime) -> str:
+    """The time in the header of a message, as JSON has it."""
+    return value.isoformat()
 
 
 def _as_printed(escape: re.Match[str]) -> str:

@@ -6,8 +6,8 @@ inputs, back to tensors that are still held.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
+from time import monotonic
 from typing import Any
 
 from .. import limits, private
@@ -62,12 +62,12 @@ def _leading_to(encoder: Encoder, identity: int) -> list[KeptOp]:
 
 
 def _run(encoder: Encoder, identity: int, plan: list[KeptOp]) -> Any:
-    until = time.monotonic() + limits.SECONDS_AGAIN
+    until = monotonic() + limits.SECONDS_AGAIN
     uses = Counter(taken for op in plan for taken in op.inputs)
     uses[identity] += 1
     values: dict[int, Any] = {}
     for op in plan:
-        if time.monotonic() > until:
+        if monotonic() > until:
             raise CannotRepeat("computing them again takes too long")
         inputs = [values[i] if i in values else encoder.tensors.tensor(i) for i in op.inputs]
         outputs = private.run_op(op.type, inputs, op.attrs, len(op.outputs))

@@ -6,15 +6,15 @@ The source is moved a little to both sides along some directions, and the record
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Iterator, Mapping
+from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from .. import limits, private
 from ..encode import Encoder
+from ..json_text import to_json
 from ..values import array_of
 from . import tensor_ops
 from .sweep import CannotSweep, Sweep
@@ -44,7 +44,7 @@ def check(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any],
         event["words"] = str(reason)
     except Exception as error:  # of an op that behaves otherwise alone: no verdict, no harm
         event["words"] = f"the recorded ops could not be run again ({type(error).__name__})"
-    return {"events": [json.dumps(event)]}, [encoder.tensors.take_blob()]
+    return {"events": [to_json(event)]}, [encoder.tensors.take_blob()]
 
 
 class _Check:
@@ -53,7 +53,7 @@ class _Check:
         self._seeds = request["seeds"]
         targets = [target for target, _ in self._seeds]
         span = (request.get("since", 1), request.get("writes_since", 1), request["until"])
-        until = time.monotonic() + limits.SECONDS_OF_CHECK
+        until = monotonic() + limits.SECONDS_OF_CHECK
         updates_since = request.get("updates_since", 0)
         self._sweep = Sweep(encoder, source, targets, span, updates_since, until)
         self._gradient = array_of(self._sweep.kept(request["gradient"]))

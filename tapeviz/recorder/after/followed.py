@@ -6,8 +6,8 @@ as far as it has the functions (:mod:`.followed_ops`). Only the differentiable l
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -133,7 +133,7 @@ class Followed(np.lib.mixins.NDArrayOperatorsMixin):
         return int(self.value)
 
     def __index__(self) -> int:
-        return operator.index(self.value)
+        return index(self.value)
 
     def __bool__(self) -> bool:
         return bool(self.value)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import builtins
 import math
-import sys
 from collections.abc import Callable
+from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -82,7 +82,7 @@ class _Caller:
 
     def lost(self, what: str) -> None:
         """Note where something could not be followed, once for each line."""
-        frame: Any = sys._getframe()
+        frame: Any = _getframe()
         while frame is not None and not self._recording.is_snippet(frame):
             frame = frame.f_back
         words = f"{NOT_FOLLOWED}{frame.f_lineno if frame is not None else 0} {what}"

@@ -6,7 +6,6 @@ between ops (state, a tape's end) is bridged by the instructions of the program.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from .. import private
 from ..encode import Encoder, listed
 from ..history import KeptOp
+from ..json_text import to_json
 from . import tensor_ops
 from .again import CannotRepeat, tensor_of
 from .assigns import Assign, NoGradient, is_write, split
@@ -62,7 +62,7 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
         "share": request.get("share", ()),
         "within": request.get("within", 0),
     }
-    return {"events": [*lines, json.dumps(event)]}, [encoder.tensors.take_blob()]
+    return {"events": [*lines, to_json(event)]}, [encoder.tensors.take_blob()]
 
 
 class _Walk:

@@ -6,9 +6,9 @@ They run in float64 where the op has a kernel for it, so that a difference shows
 
 from __future__ import annotations
 
-import itertools
-import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, pairwise
+from time import monotonic
 from typing import Any, NamedTuple
 
 from .. import limits, private
@@ -71,10 +71,10 @@ class Sweep:
         )
         steps = (
             _Step(op, begin < middle, begin < updates_since and _is_of_update(op))
-            for begin, end in itertools.pairwise(bounds)
+            for begin, end in pairwise(bounds)
             for op in encoder.history.between(begin, end - 1)
         )
-        plan = list(itertools.islice(steps, limits.OPS_OF_CHECK + 1))
+        plan = list(islice(steps, limits.OPS_OF_CHECK + 1))
         if len(plan) > limits.OPS_OF_CHECK:
             raise CannotSweep("the recording is too long to be run again")
         self._plan = _leading_to(targets, list(self._dependent(plan)))
@@ -83,7 +83,7 @@ class Sweep:
         """Run forward with the source moved by ``delta``; return a function from id to value."""
         walk = _Pass(self, delta)
         for place, step in enumerate(self._plan):
-            if time.monotonic() > self._deadline:
+            if monotonic() > self._deadline:
                 raise CannotSweep("running the recorded ops again takes too long")
             walk.take(place, step)
         return walk.value

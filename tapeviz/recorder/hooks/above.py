@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from sys import _getframe
 from types import CodeType, FrameType
 from typing import Any
+from warnings import catch_warnings, simplefilter, warn
 
 from .. import private
 from ..installed import Installed
@@ -18,9 +20,9 @@ _BEYOND = sys.maxsize // 2
 def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> None:
     """Hide the function whose code is ``boundary``, what called it, and code in ``files``."""
     # The place that Python names for a warning with a ``stacklevel`` beyond the stack.
-    with warnings.catch_warnings(record=True) as shown:
-        warnings.simplefilter("always")
-        warnings.warn("", stacklevel=_BEYOND)
+    with catch_warnings(record=True) as shown:
+        simplefilter("always")
+        warn("", stacklevel=_BEYOND)
     name, line = shown[0].filename, shown[0].lineno
 
     def showing(show: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,7 +49,7 @@ def _caller(
         while frame is not None and frame.f_code.co_filename in files:
             frame = frame.f_back
             code = frame.f_code if frame is not None else None
-        inner: FrameType | None = sys._getframe()
+        inner: FrameType | None = _getframe()
         while inner is not None:
             if inner.f_code is boundary:
                 return None, None

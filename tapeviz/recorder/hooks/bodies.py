@@ -6,8 +6,8 @@ right before the op that runs one: a call, or a branch or loop (``If``, ``While`
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
+from sys import _getframe
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -136,7 +136,7 @@ def _running(
     @recording.guarded
     def raised(call: KeptCall, inputs: Sequence[Any], words: str) -> None:
         fields = {"type": call.function.name.decode(), "error": words}
-        fields |= {"site": recording.here(sys._getframe(1)), "call": local.state[0]}
+        fields |= {"site": recording.here(_getframe(1)), "call": local.state[0]}
         append((encoder.failed_op, fields, list(inputs)))
 
     @recording.guarded

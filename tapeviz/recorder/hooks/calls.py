@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
-import itertools
 from collections.abc import Callable, Iterator
+from inspect import signature
+from itertools import count
 from types import FrameType
 from typing import Any
 
@@ -26,7 +26,7 @@ class Calls:
 
     def __init__(self, recording: RecordingContext) -> None:
         self._recording = recording
-        self._next = itertools.count(1)
+        self._next = count(1)
 
     def begin(self, method: str, tape: int, operands: dict[str, Any], frame: FrameType) -> int:
         """A call begins; its number."""
@@ -143,14 +143,14 @@ def _calling(
     method: Callable[..., Any],
     names: tuple[str, str],
 ) -> Callable[..., Any]:
-    signature = inspect.signature(method)
+    parameters = tuple(signature(method).parameters)
 
     @recording.guarded
     def begin(args: Any, named: Any, frame: FrameType) -> int | None:
-        try:
-            given = signature.bind(*args, **named).arguments
-        except TypeError:  # wrong arguments: TensorFlow will say so
-            return None
+        given = dict(zip(parameters, args, strict=False)) | named
+        is_complete = given.keys() >= {*names} and given.keys() <= {*parameters}
+        if not is_complete or len(given) != len(args) + len(named):
+            return None  # wrong arguments: TensorFlow will say so
         operands = {**given, "targets": given[names[0]], "sources": given[names[1]]}
         return calls.begin(method.__name__, tapes.number(args[0]), operands, frame)
 

@@ -6,10 +6,10 @@ primals that were given tangents as its targets.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from .. import private
 from ..installed import Installed
@@ -21,7 +21,7 @@ from .tapes import TapeRegistry
 def install(
     recording: RecordingContext, installed: Installed, tapes: TapeRegistry, calls: Calls
 ) -> None:
-    primals: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+    primals: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
     accumulator = private.ForwardAccumulator
     installed.replace(accumulator, "__init__", lambda f: _opening(recording, tapes, primals, f))
     for name, on in ((private.PUSH_ACCUMULATOR, True), (private.POP_ACCUMULATOR, False)):

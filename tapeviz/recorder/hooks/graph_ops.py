@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from sys import _getframe
 from typing import Any
 
 from .. import private
@@ -37,7 +37,7 @@ def put_into_graph(
         "type": kind,
         "inputs": ids,
         "outputs": given,
-        "site": recording.here(sys._getframe(2)),
+        "site": recording.here(_getframe(2)),
         "graph": recording.symbols.graph(graph),
         "attrs": readable(attrs) if attrs else {},
     }
@@ -60,7 +60,7 @@ def put_into_graph(
     recording.append((recording.encoder.graph_op, fields))
     if isinstance(graph, private.FuncGraph) and not call:
         recording.traced_names.made_at.update(dict.fromkeys(given, fields["site"]))
-        recording.traced_names.look_around(recording, sys._getframe(2))
+        recording.traced_names.look_around(recording, _getframe(2))
     if kind == "Const" and attrs:
         array = private.constant_array(attrs)
         recording.append((recording.encoder.constant, given[0], array))

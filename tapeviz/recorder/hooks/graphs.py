@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
+from itertools import count
 from types import FrameType
 from typing import Any
 
@@ -100,7 +100,7 @@ def _given(grad_fn: Any) -> list[Any]:
 
 
 def _running(recording: RecordingContext, run: Callable[..., Any]) -> Callable[..., Any]:
-    ids = itertools.count(_FIRST_OWN_ID)
+    ids = count(_FIRST_OWN_ID)
 
     @recording.guarded
     def fetched(fetches: Any, values: Any, frame: FrameType) -> None:

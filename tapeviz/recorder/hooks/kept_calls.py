@@ -10,13 +10,13 @@ known which.
 
 from __future__ import annotations
 
-import math
-import threading
-import time
 from array import array
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
+from threading import RLock
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,9 +129,9 @@ class KeptCalls:
         self._by_time: list[int] = []
         """Sequence numbers of checkpoints that may be given up."""
         self._pause = _SECONDS_BETWEEN
-        self._began = time.monotonic()
+        self._began = monotonic()
         self._reading = 0.0
-        self._lock = threading.RLock()
+        self._lock = RLock()
 
     def begin(self, graph: Any, function: Any, arguments: Sequence[Any]) -> KeptCall:
         """Number a call that is about to run; read what variables hold if it is time to."""
@@ -200,7 +200,7 @@ class KeptCalls:
 
     def _checkpoint(self, traced: _Traced, call: KeptCall) -> None:
         """Read what the variables hold: all of them, or those that changed behind our back."""
-        now, number = time.monotonic(), call.number
+        now, number = monotonic(), call.number
         is_power = number & (number - 1) == 0
         has_many = 8 * traced.fresh_calls > limits.CALLS_KEPT
         has_much = has_many or 8 * traced.fresh_bytes > self._budget
@@ -248,9 +248,9 @@ class KeptCalls:
                     if identity in self.written:
                         self._remember(identity, None)
                     continue
-                began = time.monotonic()
+                began = monotonic()
                 held = private.read_handle(handle, dtype) if dtype else None
-                took = time.monotonic() - began
+                took = monotonic() - began
                 self._reading += took
                 if took > _SLOW_READ and size > _LARGE and identity in self.states:
                     self._slow.add(identity)  # a copy was made: an embedding, after sparse updates
@@ -307,7 +307,7 @@ def _is_resource(tensor: Any) -> bool:
 
 def _readable(handle: Any) -> _Readable:
     dtype, shape = private.behind(handle)
-    return _Readable(handle, dtype, math.prod(shape) * private.dtype_size(dtype) if dtype else 0)
+    return _Readable(handle, dtype, prod(shape) * private.dtype_size(dtype) if dtype else 0)
 
 
 def _size(held: Any) -> int:

@@ -6,11 +6,11 @@ are found in the snippet's text (see ``instrument``).
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from .. import private
 from ..installed import Installed, is_ours
@@ -151,7 +151,7 @@ def _answering(
     recording: RecordingContext, predicted: list[Any], method: str, run: Callable[..., Any]
 ) -> Callable[..., Any]:
     """``predict`` and ``evaluate``: they make arrays of what they get, and of what they give."""
-    traced: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
+    traced: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
 
     @recording.guarded
     def left(given: Any, value: Any, frame: FrameType) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
-import itertools
 import sys
 from collections.abc import Iterator
+from itertools import islice
+from sys import _getframe, exc_info
 from types import FrameType
 from typing import Any
 
@@ -57,20 +58,20 @@ class Names:
             kind = type(value)
             if kind is private.EagerTensor:
                 if not self._local.hidden:
-                    self._append((None, name, value, self._here(sys._getframe(1))))
+                    self._append((None, name, value, self._here(_getframe(1))))
             elif kind in _SCALARS:
                 # A loop's counter, say. The words for a key run nothing of the snippet's.
                 count = self._counts.get(name, 0)
                 if count <= limits.BINDINGS_OF_NAME and not self._local.hidden:
                     self._counts[name] = count + 1
                     if count < limits.BINDINGS_OF_NAME:
-                        site = self._here(sys._getframe(1))
+                        site = self._here(_getframe(1))
                         self._append((self._number, name, kind.__name__, id(value), site))
             elif kind not in _UNINTERESTING and not self._local.hidden:
                 # What it calls of the snippet's, such as the words for a key, binds names again.
                 self._local.hidden += 1
                 try:
-                    self._bound(name, value, kind, sys._getframe(1))
+                    self._bound(name, value, kind, _getframe(1))
                 finally:
                     self._local.hidden -= 1
         except RecursionError:
@@ -99,7 +100,7 @@ class Names:
             for tensor in self._taken.pop(call, ()):
                 with self._recording.shielded("a result of NumPy"):
                     if not self._local.hidden:
-                        tell_left(self._recording, tensor, how, sys._getframe(1), value)
+                        tell_left(self._recording, tensor, how, _getframe(1), value)
         return value
 
     def put(self, value: Any, into: Any) -> Any:
@@ -109,7 +110,7 @@ class Names:
                 for tensor in (
                     [value] if type(value) is private.EagerTensor else self._value_of(value)
                 ):
-                    tell_left(self._recording, tensor, "array", sys._getframe(1), into)
+                    tell_left(self._recording, tensor, "array", _getframe(1), into)
         return value
 
     def _value_of(self, value: Any) -> list[Any]:
@@ -120,7 +121,7 @@ class Names:
     def caught(self) -> None:
         """Take our frames out of an exception that the snippet is about to look at."""
         try:
-            clean(sys.exc_info()[1])
+            clean(exc_info()[1])
         except RecursionError:
             pass
         except Exception:
@@ -167,7 +168,7 @@ class Names:
             return {"tensors": pairs}, tensors
         if is_instance(value, dict):
             return None, []
-        items = [item for _, item in itertools.islice(_pairs(value), limits.ELEMENTS_OF_NAME)]
+        items = [item for _, item in islice(_pairs(value), limits.ELEMENTS_OF_NAME)]
         if items and all(is_instance(item, _NUMBERS) for item in items):
             return {"value": type(value).__name__, "object": id(value)}, []
         return None, []
@@ -182,7 +183,7 @@ class Names:
 
 def _elements(value: Any, depth: int) -> Iterator[tuple[list[Any], Any]]:
     """The elements of a container, each with the keys that lead to it."""
-    for key, item in itertools.islice(_pairs(value), limits.ELEMENTS_OF_NAME):
+    for key, item in islice(_pairs(value), limits.ELEMENTS_OF_NAME):
         plain = key if isinstance(key, int) else str(key)
         if is_instance(item, (list, tuple, dict)) and depth > 1:
             for inner, leaf in _elements(item, depth - 1):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
+from sys import _getframe, exc_info
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ def make_callback(recording: RecordingContext) -> Callable[..., Any]:
     """The callback that TensorFlow calls after each op."""
     append, here, local = recording.append, recording.sites.here, recording.local
     late = recording.here_when_called
-    scopes, getframe = private.thread_data(), sys._getframe
+    scopes, getframe = private.thread_data(), _getframe
     rows, log = recording.log.rows, recording.log
     callbacks = scopes.op_callbacks  # TensorFlow adds to this very list, and to one on each thread
     writes, written = private.WRITES_OF_VARIABLES, recording.kept_calls.written
@@ -152,8 +152,8 @@ def _fast_path(
     def refused(args: tuple[Any, ...]) -> None:
         if recording.local.hidden:
             return
-        fields = {"type": args[1], "error": str(sys.exc_info()[1])}
-        fields |= {"site": recording.here(sys._getframe(3)), "call": recording.local.state[0]}
+        fields = {"type": args[1], "error": str(exc_info()[1])}
+        fields |= {"site": recording.here(_getframe(3)), "call": recording.local.state[0]}
         inputs = [arg for arg in args[3:] if isinstance(arg, private.EagerTensor)]
         recording.append((recording.encoder.failed_op, fields, inputs))
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from sys import _getframe
 from types import CodeType, FrameType
 from typing import Any
 
@@ -25,15 +26,15 @@ def install(source: str, installed: Installed) -> None:
 
     def wrap_set(setprofile: Callable[..., None]) -> Callable[..., None]:
         def setting(function: ProfileFunction | None, /) -> None:
-            report("c_call", setprofile, sys._getframe(1))
+            report("c_call", setprofile, _getframe(1))
             change(None if function is None else _Filtered(function))
 
         return setting
 
     def wrap_get(getprofile: Callable[[], Any]) -> Callable[[], Any]:
         def getting() -> Any:
-            report("c_call", getprofile, sys._getframe(1))
-            report("c_return", getprofile, sys._getframe(1))
+            report("c_call", getprofile, _getframe(1))
+            report("c_return", getprofile, _getframe(1))
             function = current()
             return function.told if type(function) is _Filtered else function
 
@@ -52,7 +53,7 @@ def install(source: str, installed: Installed) -> None:
     installed.replace(sys, "setprofile", wrap_set)
     installed.replace(sys, "getprofile", wrap_get)
     if "cProfile" in source:
-        installed.replace(importlib.import_module("cProfile").Profile, "getstats", _wrap_stats)
+        installed.replace(import_module("cProfile").Profile, "getstats", _wrap_stats)
 
 
 class _Filtered:

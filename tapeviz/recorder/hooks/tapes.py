@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-import weakref
 from collections.abc import Callable
+from itertools import count
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from .. import private
 from ..installed import Installed
@@ -26,8 +26,8 @@ class TapeRegistry:
 
     def __init__(self, recording: RecordingContext) -> None:
         self._recording = recording
-        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self._next = itertools.count(1)
+        self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._next = count(1)
 
     def number(self, tape: Any) -> int:
         """The tape's number; a new one for a tape that was made before the run."""

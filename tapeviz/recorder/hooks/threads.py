@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 from .. import private
@@ -20,7 +20,7 @@ def install(
     recording: RecordingContext, installed: Installed, callback: Callable[..., Any]
 ) -> None:
     """TensorFlow calls back on the thread that asked for it alone: ask on each."""
-    numbers = itertools.count(1)
+    numbers = count(1)
 
     def wrap(start: Callable[..., Any]) -> Callable[..., Any]:
         def starting(self: threading.Thread) -> None:

@@ -7,10 +7,11 @@ when an op is put into the graph, and once more when the function returns.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
 from collections.abc import Callable
+from contextlib import suppress
+from os import symlink
+from os.path import basename, join
+from sys import _getframe
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -56,8 +57,8 @@ class _LinkedFiles:
 
     def NamedTemporaryFile(self, *args: Any, **named: Any) -> Any:
         file = self._make(*args, **named)
-        with contextlib.suppress(OSError):
-            os.symlink(file.name, os.path.join(self._folder, os.path.basename(file.name)))
+        with suppress(OSError):
+            symlink(file.name, join(self._folder, basename(file.name)))
         return file
 
 
@@ -104,7 +105,7 @@ def _returning(recording: RecordingContext, ret: Callable[..., Any]) -> Callable
 
     def returning(self: Any, value: Any, did_return: Any) -> Any:
         if not recording.local.hidden and not recording.local.state[0]:
-            frame = sys._getframe(1)
+            frame = _getframe(1)
             if frame.f_code.co_filename in {file for file, _ in private.autograph_lines()}:
                 leaving(frame)
         return ret(self, value, did_return)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from threading import get_ident, main_thread
 
 import tensorflow as tf
 
@@ -40,14 +40,14 @@ class _WithoutFiles(StackFilter):  # type: ignore[misc]
         return self._files | frozenset(self.parent.get_filtered_filenames())
 
 
-@contextlib.contextmanager
+@contextmanager
 def without_files(files: frozenset[str]) -> Iterator[None]:
     """Leave these files out of TensorFlow's messages: "Detected at node", "in user code"."""
     before = getattr(traceback_utils, "_EXCLUDED_PATHS", None)
     if before is not None:
         traceback_utils._EXCLUDED_PATHS = (*before, *files)
     try:
-        with contextlib.nullcontext() if StackFilter is object else _WithoutFiles(files):
+        with nullcontext() if StackFilter is object else _WithoutFiles(files):
             yield
     finally:
         if before is not None:
@@ -69,17 +69,21 @@ run_as_it_is = find(
 as without it, which ``do_not_convert`` would change (2.15-2.21)."""
 
 
+_main_thread = main_thread()
+
+
 def autograph_lines() -> Mapping[tuple[str, int], tuple[str, int, str]]:
     """The origins of lines of generated code, while AutoGraph's code runs on this thread.
 
     ``(file, line)`` to ``(file, line, function)``: ``StackTraceMapper`` in autograph/impl/api.py.
     """
     stacks = getattr(tf_stack, "_source_mapper_stacks", {})
-    own = stacks.get(threading.get_ident())
+    thread = get_ident()
+    own = stacks.get(thread)
     lines: Mapping[tuple[str, int], tuple[str, int, str]]
     lines = own[-1].get_effective_source_map() if own else {}
-    if not lines and threading.current_thread() is not threading.main_thread():
+    if not lines and thread != _main_thread.ident:
         # A replica's thread runs code that was made on the thread that waits for it.
-        waiting = stacks.get(threading.main_thread().ident)
+        waiting = stacks.get(_main_thread.ident)
         lines = waiting[-1].get_effective_source_map() if waiting else {}
     return lines

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import tensorflow as tf
@@ -83,7 +83,7 @@ def attrs_of(op: Any) -> tuple[Any, ...]:
     """The attributes of an op in a graph, as an eager op of the type would have them."""
     found: list[Any] = []
     for attribute in op.op_def.attr:
-        with contextlib.suppress(ValueError):
+        with suppress(ValueError):
             found += [attribute.name, _plain(op.get_attr(attribute.name))]
     return tuple(found)
 

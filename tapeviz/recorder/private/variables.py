@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import math
 import sys
+from contextlib import suppress
+from math import prod
 from typing import Any
 
 import tensorflow as tf
@@ -35,7 +35,7 @@ def size_behind(handle: Any) -> int:
     if data is None or not data.is_set or len(data.shape_and_type) != 1:
         return 0
     about = data.shape_and_type[0]
-    return int(math.prod(dimension.size for dimension in about.shape.dim)) * dtype_size(about.dtype)
+    return int(prod(dimension.size for dimension in about.shape.dim)) * dtype_size(about.dtype)
 
 
 def behind(handle: Any) -> tuple[int, tuple[int, ...]]:
@@ -58,7 +58,7 @@ def handle_of(value: Any) -> Any:
     if is_instance(value, RefVariable):  # of the first kind: a graph's tensor
         return value._variable
     if is_instance(value, DistributedVariable):
-        with contextlib.suppress(ValueError):  # outside the replicas: that of the first one
+        with suppress(ValueError):  # outside the replicas: that of the first one
             return value.handle
         return handle_of(value._values[0])
     # hasattr() would ask a metaclass of the snippet's.

@@ -7,8 +7,8 @@ results are compared with those of the call, bit for bit.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -36,7 +36,7 @@ class Rerun:
 
     def is_slow(self, call: KeptCall) -> bool:
         """Whether XLA has to compile the function anew before it can be looked into."""
-        with contextlib.suppress(Unknown):
+        with suppress(Unknown):
             return self._states.program(call).has_xla
         return False
 

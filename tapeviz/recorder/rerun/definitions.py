@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count as counter
 from typing import Any, NamedTuple
 
 from ..private import functions
@@ -16,7 +16,7 @@ LOOPS = frozenset({"While", "StatelessWhile"})
 RUN_FUNCTIONS = CALLS | CONDITIONALS | CASES | LOOPS
 _XLA = "_XlaMustCompile"
 _OURS = re.compile(r"__tapeviz_\d+_")
-_numbers = itertools.count(1)
+_numbers = counter(1)
 
 
 def without_our_names(text: str) -> str:
@@ -61,7 +61,7 @@ def op_name(definition: Any, node: Any) -> str:
     taken = {argument.name for argument in (*signature.input_arg, *signature.output_arg)}
     if stem not in taken:
         return str(node.name)
-    first = next(place for place in itertools.count() if f"{stem}_{place}" not in taken)
+    first = next(place for place in counter() if f"{stem}_{place}" not in taken)
     return stem if int(number) == first else str(node.name)
 
 

@@ -5,10 +5,10 @@ All runs use variables of our own: nothing that the snippet made is written to.
 
 from __future__ import annotations
 
-import contextlib
-import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -57,10 +57,10 @@ class RerunVariables:
         """
         starts = self._starts(call)
         between = self._between(call, starts)
-        until = time.monotonic() + limits.SECONDS_TO_STATE
+        until = monotonic() + limits.SECONDS_TO_STATE
         since: dict[int, int] = {}
         for earlier in between:
-            if time.monotonic() > until:
+            if monotonic() > until:
                 raise Unknown("running the calls before it again takes too long")
             self._set(earlier, since)
             program = self.program(earlier)
@@ -111,7 +111,7 @@ class RerunVariables:
         symbols = self._recording.symbols
         for op in source.path:
             (graph,) = self._recording.runs[symbols.graph(graph), op]
-        with contextlib.suppress(KeyError):  # a loop, which gradients have put another one for
+        with suppress(KeyError):  # a loop, which gradients have put another one for
             op = graph.get_operation_by_name(source.op)
             return op.outputs[source.output].shape.as_proto()
         return tf.TensorShape(None).as_proto()
