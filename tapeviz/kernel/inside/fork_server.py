@@ -5,8 +5,8 @@ folders, and works in the last one. Orders are lines of JSON on standard input: 
 […], "if_there": […], "texts": …}``, then ``{"fork": id, "connection_file": …, "folder": …,
 "ipython": …}`` and ``{"signal": id, "number": …}``, ``{"answer": id}``. Reports are written to the
 original standard output: ``ready``, ``failed``, ``forked``, ``answered``, ``ended``. At the end of
-the input, also in the middle of an import, every kernel is killed, the folders of the command line
-are removed, and this process ends.
+the input, also in the middle of an import or when it was stopped (SIGSTOP), every kernel is killed,
+the folders of the command line are removed, and this process ends.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _OF_THE_SHELL = (
 )
 """``IPKernelApp.initialize()`` and :func:`_reseed` would import these in every kernel."""
 _PR_SET_PDEATHSIG = 1
+_ENDS_WITHIN = 1.0  # seconds after the end of the orders
 
 
 class Child:
@@ -81,16 +82,17 @@ class ForkServer:
     def run(self) -> None:
         """Obey orders until there are no more, which is also the case if the other side has
         died."""
-        try:
-            while self._listen():
-                pass
-        finally:
-            for child in self._children.values():
-                _signal(child.pid, signal.SIGKILL)
-            for child in self._children.values():
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(child.pid, 0)
-        self._remove_folders()
+        with self._ending_with_the_orders():
+            try:
+                while self._listen():
+                    pass
+            finally:
+                for child in self._children.values():
+                    _signal(child.pid, signal.SIGKILL)
+                for child in self._children.values():
+                    with contextlib.suppress(ChildProcessError):
+                        os.waitpid(child.pid, 0)
+            self._remove_folders()
 
     def _remove_folders(self) -> None:
         for folder in self._folders:
@@ -128,18 +130,17 @@ class ForkServer:
     def _prepare(self, order: dict[str, Any]) -> None:
         gc.disable()  # imports leave little garbage, and looking for it takes a second
         try:
-            with self._ending_with_the_orders():
-                with warnings.catch_warnings():  # IPython adds filters, which a snippet would find
-                    importlib.import_module("ipykernel.kernelapp")
-                for name in order["imports"]:
+            with warnings.catch_warnings():  # IPython adds filters, which a snippet would find
+                importlib.import_module("ipykernel.kernelapp")
+            for name in order["imports"]:
+                importlib.import_module(name)
+            sys.modules["debugpy"] = None  # type: ignore[assignment]
+            for name in (*order["if_there"], *_OF_THE_SHELL):
+                with contextlib.suppress(Exception):
                     importlib.import_module(name)
-                sys.modules["debugpy"] = None  # type: ignore[assignment]
-                for name in (*order["if_there"], *_OF_THE_SHELL):
-                    with contextlib.suppress(Exception):
-                        importlib.import_module(name)
-                # Without debugpy ipykernel starts half a second faster; nobody attaches a debugger.
-                del sys.modules["debugpy"]
-                self._compiled = _compile(order["texts"])
+            # Without debugpy ipykernel starts half a second faster; nobody attaches a debugger.
+            del sys.modules["debugpy"]
+            self._compiled = _compile(order["texts"])
         except BaseException as error:
             self._report(failed=f"{type(error).__name__}: {error}")
             raise SystemExit from None
@@ -149,41 +150,43 @@ class ForkServer:
 
     @contextlib.contextmanager
     def _ending_with_the_orders(self) -> Iterator[None]:
-        """While this process imports, let a forked one end it when the other side has ended.
+        """Let a forked process end this one if the other side has ended and this does not notice.
 
-        A thread would wait for the interpreter's lock, which Python holds while it loads a library:
-        for TensorFlow's from a cold disk many seconds.
+        It does not while it is stopped, nor while Python loads a library: for TensorFlow's from a
+        cold disk many seconds, in which a thread would wait for the interpreter's lock.
         """
-        over, ending = os.pipe()
-        importing = os.getpid()
+        over, self._ending = os.pipe()
+        server = os.getpid()
         watcher = os.fork()
         if watcher == 0:
             with contextlib.suppress(BaseException):
-                os.close(ending)
+                os.close(self._ending)
                 os.close(self._reports)
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
-                self._end_with_the_orders(importing, over)
+                self._end_with_the_orders(server, over)
             os._exit(0)
         os.close(over)
         try:
             yield
         finally:
-            os.close(ending)
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(watcher, 0)
+            os.kill(watcher, signal.SIGKILL)
+            os.waitpid(watcher, 0)
 
-    def _end_with_the_orders(self, importing: int, over: int) -> None:
-        """Wait until the orders end, then kill the process ``importing`` and remove its folders; or
-        until the other end of ``over`` is closed, as it is when that process is done or dead."""
+    def _end_with_the_orders(self, server: int, over: int) -> None:
+        """Wait until the orders end, then let the process ``server`` go on, kill it if it does not
+        end, and remove its folders; or until the other end of ``over`` is closed, as it is when
+        that process is dead."""
         poll = select.poll()
         poll.register(self._orders, 0)  # POLLHUP alone, which is always reported
         poll.register(over, 0)
         ended = dict(poll.poll())
         if self._orders in ended and over not in ended:
-            os.kill(importing, signal.SIGKILL)
             poll.unregister(self._orders)
-            poll.poll()
+            os.kill(server, signal.SIGCONT)
+            if not poll.poll(_ENDS_WITHIN * 1000):
+                os.kill(server, signal.SIGKILL)
+                poll.poll()
             self._remove_folders()
 
     def _fork(self, order: dict[str, Any]) -> None:
@@ -212,7 +215,8 @@ class ForkServer:
             nothing = os.open(os.devnull, os.O_RDONLY)
             os.dup2(nothing, 0)
             os.close(nothing)
-            for descriptor in (self._orders, self._reports, self._woken, self._waking):
+            ours = self._orders, self._reports, self._woken, self._waking, self._ending
+            for descriptor in ours:
                 os.close(descriptor)
             for other in self._children.values():
                 for descriptor in other.pipes.values():
