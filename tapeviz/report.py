@@ -170,7 +170,7 @@ def _shares(table: ShareTable | None) -> dict[str, Any]:
 
 def _result(trace: Trace, finding: Finding) -> dict[str, Any]:
     result: dict[str, Any] = {
-        "source": finding.source,
+        "source": trace.given_names.get(finding.source, finding.source),
         "status": finding.status,
         "dtype": finding.dtype,
         "shape": list(finding.shape) if finding.shape is not None else None,

@@ -306,6 +306,9 @@ class Trace(_Referable):
     """Python names of a tensor or a variable's handle, in the order in which they were bound."""
     variable_names: Mapping[VariableId, str] = field(default_factory=dict)
     """The name of each variable that says most."""
+    given_names: Mapping[str, str] = field(default_factory=dict)
+    """Name of a variable in a layer that the snippet calls by a name of its own (``head.kernel``) →
+    the name without that of the layer (``dense_9/kernel``), which JSON has for its source."""
     fetched: Mapping[TensorId, TensorId] = field(default_factory=dict)
     """Symbolic tensor → the value that a session computed for it, last, or that a compiled function
     gave for it, first."""

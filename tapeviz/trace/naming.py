@@ -1,16 +1,17 @@
-"""Tell what variables, operands of gradient calls and the snippet's tensors are called."""
+"""Tell what variables, layers, operands of gradient calls and the snippet's tensors are called."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from ..text.called_names import LAYER_METHODS, CalledNames, kind_of
 from ..text.source import SourceText, is_plain_path
 from . import events as e
-from .model import Operand, TensorId, Variable, VariableId
+from .model import Op, Operand, StackFrame, TensorId, Variable, VariableId
 
 # What tf.Variable and keras.Variable are called that were given no name.
 _DEFAULT_NAME = re.compile(r"variable(_\d+)?(:0)?", re.IGNORECASE)
@@ -20,17 +21,24 @@ def variable_names(
     variables: Mapping[VariableId, Variable],
     names: Mapping[TensorId, tuple[str, ...]],
     known_outside: Collection[str] = (),
+    titles: Mapping[VariableId, Sequence[str]] | None = None,
 ) -> dict[VariableId, str]:
     """A name for each variable, the one that fewest others have too.
 
-    A name that the snippet bound (``w``, ``self.w``) before Keras's path (``dense/kernel``) before
+    A name that the snippet bound (``w``, ``self.w``) before the name of its layer in the snippet
+    (``head.kernel``, of ``titles``) before Keras's path (``dense/kernel``) before
     the name that it was made with (``name="w"``) before a place in a list (``weights[0]``) before
     TensorFlow's; a loop variable or parameter that was bound to several variables comes last. Of
     several lists the first is taken, and those that are ``known_outside`` of a function (a
     module's names) or kept in an object before a function's own.
     """
     candidates = {
-        variable.id: _candidates(variable, names.get(TensorId(variable.id), ()), known_outside)
+        variable.id: _candidates(
+            variable,
+            names.get(TensorId(variable.id), ()),
+            known_outside,
+            titles.get(variable.id, ()) if titles else (),
+        )
         for variable in variables.values()
     }
     holders = Counter(name for known in candidates.values() for name in set(known))
@@ -38,14 +46,20 @@ def variable_names(
 
 
 def _candidates(
-    variable: Variable, bound: tuple[str, ...], known_outside: Collection[str]
+    variable: Variable,
+    bound: tuple[str, ...],
+    known_outside: Collection[str],
+    titles: Sequence[str],
 ) -> list[str]:
     plain = [name for name in bound if name.isidentifier()]
     keyed = [name for name in bound if not name.isidentifier()]
     own = [name for name in keyed if not is_numbered(name)]
     numbered = [name for name in keyed if is_numbered(name)]
     numbered.sort(key=lambda name: "." not in name and name.partition("[")[0] not in known_outside)
-    path = ["/".join(variable.path.split("/")[-2:]), variable.path]
+    parts = variable.path.split("/")
+    # Of ``embedding.dense_1.kernel`` only the model has a name of the snippet's.
+    is_own = bool(titles) and titles[0].count(".") == 1
+    path = [*(titles if is_own else ()), "/".join(parts[-2:]), *titles, variable.path]
     rest = (*numbered, *path) if is_default(variable.path) else (*path, *numbered)
     ordered = (*plain, *own, *rest, variable.name)
     return [name.removesuffix(":0") for name in ordered if name] or ["Variable"]
@@ -59,6 +73,72 @@ def is_default(name: str) -> bool:
 def is_numbered(name: str) -> bool:
     """Whether a name says no more than a place in a list: ``weights[0]``."""
     return re.search(r"\[\d+\]$", name) is not None
+
+
+class LayerTitle(NamedTuple):
+    """``is_own``: it is the name by which the snippet calls the layer, else the one that Keras gave
+    it."""
+
+    text: str
+    is_own: bool
+
+
+def layer_titles(
+    names: CalledNames, scope: str, frames: Sequence[StackFrame]
+) -> tuple[LayerTitle, ...]:
+    """The title of each layer of a name scope, for an op that ran with these frames (innermost
+    first).
+
+    A method of a layer's class runs in the scope of that layer. The next layer of the scope is the
+    one that the method calls; those after it, Keras calls by itself.
+    """
+    layers = scope.split("/") if scope else []
+    titles: list[LayerTitle] = []
+    callers = [*frames[1:], None]
+    for frame, caller in zip(reversed(frames), reversed(callers), strict=True):
+        if frame.function not in LAYER_METHODS or caller is None:
+            continue
+        kinds = [kind_of(name) for name in layers[len(titles) : -1]]
+        kind = names.layer_at(frame.line)[1]
+        count = kinds.index(kind) + 1 if kind in kinds else 1
+        called = names.called((caller.line, caller.column))
+        titles += _titles(names, layers[len(titles) :][:count], called)
+    called = names.called((frames[0].line, frames[0].column)) if frames else ()
+    return (*titles, *_titles(names, layers[len(titles) :], called))
+
+
+def _titles(
+    names: CalledNames, layers: Sequence[str], called: Sequence[str]
+) -> Iterator[LayerTitle]:
+    for place, name in enumerate(layers):
+        title = name if place else names.title(name, called)
+        yield LayerTitle(title, not place and title in called)
+
+
+def variable_titles(
+    names: CalledNames,
+    variables: Mapping[VariableId, Variable],
+    reader_of: Callable[[TensorId], Op | None],
+) -> dict[VariableId, list[str]]:
+    """Names such as ``head.kernel`` for the variables of layers that the snippet calls by a name of
+    its own, the shortest first. ``reader_of``: the op that read a tensor from a variable."""
+    found: dict[VariableId, list[str]] = {}
+    for variable in variables.values():
+        first = next((tensor for version in variable.versions for tensor in version.reads), None)
+        op = reader_of(first) if first is not None else None
+        if op is None or "/" not in variable.path:
+            continue
+        *path, weight = variable.path.removesuffix(":0").split("/")
+        layers = op.scope.split("/")
+        if layers[-len(path) :] != path[-len(layers) :]:
+            continue  # read elsewhere than in its layer
+        titles = layer_titles(names, op.scope, op.site.frames)
+        own = [place for place, title in enumerate(titles) if title.is_own]
+        if own:
+            starts = range(own[-1], -1, -1)
+            words = [title.text for title in titles]
+            found[variable.id] = [".".join((*words[start:], weight)) for start in starts]
+    return found
 
 
 class OperandWords:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from sys import intern
 from typing import Any
 
+from ..text.called_names import CalledNames
 from ..text.source import SourceText
 from . import events as e
 from .columns import NumberMap
@@ -44,7 +45,7 @@ from .model import (
     VariableId,
     Watch,
 )
-from .naming import OperandWords, variable_names
+from .naming import OperandWords, variable_names, variable_titles
 from .nouns import IdTuples, OpMaker, call_of, entry_of, variable_of
 from .ops import Shape
 from .state import VersionTracker, writes_state
@@ -92,6 +93,7 @@ class Reader:
 
     def __init__(self, source: str, filename: str, opening: Opening | None = None) -> None:
         self._text = SourceText(source)
+        self._called = CalledNames(self._text)
         self._facts: dict[str, Any] = {"source": source, "filename": filename}
         self._when = 0
         self._sites: dict[int, Site] = {0: NOWHERE}
@@ -139,6 +141,10 @@ class Reader:
         if isinstance(event, e.BodyTraced) and event.graph:
             self._functions.traced_when[event.graph] = self._when
 
+    def _maker_of(self, tensor: TensorId) -> Op | None:
+        producer = self._producers.get(tensor)
+        return self._ops.get(producer) if producer is not None else None
+
     def _take(self, located: LocatedEvent) -> None:
         self._when += 1
         if located.within or located.run is not None or located.body:
@@ -160,7 +166,9 @@ class Reader:
         variables = self._states.variables()
         versions = [version for variable in variables.values() for version in variable.versions]
         names = taken(self._names)
-        variable_words = variable_names(variables, names, self._module_names)
+        titles = variable_titles(self._called, variables, self._maker_of)
+        variable_words = variable_names(variables, names, self._module_names, titles)
+        given = variable_names(variables, names, self._module_names) if titles else {}
         words = OperandWords(self._text, names, variable_words)
         ran = self._bodies.calls()
         return Trace(
@@ -182,6 +190,7 @@ class Reader:
             leaves=tuple(self._leaves),
             names=names,
             variable_names=variable_words,
+            given_names={variable_words[id_]: given[id_] for id_ in titles},
             fetched={**self._functions.values(), **self._fetched},
             functions=self._functions.functions(),
             loops=dict(self._functions.loops),

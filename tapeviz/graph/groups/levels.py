@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 from weakref import ReferenceType, ref
 
+from ...text.called_names import LAYER_METHODS, CalledNames, kind_of
 from ...text.names import called_name
 from ...text.source import SourceText
 from ...trace.model import Op, Site, StackFrame, Trace
+from ...trace.naming import layer_titles
 from .blocks import BlockKind, block_parts
-from .called_names import LAYER_METHODS, CalledNames, kind_of
 
 Kind = Literal["loop", "turn", "function", "layer", "entry", "backward", "line"]
 _NO_FUNCTIONS = frozenset(("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"))
 _LONGEST_HEADER = 30
-_Layer = tuple[tuple[tuple[BlockKind, str], ...], str]
-"""The blocks around a layer, and its name."""
+_Layer = tuple[tuple[tuple[BlockKind, str], ...], str, str]
+"""The blocks around a layer, its name, and what the snippet calls it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +301,7 @@ class OpLevels:
 
     def _with_scope(self, levels: tuple[Level, ...], scope: str, op: Op) -> tuple[Level, ...]:
         """The levels with the layers of the op's name scope among them."""
-        parts = list(self._parts(scope)) if scope else []
+        parts = list(self._parts(scope, op)) if scope else []
         found: list[Level] = []
         for level in levels:
             if level.kind != "function":
@@ -311,31 +312,25 @@ class OpLevels:
                     title = called[0] if len(called) == 1 else own
                     found.extend([replace(level, title=title)] if title else ())
                     continue
-                kinds = [kind_of(name) for _, name in parts[:-1]]
+                kinds = [kind_of(name) for _, name, _ in parts[:-1]]
                 # Between two layers of the snippet there may be a model that Keras calls by itself.
                 last = kinds.index(kind) if kind in kinds else 0
                 for nested in parts[: last + 1]:
-                    found.extend(self._layers(nested, op, level.key, called))
-                    called = ()
+                    found.extend(self._layers(nested, op, level.key))
                 del parts[: last + 1]
             elif level.title not in _NO_FUNCTIONS and level.title != "<lambda>":
                 found.append(level)
         call = self._call_of_layer(op)
-        called = self._names.called(call) if call is not None else ()
         for nested in parts:
-            found.extend(self._layers(nested, op, call, called))
-            called = ()
+            found.extend(self._layers(nested, op, call))
         return tuple(found)
 
-    def _layers(
-        self, scope: _Layer, op: Op, call: object, called: Sequence[str]
-    ) -> Iterator[Level]:
-        """The blocks around a layer, and the layer; two calls of it are two levels. ``called``: by
-        which names the snippet may have called it."""
-        blocks, name = scope
+    def _layers(self, scope: _Layer, op: Op, call: object) -> Iterator[Level]:
+        """The blocks around a layer, and the layer; two calls of it are two levels."""
+        blocks, name, title = scope
         for kind, block in blocks:
             yield Level(kind, block, op.line, block)
-        yield Level("layer", self._names.title(name, called), op.line, (name, call))
+        yield Level("layer", title, op.line, (name, call))
 
     def _call_of_layer(self, op: Op) -> tuple[int, int] | None:
         """The position of the snippet's call of the layers that an op ran in; None if the snippet
@@ -345,8 +340,9 @@ class OpLevels:
         frame = op.site.frames[0]
         return frame.line, frame.column
 
-    def _parts(self, scope: str) -> Iterator[_Layer]:
+    def _parts(self, scope: str, op: Op) -> Iterator[_Layer]:
         names = scope.split("/")
-        for depth, name in enumerate(names):
+        titles = layer_titles(self._names, scope, op.site.frames)
+        for depth, (name, title) in enumerate(zip(names, titles, strict=True)):
             above = "/".join(names[:depth])
-            yield self._blocks.get(above, {}).get(name, ()), name
+            yield self._blocks.get(above, {}).get(name, ()), name, title.text

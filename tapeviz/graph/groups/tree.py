@@ -15,13 +15,13 @@ import numpy as np
 from msgspec import structs
 
 from ...errors import go_on
+from ...text.called_names import kind_of
 from ...trace.compiled.model import Loop
 from ...trace.model import Op, OpId, Trace, Version
 from ..model import Role
 from ..op_graph import OpGraph
 from ..words import user_name
 from .branches import Branch, GroupKind, plant
-from .called_names import kind_of
 from .gathering import (
     LEAST_OPS,
     Words,

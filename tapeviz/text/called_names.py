@@ -10,8 +10,8 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from ...text.names import called_name, names_in, targets_of
-from ...text.source import SourceText, TextSpan
+from .names import called_name, names_in, targets_of
+from .source import SourceText, TextSpan
 
 LAYER_METHODS = frozenset(("call", "__call__", "build"))
 """Methods in which the name scope says which layer runs."""
@@ -54,7 +54,8 @@ class CalledNames:
                 self._classes.update(dict.fromkeys(_lines_of_methods(node), node.name))
         for call in calls:
             name = called_name(call)
-            if name[:1].isupper():
+            is_of_object = isinstance(call.func, ast.Attribute) and _root(call) not in modules
+            if name[:1].isupper() and not is_of_object:  # ``self.W1(x)`` calls no class
                 self._made.add(_automatic(name))
             elif name and (root := _root(call)) in modules:
                 self._functions[_span(call)] = name
