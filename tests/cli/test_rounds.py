@@ -28,7 +28,7 @@ def test_a_line_for_each_source_tells_all_rounds(capsys: pytest.CaptureFixture[s
     assert lines[0].startswith("line 21, 5 rounds, loss 11.6 → 1.45")
     words = " ".join(lines[1].split())
     assert words == "∂loss / ∂layer.kernel: flows in all 5 -8.02 → -2.01"
-    assert lines[2].startswith("∂loss / ∂dense/bias: flows in all 5")
+    assert lines[2].startswith("∂loss / ∂layer.bias: flows in all 5")
     assert lines[3:] == ["", "(--round N shows one round in full)"]
 
 
