@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Property, QEasingCurve, QPropertyAnimation, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
@@ -34,11 +36,15 @@ def plain_label(text: str = "", name: str = "", wraps: bool = False) -> QLabel:
     return label
 
 
+_SIDES = (Qt.TextElideMode.ElideRight, Qt.TextElideMode.ElideLeft)
+
+
 class ShortLabel(QLabel):
     """A line of plain text that is shortened if there is no room; the tooltip has all of it.
 
     ``between``: what stands between parts of the text; its last parts are left out as a whole,
-    with ``more`` in their place.
+    with ``more`` in their place. ``beside``: the texts of other labels, from which it is told apart
+    if it can be.
     """
 
     def __init__(
@@ -51,6 +57,7 @@ class ShortLabel(QLabel):
         super().__init__()
         self._elide = elide
         self._between, self._more = between, more
+        self.beside: Sequence[str] = ()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setObjectName(name)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -67,6 +74,13 @@ class ShortLabel(QLabel):
                 return text + more
             text, more = text.rpartition(self._between)[0], self._more
         text += more
+        sides = dict.fromkeys((self._elide, *_SIDES)) if self.beside else (self._elide,)
+        for side in sides:
+            shown, *others = (
+                metrics.elidedText(each, side, self.width()) for each in (text, *self.beside)
+            )
+            if others.count(shown) <= self.beside.count(text):
+                return shown
         return metrics.elidedText(text, self._elide, self.width())
 
     def setText(self, text: str) -> None:

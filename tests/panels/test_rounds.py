@@ -22,8 +22,9 @@ from tapeviz.panels.backprop.panel import BackpropPanel
 from tapeviz.panels.diagnosis.findings import FindingCard
 from tapeviz.panels.diagnosis.panel import DiagnosisPanel
 from tapeviz.panels.graph import GraphPanel
-from tapeviz.panels.look import Theme
+from tapeviz.panels.look import THEMES, Theme
 from tapeviz.panels.rounds.panel import OverTimePanel
+from tapeviz.panels.rounds.plots import RoundPlot
 from tapeviz.panels.rounds.sparkline import drawn_rounds
 from tapeviz.panels.rounds.strip import LEAST_SLIDER
 from tapeviz.panels.source.line_marks import marks_of
@@ -205,9 +206,13 @@ def test_over_time_plots_what_the_rounds_gave(qtbot: QtBot, loop: Document, ligh
         "by round",
         "by layer",
     ]
-    curves = panel.by_round.getPlotItem().listDataItems()
-    site = site_of(loop)
-    drawn = sorted(float(np.nansum(curve.yData)) for curve in curves)
+    site, drawn = site_of(loop), []
+    for box, side in zip(panel.by_round.boxes, ("left", "right"), strict=True):
+        heights = [item.yData for item in box.addedItems if hasattr(item, "yData")]
+        if panel.by_round.getAxis(side).logMode:
+            heights = [10**each for each in heights]
+        drawn += [float(np.nansum(each)) for each in heights]
+    drawn.sort()
     told = sorted(
         float(np.nansum(n)) for n in (site.target_values, *(s.norms for s in site.sources))
     )
@@ -268,3 +273,50 @@ def test_of_many_rounds_a_line_has_a_few_points_for_each_pixel() -> None:
     assert drawn == sorted(drawn)
     assert len(drawn) < 4 * 202
     assert drawn_rounds(heights, range(600), 200) == range(600)
+
+
+def test_shortened_names_are_told_apart_where_they_can_be(qtbot: QtBot) -> None:
+    names = ["dense/kernel", "dense_1/kernel", "conv_depthwise/beta", "conv_pointwise/beta"]
+    shown = []
+    for name in names:
+        label = ShortLabel(elide=Qt.TextElideMode.ElideMiddle)
+        qtbot.addWidget(label)
+        label.setText(name)
+        label.beside = names
+        label.resize(label.fontMetrics().horizontalAdvance("dense_1/ke…"), 20)
+        shown.append(label.shown)
+    assert len(set(shown)) == len(names)
+    assert names[1] != shown[1]
+    label.beside = [names[-1], names[-1]]
+    assert label.shown.startswith("conv")
+
+
+def plotted(qtbot: QtBot, loop: Document, target: float, *norms: float) -> RoundPlot:
+    """A plot of a site whose target and gradients have about these values."""
+    site, wave = site_of(loop), np.array([1.0, 0.9, 1.1, 1.0, 0.8])
+    sources = tuple(
+        replace(series, norms=norm * wave)
+        for series, norm in zip(site.sources, norms, strict=False)
+    )
+    plot = RoundPlot(THEMES["light"])
+    qtbot.addWidget(plot)
+    plot.resize(500, 300)
+    plot.show_site(replace(site, sources=sources, target_values=target * wave), 1)
+    return plot
+
+
+def test_the_target_has_an_axis_of_its_own(qtbot: QtBot, loop: Document) -> None:
+    plot = plotted(qtbot, loop, 3.0, 0.15, 0.2)
+    (low, high), (least, most) = (box.viewRange()[1] for box in plot.boxes)
+    assert low < 0.12 < 0.22 < high < 1.0 < least < 2.4 < 3.3 < most
+    assert plot.getAxis("right").isVisible()
+    assert not plot.getAxis("left").logMode
+    assert not plotted(qtbot, loop, np.nan, 0.15, 0.2).getAxis("right").isVisible()
+
+
+def test_norms_of_different_sizes_are_drawn_by_their_logarithm(
+    qtbot: QtBot, loop: Document
+) -> None:
+    plot = plotted(qtbot, loop, 3.0, 0.1, 2.0)
+    assert plot.getAxis("left").logMode
+    assert not plot.getAxis("right").logMode

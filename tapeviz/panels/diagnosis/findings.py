@@ -291,6 +291,7 @@ class FindingCard(Card):
         for row, words in enumerate(shown if says_more else ()):
             called = ShortLabel("code", Qt.TextElideMode.ElideMiddle)
             called.setText(names[row])
+            called.beside = names[: len(shown)]
             called.setMinimumWidth(min(called.sizeHint().width(), NAME))
             label = ShortLabel("muted", between=", " if self.series is not None else "")
             label.setText(words)

@@ -13,7 +13,7 @@ from PySide6.QtGui import QFont, QFontMetrics
 from ...analysis.rounds.call_sites import CallSite, Numbers
 from ...analysis.rounds.over_time import TurnShares
 from ...analysis.rounds.round_words import number_text
-from ..look import Theme, mix
+from ..look import Theme, font, mix
 from ..tensor.plots import ThemedPlot, colour_map
 from .sparkline import scaled, spans_decades
 
@@ -28,6 +28,8 @@ LEGEND_COLUMNS, LEGEND_SAMPLE, LEGEND_TEXT = 3, 44, 11
 """Columns of names at most; px of width of a sample with its margins, and of height of a name."""
 LEGEND_PART = 0.5
 """The part of the plot's height that the legend takes at most."""
+APART = 8.0
+"""Lines whose highest points differ by this factor have a logarithmic axis."""
 FEW_ROUNDS = 12
 """So many rounds at most each have a number on the axis, whatever the width."""
 
@@ -71,54 +73,85 @@ class PlotByRound(ThemedPlot):
 
 
 class RoundPlot(PlotByRound):
-    """The norm of each source's gradient, and the value of the target."""
+    """The norm of each source's gradient, on the left axis, and the value of the target, on the
+    right one: they are no numbers of one kind."""
 
     def __init__(self, theme: Theme) -> None:
-        self._drawn: tuple[Numbers, bool] | None = None
+        self._drawn: list[tuple[Any, Numbers]] = []
+        """(view box, the heights in it)."""
         self._named: list[tuple[Any, str]] = []
         """(pen, name) of each line."""
+        self._right = pg.ViewBox(enableMenu=False)
         super().__init__(theme)
-        self.setAccessibleName("Norms of the gradients by round")
+        self._right.setMouseEnabled(False, False)
+        item, axis = self.getPlotItem(), self.getAxis("right")
+        item.scene().addItem(self._right)
+        axis.linkToView(self._right)
+        self._right.setXLink(item)
+        item.getViewBox().sigResized.connect(self._overlay)
+        self.setAccessibleName("Norms of the gradients and value of the target by round")
+
+    @property
+    def boxes(self) -> tuple[Any, Any]:
+        """The view boxes of the left and of the right axis."""
+        return self.getPlotItem().getViewBox(), self._right
+
+    def _overlay(self) -> None:
+        self._right.setGeometry(self.getPlotItem().getViewBox().sceneBoundingRect())
 
     def draw(self, site: CallSite) -> None:
         theme = self._theme
         series = sorted(site.sources, key=lambda series: -float(np.nansum(series.norms)))[
             :MOST_LINES
         ]
-        table = np.stack([*(series.norms for series in series), site.target_values])
-        is_log = spans_decades(table)
-        self.setLogMode(y=is_log)
+        left, right = self.boxes
+        self._right.clear()
         self._named = []
         rounds = np.arange(1.0, len(site) + 1)
+        has_target = bool(np.isfinite(site.target_values).any())
+        self.showAxis("right", has_target)
+        values = site.target_values
         pen = pg.mkPen(theme.accent, width=2)
-        if np.isfinite(site.target_values).any():
-            self._line(rounds, site.target_values, pen, is_log)
-            self._named.append((pen, site.target))
+        if has_target:
+            is_log = spans_decades(values)
+            axis = self.getAxis("right")
+            axis.setLogMode(is_log)
+            axis.setTextPen(theme.accent)
+            axis.setStyle(tickFont=font("sans", 11), tickLength=-4)
+            axis.setPen(theme.border)
+            values = _heights(values, is_log)
+            curve = pg.PlotDataItem(rounds, values, pen=pen, connect="finite")
+            self._thin_out(curve, rounds)
+            self._right.addItem(curve)
+            self._named.append((pen, f"{site.target} (right)"))
+        table = np.stack([each.norms for each in series]) if series else np.zeros((0, len(site)))
+        is_log = spans_decades(table) or are_apart(table)
+        self.getAxis("left").setLogMode(is_log)
+        table = _heights(table, is_log)
         for place, each in enumerate(series):
             tone = mix(theme.gradient, theme.text_muted, place / max(len(series), 2))
             pen = pg.mkPen(tone, width=1.6, style=_DASHES[place % len(_DASHES)])
-            self._line(rounds, each.norms, pen, is_log)
+            self._thin_out(self.plot(rounds, table[place], pen=pen, connect="finite"), rounds)
             self._named.append((pen, f"‖∂{shortened(each.source)}‖"))
         for number in site.special:
             self.addItem(pg.InfiniteLine(number, pen=pg.mkPen(theme.trouble, style=_DASHES[2])))
         self.setXRange(1, max(len(site), 2), padding=0.02)
-        self._drawn = table, is_log
-        self._leave_room(*self._drawn, self._fill_legend())
+        self._drawn = [(left, table), (right, values)]
+        self._leave_room()
         self.getAxis("bottom").setLabel("round", color=theme.text_muted)
 
-    def _leave_room(self, table: Numbers, is_log: bool, rows: int) -> None:
-        """A legend of so many rows stands above the lines."""
-        shown = scaled(table) if is_log else table
-        known = shown[np.isfinite(shown)]
-        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-        span = (high - low) or abs(high) or 1.0
+    def _leave_room(self) -> None:
+        """The legend stands above the lines."""
+        rows = self._fill_legend()
         part = (LEGEND_ROW * rows + LEGEND_EDGE) / max(self.height() - AXIS, 1)
         above = part / (1 - part) if rows else 0.04
-        self.setYRange(low - 0.04 * span, high + above * span, padding=0)
+        for box, heights in self._drawn:
+            known = heights[np.isfinite(heights)]
+            low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+            span = (high - low) or abs(high) or 1.0
+            box.setYRange(low - 0.04 * span, high + above * span, padding=0)
 
-    def _line(self, rounds: Numbers, numbers: Numbers, pen: Any, is_log: bool) -> None:
-        shown = np.where(numbers > 0, numbers, np.nan) if is_log else numbers
-        curve = self.plot(rounds, shown, pen=pen, connect="finite")
+    def _thin_out(self, curve: Any, rounds: Numbers) -> None:
         if len(rounds) > MOST_ROUNDS_DRAWN:
             curve.setDownsampling(auto=True, method="peak")
 
@@ -129,8 +162,8 @@ class RoundPlot(PlotByRound):
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
-        if self._drawn is not None:  # it may have been drawn while it could not be seen
-            self._leave_room(*self._drawn, self._fill_legend())
+        if self._drawn:  # it may have been drawn while it could not be seen
+            self._leave_room()
 
     def _fill_legend(self) -> int:
         """Name as many lines as there is room for above them; gives the number of rows."""
@@ -220,6 +253,23 @@ class BarPlot(ThemedPlot):
         self.getPlotItem().getViewBox().enableAutoRange(axis="y")
         names = ", ".join(f"∂{share.source} (line {share.line})" for share in shares[:4])
         self.getAxis("bottom").setLabel(f"turn · share in % of {names}", color=theme.text_muted)
+
+
+def are_apart(table: Numbers) -> bool:
+    """Whether a line of positive numbers, drawn beside the others, would be flat at the bottom."""
+    known = np.where(np.isfinite(table), table, 0.0)
+    highest = known.max(axis=1, initial=0.0)
+    highest = highest[highest > 0]
+    return bool(highest.size and (known >= 0).all() and highest.max() >= APART * highest.min())
+
+
+def _heights(numbers: Numbers, is_log: bool) -> Numbers:
+    """The numbers, or for a logarithmic axis their logarithms to base ten."""
+    if not is_log:
+        return numbers
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs: Numbers = np.log10(numbers)
+    return np.where(np.isfinite(logs), logs, np.nan)
 
 
 def shortened(name: str) -> str:
