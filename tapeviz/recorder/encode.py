@@ -186,17 +186,30 @@ class Encoder:
         self._lines.append(f'{{"e":"runs","graphs":{graphs},"into":{into}{about}}}')
 
     def over(self, call: KeptCall, has_raised: bool) -> None:
-        """A call of a function is over: its op is the latest one of its kind.
+        """A call of a function is over: its op is the latest one of its kind on its thread.
 
-        Python that it called back may have run others since it began.
+        Python that it called back may have run others since it began, and so may other threads.
         """
         lines = self.history.lines
         name = f'"type":"{call.function.name.decode()}"'
+        thread = f'"thread":{call.thread},'
         for number in range(len(lines), call.op - 1, -1):
             line = lines[number - 1]
-            if (name in line) if isinstance(line, str) else (has_raised and line is None):
+            if isinstance(line, str):
+                is_on_it = thread in line if call.thread else '"thread":' not in line
+                is_its_op = name in line and is_on_it
+            else:
+                is_its_op = has_raised and line is None
+            if is_its_op:
                 call.op = number
                 return
+
+    def told_by(self, tracer: int, method: Callable[..., None], *arguments: Any) -> None:
+        """A row of a thread that is not the first one, see :meth:`.RecordingContext.tell`."""
+        before = len(self._lines)
+        method(*arguments)
+        if len(self._lines) > before:
+            self._lines[-1] = f'{self._lines[-1][:-1]},"tracer":{tracer}}}'
 
     def graph_op(self, fields: dict[str, Any]) -> None:
         """An op that was put into a graph."""

@@ -34,6 +34,7 @@ class RecordingContext:
     ) -> None:
         self.log = log
         self.append = log.append
+        """Log a row that holds the state of its thread, or that has none."""
         self.encoder = log.encoder
         self.local = log.local
         self.sites = sites
@@ -41,6 +42,8 @@ class RecordingContext:
         self.symbols = symbols
         self.kept_calls = kept_calls
         self.definitions = Definitions(source)
+        self.tracing: list[int] = []
+        """The numbers of the threads that trace a graph now, each as often as it traces some."""
         self.jacobians: set[int] = set()
         """Calls whose backward pass TensorFlow traces into a graph of its own (pfor)."""
         self.bodies: dict[str, Any] = {}
@@ -53,6 +56,17 @@ class RecordingContext:
         self._generated: dict[tuple[str, int], tuple[str, int, str]] = {}
         self._generated_now: Mapping[tuple[str, int], tuple[str, int, str]] = self._generated
 
+    def tell(self, row: tuple[Any, ...]) -> None:
+        """Log a row that calls a method of the encoder.
+
+        Rows of several threads lie mixed. What a thread tells belongs to the graph that it traces
+        itself; a replica's thread (``tf.distribute``) builds the graph that another traces.
+        """
+        tracer = self.local.state[2]
+        if tracer and tracer not in self.tracing and private.graph_being_built() is not None:
+            tracer = self.tracing[-1] if self.tracing else tracer
+        self.append((self.encoder.told_by, tracer, *row) if tracer else row)
+
     def emit(self, fields: dict[str, Any], tensors: list[Any] | tuple[Any, ...] = ()) -> None:
         """Log an event. ``tensors``: those it names, eager or symbolic."""
         eager = []
@@ -61,13 +75,13 @@ class RecordingContext:
                 eager.append(tensor)
             else:
                 self.emit_symbolic(tensor)
-        self.append((self.encoder.event, fields, eager))
+        self.tell((self.encoder.event, fields, eager))
 
     def emit_symbolic(self, tensor: Any) -> int:
         """The id of a graph's tensor, whose event is logged."""
         identity = self.symbols.id(tensor)
         if identity < 0:
-            self.append((self.encoder.symbolic, [(identity, tensor)]))
+            self.tell((self.encoder.symbolic, [(identity, tensor)]))
         return identity
 
     def id(self, tensor: Any) -> int:

@@ -5,11 +5,21 @@ from __future__ import annotations
 import msgspec
 
 
-class _Event(msgspec.Struct, frozen=True, tag_field="e", omit_defaults=True):
-    pass
+class Event(msgspec.Struct, frozen=True, tag_field="e", omit_defaults=True):
+    """One line of a recording."""
 
 
-class BodyTraced(_Event, frozen=True, tag="body"):
+class TracedEvent(Event, frozen=True, kw_only=True):
+    """An event that can belong to a graph which is being traced.
+
+    ``tracer``: the number of the thread that traces it, or would (0: the first one). Events of
+    several threads lie mixed.
+    """
+
+    tracer: int = 0
+
+
+class BodyTraced(TracedEvent, frozen=True, tag="body"):
     """TensorFlow began to make the graph of a function, a branch or a loop, or ended it.
 
     What comes between belongs to that graph, and happens each time when it runs. ``graph``: its
@@ -28,7 +38,7 @@ class BodyTraced(_Event, frozen=True, tag="body"):
     site: int = 0
 
 
-class BodiesRun(_Event, frozen=True, tag="runs"):
+class BodiesRun(TracedEvent, frozen=True, tag="runs"):
     """The next op, eager or put into the graph ``into``, runs graphs that were traced.
 
     ``call``: of an eager call its number among those of the graph, from 1. ``condition``: of a loop
@@ -44,7 +54,7 @@ class BodiesRun(_Event, frozen=True, tag="runs"):
 Path = list[str | int]
 
 
-class InsideComputed(_Event, frozen=True, tag="inside"):
+class InsideComputed(Event, frozen=True, tag="inside"):
     """A call of a function was looked into after the snippet: it ran again, compiled.
 
     ``op``: the eager op that was the call, number ``call`` of ``of`` calls of ``graph``.
@@ -85,7 +95,7 @@ class InsideComputed(_Event, frozen=True, tag="inside"):
     adds: bool = False
 
 
-class Derived(_Event, frozen=True, tag="derived"):
+class Derived(Event, frozen=True, tag="derived"):
     """TensorFlow called the gradient function of a graph's op, to make a backward graph.
 
     ``given``: for each input whether it gave a gradient. ``op``: an ``OpRan`` or

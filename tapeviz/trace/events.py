@@ -17,16 +17,14 @@ import msgspec
 from .body_events import BodiesRun as BodiesRun
 from .body_events import BodyTraced as BodyTraced
 from .body_events import Derived as Derived
+from .body_events import Event as _Event
 from .body_events import InsideComputed as InsideComputed
+from .body_events import TracedEvent as _TracedEvent
 
 FORMAT_VERSION = 1
 
 NONE = 0
 """In a list of tensor ids: there is no tensor here (TensorFlow gave ``None``)."""
-
-
-class _Event(msgspec.Struct, frozen=True, tag_field="e", omit_defaults=True):
-    pass
 
 
 class Begin(_Event, frozen=True, tag="begin"):
@@ -85,7 +83,7 @@ class TensorSeen(_Event, frozen=True, tag="tensor"):
     handle: bool = False
 
 
-class OpRan(_Event, frozen=True, tag="op"):
+class OpRan(_TracedEvent, frozen=True, tag="op"):
     """TensorFlow ran an op (or put one into a graph).
 
     ``id``: counts up from 1 over :class:`OpRan` and :class:`OperationRecorded` together, in order.
@@ -112,7 +110,7 @@ class OpRan(_Event, frozen=True, tag="op"):
     error: str = ""
 
 
-class OperationRecorded(_Event, frozen=True, tag="record"):
+class OperationRecorded(_TracedEvent, frozen=True, tag="record"):
     """``record_operation`` put an entry of its own on the tapes: a custom_gradient, a function.
 
     ``first``: the id of the first op that ran inside it (its body: ops ``first`` … ``id - 1``).
@@ -150,7 +148,7 @@ class VariableMade(_Event, frozen=True, tag="variable"):
     owner: str = ""
 
 
-class TapeOpened(_Event, frozen=True, tag="tape"):
+class TapeOpened(_TracedEvent, frozen=True, tag="tape"):
     """``tf.GradientTape(...)`` was made (method ``jvp``: a ForwardAccumulator)."""
 
     id: int
@@ -160,7 +158,7 @@ class TapeOpened(_Event, frozen=True, tag="tape"):
     kind: str = "gradient"
 
 
-class TapeTurned(_Event, frozen=True, tag="recording"):
+class TapeTurned(_TracedEvent, frozen=True, tag="recording"):
     """A tape began or ceased to record.
 
     ``why``: ``enter``, ``exit``, ``stop_recording`` (off, then on), ``reset`` (what was recorded is
@@ -173,7 +171,7 @@ class TapeTurned(_Event, frozen=True, tag="recording"):
     site: int = 0
 
 
-class Watched(_Event, frozen=True, tag="watch"):
+class Watched(_TracedEvent, frozen=True, tag="watch"):
     """``tape.watch``; ``tensors``: ids, of variables their handles'."""
 
     tape: int
@@ -197,7 +195,7 @@ class RawOperand(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str = ""
 
 
-class CallBegan(_Event, frozen=True, tag="call"):
+class CallBegan(_TracedEvent, frozen=True, tag="call"):
     """``gradient``, ``jacobian``, ``batch_jacobian``, ``tf.gradients`` or ``jvp`` was called.
 
     ``direct``: the snippet called it itself (not Keras's trainer, an optimizer, …).
@@ -214,7 +212,7 @@ class CallBegan(_Event, frozen=True, tag="call"):
     direct: bool = True
 
 
-class CallEnded(_Event, frozen=True, tag="result"):
+class CallEnded(_TracedEvent, frozen=True, tag="result"):
     """The call came back: a tensor id for each source in flat order (NONE for None), or it raised.
 
     IndexedSlices: ``results`` names the dense tensor, ``sparse`` the indices of such results.
@@ -229,7 +227,7 @@ class CallEnded(_Event, frozen=True, tag="result"):
     error: str = ""
 
 
-class StepRan(_Event, frozen=True, tag="step"):
+class StepRan(_TracedEvent, frozen=True, tag="step"):
     """TensorFlow called the gradient function of one recorded op.
 
     ``op``: id of the :class:`OpRan` or :class:`OperationRecorded` (0: not found). ``upstream``: a
@@ -289,7 +287,7 @@ class Checked(_Event, frozen=True, tag="check"):
     within: int = 0
 
 
-class NameBound(_Event, frozen=True, tag="bind"):
+class NameBound(_TracedEvent, frozen=True, tag="bind"):
     """A Python name of the snippet was bound.
 
     ``tensors``: ids with the keys under which they stand in the value: ``[[id, []]]`` for a tensor,
@@ -306,7 +304,7 @@ class NameBound(_Event, frozen=True, tag="bind"):
     tape: int = 0
 
 
-class ValueLeft(_Event, frozen=True, tag="left"):
+class ValueLeft(_TracedEvent, frozen=True, tag="left"):
     """A tensor's value left TensorFlow.
 
     ``how``: ``numpy``, ``float``, ``int``, ``bool``, ``index``, ``array``, ``item``, ``tolist``,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tapeviz.trace import events as e
+from tapeviz.trace.read import read
 
 from .conftest import Recorded
 
@@ -84,6 +85,33 @@ def test_threads_that_call_one_function_at_once_are_all_kept(record: Record) -> 
     assert not seen.of(e.Noted)
     forward = [run.call for run in seen.of(e.BodiesRun) if not run.into and run.call]
     assert set(forward) == set(range(1, 65))
+
+
+def test_what_runs_while_another_thread_traces_is_not_of_its_graph(record: Record) -> None:
+    seen = record(
+        """
+        import threading
+        is_traced, may_go_on = threading.Event(), threading.Event()
+        @tf.function
+        def f(x):
+            is_traced.set()
+            may_go_on.wait(60)
+            return tf.sin(x)
+        other = threading.Thread(target=f, args=(tf.constant(1.0),))
+        other.start()
+        is_traced.wait(60)
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            y = tf.square(x)
+        print(tape.gradient(y, x).numpy())
+        may_go_on.set()
+        other.join()
+        """
+    )
+    assert seen.out == "6.0\n"
+    assert {(op.type, op.tracer) for op in seen.of(e.OpRan) if op.graph} >= {("Sin", 1)}
+    assert {tape.tracer for tape in seen.of(e.TapeOpened)} == {0}
+    assert [call.ended for call in read(seen.events, seen.blob, "", "").calls] == [True]
 
 
 def test_functions_never_share_a_number_whatever_another_thread_reads(record: Record) -> None:

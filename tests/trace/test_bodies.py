@@ -354,3 +354,32 @@ def test_calls_that_an_eager_gradient_may_have_gone_through_are_opened() -> None
     ]
     trace = _read(*TRACED, *FIRST, *taped, *SECOND, asked, e.CallEnded(1, [0]), *third)
     assert [bool(trace.ops[OpId(call)].body) for call in (6, 7, 8)] == [False, True, True]
+
+
+def test_threads_trace_at_once() -> None:
+    """What another thread does while a graph is traced is not of that graph."""
+    other: list[e.Event] = [
+        e.BodyTraced(on=True, site=1, tracer=1),
+        e.OpRan(11, "Cos", [-11], [-12], site=4, graph=2, name="Cos", thread=1, tracer=1),
+    ]
+    apart: list[e.Event] = [
+        e.TapeOpened(1, False, True, 3),
+        e.TapeTurned(1, on=True, why="enter"),
+        e.OpRan(12, "Mul", [1, 1], [2], site=3),
+    ]
+    ended = e.BodyTraced(False, 2, [-11], [-12], function="g", line=3, tracer=1)
+    runs = e.BodiesRun([2], call=1, tracer=1)
+    call = e.OpRan(15, "__inference_g_4", [1], [13], site=3, thread=1)
+    own, other_tensors = [*TRACED[10:]], _tensors(-11, -12, 13)
+    trace = _read(
+        *TRACED[:10], *other_tensors, *own[:2], *other, *apart, *own[2:], runs, ended, *FIRST, call
+    )
+    assert [op.type for op in map(trace.ops.__getitem__, trace.ops[OpId(6)].body)] == [
+        "Sin",
+        "ReadVariableOp",
+        "Mul",
+        "Neg",
+    ]
+    assert [trace.ops[op].type for op in trace.ops[OpId(15)].body] == ["Cos"]
+    assert len(trace.tapes) == 1
+    assert [trace.ops[OpId(each)].function for each in (6, 15)] == ["f", "g"]

@@ -42,14 +42,16 @@ def _tracing(recording: RecordingContext, trace: Callable[..., Any]) -> Callable
 
     @recording.guarded
     def begun(frame: FrameType) -> None:
-        recording.append((recording.encoder.body, {"on": True, "site": recording.here(frame)}))
+        recording.tracing.append(recording.local.state[2])
+        recording.tell((recording.encoder.body, {"on": True, "site": recording.here(frame)}))
 
     @recording.guarded
     def ended(graph: Any) -> None:
         fields: dict[str, Any] = {"on": False, "graph": 0}
         if graph is not None:
             fields |= _about(recording, graph)
-        recording.append((recording.encoder.body, fields))
+        recording.tell((recording.encoder.body, fields))
+        recording.tracing.remove(recording.local.state[2])
 
     def tracing(*args: Any, **named: Any) -> Any:
         if _is_silent(recording):
@@ -97,7 +99,7 @@ def _running(
 ) -> Callable[..., Any]:
     """``AtomicFunction.call_flat`` runs a traced function; into a graph without a callback."""
     kept, are_eager = recording.kept_calls, {private.EagerTensor}.issuperset
-    append, encoder, local = recording.append, recording.encoder, recording.local
+    tell, encoder, local = recording.tell, recording.encoder, recording.local
     known: dict[Any, _Running] = {}  # kept_calls holds each anyway
 
     def looked_up(function: Any) -> _Running | None:
@@ -117,18 +119,18 @@ def _running(
             return None  # a graph's tensor that leaked: TensorFlow refuses it
         local.hidden += 1
         try:
-            call = kept.begin(about.graph, function, inputs)
+            call = kept.begin(about.graph, function, inputs, local.state[2])
         finally:
             local.hidden -= 1
-        append((encoder.runs, [about.number], 0, call))
+        tell((encoder.runs, [about.number], 0, call))
         return about, call
 
     @recording.guarded
     def ended(
         about: _Running, call: KeptCall, inputs: Sequence[Any], outputs: Any, sources: Any
     ) -> None:
-        append((encoder.over, call, False))
-        append((kept.end, call, outputs, sources))
+        tell((encoder.over, call, False))
+        tell((kept.end, call, outputs, sources))
         if about.copy is not None and about.copy.spoiled:
             resources = [inputs[place] for place in about.copy.spoiled]
             kept.written.update(private.id_of(each) for each in resources if _is_variable(each))
@@ -137,13 +139,13 @@ def _running(
     def raised(call: KeptCall, inputs: Sequence[Any], words: str) -> None:
         fields = {"type": call.function.name.decode(), "error": words}
         fields |= {"site": recording.here(_getframe(1)), "call": local.state[0]}
-        append((encoder.failed_op, fields, list(inputs)))
+        tell((encoder.failed_op, fields, list(inputs)))
 
     @recording.guarded
     def begun_in_graph(graph: Any, into: Any) -> None:
         number = recording.symbols.known_graph(graph) if graph is not None else 0
         if number:
-            append((encoder.runs, [number], recording.symbols.graph(into)))
+            tell((encoder.runs, [number], recording.symbols.graph(into)))
 
     @recording.guarded
     def put(graph: Any, into: Any, outputs: Sequence[Any]) -> None:
@@ -178,8 +180,8 @@ def _running(
         except BaseException as error:
             if isinstance(error, Exception):
                 raised(call, args, str(error))
-            append((encoder.over, call, True))
-            append((kept.end, call, None, ()))
+            tell((encoder.over, call, True))
+            tell((kept.end, call, None, ()))
             raise
         # TensorFlow returns None for a function without outputs.
         ended(about, call, args, (outputs or ())[: about.returned], sources)

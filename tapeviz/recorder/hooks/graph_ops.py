@@ -56,14 +56,14 @@ def put_into_graph(
         condition = 0
         if kind.endswith("While"):  # a turn is drawn as the body's
             graphs, condition = graphs[:1], sum(graphs[1:])
-        recording.append((recording.encoder.runs, graphs, fields["graph"], None, condition))
-    recording.append((recording.encoder.graph_op, fields))
+        recording.tell((recording.encoder.runs, graphs, fields["graph"], None, condition))
+    recording.tell((recording.encoder.graph_op, fields))
     if isinstance(graph, private.FuncGraph) and not call:
         recording.traced_names.made_at.update(dict.fromkeys(given, fields["site"]))
         recording.traced_names.look_around(recording, _getframe(2))
     if kind == "Const" and attrs:
         array = private.constant_array(attrs)
-        recording.append((recording.encoder.constant, given[0], array))
+        recording.tell((recording.encoder.constant, given[0], array))
 
 
 def _branches(recording: RecordingContext, op_type: str, attrs: Any) -> list[Any]:

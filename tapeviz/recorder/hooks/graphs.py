@@ -66,7 +66,7 @@ def _step(recording: RecordingContext, compile_maybe: Callable[..., Any]) -> Cal
             return
         outputs = [recording.id(tensor) for tensor in op.outputs]
         given = [gradient is not None for gradient in listed(result)]
-        recording.append((recording.encoder.derived, outputs, given))
+        recording.tell((recording.encoder.derived, outputs, given))
 
     def step(scope: Any, op: Any, func: Any, grad_fn: Any) -> Any:
         call = recording.local.state[0]
@@ -115,7 +115,7 @@ def _running(recording: RecordingContext, run: Callable[..., Any]) -> Callable[.
                 symbol = tensor.graph_element if hasattr(tensor, "graph_element") else symbol
             array, number = np.asarray(value), next(ids)
             pairs.append([recording.emit_symbolic(symbol), number])
-            recording.append((recording.encoder.array, number, array.copy()))
+            recording.tell((recording.encoder.array, number, array.copy()))
         if pairs:
             recording.emit({"e": "fetch", "pairs": pairs, "site": recording.here(frame)})
 

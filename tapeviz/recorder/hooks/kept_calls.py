@@ -53,8 +53,8 @@ class KeptCall:
 
     ``inputs``: the arguments; once it is over, for each an array, a :class:`Handle`, or a tensor
     that NumPy cannot show; ``outputs``: the same, ``None`` if the call raised; ``sources``: what it
-    took from elsewhere; ``taken``, ``given``: the ids of its arguments and results; ``op``: the
-    number of the eager op, 0 until it is encoded.
+    took from elsewhere; ``taken``, ``given``: the ids of its arguments and results; ``thread``: the
+    number of the thread that made it; ``op``: the number of the eager op, 0 until it is encoded.
     """
 
     graph: Any
@@ -62,6 +62,7 @@ class KeptCall:
     number: int
     sequence: int
     inputs: Sequence[Any]
+    thread: int = 0
     taken: Sequence[int] = ()
     outputs: Sequence[Any] | None = None
     given: Sequence[int] = ()
@@ -133,7 +134,9 @@ class KeptCalls:
         self._reading = 0.0
         self._lock = RLock()
 
-    def begin(self, graph: Any, function: Any, arguments: Sequence[Any]) -> KeptCall:
+    def begin(
+        self, graph: Any, function: Any, arguments: Sequence[Any], thread: int = 0
+    ) -> KeptCall:
         """Number a call that is about to run; read what variables hold if it is time to."""
         with self._lock:  # threads may call functions at once
             traced = self._traced.get(graph)
@@ -143,7 +146,7 @@ class KeptCalls:
             traced.count += 1
             traced.fresh_calls += 1
             self._sequence += 1
-            call = KeptCall(graph, function, traced.count, self._sequence, arguments)
+            call = KeptCall(graph, function, traced.count, self._sequence, arguments, thread)
             self._checkpoint(traced, call)
             return call
 

@@ -155,7 +155,7 @@ def _fast_path(
         fields = {"type": args[1], "error": str(exc_info()[1])}
         fields |= {"site": recording.here(_getframe(3)), "call": recording.local.state[0]}
         inputs = [arg for arg in args[3:] if isinstance(arg, private.EagerTensor)]
-        recording.append((recording.encoder.failed_op, fields, inputs))
+        recording.tell((recording.encoder.failed_op, fields, inputs))
 
     return execute
 

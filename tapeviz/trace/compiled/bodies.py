@@ -14,7 +14,7 @@ from ..model import Site
 from .expansion import EagerRun, Expansion, LocatedEvent
 from .opening import FirstCalls, Opening
 from .scopes import InlinedSites
-from .traced_graphs import TracedGraphs, runs_graphs
+from .traced_graphs import PendingRuns, TracedGraphs
 
 _OF_BODIES = frozenset({e.BodyTraced, e.BodiesRun})
 
@@ -35,9 +35,7 @@ class Bodies:
         self.graphs = TracedGraphs()
         self._places = InlinedSites(sites)
         self._copy_tensor = copy_tensor
-        self._pending: dict[int, list[e.BodiesRun]] = {}
-        """By the graph that the op will be in, the latest last: Python that a function calls back
-        may call others."""
+        self._pending = PendingRuns()
         self._counts: dict[int, int] = {}
         self._emitted: set[int] = set()
         self._returned: dict[int, int] = {}
@@ -53,12 +51,8 @@ class Bodies:
         elif self.graphs.keeps(event):
             return
         elif isinstance(event, e.BodiesRun):
-            self._pending.setdefault(event.into, []).append(event)
-        elif isinstance(event, e.OpRan) and event.graph in self._pending and runs_graphs(event):
-            runs = self._pending[event.graph]
-            run = runs.pop()
-            if not runs:
-                del self._pending[event.graph]
+            self._pending.add(event)
+        elif (run := self._pending.take(event)) is not None and isinstance(event, e.OpRan):
             yield from self._ran(event, run)
         else:
             yield LocatedEvent(event)

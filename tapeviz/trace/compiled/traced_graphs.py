@@ -88,7 +88,8 @@ class TracedGraphs:
 
     def __init__(self) -> None:
         self.known: dict[int, TracedGraph] = {}
-        self._open: list[TracedGraph] = []
+        self._open: dict[int, list[TracedGraph]] = {}
+        """By the thread that traces them, the innermost last."""
         self._closures: dict[int, frozenset[int]] = {}
 
     @property
@@ -98,26 +99,32 @@ class TracedGraphs:
     def turned(self, event: e.BodyTraced) -> Sequence[e.Event]:
         """A graph begins, or is complete; what is to be read of one that could not be traced."""
         if event.on:
-            self._open.append(TracedGraph(event))
+            self._open.setdefault(event.tracer, []).append(TracedGraph(event))
             return ()
-        if not self._open:
+        around = self._open.get(event.tracer)
+        if not around:
             return ()
-        graph = self._open.pop()
+        graph = around.pop()
         graph.ended = event
+        if not around:
+            del self._open[event.tracer]
         if event.graph:
             self._measure(graph)
             self.known[event.graph] = graph
-        elif self._open:
-            self._open[-1].events += graph.events
+        elif around:
+            around[-1].events += graph.events
         else:
             return [event for event in graph.events if not isinstance(event, e.BodiesRun)]
         return ()
 
     def keeps(self, event: e.Event) -> bool:
-        """Whether an event belongs to the graph that is being traced; then it is kept."""
-        if not self._open or not _belongs(event):
+        """Whether an event belongs to a graph that is being traced; then it is kept."""
+        if not self._open or not isinstance(event, _BELONGING) or not _belongs(event):
             return False
-        self._open[-1].events.append(event)
+        around = self._open.get(event.tracer)
+        if not around:
+            return False
+        around[-1].events.append(event)
         return True
 
     def within(self, graph: int) -> frozenset[int]:
@@ -155,14 +162,43 @@ def runs_graphs(op: e.OpRan) -> bool:
     return op.type.startswith("__") or op.type in CALLS | CONDITIONALS | LOOPS
 
 
+class PendingRuns:
+    """Runs of graphs that were announced, until the op comes that is the run.
+
+    Python that a function calls back may call others before the function's own op is there; and so
+    may other threads.
+    """
+
+    def __init__(self) -> None:
+        self._pending: dict[tuple[int, int], list[e.BodiesRun]] = {}
+        """By the graph that the op will be in, and for an eager one by its thread."""
+
+    def __bool__(self) -> bool:
+        return bool(self._pending)
+
+    def add(self, run: e.BodiesRun) -> None:
+        key = (run.into, 0 if run.into else run.tracer)
+        self._pending.setdefault(key, []).append(run)
+
+    def take(self, event: e.Event) -> e.BodiesRun | None:
+        """The run that an event is, the latest announced; None if it is none."""
+        if not isinstance(event, e.OpRan) or not runs_graphs(event):
+            return None
+        for key in ((event.graph, 0 if event.graph else event.thread), (event.graph, 0)):
+            runs = self._pending.get(key)  # before threads were told, all was of the first
+            if runs:
+                run = runs.pop()
+                if not runs:
+                    del self._pending[key]
+                return run
+        return None
+
+
 def eager_runs(
     events: Iterator[e.Event], graphs: TracedGraphs
 ) -> Iterator[tuple[e.Event, e.BodiesRun | None]]:
-    """The events outside of graphs, an eager call of a function with the graphs that it runs.
-
-    Python that a function calls back may call others before the function's own op is there.
-    """
-    pending: list[e.BodiesRun] = []
+    """The events outside of graphs, an eager call of a function with the graphs that it runs."""
+    pending = PendingRuns()
     for event in events:
         if isinstance(event, e.BodyTraced):
             graphs.turned(event)
@@ -170,12 +206,11 @@ def eager_runs(
             continue
         elif isinstance(event, e.BodiesRun):
             if not event.into:
-                pending.append(event)
-        elif pending and isinstance(event, e.OpRan) and not event.graph and runs_graphs(event):
-            run = pending.pop()
-            yield event, run if all(graph in graphs.known for graph in run.graphs) else None
+                pending.add(event)
         else:
-            yield event, None
+            run = pending.take(event) if pending else None
+            is_known = run is not None and all(graph in graphs.known for graph in run.graphs)
+            yield event, run if is_known else None
 
 
 def _belongs(event: e.Event) -> bool:
@@ -186,4 +221,4 @@ def _belongs(event: e.Event) -> bool:
         return event.into != 0
     if isinstance(event, e.OperationRecorded):
         return bool(event.outputs) and event.outputs[0] < 0
-    return isinstance(event, _BELONGING)
+    return True
