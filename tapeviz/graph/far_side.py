@@ -44,14 +44,13 @@ def ways_between(
     trace = index.trace
     onward: dict[WayPoint, list[WayPoint]] = {}
     waiting: list[tuple[WayPoint, bool]] = [(tensor, False) for tensor in targets]
-    seen = {position for position, _ in waiting}
+    first = {position for position, _ in waiting}
     starts: list[WayPoint] = []
 
     def lead(source: WayPoint, target: WayPoint, past_write: bool) -> None:
-        onward.setdefault(source, []).append(target)
-        if source not in seen:
-            seen.add(source)
+        if source not in onward and source not in first:
             waiting.append((source, past_write))
+        onward.setdefault(source, []).append(target)
 
     while waiting:
         position, past_write = waiting.pop()
@@ -108,10 +107,16 @@ def _cuts(
     let the gradient pass.
     """
     cut_at = _CutBetween(trace, call)
-    backward: dict[WayPoint, list[WayPoint]] = {}
+    backward: dict[WayPoint, tuple[WayPoint, ...]] = {}
+    several: dict[WayPoint, list[WayPoint]] = {}
     for source, takers in onward.items():
         for taker in takers:
-            backward.setdefault(taker, []).append(source)
+            if taker not in backward:  # as of nearly all
+                backward[taker] = (source,)
+            else:
+                several.setdefault(taker, []).append(source)
+    for taker, more in several.items():
+        backward[taker] += tuple(more)
     fewest: dict[WayPoint, int] = dict.fromkeys(targets, 0)
     """The cuts from a position to the targets, on the ways that have the fewest."""
     waiting = deque(fewest)

@@ -337,10 +337,9 @@ class DataFlow:
             if position in found:
                 continue
             edges = self.into(position)
-            found[position] = (
-                edges if skip is None else tuple(edge for edge in edges if not skip(edge))
-            )
-            waiting.extend(edge.start for edge in found[position])
+            kept = edges if skip is None else tuple(edge for edge in edges if not skip(edge))
+            found[position] = edges if len(kept) == len(edges) else kept  # no second tuple of all
+            waiting.extend(edge.start for edge in kept)
         return Ancestry(found)
 
 
@@ -365,7 +364,7 @@ class Ancestry:
         for edges in self.into.values():
             for edge in edges:
                 if edge.start not in onward:  # as of nearly all
-                    onward[edge.start] = (edge,)
+                    onward[edge.start] = edges if len(edges) == 1 else (edge,)
                 else:
                     several.setdefault(edge.start, []).append(edge)
         onward.update((start, onward[start] + tuple(more)) for start, more in several.items())

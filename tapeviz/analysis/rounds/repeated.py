@@ -9,6 +9,7 @@ that of the other, about the ops and tensors that have the same place in it.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -48,6 +49,9 @@ class RepeatedCalls:
     def __init__(self, trace: Trace, calls: Sequence[Call]) -> None:
         self._trace = trace
         self._calls = sorted(call.when for call in calls)
+        places = Counter((call.site.id, call.method) for call in calls)
+        self._repeated = {place for place, count in places.items() if count > 1}
+        """Where calls come from that may have an equal one."""
         entries = [op for op in trace.ops.values() if op.runs and op.within is None]
         entries.sort(key=lambda op: op.when)
         opened = (op for op in entries if op.inside is not None)
@@ -82,6 +86,8 @@ class RepeatedCalls:
 
     def causes(self, call: Call, source: int) -> tuple[Cause, ...] | None:
         """The causes of an equal round's None, about this round's ops; None: there was no such."""
+        if not self._may_repeat(call):
+            return None
         this = self._round(call)
         known = self._known.get(this.key)
         if known is None or source not in known.causes:
@@ -111,6 +117,8 @@ class RepeatedCalls:
 
     def remember(self, call: Call, source: int, status: str, causes: tuple[Cause, ...]) -> None:
         """A cause that only the values betrayed is not kept: those of another round differ."""
+        if not self._may_repeat(call):
+            return
         if causes and self._is_inside(causes[0]):
             moved = tuple(replace(cause, links=()) for cause in causes)
             self._inner.setdefault(self._traces(call, source, status), moved)
@@ -122,6 +130,9 @@ class RepeatedCalls:
         """The calls in an order in which those come first whose causes tell most: those of which
         the inside of a compiled function is known."""
         return sorted(calls, key=lambda call: not self._is_opened(call))
+
+    def _may_repeat(self, call: Call) -> bool:
+        return (call.site.id, call.method) in self._repeated
 
     def _is_opened(self, call: Call) -> bool:
         return call.tape in self._opened
