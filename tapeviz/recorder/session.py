@@ -190,6 +190,7 @@ class Session:
                 )
             finally:
                 self._options.get("restore", _nothing)()
+            self._options.get("wait_for_threads", _nothing)()
 
     def _tell_error(self, error: Exception) -> None:
         self.recording.emit(program.raised(error, self._filename))
@@ -274,7 +275,7 @@ def _files_of_ours() -> frozenset[str]:
 
 
 def _nothing() -> None:
-    """No restoring was asked for."""
+    """Nothing was asked for."""
 
 
 def _quieten_collector(source: str, installed: Installed) -> None:

@@ -26,6 +26,14 @@ def nested():
 atexit.register(nested)
 print("end")
 """,
+    "class_that_raises": """
+class Meta(type):
+    def __getattribute__(cls, name): raise OSError(name)
+class Odd(metaclass=Meta):
+    def __del__(self): print("deleted")
+odd, kind = Odd(), Odd
+print("end")
+""",
     "atexit_exit": """
 import atexit, sys
 atexit.register(print, "at exit")

@@ -59,3 +59,24 @@ def plain_run(folder: Path) -> subprocess.CompletedProcess[str]:
         check=False,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+
+
+THREAD = """
+import threading, time
+import tensorflow as tf
+x = tf.Variable(3.0)
+def work():
+    time.sleep(0.3)
+    with tf.GradientTape() as tape:
+        y = x * x
+    print(float(tape.gradient(y, x)))
+threading.Thread(target=work).start()
+"""
+
+
+def test_a_thread_that_goes_on_after_the_last_line_is_recorded(recorder: Recorder) -> None:
+    live = recorder.record(Snippet(THREAD))
+    trace = live.wait(60)
+    live.release()
+    assert ("stdout", "6.0\n") in trace.printed
+    assert [len(call.results) for call in trace.calls] == [1]

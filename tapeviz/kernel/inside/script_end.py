@@ -14,6 +14,7 @@ import sys
 import threading
 import types
 import weakref
+from collections.abc import Mapping
 from typing import Any
 
 _CHECKPOINTS = "tensorflow.python.checkpoint."
@@ -36,8 +37,11 @@ def forget_exit_functions() -> None:
 
 
 def end_script() -> None:
-    """Wait for threads, then run the ``atexit`` functions, as Python does."""
-    _wait_for_threads()
+    """Wait for threads, then run the ``atexit`` functions, as Python does.
+
+    The threads have been waited for, unless the snippet raised: its error is shown at once.
+    """
+    wait_for_threads()
     atexit._run_exitfuncs()
     _drop_names()
     _allow_more()
@@ -47,7 +51,8 @@ def _shut_logging(known: list[Any]) -> None:
     logging.shutdown([ref for ref in getattr(logging, "_handlerList", ()) if ref not in known])
 
 
-def _wait_for_threads() -> None:
+def wait_for_threads() -> None:
+    """Wait until the threads that are no daemons have ended."""
     # Threads of an executor wait for work until they are called off, as in threading._shutdown().
     for call_off in reversed(getattr(threading, "_threading_atexits", ())):
         call_off()
@@ -82,7 +87,8 @@ def _drop_held(place: int) -> None:
     if type(found) is dict and found.get("__name__") == "__main__":
         for name in list(found):
             kind = type(found[name])
-            if hasattr(kind, "__del__") or issubclass(kind, types.GeneratorType):
+            has_end = any("__del__" in _own_names(base) for base in type.mro(kind))
+            if has_end or issubclass(kind, types.GeneratorType):
                 found[name] = None
 
 
@@ -91,12 +97,18 @@ def _is_seen_to_end(value: Any) -> bool:
     callback, or what TensorFlow says of values that a checkpoint had and nobody took."""
     kind = type(value)
     if issubclass(kind, type):
-        return "__del__" in vars(value)
+        return "__del__" in _own_names(value)
     if issubclass(kind, types.GeneratorType):
         return value.gi_frame is not None
     if issubclass(kind, weakref.ref):
         return value.__callback__ is not None
-    return kind.__module__.startswith(_CHECKPOINTS)
+    return str(_own_names(kind).get("__module__", "")).startswith(_CHECKPOINTS)
+
+
+def _own_names(kind: type) -> Mapping[str, Any]:
+    """The names of a class, past what its metaclass makes of a look at them."""
+    names: Mapping[str, Any] = type.__getattribute__(kind, "__dict__")
+    return names
 
 
 def _allow_more() -> None:

@@ -34,7 +34,7 @@ from .figures import draw_without_windows
 from .ipykernel_marks import remove_ipykernel_marks
 from .outlet import STREAMS, Outlet, own_pipes
 from .plain_python import plain_python, restore_environment
-from .script_end import end_script
+from .script_end import end_script, wait_for_threads
 from .waiting import WaitingAllowance
 
 _ACKNOWLEDGED_WITHIN = 1.0
@@ -210,6 +210,7 @@ class KernelEndpoint:
             {
                 **request["options"],
                 "restore": restore,
+                "wait_for_threads": wait_for_threads,
                 "generated_code": self._generated_code,
             },
             self.send,

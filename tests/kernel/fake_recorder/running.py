@@ -23,6 +23,7 @@ def run(
     """Run ``source`` as ``__main__``; ``emit(**event)`` in it reports an event."""
     restore = options.pop("restore")
     options.pop("generated_code")
+    options.pop("wait_for_threads")
     waiting: list[str] = []
 
     def emit(blob: bytes = b"", **event: Any) -> None:
