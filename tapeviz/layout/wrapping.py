@@ -26,7 +26,7 @@ _STUB = 16.0
 _STACK = 100.0
 """Px of height from which a source, as a stack of several, stays in its column."""
 _RISE = 22.0
-_WORTH = 1.15
+_WORTH = 1.1
 """Columns must enlarge the picture by this factor."""
 _DETOUR = 1.1
 """And by this factor for each further value that goes from one column to another."""
@@ -127,6 +127,8 @@ class _Columns:
     def __init__(self, layout: Layout, cuts: list[float]) -> None:
         self._layout = layout
         self._cuts = cuts
+        self._aside: set[EdgeKey] = set()
+        """Edges that enter a column from the side."""
 
     def laid(self) -> tuple[Layout | None, int]:
         """The layout in columns, and how many more values than cuts go from one to another; None
@@ -137,7 +139,10 @@ class _Columns:
         over = len(lanes) - len(self._cuts)
         if any(homes[source] > homes[target] for source, target, _ in layout.routes):
             return None, over
-        parts = {key: self._parts(key, homes) for key in layout.routes}
+        lefts = [inf] * (len(self._cuts) + 1)
+        for name, rect in layout.rects.items():
+            lefts[homes[name]] = min(lefts[homes[name]], rect.left)
+        parts = {key: self._parts(key, homes, lefts) for key in layout.routes}
         columns = self._extents(homes, parts)
         if columns is None:
             return None, over
@@ -151,7 +156,8 @@ class _Columns:
             route = [self._shifted(point, start) for point in first]
             if last:
                 into = [self._shifted(point, end) for point in last]
-                route += self._between(route[-1], into[0], start, lanes[homes[key[0]], key[0]])
+                lane = lanes[homes[key[0]], key[0]]
+                route += self._between(route[-1], into[0], start, lane, key in self._aside)
                 route += into
                 if _runs_through(route, [r for name, r in rects.items() if name not in key[:2]]):
                     return None, over
@@ -217,9 +223,12 @@ class _Columns:
                 routes[key] = ((start, moved.bottom), (start, moved.bottom + LEAVE), *below)
         self._layout = replace(self._layout, rects=rects, routes=routes)
 
-    def _parts(self, key: EdgeKey, homes: dict[str, int]) -> tuple[list[Point], list[Point]]:
+    def _parts(
+        self, key: EdgeKey, homes: dict[str, int], lefts: Sequence[float]
+    ) -> tuple[list[Point], list[Point]]:
         """The points of a route in the column of its source, and in the column of its target; the
-        second is empty if they are the same."""
+        second is empty if they are the same. A route that runs down left of all boxes of a column
+        (``lefts``: of each the leftmost) enters it from the side, where it turns."""
         points = self._layout.routes[key]
         start, end = homes[key[0]], homes[key[1]]
         if start == end:
@@ -235,7 +244,13 @@ class _Columns:
             if point[1] < enters:
                 break
             last.append(point)
-        return first, last[::-1]
+        last.reverse()
+        upright = next((n for n, point in enumerate(last) if point[0] != last[0][0]), len(last)) - 1
+        if upright < len(last) - 1 and last[upright][0] < lefts[end]:
+            at, after = last[upright], last[upright + 1]
+            last[: upright + 1] = [(min(lefts[end], after[0]), at[1])]
+            self._aside.add(key)
+        return first, last
 
     def _extents(
         self, homes: dict[str, int], parts: dict[EdgeKey, tuple[list[Point], list[Point]]]
@@ -286,11 +301,14 @@ class _Columns:
         x, y = self._shifted((rect.x, rect.y), column)
         return Rect(x, y, rect.width, rect.height)
 
-    def _between(self, leaves: Point, enters: Point, column: _Column, lane: int) -> list[Point]:
-        """The points from the foot of a column up beside it to the head of another."""
+    def _between(
+        self, leaves: Point, enters: Point, column: _Column, lane: int, is_aside: bool
+    ) -> list[Point]:
+        """The points from the foot of a column up beside it to the head of another, or to where the
+        route enters that one from the side (``is_aside``)."""
         low = max(leaves[1], column.bottom - column.top + _STUB + _LANE * lane)
         beside = column.x + column.right - column.left + _GAP / 2 + _LANE * lane
-        high = -(_STUB + _LANE * lane)
+        high = enters[1] if is_aside else -(_STUB + _LANE * lane)
         return [(leaves[0], low), (beside, low), (beside, high), (enters[0], high)]
 
 

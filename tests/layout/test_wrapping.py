@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 
 from tapeviz.layout import Layout, lay_out, lay_out_nested
-from tapeviz.layout.model import Rect
+from tapeviz.layout.model import EdgeKey, Point, Rect
 from tapeviz.layout.wrapping import READABLE, in_columns, scale_in
 
 ROOM = (960.0, 690.0)
@@ -81,3 +81,24 @@ def test_a_chain_with_many_values_beside_it_is_not_cut() -> None:
         graph.add_edge(str(i), "23", weight=1.0, carried=False)
     beside = lay_out(graph)
     assert in_columns(beside, ROOM) is beside
+
+
+def test_a_route_left_of_a_column_enters_it_from_the_side() -> None:
+    """It comes up between the columns and turns where it turned; it needs no room beside it."""
+    rects = {str(i): Rect(300, 25 + 80 * i, 100, 50) for i in range(20)}
+    routes: dict[EdgeKey, tuple[Point, ...]] = {
+        (str(i), str(i + 1), 0): ((300, 50 + 80 * i), (300, 80 + 80 * i)) for i in range(19)
+    }
+    routes["0", "17", 0] = (
+        *((270.0, 50.0), (270.0, 60.0), (100.0, 62.0)),
+        *((100.0, 1340.0), (270.0, 1345.0), (270.0, 1360.0)),
+    )
+    plain = Layout("layered", "down", rects, routes, Rect(225, 785, 250, 1570))
+    room = (500.0, 900.0)
+    made = in_columns(plain, room)
+    assert made is not plain
+    skips, target = made.routes["0", "17", 0], made.rects["17"]
+    left = min(rect.left for name, rect in made.rects.items() if int(name) > 10)
+    assert skips[-1] == (pytest.approx(target.x - 30), pytest.approx(target.top))
+    turn = target.top - 20
+    assert min(y for x, y in skips if made.rects["0"].right < x < left) == pytest.approx(turn)
