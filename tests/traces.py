@@ -100,13 +100,13 @@ class Script:
         scope: str = "",
         value: Any = None,
         outputs: int = 1,
+        thread: int = 0,
     ) -> int:
         site = self.site(*(at or (line,)))
         made = [self.tensor(shape, dtype=dtype, value=value) for _ in range(outputs)]
         self._ops += 1
-        self.events.append(
-            e.OpRan(self._ops, kind, list(inputs), made, site=site, scope=scope, call=self._inside)
-        )
+        where = {"site": site, "scope": scope, "call": self._inside, "thread": thread}
+        self.events.append(e.OpRan(self._ops, kind, list(inputs), made, **where))
         if name:
             self.bind(name, made[0], (at or (line,))[0])
         return made[0] if made else 0
@@ -136,11 +136,13 @@ class Script:
     def read(self, handle: int, shape: Sequence[int] = (), *, line: int = 0) -> int:
         return self.op("ReadVariableOp", [handle], shape, line=line)
 
-    def tape(self, *, line: int = 0, persistent: bool = False, watches: bool = True) -> int:
+    def tape(
+        self, *, line: int = 0, persistent: bool = False, watches: bool = True, thread: int = 0
+    ) -> int:
         self._tapes += 1
         site = self.site(line)
         self.events.append(e.TapeOpened(self._tapes, persistent, watches, site))
-        self.events.append(e.TapeTurned(self._tapes, True, "enter", site))
+        self.events.append(e.TapeTurned(self._tapes, True, "enter", site, thread))
         return self._tapes
 
     def exit(self, tape: int) -> None:

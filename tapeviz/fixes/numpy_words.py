@@ -227,7 +227,7 @@ def function_for_method(source: ParsedSource, call: cst.Call) -> cst.BaseExpress
 
 
 # What hands a value to Python or NumPy: of a method the object stays, of a function its argument.
-LEAVING_METHODS = frozenset(("numpy", "item", "tolist", "__float__", "__array__"))
+LEAVING_METHODS = frozenset(("numpy", "item", "tolist", "to_list", "__float__", "__array__"))
 LEAVING_FUNCTIONS = frozenset(("float", "int", "bool", "complex"))
 # Functions of keras.ops and keras.backend that give arrays.
 KERAS_LEAVING_FUNCTIONS = frozenset(("convert_to_numpy", "get_value"))

@@ -96,6 +96,7 @@ from .tapes.sources import (
     rename_second,
     use_copy_inside,
 )
+from .tapes.threads import call_without_threads
 from .tapes.watching import (
     make_trainable,
     make_variable,
@@ -203,6 +204,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         make_trainable,
     ),
     OutsideTape: (
+        call_without_threads,
         use_computed_again,
         compute_target_inside,
         record_again,

@@ -163,12 +163,14 @@ class TapeTurned(_TracedEvent, frozen=True, tag="recording"):
 
     ``why``: ``enter``, ``exit``, ``stop_recording`` (off, then on), ``reset`` (what was recorded is
     forgotten), ``gradient`` (a non-persistent tape's call inside its own block), ``internal``.
+    ``thread``: the one that it records on (``OpRan.thread``).
     """
 
     tape: int
     on: bool
     why: str
     site: int = 0
+    thread: int = 0
 
 
 class Watched(_TracedEvent, frozen=True, tag="watch"):

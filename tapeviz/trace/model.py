@@ -120,6 +120,7 @@ class Tape:
     when: int
     intervals: tuple[Interval, ...] = ()
     watches: tuple[Watch, ...] = ()
+    thread: int = 0
 
     def is_recording(self, when: int) -> bool:
         return any(i.start <= when < i.end for i in self.intervals)

@@ -52,7 +52,7 @@ class OpMaker:
     """Makes ops of events; those that are alike get one description."""
 
     def __init__(self) -> None:
-        self._descriptions: dict[tuple[int, str, bool, str], OpDescription] = {}
+        self._descriptions: dict[tuple[int, str, bool, int, str], OpDescription] = {}
 
     def made(
         self,
@@ -68,7 +68,7 @@ class OpMaker:
             description = _described(event, site)
         else:
             attributes = repr(event.attrs) if event.attrs else ""
-            key = event.site, event.scope, event.paused, attributes
+            key = event.site, event.scope, event.paused, event.thread, attributes
             known = self._descriptions.get(key)
             if known is None:
                 known = self._descriptions[key] = _described(event, site)
@@ -94,10 +94,13 @@ def _described(event: e.OpRan, site: Site) -> OpDescription:
         event.graph,
         name=event.name,
         error=event.error,
+        thread=event.thread,
     )
 
 
-def entry_of(event: e.OperationRecorded, site: Site, when: int, body: tuple[OpId, ...]) -> Op:
+def entry_of(
+    event: e.OperationRecorded, site: Site, when: int, body: tuple[OpId, ...], thread: int
+) -> Op:
     """The entry of ``record_operation``, around the ops of its inside."""
     return Op(
         OpId(event.id),
@@ -115,6 +118,7 @@ def entry_of(event: e.OperationRecorded, site: Site, when: int, body: tuple[OpId
             body=body,
             function=event.function,
             function_line=event.line,
+            thread=thread,
         ),
     )
 

@@ -69,6 +69,7 @@ class OpDescription(msgspec.Struct, frozen=True, gc=False):
     inside: RerunOutcome | None = None
     is_open: bool = False
     derived: tuple[bool, ...] | None = None
+    thread: int = 0
 
 
 class Op(msgspec.Struct, frozen=True, gc=False):
@@ -128,6 +129,10 @@ class Op(msgspec.Struct, frozen=True, gc=False):
     @property
     def paused(self) -> bool:
         return self.description.paused
+
+    @property
+    def thread(self) -> int:
+        return self.description.thread
 
     @property
     def graph(self) -> int:

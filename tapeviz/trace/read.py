@@ -277,7 +277,7 @@ class Reader:
         inputs, outputs = self._ids.of(event.inputs), self._ids.of(event.outputs)
         tapes = _NO_TAPES
         if self._may_be_kept(event):
-            tapes = self._recorded(inputs, outputs, site)
+            tapes = self._recorded(inputs, outputs, site, event.thread)
         op = self._op_maker.made(event, inputs, outputs, site, self._when, tapes)
         self._states.ran(op, self._handles)
         self._add_op(op)
@@ -295,7 +295,8 @@ class Reader:
         if call is not None and is_call:
             body = call.body
         inside = tuple(OpId(inner) for inner in body if OpId(inner) in self._ops)
-        op = entry_of(event, self._site(event.site), self._when, inside)
+        thread = self._ops[inside[0]].thread if inside else 0
+        op = entry_of(event, self._site(event.site), self._when, inside, thread)
         if call is not None and is_call:
             op = self._kept_by_tapes(op)
             self._add_op(self._functions.take_over(op, call))
@@ -306,7 +307,7 @@ class Reader:
         self._producers.update(dict.fromkeys(op.outputs, op.id))
 
     def _kept_by_tapes(self, op: Op) -> Op:
-        tapes = self._recorded(op.inputs, op.outputs, op.site)
+        tapes = self._recorded(op.inputs, op.outputs, op.site, op.thread)
         return op.having(tapes=tapes) if tapes else op
 
     def _may_be_kept(self, op: Op | e.OpRan) -> bool:
@@ -314,16 +315,16 @@ class Reader:
         return self._tapes.is_any_recording and not op.paused and not writes_state(op.type)
 
     def _recorded(
-        self, inputs: Sequence[TensorId], outputs: Sequence[TensorId], site: Site
+        self, inputs: Sequence[TensorId], outputs: Sequence[TensorId], site: Site, thread: int
     ) -> frozenset[TapeId]:
         """The tapes that keep an op; a variable that it reads goes onto them first."""
         known = []
         for tensor in inputs:
             if tensor in self._handles and self._states.is_trainable(VariableId(tensor)):
-                self._tapes.read_variable(tensor, self._when, site)
+                self._tapes.read_variable(tensor, self._when, site, thread)
             if tensor in self._tensors:
                 known.append((tensor, self._tensors[tensor].dtype))
-        return self._tapes.recorded(known, outputs)
+        return self._tapes.recorded(known, outputs, thread)
 
     def _add_op(self, op: Op) -> None:
         self._ops[op.id] = op
@@ -349,7 +350,7 @@ class Reader:
 
     def _tape_turned(self, event: e.TapeTurned) -> None:
         site = self._site(event.site)
-        self._tapes.turned(TapeId(event.tape), event.on, event.why, self._when, site)
+        self._tapes.turned(TapeId(event.tape), event.on, event.why, self._when, site, event.thread)
 
     def _watched(self, event: e.Watched) -> None:
         for tensor in event.tensors:

@@ -1,9 +1,9 @@
 """Tell which tape recorded which op.
 
 TensorFlow's rule (``GradientTape::RecordOperation`` and ``ShouldRecord`` in ``tape.h``, 2.15–2.21):
-a tape that is recording keeps an op when one of its inputs is on that tape and of a dtype that has
-gradients; then all outputs of the op are on it, too. A trainable variable goes onto every recording
-tape with ``watch_accessed_variables`` when it is read.
+a tape that is recording on the op's thread keeps an op when one of its inputs is on that tape and
+of a dtype that has gradients; then all outputs of the op are on it, too. A trainable variable goes
+onto every recording tape with ``watch_accessed_variables`` when it is read.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class _Open:
     since: int | None = None
     why: str = ""
     site: Site | None = None
+    thread: int = 0
 
 
 class TapeTracker:
@@ -50,14 +51,16 @@ class TapeTracker:
     def opened(self, tape: Tape) -> None:
         self._tapes[tape.id] = _Open(tape)
 
-    def turned(self, tape: TapeId, on: bool, why: str, when: int, site: Site) -> None:
+    def turned(
+        self, tape: TapeId, on: bool, why: str, when: int, site: Site, thread: int = 0
+    ) -> None:
         known = self._tapes.get(tape)
         if known is None:
             return
         if why == "reset":
             known.on_tape.clear()
         if on and known.since is None:
-            known.since, known.why, known.site = when, why, site
+            known.since, known.why, known.site, known.thread = when, why, site, thread
             self._recording.append(known)
         elif not on and known.since is not None:
             known.intervals.append(self._interval(known, when, why, site))
@@ -70,21 +73,24 @@ class TapeTracker:
             known.on_tape.add(watch.tensor)
             known.watches.append(watch)
 
-    def read_variable(self, handle: TensorId, when: int, site: Site) -> None:
+    def read_variable(self, handle: TensorId, when: int, site: Site, thread: int) -> None:
         """A trainable variable was read: it goes onto the tapes that watch by themselves."""
         for recording in self._recording:
-            if recording.tape.watches_variables and handle not in recording.on_tape:
+            is_here = recording.tape.watches_variables and recording.thread == thread
+            if is_here and handle not in recording.on_tape:
                 recording.on_tape.add(handle)
                 recording.watches.append(
                     Watch(recording.tape.id, handle, when, site, automatic=True)
                 )
 
     def recorded(
-        self, inputs: Sequence[tuple[TensorId, str]], outputs: Sequence[TensorId]
+        self, inputs: Sequence[tuple[TensorId, str]], outputs: Sequence[TensorId], thread: int
     ) -> frozenset[TapeId]:
         """The tapes that keep an op with these inputs (id, dtype); its outputs join them."""
         keeping = []
         for recording in self._recording:
+            if recording.thread != thread:
+                continue
             on_tape = recording.on_tape
             for tensor, dtype in inputs:
                 if tensor in on_tape and dtype in _DIFFERENTIABLE:
@@ -105,7 +111,8 @@ class TapeTracker:
         intervals = list(known.intervals)
         if known.since is not None:
             intervals.append(self._interval(known, FOREVER, "", Site(known.tape.site.id)))
-        return replace(known.tape, intervals=tuple(intervals), watches=tuple(known.watches))
+        watches = tuple(known.watches)
+        return replace(known.tape, intervals=tuple(intervals), watches=watches, thread=known.thread)
 
     @staticmethod
     def _interval(tape: _Open, end: int, why: str, site: Site) -> Interval:

@@ -222,7 +222,22 @@ def kept_from_before(*, is_like: bool) -> Build:
     return build
 
 
+def on_threads(of_tape: int, of_op: int) -> Build:
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w = script.variable("w", line=2)
+        tape = script.tape(line=3, thread=of_tape)
+        read = script.op("ReadVariableOp", [w], line=4, thread=of_op)
+        made = script.op("Square", [read], line=5, thread=of_op)
+        kind = "StopGradient" if of_tape == of_op else "Tanh"
+        return tape, script.op(kind, [made], line=6, thread=of_tape), [w]
+
+    return build
+
+
 CASES: dict[str, tuple[str, int, Build]] = {
+    "on another thread": ("outside-tape", 4, on_threads(0, 1)),
+    "on another thread than the tape of a thread": ("outside-tape", 4, on_threads(1, 2)),
+    "on the thread of the tape": ("stop-gradient", 6, on_threads(1, 1)),
     "into a dataset": ("stateful", 3, mapped),
     "before the block": ("outside-tape", 3, kept_from_before(is_like=False)),
     "assign": ("assign", 5, assigned()),

@@ -11,6 +11,7 @@ import pytest
 
 from tapeviz.analysis.causes.left_tensorflow import LeftTensorFlow
 from tapeviz.analysis.causes.not_watched import NotWatched
+from tapeviz.analysis.causes.outside_tape import OutsideTape
 from tapeviz.analysis.causes.replaced_source import ReplacedSource
 from tapeviz.analysis.causes.table import KINDS
 from tapeviz.analysis.model import Evidence
@@ -251,6 +252,96 @@ BEFORE_AND_AFTER = [
             u = y + 1
             z = u * 2
         tape.gradient(z, x)
+        """,
+    ),
+    (
+        "outside-tape",
+        4,
+        """
+        w = tf.Variable(3.0)
+        memory = []
+        for x in (1.0, 2.0):
+            memory.append(w * x)
+        total = sum(memory)
+        with tf.GradientTape() as tape:
+            loss = total * 2.0
+        tape.gradient(loss, w)
+        """,
+        """
+        w = tf.Variable(3.0)
+        memory = []
+        with tf.GradientTape() as tape:
+            for x in (1.0, 2.0):
+                memory.append(w * x)
+            total = sum(memory)
+            loss = total * 2.0
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        OutsideTape("thread"),
+        2,
+        """
+        def work(x):
+            return w * x
+        with tf.GradientTape() as tape:
+            with ThreadPoolExecutor(2) as pool:
+                first = pool.submit(work, 1.0)
+                rest = list(pool.map(work, (2.0, 3.0)))
+            loss = first.result() + sum(rest)
+        tape.gradient(loss, w)
+        """,
+        """
+        def work(x):
+            return w * x
+        with tf.GradientTape() as tape:
+            with ThreadPoolExecutor(2) as pool:
+                first = work(1.0)
+                rest = list(map(work, (2.0, 3.0)))
+            loss = first + sum(rest)
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        OutsideTape("thread"),
+        2,
+        """
+        def work(x):
+            made.append(w * x)
+        with tf.GradientTape() as tape:
+            threads = [threading.Thread(target=work, args=(x,)) for x in (1.0, 2.0)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            loss = sum(made)
+        tape.gradient(loss, w)
+        """,
+        """
+        def work(x):
+            made.append(w * x)
+        with tf.GradientTape() as tape:
+            threads = [threading.Thread(target=work, args=(x,)) for x in (1.0, 2.0)]
+            for thread in threads:
+                thread.run()
+            loss = sum(made)
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        "not-connected",
+        4,
+        """
+        q_net, target_net = make(), make()
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((y - target_net(x)) ** 2)
+        tape.gradient(loss, q_net.trainable_variables)
+        """,
+        """
+        q_net, target_net = make(), make()
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((y - q_net(x)) ** 2)
+        tape.gradient(loss, q_net.trainable_variables)
         """,
     ),
     (
@@ -1128,7 +1219,7 @@ def test_an_edit_among_others(kind: str | Evidence, line: int, before: str, afte
 
 
 @pytest.mark.parametrize(("kind", "line", "before", "after"), BEFORE_AND_AFTER)
-def test_the_likeliest_edit(kind: str, line: int, before: str, after: str) -> None:
+def test_the_likeliest_edit(kind: str | Evidence, line: int, before: str, after: str) -> None:
     before, after = dedent(before).lstrip(), dedent(after).lstrip()
     edits = list(edits_for(fix_case(before, kind, line)))
     assert edits[0].new_text == after, short_diff(after, edits[0].new_text)

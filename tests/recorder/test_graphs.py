@@ -171,6 +171,8 @@ def test_ops_of_other_threads(record: Record) -> None:
     assert sorted(op.thread for op in found) == [0, 1, 2, 3]
     assert {seen.line(op.site) for op in found if op.thread} == {6}
     assert len([event for event in seen.of(e.CallEnded) if event.results[0]]) == 3
+    turned = [event.thread for event in seen.of(e.TapeTurned) if event.why == "enter"]
+    assert sorted(turned) == [1, 2, 3]
 
 
 def test_replicas_of_a_strategy(record: Record) -> None:

@@ -13,12 +13,13 @@ from ..python.blocks import line_that_kept, line_to_move
 from .questions import EdgeUnderTest
 from .replaced_source import ReplacedSource
 
-Where = Literal["before", "after", "stop_recording", "paused", "reset"]
+Where = Literal["before", "after", "stop_recording", "paused", "thread", "reset"]
 _WHERE: dict[Where, str] = {
     "before": "before the tape's block began",
     "after": "after the tape's block had ended",
     "stop_recording": "while the tape did not record (stop_recording)",
     "paused": "while recording was stopped",
+    "thread": "on another thread",
     "reset": "before the tape was reset",
 }
 
@@ -51,6 +52,12 @@ class OutsideTape(Evidence):
                 f"{self.ran} among it. So this step between {source} and {target} is "
                 f"missing. Take the reset away, or do it before line {self.ran}."
             )
+        if self.where == "thread":
+            return (
+                f"Line {cause.line} ran on another thread. A tape records only what runs on the "
+                f"thread that opened it, so this step between {source} and {target} is missing. "
+                f"Call the function on the tape's thread, or open a tape in the function."
+            )
         return (
             f"Line {cause.line} ran {_WHERE[self.where]}. "
             f"A tape knows only what runs while it records, so this step between {source} and "
@@ -82,6 +89,9 @@ def ran_outside(asked: EdgeUnderTest) -> Cause | None:
     if "Dataset" in op.type and facts.dtype(edge.end) == "variant":
         return None  # a tape could not follow it either: what fills the dataset is the cut
     where = where_outside(tape, op.when, facts.call.when) or ("paused" if op.paused else None)
+    is_elsewhere = op.thread != tape.thread and op.within is None and tape.id not in op.tapes
+    if where is None and is_elsewhere:
+        return facts.cause(OutsideTape("thread"), op.line, edge)
     if where is None:
         return None
     earlier = _earlier_tape(facts, op, tape) if where == "before" else None

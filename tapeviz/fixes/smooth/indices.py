@@ -248,7 +248,7 @@ def splat(case: FixCase) -> Iterator[Edit]:
         at = (2, "shape", "dense_shape") if place == 0 else (0, "tensor")
         whole = argument(call, *at)
         x = uncast(source, indices.value) if indices is not None else ""
-        axes = _last_size(case)
+        axes = 1 if indices and _is_column(indices) else _last_size(case)
         if not x or indices is None or updates is None or whole is None or not axes:
             continue
         if not is_at_cause(case, indices):
@@ -275,6 +275,13 @@ def _sparse(source: ParsedSource, written: cst.Call) -> cst.Call | None:
         return None
     calls = (node for node in source.behind(written) if isinstance(node, cst.Call))
     return next((call for call in calls if called_name(call) == "SparseTensor"), None)
+
+
+def _is_column(indices: cst.Arg) -> bool:
+    """Whether this is ``i[:, None]``, which has one number in each row."""
+    given = indices.value
+    last = given.slice[-1].slice if isinstance(given, cst.Subscript) else None
+    return isinstance(last, cst.Index) and getattr(last.value, "value", "") == "None"
 
 
 def _last_size(case: FixCase) -> int:

@@ -251,8 +251,16 @@ def _dependents(
         is_shown = isinstance(sole(statement), cst.Expr) and not with_shown
         if statement is first or (names & read_names(statement) and not is_shown):
             kept.append(statement)
-            names |= bound_names(statement)
+            names |= bound_names(statement) | _filled_names(statement)
     return kept
+
+
+def _filled_names(statement: Statement) -> set[str]:
+    """``memory`` of ``memory.append(x)``, in the statement or anywhere in it."""
+    alone = (each.value for each in all_of(statement, cst.Expr))
+    called = (each.func for each in alone if isinstance(each, cst.Call))
+    owners = (each.value for each in called if isinstance(each, cst.Attribute))
+    return {owner.value for owner in owners if isinstance(owner, cst.Name)}
 
 
 def _with_needed(statements: Sequence[Statement], chosen: list[Statement]) -> list[Statement]:

@@ -59,15 +59,33 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
         owner, attribute = dotted(given.value), given.attr.value
     elif not isinstance(given, cst.Name) or case.finding.source == given.value:
         return
-    called = dict.fromkeys(dotted(call.func) for call in all_of(block.node.body, cst.Call))
+    inside = all_of(block.node.body, cst.Call)
+    called = dict.fromkeys(dotted(call.func) for call in inside)
     for name in called:
         root = name.split(".")[0]
         if not name or name == owner or root in (source.tf, source.np, block.name):
             continue
+        if owner and owner not in called and _are_twins(source, owner, name):
+            plan = Plan(source)
+            for call in inside:
+                if dotted(call.func) == name:
+                    plan.replace(call.func, owner)
+            title = f"Call {owner}, which the gradient is asked for, in place of {name}"
+            yield Edit(title, plan.text(), has_other_value=True)
         plan = Plan(source)
         plan.replace(given, f"{name}.{attribute}")
         title = f"Ask for {name}, which the target was computed with"
         yield Edit(title, plan.text(), has_other_shape=True)
+
+
+def _are_twins(source: ParsedSource, name: str, other: str) -> bool:
+    """Whether both were made by a call of the same, or one from the other (``clone_model(q)``)."""
+    made = [source.bound_to(each) for each in (name, other)]
+    first, second = (each if isinstance(each, cst.Call) else None for each in made)
+    if first is None or second is None:
+        return False
+    arguments = (source.code(arg.value) for call in (first, second) for arg in call.args)
+    return first.func.deep_equals(second.func) or bool({name, other} & set(arguments))
 
 
 def compute_once(case: FixCase) -> Iterator[Edit]:

@@ -149,10 +149,12 @@ def _layer(source: ParsedSource, statement: Statement, block: Block) -> str:
     method = source.enclosing(statement, cst.FunctionDef)
     if made_in is None or method is None or method.name.value != "call":
         return ""
-    names = [
-        source.code(assign.targets[0].target)
+    made = [
+        assign
         for assign in all_of(source.module, cst.Assign)
         if isinstance(assign.value, cst.Call) and called_name(assign.value) == made_in.name.value
     ]
-    is_there = len(names) == 1 and not names[0].startswith("self.")
-    return names[0] if is_there and source.function_of(block.node) is source.module else ""
+    name = source.code(made[0].targets[0].target) if len(made) == 1 else ""
+    kind = cst.ClassDef if name.startswith("self.") else cst.FunctionDef
+    around = source.enclosing(made[0], kind) if made else None
+    return name if around is None or around in source.ancestors(block.node) else ""

@@ -19,6 +19,7 @@ from ..source import (
     called_name,
     dotted,
     header_nodes,
+    nodes_in,
     read_names,
 )
 from .estimates import straight_through
@@ -45,12 +46,20 @@ def write_floats(case: FixCase) -> Iterator[Edit]:
     asked = [case.trace.variables.get(VariableId(each.tensor or 0)) for each in case.call.sources]
     lines = {each.site.line for each in asked if each is not None and each.dtype in _INTEGERS}
     made = [case.source.statement(line) for line in sorted({case.cause.line, *lines})]
-    # Then everything that meets them as well.
+    # Then everything that meets them as well. What a cast cut off is there then.
     for statements in ([each for each in made if each is not None], case.source.statements):
         plan = Plan(case.source)
         if not sum(_float_dtypes(plan, each) or _float_literals(plan, each) for each in statements):
             return
-        yield Edit("Write the numbers as floats", plan.text())
+        cast = any(
+            called_name(call) in _CASTS and any(each in plan.changes for each in nodes_in(call))
+            for statement in statements
+            for call in header_nodes(statement, cst.Call)
+        )
+        title = "Write the numbers as floats"
+        if cast:
+            title = "Estimate: write the numbers as floats, with the fraction that a cast cuts off"
+        yield Edit(title, plan.text(), is_estimate=cast)
 
 
 def make_float(case: FixCase) -> Iterator[Edit]:

@@ -32,9 +32,10 @@ _WAYS = {
 # A variable gives its value by methods of the same names, which ask its tensor in turn.
 _RELAYS = frozenset((*_WAYS, *CONVERTING, "_numpy"))
 _PREDICT = "predict"
-# Methods of Keras that give the snippet arrays and numbers; some take tensors apart, too.
+# Methods of Keras and of ragged tensors that give the snippet arrays and numbers; some take tensors
+# apart, too.
 _HANDING_OUT = frozenset(
-    {"get_weights", "predict_on_batch", "evaluate", "test_on_batch", "train_on_batch"}
+    {"get_weights", "predict_on_batch", "evaluate", "test_on_batch", "train_on_batch", "to_list"}
 )
 _TAKING_IN = (_PREDICT, "evaluate")
 _FRAMES_TO_SNIPPET = 8
@@ -107,7 +108,7 @@ def _taker(frame: FrameType | None, how: str) -> tuple[FrameType | None, str]:
 
 
 def _handing_out(recording: RecordingContext, frame: FrameType | None) -> str | None:
-    """The method of Keras that the snippet called for arrays, if this is inside one."""
+    """The method that the snippet called for arrays, if this is inside one."""
     for _ in range(_FRAMES_TO_SNIPPET):
         if frame is None or recording.is_snippet(frame):
             return None

@@ -78,7 +78,9 @@ def _turning(
     @recording.guarded
     def turned(self: Any, why: str, site: int) -> None:
         number = tapes.number(self)
-        recording.emit({"e": "recording", "tape": number, "on": on, "why": why, "site": site})
+        thread = recording.local.state[2]
+        fields = {"e": "recording", "tape": number, "on": on, "why": why, "site": site}
+        recording.emit({**fields, "thread": thread} if thread else fields)
 
     def turning(self: Any) -> None:
         turn(self)

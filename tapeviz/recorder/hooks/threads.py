@@ -55,13 +55,13 @@ def _see_python_functions(
 
     def pushing(push: Callable[..., Any]) -> Callable[..., Any]:
         def pushed(self: Any) -> None:
-            push(self)
             with recording.shielded("a thread of TensorFlow"):
                 callbacks = private.thread_data().op_callbacks
                 if callback not in callbacks and not local.hidden:
                     local.seen_for = (self, local.state)
                     local.state = (local.state[0], False, next(numbers))
                     callbacks.append(callback)
+            push(self)  # that tells the thread on which the tape records
 
         return pushed
 
