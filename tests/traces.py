@@ -105,8 +105,17 @@ class Script:
         site = self.site(*(at or (line,)))
         made = [self.tensor(shape, dtype=dtype, value=value) for _ in range(outputs)]
         self._ops += 1
-        where = {"site": site, "scope": scope, "call": self._inside, "thread": thread}
-        self.events.append(e.OpRan(self._ops, kind, list(inputs), made, **where))
+        ran = e.OpRan(
+            self._ops,
+            kind,
+            list(inputs),
+            made,
+            site=site,
+            scope=scope,
+            call=self._inside,
+            thread=thread,
+        )
+        self.events.append(ran)
         if name:
             self.bind(name, made[0], (at or (line,))[0])
         return made[0] if made else 0

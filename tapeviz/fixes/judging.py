@@ -59,7 +59,7 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
     is_mended_by_zeros = edit.gives_zeros or old.status == "nonfinite" or is_zero_across
     if new.status != "flows" and not (is_mended_by_zeros and new.status == "zero"):
         return False
-    if _has_vanished(before.trace, old, after.trace, new):
+    if _has_vanished(before.trace, old, after.trace, new) or _spoils_target(before, after, key):
         return False
     method = before.diagnosis.calls[key[0]].call.method
     # Where a Python function was not followed, py_function gives a single 0 for any shape.
@@ -90,6 +90,17 @@ def _has_vanished(trace: Trace, old: Finding, after: Trace, new: Finding) -> boo
     if across and new.status == "flows" and norm < _OF_THAT_ACROSS * across:
         return True
     return old.status == "zero" and norm < _VANISHED
+
+
+def _spoils_target(before: Outcome, after: Outcome, key: FindingKey) -> bool:
+    """Whether a target that was finite has NaN or infinity now, whose slope tells nothing."""
+    targets = (each.diagnosis.calls[key[0]].call.targets for each in (before, after))
+    for old, new in zip(*targets, strict=False):
+        known = before.trace.stats(old.tensor) if old.tensor is not None else None
+        stats = after.trace.stats(new.tensor) if new.tensor is not None else None
+        if known is not None and stats is not None and stats.nonfinite and not known.nonfinite:
+            return True
+    return False
 
 
 def _norm(trace: Trace, tensor: TensorId | None) -> float | None:

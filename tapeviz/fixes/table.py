@@ -17,12 +17,13 @@ from ..analysis.causes.outside_tape import OutsideTape
 from ..analysis.causes.replaced_source import ReplacedSource
 from ..analysis.causes.stateful import StatefulObject
 from ..analysis.causes.stop_gradient import StopGradient
-from ..analysis.causes.zeros import Cancelled, FlatOp, MultipliedByZero, Saturated
+from ..analysis.causes.zeros import Cancelled, FlatOp, MultipliedByZero, NoOverlap, Saturated
 from ..analysis.model import Evidence
 from ..trace.model import Trace
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .smooth.activations import SMOOTH_MAXIMUM, smooth_activation
 from .smooth.argmax import soften_argmax
+from .smooth.boxes import add_enclosing_box
 from .smooth.branches import blend_last_turn, weigh_both
 from .smooth.comparisons import blend, soften_bounds, soften_comparison
 from .smooth.counts import SOFT_COUNTS
@@ -297,6 +298,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         map_in_python,
         unstack_values,
     ),
+    NoOverlap: (add_enclosing_box,),
     Saturated: (
         from_logits,
         SMOOTH_EXTREME,

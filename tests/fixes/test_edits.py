@@ -14,6 +14,7 @@ from tapeviz.analysis.causes.not_watched import NotWatched
 from tapeviz.analysis.causes.outside_tape import OutsideTape
 from tapeviz.analysis.causes.replaced_source import ReplacedSource
 from tapeviz.analysis.causes.table import KINDS
+from tapeviz.analysis.causes.zeros import NoOverlap
 from tapeviz.analysis.model import Evidence
 from tapeviz.examples import examples
 from tapeviz.fixes.diffs import short_diff
@@ -329,19 +330,31 @@ BEFORE_AND_AFTER = [
         """,
     ),
     (
-        "not-connected",
-        4,
+        NoOverlap(),
+        3,
         """
-        q_net, target_net = make(), make()
+        def iou(a, b):
+            low, high = tf.maximum(a[:2], b[:2]), tf.minimum(a[2:], b[2:])
+            sides = tf.maximum(0.0, high - low)
+            inter = sides[0] * sides[1]
+            union = size(a) + size(b) - inter
+            return inter / union
         with tf.GradientTape() as tape:
-            loss = tf.reduce_mean((y - target_net(x)) ** 2)
-        tape.gradient(loss, q_net.trainable_variables)
+            loss = 1 - iou(a, b)
+        tape.gradient(loss, a)
         """,
         """
-        q_net, target_net = make(), make()
+        def iou(a, b):
+            low, high = tf.maximum(a[:2], b[:2]), tf.minimum(a[2:], b[2:])
+            sides = tf.maximum(0.0, high - low)
+            inter = sides[0] * sides[1]
+            union = size(a) + size(b) - inter
+            hull = (tf.maximum(0.0, tf.maximum(a[2:], b[2:]) - tf.minimum(a[:2], b[:2]))[0] \
+* tf.maximum(0.0, tf.maximum(a[2:], b[2:]) - tf.minimum(a[:2], b[:2]))[1])
+            return (inter / union - (hull - union) / hull)
         with tf.GradientTape() as tape:
-            loss = tf.reduce_mean((y - q_net(x)) ** 2)
-        tape.gradient(loss, q_net.trainable_variables)
+            loss = 1 - iou(a, b)
+        tape.gradient(loss, a)
         """,
     ),
     (
@@ -621,6 +634,44 @@ BEFORE_AND_AFTER = [
 
 
 AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
+    (
+        "not-connected",
+        4,
+        """
+        q_net, target_net = make(), make()
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((y - target_net(x)) ** 2)
+        tape.gradient(loss, q_net.trainable_variables)
+        """,
+        """
+        q_net, target_net = make(), make()
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((y - q_net(x)) ** 2)
+        tape.gradient(loss, q_net.trainable_variables)
+        """,
+    ),
+    (
+        "assign",
+        2,
+        """
+        def step(u):
+            u.assign(u * w)
+            return u
+        with tf.GradientTape() as tape:
+            u = step(step(u))
+            loss = tf.reduce_sum(u)
+        tape.gradient(loss, w)
+        """,
+        """
+        def step(u):
+            u = u * w
+            return u
+        with tf.GradientTape() as tape:
+            u = step(step(u))
+            loss = tf.reduce_sum(u)
+        tape.gradient(loss, w)
+        """,
+    ),
     (
         "new-variable",
         6,
@@ -1372,7 +1423,7 @@ def test_nothing_planned_changes_nothing() -> None:
 
 
 def test_each_row_is_about_a_kind() -> None:
-    assert set(FIXES) <= set(KINDS.values())
+    assert all(issubclass(evidence, KINDS[evidence.kind]) for evidence in FIXES)
 
 
 def test_short_diff_shows_what_changed_with_one_line_around() -> None:

@@ -22,7 +22,7 @@ from .outside_tape import OutsideTape, with_computed_again
 from .questions import EdgeUnderTest, MadeZero, Unlinked, Unwatched, used_in
 from .stop_gradient import StopGradient
 from .table import CAUSES, first_cause
-from .zeros import MultipliedByZero, Saturated, clipped_to_zero, suspect_inside
+from .zeros import MultipliedByZero, clipped_to_zero, saturated_at, suspect_inside
 
 _MOST_TRIED = 40
 _BRANCHES = ops_with("branch")
@@ -182,7 +182,7 @@ def explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
         return cause
     if cause.evidence.by in ("factor", "clipped"):
         clip = clipped_to_zero(facts, op, facts.paths.starts(source.tensor))
-        return facts.cause_at(Saturated(), clip) if clip is not None else cause
+        return facts.cause_at(saturated_at(facts, clip), clip) if clip is not None else cause
     return cause
 
 

@@ -62,6 +62,19 @@ class Saturated(Evidence):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class NoOverlap(Saturated):
+    """The flat op bounds ``min(a, b) - max(c, d)``, by which two boxes overlap."""
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        return (
+            f"{cause.op_words} on line {cause.line} takes how far two boxes overlap, and they "
+            f"do not: it is flat there, however far apart they are. So nothing of the gradient "
+            f"reaches {source}. Use a loss that sees the distance of the boxes as well, such "
+            f"as GIoU or DIoU."
+        )
+
+
 # Gradient functions of activations that are made of straight lines (nn_grad.py, 2.15 to 2.21).
 _SLOPES_OF_LINES = {"ReluGrad": "ReLU", "Relu6Grad": "ReLU6", "LeakyReluGrad": "leaky ReLU"}
 
@@ -231,7 +244,7 @@ def inside_compiled(zero: MadeZero) -> Cause | None:
     if kind in MASKING:
         evidence: Evidence = _times_zero(zero.facts, zero.suspect)
     else:
-        evidence = Saturated() if kind in CLIPPING else FlatOp()
+        evidence = saturated_at(zero.facts, zero.suspect) if kind in CLIPPING else FlatOp()
     return replace(zero.facts.cause_at(evidence, zero.suspect), is_probable=True)
 
 
@@ -397,13 +410,32 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     if op.type in NORMALISING and zero.step is not None and is_even(facts, zero.step):
         return Cancelled("sum")
     if op.type in CLIPPING:
-        return Saturated()
+        return saturated_at(facts, op)
     if op.type in _JOINING:
         return MultipliedByZero("others")
     dtype = facts.dtype(op.inputs[0]) if op.inputs else ""
     if zero.step is not None and _is_underflow(facts, zero.step, op, _SMALLEST.get(dtype, 0.0)):
         return MultipliedByZero("underflow", dtype)
     return Cancelled()
+
+
+def saturated_at(facts: CallFacts, op: Op) -> Saturated:
+    bounded = _maker_past(facts, op.inputs[0], _FORMING | {"Minimum"}) if op.inputs else None
+    if bounded is None or bounded.type != "Sub":
+        return Saturated()
+    ends = (_maker_past(facts, each, _FORMING) for each in bounded.inputs)
+    return (
+        NoOverlap() if [end and end.type for end in ends] == ["Minimum", "Maximum"] else Saturated()
+    )
+
+
+def _maker_past(facts: CallFacts, tensor: TensorId, passed: Collection[str]) -> Op | None:
+    """The op that made the tensor, or what ops of the types ``passed`` were given first."""
+    trace = facts.trace
+    maker = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+    while maker is not None and maker.type in passed and maker.inputs:
+        maker = trace.ops.get(trace.producers.get(maker.inputs[0], OpId(0)))
+    return maker
 
 
 def _is_underflow(facts: CallFacts, step: Step, op: Op, smallest: float) -> bool:

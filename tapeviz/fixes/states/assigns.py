@@ -188,6 +188,9 @@ def rebind_name(case: FixCase) -> Iterator[Edit]:
         receiver = write.receiver
         if not isinstance(receiver, cst.Name) or _is_own(source, write):
             continue
+        if edit := _rebound_parameter(case, write):
+            yield edit
+            continue
         readers = functions_that_read(source, receiver)
         inside = source.beside(write.statement, block.node) is block.node
         writer = source.function_of(write.statement)
@@ -211,6 +214,25 @@ def rebind_name(case: FixCase) -> Iterator[Edit]:
             compiled = run_in_python(plan, *readers, writer.name.value)
             title += f", without {source.tf}.function" if compiled else ""
         yield Edit(title, plan.text())
+
+
+def _rebound_parameter(case: FixCase, write: Write) -> Edit | None:
+    """``def step(u): u.assign(e); return u`` → ``u = e``: what is returned goes on from call to
+    call, and the caller gives the first."""
+    source, function = case.source, case.source.function_of(write.statement)
+    name = source.code(write.receiver)
+    if not isinstance(function, cst.FunctionDef):
+        return None
+    if all(param.name.value != name for param in all_of(function.params, cst.Param)):
+        return None
+    results = (read_names(each) for each in all_of(function.body, cst.Return))
+    plan, is_slice = Plan(source), write.subscript is not None
+    writes = list(writes_to(source, write.receiver, [function.body], is_slice))
+    if not any(name in read for read in results):
+        return None
+    if not all(_compute(case, plan, each, name, name) for each in writes):
+        return None
+    return Edit(f"Let {name} mean the tensor itself in {function.name.value}", plan.text())
 
 
 def rebind_attribute(case: FixCase) -> Iterator[Edit]:

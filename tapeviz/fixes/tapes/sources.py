@@ -46,7 +46,7 @@ _WEIGHTS = ("trainable_variables", "trainable_weights", "variables", "weights")
 
 def ask_for_called(case: FixCase) -> Iterator[Edit]:
     """``second.trainable_variables``, or a list by its name → the weights of what the tape's block
-    calls."""
+    calls; or else ``second`` is called in place of its twin, a target network."""
     source = case.source
     call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
@@ -65,6 +65,10 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
         root = name.split(".")[0]
         if not name or name == owner or root in (source.tf, source.np, block.name):
             continue
+        plan = Plan(source)
+        plan.replace(given, f"{name}.{attribute}")
+        title = f"Ask for {name}, which the target was computed with"
+        yield Edit(title, plan.text(), has_other_shape=True)
         if owner and owner not in called and _are_twins(source, owner, name):
             plan = Plan(source)
             for call in inside:
@@ -72,10 +76,6 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
                     plan.replace(call.func, owner)
             title = f"Call {owner}, which the gradient is asked for, in place of {name}"
             yield Edit(title, plan.text(), has_other_value=True)
-        plan = Plan(source)
-        plan.replace(given, f"{name}.{attribute}")
-        title = f"Ask for {name}, which the target was computed with"
-        yield Edit(title, plan.text(), has_other_shape=True)
 
 
 def _are_twins(source: ParsedSource, name: str, other: str) -> bool:
