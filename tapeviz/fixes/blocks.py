@@ -31,10 +31,6 @@ class Block:
     item: cst.WithItem
     name: str
 
-    @property
-    def is_named(self) -> bool:
-        return bool(self.name)
-
 
 def blocks_on(source: ParsedSource, line: int) -> Iterator[Block]:
     """The tape blocks whose heading covers the line, one for each tape."""

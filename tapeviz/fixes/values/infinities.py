@@ -357,10 +357,6 @@ def _divided(source: ParsedSource, node: cst.BinaryOperation) -> cst.BaseExpress
     return cst.parse_expression(f"{source.tf}.math.divide_no_nan({above}, {below})")
 
 
-def _raised(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
-    return cst.parse_expression(f"({source.code(node)} + 1e-6)")
-
-
 def product_with_log(case: FixCase) -> Iterator[Edit]:
     """``x * tf.math.log(y)`` → ``tf.math.xlogy(x, y)``, which is 0 where x is; a quotient in y
     likewise gives 0 where both of its parts are."""
