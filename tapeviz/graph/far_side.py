@@ -86,7 +86,9 @@ def ways_between(
                 if version.value is not None and version.value in index.descent.carrying:
                     lead(version.value, position, past_write)
             elif version.op is not None and version.op in trace.ops:
-                lead(_Ran(version.op), position, True)
+                writer = trace.ops[version.op]
+                if writer.tapes or TensorId(position.variable) not in index.trained(writer):
+                    lead(_Ran(version.op), position, True)
                 if keeps_prior_state(trace.ops[version.op].type):
                     lead(position.prior, position, True)
     scope = _between(list(starts), onward)

@@ -86,6 +86,21 @@ class TraceIndex:
             if result is not None
         }
 
+    def trained(self, op: Op) -> Set[TensorId]:
+        """The variables that a call of a compiled function trains: those whose gradients are asked
+        for in there. Empty for other ops."""
+        return self._trained.get(op.runs, frozenset())
+
+    @cached_property
+    def _trained(self) -> dict[int, set[TensorId]]:
+        """By the graph of the function."""
+        trained: dict[int, set[TensorId]] = {}
+        for call in self.trace.calls:
+            if call.within is not None and (function := self.trace.ops[call.within].runs):
+                asked = (each.tensor for each in call.sources if each.tensor is not None)
+                trained.setdefault(function, set()).update(asked)
+        return trained
+
     @cached_property
     def descent(self) -> Descent:
         """The tensors and ops that derive from what a gradient could reach; one pass over the

@@ -14,7 +14,10 @@ from tapeviz.graph.groups.opening import choose_open
 from tapeviz.graph.groups.tree import GROUPINGS, grow
 from tapeviz.graph.model import Edge, Frame, Node
 from tapeviz.kept_recording import KeptRecording
+from tapeviz.trace import events as e
 from tapeviz.trace.file import load
+from tapeviz.trace.model import Op
+from tapeviz.trace.read import read
 
 TAPE = Path(__file__).parents[1] / "recordings" / "compiled_function.tape"
 LOOP = Path(__file__).with_name("compiled_loop.tape")
@@ -76,3 +79,45 @@ def test_what_a_compiled_call_gives_goes_on() -> None:
     folded = fold(graph, tree, choose_open(graph, tree))
     (call,) = (name for name, node in folded.nodes(data="node") if node.role == "group")
     assert [folded.nodes[name]["node"].type for name in folded.successors(call)] == ["Pow"]
+
+
+# def step(): with tf.GradientTape() as t: y = v * tf.cast(w > w, tf.float32)
+#     v.assign_sub(t.gradient(y, [v, w])[0]); return y
+TRAINED: list[e.Event] = [
+    e.Begin(1, "2.21.0", "3.11.7"),
+    e.SiteSeen(1, [("<module>", 7, 0, 7, 9)]),
+    e.SiteSeen(2, [("step", 4, 0, 4, 9), ("<module>", 7, 0, 7, 9)]),
+    *(e.TensorSeen(handle, "resource", [], handle=True) for handle in (10, 11)),
+    *(
+        e.VariableMade(handle, name, "float32", [], site=1)
+        for handle, name in ((10, "v"), (11, "w"))
+    ),
+    *(e.TensorSeen(symbol, "float32", []) for symbol in (-1, -2, -4, -5, -6, 12, 13, 14)),
+    e.TensorSeen(-3, "bool", []),
+    e.BodyTraced(on=True, site=1),
+    e.TapeOpened(1, site=2),
+    e.TapeTurned(1, True, "enter", site=2),
+    e.OpRan(1, "ReadVariableOp", [10], [-1], site=2, graph=1, name="Read"),
+    e.OpRan(2, "ReadVariableOp", [11], [-2], site=2, graph=1, name="Read_1"),
+    e.OpRan(3, "Greater", [-2, -2], [-3], site=2, graph=1, name="Greater"),
+    e.OpRan(4, "Cast", [-3], [-4], site=2, graph=1, name="Cast"),
+    e.OpRan(5, "Mul", [-1, -4], [-5], site=2, graph=1, name="mul"),
+    e.CallBegan(1, "gradient", 1, [e.RawOperand(-5)], [e.RawOperand(10), e.RawOperand(11)], site=2),
+    e.OpRan(6, "Mul", [-4, -4], [-6], site=2, graph=1, name="grad", call=1),
+    e.StepRan(1, 5, "Mul", [0], [-6, 0]),
+    e.CallEnded(1, [-6, 0]),
+    e.OpRan(7, "AssignSubVariableOp", [10, -6], [], site=2, graph=1, name="AssignSub"),
+    e.BodyTraced(on=False, graph=1, inputs=[10, 11], outputs=[-5], function="step", line=2),
+]
+
+
+def test_earlier_calls_that_trained_a_variable_are_no_way_from_a_source() -> None:
+    """w is among what the calls before were given, and they wrote v: by its gradient alone."""
+    calls: list[e.Event] = []
+    for number in (1, 2, 3):
+        calls.append(e.BodiesRun([1], call=number))
+        calls.append(e.OpRan(7 + number, "__inference_step_1", [10, 11], [11 + number], site=1))
+    trace = read([*TRAINED, *calls, e.Ended("finished")], b"", "", "snippet.py")
+    assert trace.calls[0].results[1] is None
+    graph = build(trace, trace.calls[0])
+    assert {part.type for part in graph.parts if isinstance(part, Op)} == {"Greater", "Cast", "Mul"}
