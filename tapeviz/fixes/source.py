@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias, TypeVar
@@ -22,6 +24,9 @@ class ParsedSource:
         self.text = text
         nodes_in.cache_clear()  # it would keep the nodes of texts that nobody needs any more
         try:
+            # What is nested too deeply for Python takes libcst minutes, in which it holds the lock.
+            with suppress(SyntaxError):
+                ast.parse(text)
             module = cst.parse_module(text)
             self.tf = _module_name(module, _TENSORFLOW, "tf")
             self.np = _module_name(module, ("numpy",), "np")
@@ -29,7 +34,7 @@ class ParsedSource:
             wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
             self._positions = wrapper.resolve(PositionProvider)
             self._parents = wrapper.resolve(ParentNodeProvider)
-        except (cst.ParserSyntaxError, RecursionError) as error:
+        except (cst.ParserSyntaxError, RecursionError, MemoryError) as error:
             raise ValueError(f"the text does not parse: {error}") from None
         self.module = wrapper.module
 

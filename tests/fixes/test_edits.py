@@ -1448,3 +1448,8 @@ def test_a_name_goes_on_to_mean_the_variable(rebinding: str, mended: str) -> Non
     )
     edits = list(edits_for(fix_case(text, ReplacedSource("lost"), 5)))
     assert edits[0].new_text == text.replace(rebinding, mended)
+
+
+def test_text_nested_too_deeply_for_python_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="does not parse"):
+        ParsedSource("x = " + "+".join(["1"] * 20_000))
