@@ -28,6 +28,7 @@ Answer = tuple[dict[str, Any], list[bytes]]
 _HELLO_EVERY = 0.25
 _QUIET = 0.1  # seconds without a message after which a dead process has said all
 _LONGEST_GOODBYE = 3.0
+_BEGINS_WITHIN = 15.0
 _GONE = "the process that held the values has ended; run the snippet again"
 
 
@@ -65,6 +66,7 @@ class LiveKernel:
         self._late_after = time.monotonic() + ready_within
         self._run: Run | None = None
         self._has_begun = False
+        self._begins_by: float | None = None
         self._stopping: Stopping | None = None
         self._answers: dict[str, Future[Answer]] = {}
         self._trouble = ""
@@ -140,6 +142,9 @@ class LiveKernel:
             self._stopping.press(process)
         if self._stage in ("waking", "booting") and time.monotonic() > self._late_after:
             raise TapevizError("the kernel did not get ready in time")
+        if self._begins_by is not None and time.monotonic() > self._begins_by:
+            self._begins_by = None
+            process.kill()  # it does nothing, as when a snippet has stopped it (SIGSTOP)
         if self._stage == "waking" and time.monotonic() >= self._next_hello:
             self._next_hello = time.monotonic() + _HELLO_EVERY
             connection.hello()
@@ -163,6 +168,8 @@ class LiveKernel:
             waits.append(_HELLO_EVERY)
         if self._stopping is not None:
             waits.append(self._stopping.pause())
+        if self._begins_by is not None:
+            waits.append(max(0.0, self._begins_by - time.monotonic()))
         return min((wait for wait in waits if wait is not None), default=None)
 
     def _hear(self, message: Message) -> None:
@@ -193,7 +200,7 @@ class LiveKernel:
         content = message.content
         match message.kind:
             case "tapeviz_began":
-                self._has_begun = True
+                self._has_begun, self._begins_by = True, None
             case "tapeviz_output":
                 for stream, text in content["pieces"]:
                     run.hear_output(stream, text)
@@ -228,6 +235,7 @@ class LiveKernel:
         self._files.make_folder()
         if run.timeout is not None:
             self._stopping = Stopping.after(run.timeout)
+        self._begins_by = time.monotonic() + _BEGINS_WITHIN
         self._request = connection.serve(run.order(self._files.folder))
 
     def _stop(self) -> None:

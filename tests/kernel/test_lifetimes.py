@@ -247,6 +247,15 @@ def test_a_fork_server_that_a_snippet_stopped_is_replaced(make_pool, monkeypatch
     assert play(pool, "print('again')").text() == "again\n"
 
 
+def test_a_reserve_kernel_that_a_snippet_stopped_is_replaced(make_pool, monkeypatch):
+    monkeypatch.setattr("tapeviz.kernel.live_kernel._BEGINS_WITHIN", 1.0)
+    pool = make_pool()
+    pool.warm()
+    wait_until(lambda: only(pool)._ready)
+    os.kill(only(pool)._ready[0].pid, signal.SIGSTOP)
+    assert play(pool, "print('again')").text() == "again\n"
+
+
 def test_a_run_right_after_the_fork_server_was_killed_runs(make_pool):
     """Its kernels live on until the memory of the killed process has been given back."""
     pool = make_pool(reserve=2)
