@@ -92,9 +92,18 @@ def run_as_main(
         exec(compiled[-1], space)
 
 
-def on_short_frames(run: Callable[[], None], frames: int = _SHORT_FRAMES) -> None:
-    """``run()``, called through so many functions of one line."""
-    return on_short_frames(run, frames - 1) if frames else run()
+def on_short_frames(run: Callable[[], None]) -> None:
+    """``run()``, called through :data:`_SHORT_FRAMES` functions that do nothing else.
+
+    Functions with a condition in them would have longer tables, and cost half a microsecond an op.
+    """
+    for _ in range(_SHORT_FRAMES):
+        run = _called_by_another(run)
+    run()
+
+
+def _called_by_another(run: Callable[[], None]) -> Callable[[], None]:
+    return lambda: run()
 
 
 def hide_stack_below(installed: Installed) -> None:
