@@ -130,9 +130,14 @@ def variable_titles(
             continue
         *path, weight = variable.path.removesuffix(":0").split("/")
         layers = op.scope.split("/")
-        if layers[-len(path) :] != path[-len(layers) :]:
-            continue  # read elsewhere than in its layer
-        titles = layer_titles(names, op.scope, op.site.frames)
+        if op.traced:  # a graph numbers equal scopes, and its ops have some of their own in them
+            layers = layers[: len(path)]
+            is_in_layer = list(map(kind_of, layers)) == list(map(kind_of, path))
+        else:
+            is_in_layer = layers[-len(path) :] == path[-len(layers) :]
+        if not is_in_layer:
+            continue
+        titles = layer_titles(names, "/".join(layers), op.site.frames)
         own = [place for place, title in enumerate(titles) if title.is_own]
         if own:
             starts = range(own[-1], -1, -1)

@@ -8,8 +8,8 @@ from msgspec import structs
 from tapeviz.text.called_names import CalledNames
 from tapeviz.text.source import SourceText
 from tapeviz.trace import events as e
-from tapeviz.trace.model import StackFrame, VariableId
-from tapeviz.trace.naming import layer_titles
+from tapeviz.trace.model import Op, StackFrame, TensorId, Trace
+from tapeviz.trace.naming import layer_titles, variable_titles
 from tests.traces import Script
 
 MODEL = """class Net(tf.keras.Model):
@@ -48,23 +48,26 @@ def test_a_layer_has_the_name_by_which_the_snippet_calls_it(
     assert [title.text for title in found] == titles
 
 
-def named(*reads: tuple[str, str, tuple[int, ...]]) -> tuple[list[str], dict[str, str]]:
-    """The names of variables by (path, scope and lines of the frames of the first read); and what
-    they are without the names of layers."""
+def read_in(*reads: tuple[str, str, tuple[int, ...]]) -> Trace:
+    """Variables by (path, scope and lines of the frames of the first read)."""
     s = Script(MODEL)
-    handles = []
     for path, scope, lines in reads:
-        handles.append(s.tensor((), dtype="resource", handle=True))
-        s.events.append(e.VariableMade(handles[-1], path.split("/")[-1], "float32", [2], path=path))
-        s.op("ReadVariableOp", [handles[-1]], (2,), scope=scope)
+        handle = s.tensor((), dtype="resource", handle=True)
+        s.events.append(e.VariableMade(handle, path.split("/")[-1], "float32", [2], path=path))
+        s.op("ReadVariableOp", [handle], (2,), scope=scope)
         read = s.events[-1]
         assert isinstance(read, e.OpRan)
         within = "call" if len(lines) > 1 else "<module>"
         place = s.site(*lines, function=within)
         s.events.remove(read)
         s.events.append(structs.replace(read, site=place))
-    trace = s.trace()
-    return [trace.variable_names[VariableId(handle)] for handle in handles], dict(trace.given_names)
+    return s.trace()
+
+
+def named(*reads: tuple[str, str, tuple[int, ...]]) -> tuple[list[str], dict[str, str]]:
+    """The names of the variables; and what they are without the names of layers."""
+    trace = read_in(*reads)
+    return [trace.variable_names[variable] for variable in trace.variables], dict(trace.given_names)
 
 
 def test_a_variable_has_the_name_of_its_layer_in_the_snippet() -> None:
@@ -89,3 +92,21 @@ def test_layers_of_one_name_are_told_apart_by_those_around_them() -> None:
         "actor.head.kernel": "dense_3/kernel",
         "critic.head.kernel": "dense_7/kernel",
     }
+
+
+@pytest.mark.parametrize(
+    ("scope", "titles"),
+    [
+        ("net_2/dense_3_1/Cast", ["head.kernel", "actor.head.kernel"]),
+        ("net_2/other_1/Cast", []),
+    ],
+)
+def test_a_graph_numbers_its_scopes_anew(scope: str, titles: list[str]) -> None:
+    trace = read_in(("net/dense_3/kernel", scope, (9, 11)))
+
+    def traced(tensor: TensorId) -> Op | None:
+        op = trace.maker(tensor)
+        return op.having(traced=1) if op is not None else None
+
+    found = variable_titles(CalledNames(SourceText(MODEL)), trace.variables, traced)
+    assert found.get(next(iter(trace.variables)), []) == titles
