@@ -38,7 +38,7 @@ def names_from_above(source: str, part: LinePart) -> list[str]:
         own = _compiled(textwrap.dedent("\n".join(lines[first - 1 : last])))
         above = _compiled("\n".join(lines[: first - 1]))
         _compiled("\n".join(lines[:last]))
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     bound = {name for is_read, name in _names(above) if not is_read}
     return sorted((_unbound(own) & bound) - ALWAYS_THERE)

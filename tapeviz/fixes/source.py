@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias, TypeVar
@@ -17,6 +16,16 @@ Statement: TypeAlias = "cst.SimpleStatementLine | cst.BaseCompoundStatement"
 _Node = TypeVar("_Node", bound=cst.CSTNode)
 
 
+def _refuse_too_deep(text: str) -> None:
+    """Raise for what is nested too deeply for Python: libcst crashes, or takes minutes in which it
+    holds the interpreter's lock. Other syntax that this Python lacks a newer one may have run."""
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        if "too many" in error.msg:  # nested parentheses, levels of indentation
+            raise RecursionError(error.msg) from None
+
+
 class ParsedSource:
     """Parsed text with places. Raises ``ValueError`` for text that libcst cannot parse."""
 
@@ -24,9 +33,7 @@ class ParsedSource:
         self.text = text
         nodes_in.cache_clear()  # it would keep the nodes of texts that nobody needs any more
         try:
-            # What is nested too deeply for Python takes libcst minutes, in which it holds the lock.
-            with suppress(SyntaxError):
-                ast.parse(text)
+            _refuse_too_deep(text)
             module = cst.parse_module(text)
             self.tf = _module_name(module, _TENSORFLOW, "tf")
             self.np = _module_name(module, ("numpy",), "np")

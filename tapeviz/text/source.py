@@ -40,7 +40,7 @@ class SourceText:
     def tree(self) -> ast.Module | None:
         try:
             return ast.parse(self.text)
-        except (SyntaxError, ValueError, RecursionError, SystemError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
             # SystemError: early CPython 3.11 counts the depth over all threads at once.
             return None
 

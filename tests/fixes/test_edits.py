@@ -22,6 +22,7 @@ from tapeviz.fixes.plan import Plan
 from tapeviz.fixes.smooth.argmax import soften_argmax
 from tapeviz.fixes.source import ParsedSource
 from tapeviz.fixes.table import FIXES, edits_for
+from tapeviz.text.source import SourceText
 
 from ..analysis.cases import CASES
 from ..traces import op_at
@@ -1450,6 +1451,10 @@ def test_a_name_goes_on_to_mean_the_variable(rebinding: str, mended: str) -> Non
     assert edits[0].new_text == text.replace(rebinding, mended)
 
 
-def test_text_nested_too_deeply_for_python_is_refused_at_once() -> None:
+@pytest.mark.parametrize(
+    "text", ["x = " + "+".join(["1"] * 20_000), "x=" + "(" * 5000 + ")" * 5000, "-" * 200_000 + "1"]
+)
+def test_text_nested_too_deeply_for_python_is_refused_at_once(text: str) -> None:
+    assert SourceText(text).tree is None
     with pytest.raises(ValueError, match="does not parse"):
-        ParsedSource("x = " + "+".join(["1"] * 20_000))
+        ParsedSource(text)
