@@ -8,7 +8,7 @@ from math import inf, prod, sqrt
 from typing import ClassVar, Literal
 
 from ...text.op_words import friendly
-from ...trace.model import Op, OpId, Step, TensorId
+from ...trace.model import Op, Step, TensorId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
@@ -308,7 +308,7 @@ def _where_masked(facts: CallFacts, op: Op) -> Op | None:
     trace = facts.trace
     made = next((t for t in op.inputs if is_zero(trace.stats(t))), None)
     while made is not None:
-        maker = trace.ops.get(trace.producers.get(made, OpId(0)))
+        maker = trace.maker(made)
         if maker is None or facts.call.tape not in maker.tapes:
             return None
         zeros = [t for t in maker.inputs if is_zero(trace.stats(t))]
@@ -333,7 +333,7 @@ def clipped_to_zero(facts: CallFacts, op: Op, starts: Collection[Position]) -> O
     seen: set[TensorId] = set()
     while waiting:
         tensor = waiting.pop()
-        maker = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+        maker = trace.maker(tensor)
         if tensor in seen:
             continue
         seen.add(tensor)
@@ -373,7 +373,7 @@ def _became_infinite(facts: CallFacts, op: Op) -> Saturated | None:
         return None
     maker: Op | None = None
     while tensor is not None:
-        made = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+        made = trace.maker(tensor)
         if made is None:
             break
         maker = made
@@ -420,6 +420,7 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
 
 
 def saturated_at(facts: CallFacts, op: Op) -> Saturated:
+    """The evidence that ``op`` clips: :class:`NoOverlap` if it bounds ``min(a, b) - max(c, d)``."""
     bounded = _maker_past(facts, op.inputs[0], _FORMING | {"Minimum"}) if op.inputs else None
     if bounded is None or bounded.type != "Sub":
         return Saturated()
@@ -432,9 +433,9 @@ def saturated_at(facts: CallFacts, op: Op) -> Saturated:
 def _maker_past(facts: CallFacts, tensor: TensorId, passed: Collection[str]) -> Op | None:
     """The op that made the tensor, or what ops of the types ``passed`` were given first."""
     trace = facts.trace
-    maker = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+    maker = trace.maker(tensor)
     while maker is not None and maker.type in passed and maker.inputs:
-        maker = trace.ops.get(trace.producers.get(maker.inputs[0], OpId(0)))
+        maker = trace.maker(maker.inputs[0])
     return maker
 
 
@@ -449,11 +450,8 @@ def _is_underflow(facts: CallFacts, step: Step, op: Op, smallest: float) -> bool
 
 def _vanished(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
     """If a tensor is 0 since it is the product of numbers that are not, below the smallest one."""
-    trace, smallest = facts.trace, _SMALLEST.get(facts.dtype(zero), 0.0)
-    maker = trace.ops[trace.producers[zero]] if zero in trace.producers else None
-    while maker is not None and maker.type in ("Identity", "Reshape") and maker.inputs:
-        before = trace.producers.get(maker.inputs[0])
-        maker = trace.ops[before] if before is not None else None
+    smallest = _SMALLEST.get(facts.dtype(zero), 0.0)
+    maker = _maker_past(facts, zero, ("Identity", "Reshape"))
     if maker is None or not (maker.type == "Cast" or maker.type in _PRODUCTS):
         return None
     factors = [_largest(facts, tensor) for tensor in maker.inputs]
@@ -467,7 +465,7 @@ def _clipped(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
     """If a tensor is 0 since an op clipped all of what it was made from to 0: a dead ReLU."""
     trace, made = facts.trace, [zero]
     while len(made) == 1:
-        maker = trace.ops.get(trace.producers.get(made[0], OpId(0)))
+        maker = trace.maker(made[0])
         if maker is not None and maker.type in _BOUNDS:
             words = facts.words_of(maker) or friendly(maker.type)
             return MultipliedByZero("clipped", made=facts.line_of(maker), clip=words)
