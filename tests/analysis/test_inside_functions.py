@@ -183,9 +183,38 @@ SNIPPET = dedent(
     tape.gradient(y, zeros)
     for x in (0.0, 1.0, 1.3, 0.5):
         later(tf.constant(x))
+    @tf.function
+    def masked(steps):
+        with tf.GradientTape() as tape:
+            total = 0.0
+            for i in tf.range(2):
+                h = tf.exp(w * steps[i])
+                total += h * MASK[i]  # cut masked
+        return tape.gradient(total, w)
+
+    @tf.function
+    def first_turn(steps):
+        with tf.GradientTape() as tape:
+            h = tf.zeros([])
+            for step in steps:
+                h = h * w + step  # cut first_turn
+            y = h ** 2
+        return tape.gradient(y, w)
+
+    @tf.function
+    def listed():
+        with tf.GradientTape() as tape:
+            array = tf.TensorArray(tf.float32, 2)
+            for i in tf.range(2):
+                array = array.write(i, tf.sin(w))
+            y = tf.reduce_sum(tf.nn.relu(array.stack() - 9.0))  # cut listed
+        return tape.gradient(y, w)
+
     either(tf.constant([1.0, 3.0, 1.0]))
     stopped(), counted(), chosen(tf.constant(3.0)), limited()
     broken(tf.constant([1.0, 3.0])), handed()
+    MASK = tf.zeros(2)
+    masked(tf.constant([1.0, 3.0])), first_turn(tf.constant([3.0])), listed()
     """
 ).lstrip()
 
@@ -209,6 +238,9 @@ FOUND = {
     "limited": ("none", "not-connected", "w decides how often line {line} repeats"),
     "broken": ("zero", "not-connected", "Line {line} asks whether something made from w is true"),
     "handed": ("zero", "not-differentiable", "leads through tf.round on line {line}"),
+    "masked": ("zero", "multiplied-by-zero", "h * MASK[i] on line {line} multiplies by a value"),
+    "first_turn": ("zero", "multiplied-by-zero", "h * w on line {line} multiplies by a value"),
+    "listed": ("zero", "saturated", "tf.nn.relu on line {line} is flat at these values"),
 }
 
 

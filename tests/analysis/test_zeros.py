@@ -93,7 +93,7 @@ FOUND = {
     "python_step": ("flat-op", "tf.sign on line {line} has a derivative of 0 everywhere"),
     "python_forward": ("left-tensorflow", "On line {line} the value leaves TensorFlow"),
     "gate": ("custom-gradient", "gate (line {line}) was given a gradient and probably gave zeros"),
-    "clipped": ("saturated", "tf.nn.relu on line {line} is probably flat at these values"),
+    "clipped": ("saturated", "tf.nn.relu on line {line} is flat at these values"),
     "python_function": ("not-differentiable", "tf.round on line {line}"),
     "beside": (
         "custom-gradient",

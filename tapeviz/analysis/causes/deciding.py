@@ -10,19 +10,20 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 
-from ...trace.model import Operand
+from ...trace.model import Op, Operand
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import FORM_OPS, Ancestry, DataEdge, EdgesInto, Position
 from ..model import Cause
 from ..numbers.spoiled import has_inside, spoiling
 from ..status import is_zero
+from .inside_zero import zero_inside
 from .not_connected import unconnected
 from .outside_tape import OutsideTape, with_computed_again
 from .questions import EdgeUnderTest, MadeZero, Unlinked, Unwatched, used_in
 from .stop_gradient import StopGradient
 from .table import CAUSES, first_cause
-from .zeros import MultipliedByZero, clipped_to_zero, saturated_at, suspect_inside
+from .zeros import MultipliedByZero, clipped_to_zero, saturated_at
 
 _MOST_TRIED = 40
 _BRANCHES = ops_with("branch")
@@ -96,6 +97,11 @@ class CutPaths:
         if not self._causes or not self._stops(taken, self._causes):
             return ()
         return self._decide(taken)
+
+    def is_only_way(self, op: Op, inputs: Collection[int]) -> bool:
+        """Whether each way from the source to the target takes one of these inputs of the op."""
+        into = (edge for edges in self._edges.values() for edge in edges if edge.op == op.id)
+        return self._stops(self._edges, [edge for edge in into if edge.input_index in inputs])
 
     def _decide(self, edges: EdgesInto) -> tuple[Cause, ...]:
         """The deciding cause first: nearest the target, and alone enough to stop the gradient."""
@@ -173,11 +179,11 @@ def explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
     if found is None:
         return first_cause(CAUSES.zero, MadeZero(facts, None))
     step, op = found
-    suspect = None
+    inside = None
     if step is not None and has_inside(op) and not op.is_open:
         starts = facts.paths.starts(source.tensor) if source.tensor is not None else ()
-        suspect = suspect_inside(facts, op, starts)
-    cause = first_cause(CAUSES.zero, MadeZero(facts, op, step, suspect))
+        inside = zero_inside(facts, op, starts, CutPaths(facts, source).is_only_way)
+    cause = first_cause(CAUSES.zero, MadeZero(facts, op, step, *(inside or ())))
     if cause is None or source.tensor is None or not isinstance(cause.evidence, MultipliedByZero):
         return cause
     if cause.evidence.by in ("factor", "clipped"):

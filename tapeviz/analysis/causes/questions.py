@@ -147,13 +147,15 @@ class MadeZero:
 
     ``op``: None if the backward pass started from zeros. ``step``: None if the op was given
     gradients that add up to zero. ``suspect``: for the call of a compiled function whose inside is
-    not known, the op in it that probably made them.
+    not known, or of a compiled loop, the op in it that made them; ``is_sure``: else it only may
+    have.
     """
 
     facts: CallFacts
     op: Op | None
     step: Step | None = None
     suspect: Op | None = None
+    is_sure: bool = False
 
 
 @dataclass(frozen=True, slots=True)

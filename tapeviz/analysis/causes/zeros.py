@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from math import inf, prod, sqrt
+from math import prod, sqrt
 from typing import ClassVar, Literal
 
 from ...text.op_words import friendly
@@ -26,7 +26,7 @@ FLAT = ops_with("flat")
 # What is let through is chosen by a mask.
 MASKING = ops_with("mask")
 # Linear in each of several inputs: the gradient of one is multiplied by the others.
-_PRODUCTS = ops_with("product")
+PRODUCTS = ops_with("product")
 _SQUARES = frozenset({"Pow", "Square", "SquaredDifference"})
 _ADDING = frozenset({"Add", "AddV2", "Sub"})
 _NORMALISED_BY_HAND = frozenset({"RealDiv", "Sub"})
@@ -191,6 +191,13 @@ class MultipliedByZero(Evidence):
                 f"of {source}. Keep what goes into {self.clip} inside the range that it does not "
                 f"clip to 0."
             )
+        if source.endswith("recurrent_kernel"):  # of a recurrent layer of Keras
+            return (
+                f"The layer on line {cause.line} multiplies its state by {source}, and that state "
+                f"is 0 everywhere, as it is at the first step of a sequence if no initial_state "
+                f"is given. The gradient of {source} is multiplied by the same zeros. Pass an "
+                f"initial_state, or a sequence of more than one step."
+            )
         return (
             f"{cause.op_words} on line {cause.line} {cause.probably}multiplies by a value that is "
             f"0 everywhere. "
@@ -241,54 +248,11 @@ def inside_compiled(zero: MadeZero) -> Cause | None:
     if zero.suspect is None or zero.suspect.is_recorded_operation:
         return None
     kind = zero.suspect.type
-    if kind in MASKING:
+    if kind in MASKING | PRODUCTS:
         evidence: Evidence = _times_zero(zero.facts, zero.suspect)
     else:
         evidence = saturated_at(zero.facts, zero.suspect) if kind in CLIPPING else FlatOp()
-    return replace(zero.facts.cause_at(evidence, zero.suspect), is_probable=True)
-
-
-_SLOPED = {
-    **dict.fromkeys(("Erf", "Softsign", "Tanh"), (-1.0, 1.0)),
-    **dict.fromkeys(("Exp", "Relu", "Softplus"), (0.0, inf)),
-    "Elu": (-1.0, inf),
-    "Relu6": (0.0, 6.0),
-    "Sigmoid": (0.0, 1.0),
-}
-"""Ops of one input, with the open range of their outputs for which they have a slope."""
-
-
-def suspect_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> Op | None:
-    """The op in the body that made the zeros, or may have: among those between the source, which
-    begins at ``starts``, and the target the last that is flat for sure, else the last that can be.
-
-    The backward pass comes to the last one first. A custom gradient can be flat; what its function
-    computes is not differentiated.
-    """
-    body = [facts.trace.ops[number] for number in op.body]
-    body = [each for each in body if each.line and each.call is None]
-    kinds = CLIPPING | FLAT | MASKING
-    found: list[Op] = []
-    for each in [each for each in body if each.derived is not None] or body:
-        is_custom = each.is_recorded_operation and each.function
-        if (each.type in kinds or is_custom) and _is_flat(facts, each) is not False:
-            ancestry = facts.flow.ancestry(each.outputs)
-            found += [each] if not starts or ancestry.leads_from(starts) else []
-    sure = [each for each in found if _is_flat(facts, each)]
-    return (sure or found)[-1] if found else None
-
-
-def _is_flat(facts: CallFacts, op: Op) -> bool | None:
-    """Whether the slope of an op is 0 at all values that it was given; None: not known."""
-    if op.type in FLAT:
-        return True
-    stats = facts.trace.stats(op.outputs[0]) if op.outputs else None
-    if op.type not in _SLOPED or stats is None:
-        return None
-    low, high = _SLOPED[op.type]
-    if stats.min is None or stats.max is None:  # of a large tensor that is not 0 everywhere
-        return False if stats.norm and (low, high) == (0.0, inf) else None
-    return not (low < stats.min < high or low < stats.max < high)
+    return replace(zero.facts.cause_at(evidence, zero.suspect), is_probable=not zero.is_sure)
 
 
 def at_op(zero: MadeZero) -> Cause | None:
@@ -312,7 +276,7 @@ def _where_masked(facts: CallFacts, op: Op) -> Op | None:
         if maker is None or facts.call.tape not in maker.tapes:
             return None
         zeros = [t for t in maker.inputs if is_zero(trace.stats(t))]
-        if maker.type in _PRODUCTS and len(maker.inputs) == 2 and len(zeros) == 1:
+        if maker.type in PRODUCTS and len(maker.inputs) == 2 and len(zeros) == 1:
             return maker
         is_passed_on = maker.type in _SHARING or maker.type in _SQUARES
         made = zeros[0] if zeros and is_passed_on else None
@@ -340,7 +304,7 @@ def clipped_to_zero(facts: CallFacts, op: Op, starts: Collection[Position]) -> O
         if maker is None or facts.call.tape not in maker.tapes:
             return None
         zeros = _zeros_taken(facts, maker)
-        if maker.type in _PRODUCTS | _SHARING and zeros:
+        if maker.type in PRODUCTS | _SHARING and zeros:
             waiting.extend(zeros)
             are_both_zero |= _multiplies_zeros(maker, zeros)
         elif maker.type in _BOUNDS and facts.flow.ancestry([tensor]).leads_from(starts):
@@ -403,7 +367,7 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     if op.type in MASKING:
         return MultipliedByZero()
     zeros = [tensor for tensor in op.inputs if is_zero(facts.trace.stats(tensor))]
-    if op.type in _PRODUCTS and zeros:
+    if op.type in PRODUCTS and zeros:
         return _vanished(facts, zeros[0]) or _clipped(facts, zeros[0]) or MultipliedByZero()
     if op.type in _SQUARES and zero.step is not None and _is_by_element(facts, zero.step, op):
         return Saturated()
@@ -441,7 +405,7 @@ def _maker_past(facts: CallFacts, tensor: TensorId, passed: Collection[str]) -> 
 
 def _is_underflow(facts: CallFacts, step: Step, op: Op, smallest: float) -> bool:
     """Whether the upstream gradient times each input is below the smallest number of the dtype."""
-    if op.type != "Cast" and op.type not in _PRODUCTS:
+    if op.type != "Cast" and op.type not in PRODUCTS:
         return False
     upstream = _largest(facts, step.upstream[0]) if step.upstream else 0.0
     factors = [1.0] if op.type == "Cast" else [_largest(facts, tensor) for tensor in op.inputs]
@@ -452,7 +416,7 @@ def _vanished(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
     """If a tensor is 0 since it is the product of numbers that are not, below the smallest one."""
     smallest = _SMALLEST.get(facts.dtype(zero), 0.0)
     maker = _maker_past(facts, zero, ("Identity", "Reshape"))
-    if maker is None or not (maker.type == "Cast" or maker.type in _PRODUCTS):
+    if maker is None or not (maker.type == "Cast" or maker.type in PRODUCTS):
         return None
     factors = [_largest(facts, tensor) for tensor in maker.inputs]
     product = prod(factors) ** (2 if maker.type == "Square" else 1)
@@ -469,7 +433,7 @@ def _clipped(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
         if maker is not None and maker.type in _BOUNDS:
             words = facts.words_of(maker) or friendly(maker.type)
             return MultipliedByZero("clipped", made=facts.line_of(maker), clip=words)
-        if maker is None or maker.type not in _PRODUCTS | _SHARING | _FORMING:
+        if maker is None or maker.type not in PRODUCTS | _SHARING | _FORMING:
             return None
         made = _zeros_taken(facts, maker)
     return None

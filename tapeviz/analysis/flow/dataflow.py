@@ -112,7 +112,7 @@ class DataFlow:
 
     def _through(self, op: Op, position: TensorId) -> tuple[DataEdge, ...]:
         edges = []
-        for index, tensor in enumerate(op.inputs):
+        for index, tensor in self._inputs_of(op, position):
             start: Position = tensor
             touched = self.trace.touches.get((op.id, VariableId(tensor)))
             if touched is not None:
@@ -131,6 +131,18 @@ class DataFlow:
                     DataEdge("assign", assign.inputs[-1], position, assign.id, assign.inputs[-1])
                 )
         return tuple(edges)
+
+    def _inputs_of(self, op: Op, output: TensorId) -> Iterator[tuple[int, TensorId]]:
+        """The inputs that an output may be made from, with their places.
+
+        What an opened loop computes is an output of an op in its body. An output of the loop itself
+        is handed on as it came in, in the same place.
+        """
+        place = op.outputs.index(output) if op.id in self.trace.loops else len(op.inputs)
+        if place < len(op.inputs):
+            yield place, op.inputs[place]
+        else:
+            yield from enumerate(op.inputs)
 
     def _captured(self, entry: Op, position: TensorId) -> Iterator[DataEdge]:
         """The edges of values that a custom gradient's body captured, not taken as arguments."""

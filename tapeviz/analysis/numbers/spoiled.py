@@ -6,7 +6,8 @@ spoiled already; the op that received a sound gradient and gave a spoiled one is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
 
 from ...trace.model import Op, Operand, Stats, Step, TensorId, VariableId
 from ...trace.op_kinds import ops_with
@@ -19,7 +20,6 @@ _CHOOSING = ops_with("clips", "mask")
 # They move elements about: a part that is zero was so before.
 _MOVES = ops_with("moves")
 _CONTROL_FLOW = ops_with("branch", "case", "loop")
-# The lists of a loop's turns are variants: what is in them is not seen.
 _NO_REAL_NUMBERS = ("int", "uint", "bool", "variant", "resource")
 _IsSpoiled = Callable[[Stats | None], bool]
 _Spoiler = tuple[Step | None, Op]
@@ -85,15 +85,16 @@ def _look_upstream(facts: CallFacts, source: Operand, is_spoiled: _IsSpoiled) ->
             continue
         seen.add(tensor)
         for step, op, gradient in facts.feeding.of(tensor):
-            if not is_spoiled(facts.trace.stats(gradient)):
-                sound.append(op)
-                continue
-            if takes_nothing(facts, op):
+            is_spoiled_there = is_spoiled(facts.trace.stats(gradient))
+            if is_spoiled_there and takes_nothing(facts, op):
                 emptied.append((step, op))
-            if _is_received(facts, step, is_spoiled):
+            is_list = facts.dtype(gradient) == "variant"
+            if (is_list or is_spoiled_there) and _is_received(facts, step, op, is_spoiled):
                 waiting.extend(op.outputs)
-            else:
+            elif is_spoiled_there:
                 candidates.append((step, op))
+            else:
+                sound.append(op)
     if emptied:
         return emptied[0]
     if candidates:
@@ -101,14 +102,29 @@ def _look_upstream(facts: CallFacts, source: Operand, is_spoiled: _IsSpoiled) ->
     return (None, sound[0]) if sound else None
 
 
-def _is_received(facts: CallFacts, step: Step, is_spoiled: _IsSpoiled) -> bool:
+def _is_received(facts: CallFacts, step: Step, op: Op, is_spoiled: _IsSpoiled) -> bool:
     """Whether the step was given such a gradient: NaN in any, or zeros in all that are numbers."""
-    given = (gradient for gradient in step.upstream if gradient is not None)
-    floats = [
-        gradient for gradient in given if not facts.dtype(gradient).startswith(_NO_REAL_NUMBERS)
-    ]
-    spoiled = [is_spoiled(facts.trace.stats(gradient)) for gradient in floats]
-    return bool(spoiled) and (all(spoiled) if is_spoiled is is_zero else any(spoiled))
+    given = _numbers_given(facts, step, op)
+    first = next(given, None)
+    if first is None:
+        return False
+    spoiled = (is_spoiled(facts.trace.stats(gradient)) for gradient in chain([first], given))
+    return all(spoiled) if is_spoiled is is_zero else any(spoiled)
+
+
+def _numbers_given(facts: CallFacts, step: Step, op: Op) -> Iterator[TensorId]:
+    """The gradients that the step was given. What is in a list (``TensorList``) is not seen: in its
+    place those that were given to the steps which the list comes from."""
+    waiting, seen = [(step, op)], set[TensorId]()
+    while waiting:
+        step, op = waiting.pop()
+        for gradient in step.upstream:
+            if gradient is not None and not facts.dtype(gradient).startswith(_NO_REAL_NUMBERS):
+                yield gradient
+        for tensor in op.outputs:
+            if facts.dtype(tensor) == "variant" and tensor not in seen:
+                seen.add(tensor)
+                waiting.extend((before, user) for before, user, _ in facts.feeding.of(tensor))
 
 
 def takes_nothing(facts: CallFacts, op: Op) -> bool:

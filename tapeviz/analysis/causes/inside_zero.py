@@ -1,0 +1,130 @@
+"""Find the op inside a compiled function or loop that made the zeros of a gradient.
+
+Nothing is known of the gradients in there: the op is found by the values of the forward pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from math import inf
+from typing import NamedTuple
+
+from ...trace.model import Op, Stats, TensorId
+from ...trace.op_kinds import ops_with
+from ..call_facts import CallFacts
+from ..flow.dataflow import Position
+from ..status import is_zero
+
+_SLOPED = {
+    **dict.fromkeys(("Erf", "Softsign", "Tanh"), (-1.0, 1.0)),
+    **dict.fromkeys(("Exp", "Relu", "Softplus"), (0.0, inf)),
+    "Elu": (-1.0, inf),
+    "Relu6": (0.0, 6.0),
+    "Sigmoid": (0.0, 1.0),
+}
+"""Ops of one input, with the open range of their outputs for which they have a slope."""
+
+_FLAT = ops_with("flat")
+_PRODUCTS = ops_with("product")
+_SUSPECTS = ops_with("clips", "mask") | _FLAT | _PRODUCTS
+
+_Turn = Mapping[TensorId, TensorId]
+"""The tensors of one turn of a loop, by those drawn."""
+
+
+class ZeroInside(NamedTuple):
+    """``is_sure``: each way from the source to the target leads through an input of ``op`` whose
+    gradient is 0 at the values of every turn; else the op only may have made the zeros."""
+
+    op: Op
+    is_sure: bool
+
+
+def zero_inside(
+    facts: CallFacts,
+    op: Op,
+    starts: Collection[Position],
+    is_only_way: Callable[[Op, Collection[int]], bool],
+) -> ZeroInside | None:
+    """The op in the body of ``op`` that made the zeros, or may have, among those on the way from
+    the source, which begins at ``starts``, to the target.
+
+    First an op through which every way leads (``is_only_way(op, inputs)``) and whose slope is 0,
+    else the last that is flat for sure, else the last that can be. The backward pass comes to the
+    last first. A custom gradient can be flat; what its function computes is not differentiated.
+    """
+    body = [facts.trace.ops[number] for number in op.body]
+    body = [each for each in body if each.line and each.call is None]
+    flat: list[Op] = []
+    possible: list[Op] = []
+    for each in reversed([each for each in body if each.derived is not None] or body):
+        is_custom = each.is_recorded_operation and bool(each.function)
+        if each.type not in _SUSPECTS and not is_custom:
+            continue
+        turns = _turns(facts, each)
+        stopped = _stopped_inputs(facts, each, starts, turns)
+        if stopped and is_only_way(each, stopped):
+            return ZeroInside(each, is_sure=True)
+        is_flat = None if each.type in _PRODUCTS else _is_flat(facts, each, turns)
+        if each.type in _PRODUCTS or is_flat is False:
+            continue
+        if not starts or facts.flow.ancestry(each.outputs).leads_from(starts):
+            (flat if is_flat else possible).append(each)
+    found = flat or possible
+    return ZeroInside(found[0], is_sure=False) if found else None
+
+
+def _turns(facts: CallFacts, op: Op) -> Sequence[_Turn]:
+    """The tensors of each turn of the innermost loop around an op in which it ran; where it is in
+    none, those drawn."""
+    around = [loop for loop in facts.trace.loops.values() if op.id in loop.body]
+    if not around:
+        return ({},)
+    loop = min(around, key=lambda each: len(each.body))
+    return [now for now in loop.turns.values() if not now.keys().isdisjoint(op.outputs)]
+
+
+def _stopped_inputs(
+    facts: CallFacts, op: Op, starts: Collection[Position], turns: Sequence[_Turn]
+) -> list[int]:
+    """The inputs made from the source whose gradient is 0 in all turns, since the op is flat there
+    or multiplies them by zeros."""
+    if not turns or op.is_recorded_operation:
+        return []
+    fed = [at for at, t in enumerate(op.inputs) if facts.flow.ancestry([t]).leads_from(starts)]
+    if op.type not in _PRODUCTS:
+        return fed if _is_flat(facts, op, turns) else []
+    return [
+        at
+        for at in fed
+        if all(
+            any(is_zero(_stats(facts, t, now)) for other, t in enumerate(op.inputs) if other != at)
+            for now in turns
+        )
+    ]
+
+
+def _stats(facts: CallFacts, tensor: TensorId, now: _Turn) -> Stats | None:
+    """Statistics of what a drawn tensor holds in a turn."""
+    return facts.trace.stats(now.get(tensor, tensor))
+
+
+def _is_flat(facts: CallFacts, op: Op, turns: Sequence[_Turn]) -> bool | None:
+    """Whether the slope of an op is 0 at all values that it was given; None: not known."""
+    if op.type in _FLAT:
+        return True
+    if op.type not in _SLOPED or not op.outputs:
+        return None
+    answers = {_is_flat_at(op.type, _stats(facts, op.outputs[0], now)) for now in turns}
+    if False in answers:
+        return False
+    return answers == {True} or None
+
+
+def _is_flat_at(op_type: str, stats: Stats | None) -> bool | None:
+    low, high = _SLOPED[op_type]
+    if stats is None:
+        return None
+    if stats.min is None or stats.max is None:  # of a large tensor that is not 0 everywhere
+        return False if stats.norm and (low, high) == (0.0, inf) else None
+    return not (low < stats.min < high or low < stats.max < high)
