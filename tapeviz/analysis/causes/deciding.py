@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 
-from ...trace.model import Op, Operand
+from ...trace.model import Operand
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import FORM_OPS, Ancestry, DataEdge, EdgesInto, Position
@@ -98,11 +98,6 @@ class CutPaths:
             return ()
         return self._decide(taken)
 
-    def is_only_way(self, op: Op, inputs: Collection[int]) -> bool:
-        """Whether each way from the source to the target takes one of these inputs of the op."""
-        into = (edge for edges in self._edges.values() for edge in edges if edge.op == op.id)
-        return self._stops(self._edges, [edge for edge in into if edge.input_index in inputs])
-
     def _decide(self, edges: EdgesInto) -> tuple[Cause, ...]:
         """The deciding cause first: nearest the target, and alone enough to stop the gradient."""
         causes = _latest_first(self._facts, self._causes)
@@ -182,7 +177,7 @@ def explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
     inside = None
     if step is not None and has_inside(op) and not op.is_open:
         starts = facts.paths.starts(source.tensor) if source.tensor is not None else ()
-        inside = zero_inside(facts, op, starts, CutPaths(facts, source).is_only_way)
+        inside = zero_inside(facts, op, starts)
     cause = first_cause(CAUSES.zero, MadeZero(facts, op, step, *(inside or ())))
     if cause is None or source.tensor is None or not isinstance(cause.evidence, MultipliedByZero):
         return cause

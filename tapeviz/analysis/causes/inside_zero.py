@@ -5,7 +5,7 @@ Nothing is known of the gradients in there: the op is found by the values of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -33,25 +33,20 @@ _Turn = Mapping[TensorId, TensorId]
 
 
 class ZeroInside(NamedTuple):
-    """``is_sure``: each way from the source to the target leads through an input of ``op`` whose
+    """``is_sure``: each way from the source through the body takes an input of ``op`` whose
     gradient is 0 at the values of every turn; else the op only may have made the zeros."""
 
     op: Op
     is_sure: bool
 
 
-def zero_inside(
-    facts: CallFacts,
-    op: Op,
-    starts: Collection[Position],
-    is_only_way: Callable[[Op, Collection[int]], bool],
-) -> ZeroInside | None:
+def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroInside | None:
     """The op in the body of ``op`` that made the zeros, or may have, among those on the way from
-    the source, which begins at ``starts``, to the target.
+    the source, which begins at ``starts``, to what the body gives.
 
-    First an op through which every way leads (``is_only_way(op, inputs)``) and whose slope is 0,
-    else the last that is flat for sure, else the last that can be. The backward pass comes to the
-    last first. A custom gradient can be flat; what its function computes is not differentiated.
+    First an op through which every way leads and whose slope is 0, else the last that is flat for
+    sure, else the last that can be. The backward pass comes to the last first. A custom gradient
+    can be flat; what its function computes is not differentiated.
     """
     body = [facts.trace.ops[number] for number in op.body]
     body = [each for each in body if each.line and each.call is None]
@@ -63,7 +58,7 @@ def zero_inside(
             continue
         turns = _turns(facts, each)
         stopped = _stopped_inputs(facts, each, starts, turns)
-        if stopped and is_only_way(each, stopped):
+        if stopped and _is_only_way(facts, op, starts, each, stopped):
             return ZeroInside(each, is_sure=True)
         is_flat = None if each.type in _PRODUCTS else _is_flat(facts, each, turns)
         if each.type in _PRODUCTS or is_flat is False:
@@ -72,6 +67,33 @@ def zero_inside(
             (flat if is_flat else possible).append(each)
     found = flat or possible
     return ZeroInside(found[0], is_sure=False) if found else None
+
+
+def _is_only_way(
+    facts: CallFacts, op: Op, starts: Collection[Position], by: Op, inputs: Collection[int]
+) -> bool:
+    """Whether what the body of ``op`` gives is made from the source, and inside of the body only
+    through these inputs of the op ``by``."""
+    inside = frozenset(op.body)
+
+    def is_reached(*closed: int) -> bool:
+        waiting: list[Position] = list(op.outputs)
+        seen: set[Position] = set()
+        while waiting:
+            position = waiting.pop()
+            if position in starts:
+                return True
+            if position in seen:
+                continue
+            seen.add(position)
+            waiting.extend(
+                edge.start
+                for edge in facts.flow.into(position)
+                if edge.op in inside and not (edge.op == by.id and edge.input_index in closed)
+            )
+        return False
+
+    return is_reached() and not is_reached(*inputs)
 
 
 def _turns(facts: CallFacts, op: Op) -> Sequence[_Turn]:
