@@ -64,7 +64,7 @@ class Document(QObject):
     status_changed = Signal()
     reveal_requested = Signal(object)
     """Nodes (a frozenset) to bring into sight in the graph."""
-    call_reveal_requested = Signal(int)
+    call_reveal_requested = Signal(object)
     """A gradient call whose card to bring into sight."""
     line_requested = Signal(int)
     """A line of the present text to go to."""

@@ -24,8 +24,8 @@ _Key = tuple[TensorId, tuple[int, ...] | None]
 class Values(QObject):
     """The values of one document's trace."""
 
-    fetched = Signal(int)
-    """The id of a tensor that was asked for."""
+    fetched = Signal(object)
+    """The id of a tensor that was asked for; inside of compiled calls it is beyond 32 bits."""
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
@@ -79,7 +79,7 @@ class Values(QObject):
             held[key] = answer
             for old in list(held)[:-MOST_HELD]:
                 del held[old]
-            self.fetched.emit(int(key[0]))
+            self.fetched.emit(key[0])
 
 
 def _may_be_held(tensor: Tensor) -> bool:

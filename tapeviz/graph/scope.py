@@ -53,8 +53,10 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
         walk.reach(targets)
         for inner in _inner_calls(trace, scope, call):
             walk.reach(inner.target_tensors)
+        explained_sources = {TensorId(version.variable) for version in explained.versions}
         for tensor in lacking:
-            walk.reach(find_offspring(index, call, tensor, scope, is_inside))
+            if tensor not in explained.tensors and tensor not in explained_sources:
+                walk.reach(find_offspring(index, call, tensor, scope, is_inside))
         scope.cuts = explained.cuts
     scope.cuts |= _first_nonfinite(trace, call)
     for operand in call.sources:

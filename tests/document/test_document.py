@@ -462,14 +462,18 @@ def test_values_are_fetched_from_the_run(
     qtbot: QtBot, document: Document, pipeline: SamplePipeline
 ) -> None:
     trace = make_trace()
-    pipeline.trace = replace(trace, places={})
+    inside = TensorId(1 << 52)  # as the tensors inside of opened calls are numbered
+    known = {**trace.tensors, inside: trace.tensors[TensorId(5)]}
+    pipeline.trace = replace(trace, places={}, tensors=known)
     run(qtbot, document)
-    assert document.values.value_of(TensorId(5)) is None
-    pipeline.recordings[-1].fetched[5] = 42
-    qtbot.waitUntil(lambda: document.runs._recording is not None)
-    with qtbot.waitSignal(document.values.fetched):
-        assert document.values.fetch(TensorId(5))
-    assert document.values.value_of(TensorId(5)) == 42
+    for tensor in (TensorId(5), inside):
+        assert document.values.value_of(tensor) is None
+        pipeline.recordings[-1].fetched[tensor] = 42
+        qtbot.waitUntil(lambda: document.runs._recording is not None)
+        with qtbot.waitSignal(document.values.fetched) as emitted:
+            assert document.values.fetch(tensor)
+        assert emitted.args == [tensor]
+        assert document.values.value_of(tensor) == 42
     assert not document.values.fetch(TensorId(999))
 
 

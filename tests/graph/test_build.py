@@ -166,13 +166,14 @@ def test_a_value_computed_before_is_one_node_that_opens() -> None:
 
 def test_a_cut_is_shown_up_to_the_source_through_earlier_state() -> None:
     """The variable was written before the tape began: the far side of the cut is in the picture,
-    another variable's updates are not."""
+    another variable's updates are not, nor what else was made from the source."""
     s = Script()
     a, c, d = (s.variable(name, value=1.0) for name in "acd")
     s.op("AssignVariableOp", [c, s.op("Exp", [s.read(a, line=2)], line=2)], outputs=0, line=2)
     s.op("AssignAddVariableOp", [d, s.tensor(value=1.0)], outputs=0, line=3)
     tape = s.tape()
     y = s.op("Mul", [s.read(c, line=4), s.read(d, line=4)], line=4, name="y")
+    s.op("Sin", [s.read(a, line=5)], line=5, name="aside")
     s.exit(tape)
     with s.call(tape, [y], [a], variables=[a]) as results:
         results.append(0)

@@ -135,8 +135,9 @@ def test_a_repeat_of_several_layers_is_named_by_them() -> None:
     assert (repeat.title, len(repeat.children)) == ("norm … dense", 4)
 
 
-def test_a_while_loop_turns_where_it_goes_back() -> None:
-    s = Script("while c:\n    y = f(x)\n    x = g(y)\nz = h(x)\n")
+@pytest.mark.parametrize("header", ["while c", "for t in range(3)"])
+def test_a_loop_turns_where_it_goes_back_if_nothing_tells_its_turns(header: str) -> None:
+    s = Script(f"{header}:\n    y = f(x)\n    x = g(y)\nz = h(x)\n")
     for _ in range(3):
         s.op("Exp", [s.tensor()], line=2)
         s.op("Sin", [s.tensor()], line=3)
@@ -144,7 +145,7 @@ def test_a_while_loop_turns_where_it_goes_back() -> None:
     trace = s.trace()
     places = OpLevels(trace)
     found = [[place.title for place in places.of(op)] for op in trace.ops.values()]
-    assert found == [["while c", f"turn {n // 2 + 1}"] for n in range(6)] + [[]]
+    assert found == [[header, f"turn {n // 2 + 1}"] for n in range(6)] + [[]]
 
 
 def test_a_turn_begins_when_its_variable_is_bound() -> None:

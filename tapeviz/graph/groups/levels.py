@@ -1,7 +1,8 @@
 """Tell the functions, loop turns and layers that each op ran in.
 
 The recording says when a loop variable or a parameter was bound, so turns and invocations are known
-exactly. A turn of a ``while`` loop begins where the execution goes back to an earlier statement.
+exactly. A turn of a ``while`` loop, and of a Python loop in a compiled function, whose variable is
+bound unseen, begins where the execution goes back to an earlier statement.
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ def _loop_of(text: SourceText, node: ast.For | ast.AsyncFor | ast.While) -> _Loo
 
 class _Link(NamedTuple):
     """A frame of a chain of callers. ``parent``: the number of its innermost level; ``levels``: the
-    number of levels of the chain up to it; ``moves``: it or a caller is in a ``while`` loop."""
+    number of levels of the chain up to it; ``moves``: it or a caller is in a loop whose turns are
+    told by the statements alone."""
 
     frame: StackFrame | None
     parent: int
@@ -135,6 +137,7 @@ class _Program:
         self.marks = sorted(marks, key=lambda mark: mark[0])
         """(when, (name, site)) of each binding of a loop variable or parameter."""
         self.whens = [when for when, _ in self.marks]
+        self.headers_bound = frozenset(site.frames[0].line for _, (_, site) in self.marks)
         inside: dict[str, dict[str, None]] = {}
         for scope in dict.fromkeys(op.scope for op in trace.ops.values()):
             names = scope.strip("/").split("/")
@@ -176,6 +179,7 @@ class OpLevels:
         self._marks = program.marks
         self._whens = program.whens
         self._blocks = program.blocks
+        self._headers_bound = program.headers_bound
         self._at = 0
         self._ids: dict[object, int] = {}
         self._layers_called: dict[object, tuple[str, str, tuple[str, ...]]] = {}
@@ -207,7 +211,7 @@ class OpLevels:
         if known is None:
             levels = tuple(self._around(site.frames)[0])
             known = levels, any(level.kind == "function" for level in levels)
-            # In a ``while`` loop the turn may change without anything being bound.
+            # The turn may change without anything being bound.
             if not (self._chain and self._chain[-1].moves):
                 self._known[site.id] = known
         levels, has_function = known
@@ -260,7 +264,7 @@ class OpLevels:
                 parent = self._id((parent, *(level.key for level in inside)))
                 found += inside
             loops = self._lines.loops.get(frame.line, ())
-            moves = above.moves or any(not loop.names for loop in loops)
+            moves = above.moves or any(map(self._turns_unseen, loops))
             above = _Link(frame, parent, len(found), moves)
             chain.append(above)
         return found, above.parent
@@ -284,16 +288,20 @@ class OpLevels:
             yield Level("function", frame.function, caller.line, above)
         for loop in self._lines.loops.get(frame.line, ()):
             key = (above, loop)
-            if not loop.names:
-                self._count_while(key, loop, frame.line)
+            if self._turns_unseen(loop):
+                self._count_by_statement(key, loop, frame.line)
             number = max(self._turn(key, 1), 1)
             within = self._id(key)
             yield Level("loop", loop.header, loop.line, within)
             above = self._id((within, number))
             yield Level("turn", f"turn {number}", loop.line, above)
 
-    def _count_while(self, key: object, loop: _Loop, line: int) -> None:
-        """Count the turns of a ``while`` loop: going back to an earlier statement begins a turn."""
+    def _turns_unseen(self, loop: _Loop) -> bool:
+        """Whether no binding tells the turns of a loop."""
+        return not loop.names or loop.line not in self._headers_bound
+
+    def _count_by_statement(self, key: object, loop: _Loop, line: int) -> None:
+        """Count the turns of a loop: going back to an earlier statement begins a turn."""
         number = bisect_left(loop.starts, line + 1)
         if number < self._stands.get(key, 0):
             self._turns[key] = self._turns.get(key, 1) + 1
