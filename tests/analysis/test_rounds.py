@@ -170,8 +170,8 @@ def test_rounds_in_words(numbers: Sequence[int], words: str) -> None:
 
 def test_numbers_in_words() -> None:
     assert path_words(np.array([8.0, 2.0, 0.5])) == "8 → 0.5"
-    assert path_words(np.array([8.0, 40.0, np.nan, 0.5])) == "8 → 0.5, at most 40 in round 2"
-    assert path_words(np.array([-1.0, 3.0, 1.0])) == "-1 → 1, at most 3 in round 2"
+    assert path_words(np.array([8.0, 40.0, np.nan, 0.5])) == "8 → 0.5, highest 40 in round 2"
+    assert path_words(np.array([-1.0, 3.0, 1.0])) == "-1 → 1, highest 3 in round 2"
     assert path_words(np.array([np.nan])) == ""
 
 

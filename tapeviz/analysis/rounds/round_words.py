@@ -137,9 +137,9 @@ def path_words(numbers: Numbers) -> str:
     words = [f"{number_text(first)} → {number_text(last)}"]
     least, most = int(np.nanargmin(numbers)), int(np.nanargmax(numbers))
     if _is_beyond(first, last, numbers[least]):
-        words.append(f"at least {number_text(numbers[least])} in round {least + 1}")
+        words.append(f"lowest {number_text(numbers[least])} in round {least + 1}")
     if _is_beyond(first, last, numbers[most]):
-        words.append(f"at most {number_text(numbers[most])} in round {most + 1}")
+        words.append(f"highest {number_text(numbers[most])} in round {most + 1}")
     return ", ".join(words)
 
 
