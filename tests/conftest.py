@@ -1,6 +1,7 @@
-"""Fixtures for tests of the whole sequence: one warm pool of kernels for the session.
+"""Fixtures for tests of the whole sequence: for the session one process that forks recorders, and
+one warm pool of kernels.
 
-With ``TAPEVIZ_PYTHON=…/bin/python`` its kernels are of another interpreter and its TensorFlow.
+With ``TAPEVIZ_PYTHON=…/bin/python`` both are of another interpreter and its TensorFlow.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from tapeviz.kernel import KernelPool
     from tapeviz.recording import Recorder
+    from tests.recorder.forks import ForkServer
 
 INTERPRETER = os.environ.get("TAPEVIZ_PYTHON", sys.executable)
 
@@ -68,8 +70,18 @@ def kernels() -> Iterator[KernelPool]:
 
 
 @pytest.fixture(scope="session")
-def recorder(kernels: KernelPool) -> Recorder:
-    """Records snippets in real kernels; each takes a fresh process."""
-    from tapeviz.recording import Recorder
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
+    from tests.recorder.forks import ForkServer
 
-    return Recorder(kernels)
+    server = ForkServer(tmp_path_factory.mktemp("forks"), INTERPRETER)
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def recorder(forks: ForkServer) -> Recorder:
+    """Records snippets in forks, for tests of what is made of the recordings."""
+    from tapeviz.recording import Recorder
+    from tests.recorder.forks import ForkedPool
+
+    return Recorder(ForkedPool(forks))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +12,10 @@ pytest.register_assert_rewrite("tests.parity.comparing", "tests.parity.recombini
 from ..conftest import INTERPRETER  # noqa: E402
 from .plain_runs import PlainRuns  # noqa: E402
 
+if TYPE_CHECKING:
+    from tapeviz.kernel import KernelPool
+    from tapeviz.recording import Recorder
+
 
 @pytest.fixture(scope="session")
 def plain() -> Iterator[PlainRuns]:
@@ -18,3 +23,11 @@ def plain() -> Iterator[PlainRuns]:
     runs = PlainRuns(INTERPRETER)
     yield runs
     runs.close()
+
+
+@pytest.fixture(scope="session")
+def recorder(kernels: KernelPool) -> Recorder:
+    """Records snippets in real kernels, each in a fresh process, as the application does."""
+    from tapeviz.recording import Recorder
+
+    return Recorder(kernels)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, Listener
-from pathlib import Path
+from multiprocessing.connection import Connection
 from textwrap import dedent
 from typing import Any, TypeVar
 
@@ -18,9 +14,7 @@ import pytest
 
 from tapeviz.trace import events as e
 
-HERE = Path(__file__).parent
-RECORDER = HERE.parents[1] / "tapeviz" / "recorder"
-FILENAME = "snippet.py"
+from .forks import ForkServer
 
 _E = TypeVar("_E")
 
@@ -95,88 +89,23 @@ class Recorded:
         return answer
 
 
-class Server:
-    """The process that forks one child for each snippet."""
-
-    def __init__(self, folder: Path) -> None:
-        self._listener = Listener(str(folder / "socket"), "AF_UNIX")
-        # Another interpreter, with another TensorFlow: it needs nothing of ours.
-        python = os.environ.get("TAPEVIZ_RECORDER_PYTHON", sys.executable)
-        command = [python, str(HERE / "server.py"), str(folder / "socket"), str(RECORDER)]
-        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "TMPDIR": str(folder)}
-        self._process = subprocess.Popen(command, env=environment)
-        self._orders = self._listener.accept()
-        self._children: list[Connection] = []
-
-    def run(
-        self, source: str, *, record: bool = True, wanted: tuple[str, ...] = (), **options: Any
-    ) -> Recorded:
-        child = self.start(source, record=record, wanted=wanted, **options)
-        told = child.recv()
-        events = [e.decode(line) for line in told["lines"]]
-        return Recorded(
-            events, told["blob"], told["out"], told["err"], told["values"], _child=child
-        )
-
-    def start(
-        self,
-        source: str,
-        *,
-        record: bool,
-        wanted: tuple[str, ...] = (),
-        live: bool = False,
-        lacking: str = "",
-        **options: Any,
-    ) -> Connection:
-        options.setdefault("provide", ["tf", "np"])
-        argv = options.pop("argv", [FILENAME])
-        order = {"source": dedent(source).lstrip("\n"), "filename": FILENAME, "argv": argv}
-        self._orders.send(
-            {
-                **order,
-                "record": record,
-                "options": options,
-                "wanted": list(wanted),
-                "live": live,
-                "lacking": lacking,
-            }
-        )
-        child = self._listener.accept()
-        self._children.append(child)
-        return child
-
-    def close_children(self) -> None:
-        while self._children:
-            self._children.pop().close()
-
-    def close(self) -> None:
-        self.close_children()
-        self._orders.close()
-        self._listener.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(10)
-        self._process.kill()
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("recorder"))
-    yield server
-    server.close()
+def outcome(forks: ForkServer, source: str, **options: Any) -> Recorded:
+    """Run a snippet in a fork, and wait for its end."""
+    fork = forks.start(dedent(source).lstrip("\n"), **options)
+    told = fork.connection.recv()
+    events = [e.decode(line) for line in told["lines"]]
+    return Recorded(
+        events, told["blob"], told["out"], told["err"], told["values"], _child=fork.connection
+    )
 
 
 @pytest.fixture
-def record(server: Server) -> Iterator[Callable[..., Recorded]]:
+def record(forks: ForkServer) -> Callable[..., Recorded]:
     """``record(snippet, **options)``; ``wanted``: names whose values come back."""
-    yield server.run
-    server.close_children()
+    return functools.partial(outcome, forks)
 
 
 @pytest.fixture
-def run_plainly(server: Server) -> Callable[..., Recorded]:
+def run_plainly(forks: ForkServer) -> Callable[..., Recorded]:
     """The same snippet in a process where nothing watches."""
-
-    def run(source: str, **options: Any) -> Recorded:
-        return server.run(source, record=False, **options)
-
-    return run
+    return functools.partial(outcome, forks, record=False)

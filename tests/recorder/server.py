@@ -135,12 +135,15 @@ def _serve(order: dict[str, Any], recorder: Any, tests: Connection) -> None:
             tests.send({"lines": list(batch), "blob": raw})
 
     out, err = io.StringIO(), io.StringIO()
-    os.chdir(tempfile.mkdtemp())
+    tests.send(os.getpid())
+    os.chdir(order["folder"] or tempfile.mkdtemp())
+    signal.setitimer(signal.ITIMER_REAL, order["timeout"])  # it ends the process
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         if order["record"]:
             recorder.run(order["source"], order["filename"], order["argv"], order["options"], send)
         else:
             _run_plainly(order)
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
     tests.send(
         {
             "lines": lines,

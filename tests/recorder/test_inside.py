@@ -11,7 +11,8 @@ from tapeviz.trace import events as e
 from tapeviz.trace.model import Op, Trace
 from tapeviz.trace.read import read
 
-from .conftest import FILENAME, Recorded
+from .conftest import Recorded
+from .forks import FILENAME
 
 Record = Callable[..., Recorded]
 

@@ -15,7 +15,8 @@ import pytest
 
 from tapeviz.trace import events as e
 
-from .conftest import RECORDER, Recorded
+from .conftest import Recorded
+from .forks import RECORDER
 
 Record = Callable[..., Recorded]
 

@@ -7,13 +7,13 @@ import importlib.util
 import math
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 
 from tapeviz.trace import events as e
 
-from .conftest import RECORDER, Recorded
+from .conftest import Recorded, outcome
+from .forks import RECORDER, ForkServer
 
 
 def is_constant(target: ast.expr) -> bool:
@@ -108,9 +108,8 @@ PRINTED = "[[32.0, 64.0], 20.0]\n"
 
 
 @pytest.fixture(scope="module")
-def whole(server: Any) -> Recorded:
-    recorded: Recorded = server.run(SNIPPET)
-    return recorded
+def whole(forks: ForkServer) -> Recorded:
+    return outcome(forks, SNIPPET)
 
 
 def test_all_is_there(whole: Recorded) -> None:

@@ -14,6 +14,7 @@ from tapeviz.recorder import program
 from tapeviz.trace import events as e
 
 from .conftest import Recorded
+from .forks import ForkServer
 
 Record = Callable[..., Recorded]
 
@@ -266,10 +267,10 @@ def test_an_interrupt(record: Record) -> None:
 
 
 @pytest.mark.parametrize("end", ["os._exit(3)", "os.abort()"])
-def test_the_last_words_before_the_process_ends(server: object, end: str) -> None:
-    child = server.start(  # type: ignore[attr-defined]
-        f"import os\nx = tf.constant(1.0)\ny = x * 2.0\n{end}\n", record=True, live=True
-    )
+def test_the_last_words_before_the_process_ends(forks: ForkServer, end: str) -> None:
+    child = forks.start(
+        f"import os\nx = tf.constant(1.0)\ny = x * 2.0\n{end}\n", live=True
+    ).connection
     lines: list[str] = []
     with contextlib.suppress(EOFError, ConnectionResetError):
         while True:
@@ -277,10 +278,10 @@ def test_the_last_words_before_the_process_ends(server: object, end: str) -> Non
     assert any(isinstance(event, e.OpRan) for event in map(e.decode, lines))
 
 
-def test_events_come_while_the_snippet_runs(server: object) -> None:
-    child = server.start(  # type: ignore[attr-defined]
-        "import time\nx = tf.constant(1.0)\ny = x * 2.0\ntime.sleep(30)\n", record=True, live=True
-    )
+def test_events_come_while_the_snippet_runs(forks: ForkServer) -> None:
+    child = forks.start(
+        "import time\nx = tf.constant(1.0)\ny = x * 2.0\ntime.sleep(30)\n", live=True
+    ).connection
     lines: list[str] = []
     while not any(isinstance(event, e.OpRan) for event in map(e.decode, lines)):
         assert child.poll(10), "nothing came before the snippet's end"

@@ -12,7 +12,8 @@ from tapeviz.analysis.flow.turn_values import turn_values
 from tapeviz.trace import events as e
 from tapeviz.trace.read import read
 
-from .conftest import FILENAME, Recorded
+from .conftest import Recorded
+from .forks import FILENAME
 from .rerun_constructs import CONSTRUCTS, SETUP, UNKNOWN
 
 Record = Callable[..., Recorded]
