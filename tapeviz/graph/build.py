@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import chain
 
+from ..analysis.status import status_of
 from ..errors import go_on
 from ..trace.compiled.model import Loop
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
@@ -77,13 +78,18 @@ _MOST_SOURCES = 8
 def _pinned(
     graph: OpGraph, trace: Trace, selection: NodeSelection, call: Call | None
 ) -> frozenset[int]:
-    """Places of the targets, of up to :data:`_MOST_SOURCES` sources and of the cuts. If all ops are
-    shown, the only versions of a variable among them are those that no op wrote."""
+    """Places of the targets, of the cuts and of the sources; of more than :data:`_MOST_SOURCES`
+    sources only those whose gradient is None, zero or not finite, if they are as few. If all ops
+    are shown, the only versions of a variable among them are those that no op wrote."""
     if call is None:
         return frozenset()
     operands = list(call.targets[:_MOST_SOURCES])
-    if len(call.sources) <= _MOST_SOURCES:
-        operands += call.sources
+    sources = list(call.sources)
+    if len(sources) > _MOST_SOURCES:
+        statuses = [status_of(trace, result) for result in call.results[: len(sources)]]
+        sources = [s for s, status in zip(sources, statuses, strict=False) if status != "flows"]
+    if len(sources) <= _MOST_SOURCES:
+        operands += sources
     wanted = {operand.tensor for operand in operands if operand.tensor is not None}
     producers = trace.producers
     makers = {producers[out] for out in wanted if out in producers} | selection.scope.cuts

@@ -425,3 +425,14 @@ def test_pinned_are_the_cuts_whose_closing_lets_the_gradient_pass(case: str) -> 
     graph = build(s.trace())
     pinned = {graph.node(place).type for place in graph.pinned}
     assert pinned - {"Variable", "Constant", ""} == {"Sum", "ArgMax" if case == "argmax" else "Exp"}
+
+
+def test_of_many_sources_those_without_a_gradient_are_pinned() -> None:
+    s = Script()
+    weights = [s.variable(f"w{number}", value=1.0) for number in range(10)]
+    tape = s.tape()
+    y = s.op("AddN", [s.read(weight) for weight in weights], name="y")
+    with s.call(tape, [y], weights, variables=weights) as results:
+        results += [s.tensor(value=0.0 if weight == weights[3] else 1.0) for weight in weights]
+    graph = build(s.trace())
+    assert {graph.node(place).name for place in graph.pinned} == {"w3", "y"}
