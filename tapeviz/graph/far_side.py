@@ -59,14 +59,13 @@ def ways_between(
                 starts.append(position)
                 continue
             read = trace.reads.get(position)
-            producer = trace.producers.get(position)
+            op = trace.maker(position)
             if read is not None:
                 lead(read.id, position, past_write)
-            elif producer is not None:
-                op = trace.ops[producer]
+            elif op is not None:
                 if past_write and index.descent.is_backward(op) and not op.tapes:
                     continue
-                lead(_Ran(producer), position, past_write)
+                lead(_Ran(op.id), position, past_write)
             for left in index.links.get(position, ()):
                 written = version_before(trace, left, position)
                 lead(left if written is None else written.id, position, past_write)

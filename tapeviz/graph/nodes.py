@@ -132,8 +132,8 @@ class Nodes:
         line = self._index.bound_lines.get(part, 0)
         if not line and (call := self._index.results.get(part)) is not None:
             line = call.line
-        elif not line and (producer := self._trace.producers.get(part)) is not None:
-            line = self._trace.ops[producer].line
+        elif not line and (maker := self._trace.maker(part)) is not None:
+            line = maker.line
         return line
 
     def lines_of(self, part: Part) -> tuple[int, ...]:

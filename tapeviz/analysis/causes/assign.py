@@ -50,8 +50,8 @@ def changed_state(asked: EdgeUnderTest) -> Cause | None:
         name = name_of(facts.trace, edge.end.variable)
     else:
         # The name of a TF1 ref variable in the graph, by the op that writes to it.
-        made = facts.trace.producers.get(op.inputs[0])
-        name = facts.trace.ops[made].name if made is not None else "a variable"
+        made = facts.trace.maker(op.inputs[0])
+        name = made.name if made is not None else "a variable"
     return facts.cause(Assigned(name), op.line, edge)
 
 

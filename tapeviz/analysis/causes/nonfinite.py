@@ -316,7 +316,7 @@ def _maker(facts: CallFacts, first: TensorId) -> Op | None:
     """The op of the forward pass that made the first such number; None if it was given."""
     if facts.trace.reads.get(first) is not None:
         return None
-    return facts.trace.ops.get(facts.trace.producers.get(first, OpId(0)))
+    return facts.trace.maker(first)
 
 
 def _first_bad(facts: CallFacts, tensor: TensorId) -> TensorId:
@@ -325,7 +325,7 @@ def _first_bad(facts: CallFacts, tensor: TensorId) -> TensorId:
     seen: set[TensorId] = set()
     while tensor not in seen and trace.reads.get(tensor) is None:
         seen.add(tensor)
-        maker = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+        maker = trace.maker(tensor)
         taken = maker.inputs if maker is not None else ()
         bad = (each for each in taken if _is_bad(facts, each) and not is_meant(trace, each))
         tensor = next(bad, tensor)

@@ -113,11 +113,8 @@ def _shares_time(facts: CallFacts, op: Op) -> bool:
     An op in a graph was put there at its time, and runs at others. It shares the time of a tape
     that followed the same graph, which is known for a target of an unfinished trace.
     """
-    trace = facts.trace
-    makers = (trace.producers.get(target.tensor or TensorId(0)) for target in facts.call.targets)
-    return not op.graph or any(
-        maker is not None and trace.ops[maker].graph == op.graph for maker in makers
-    )
+    makers = (facts.trace.maker(target.tensor) for target in facts.call.targets)
+    return not op.graph or any(maker is not None and maker.graph == op.graph for maker in makers)
 
 
 def with_computed_again(facts: CallFacts, source: TensorId, cause: Cause) -> Cause:

@@ -12,7 +12,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...trace.model import Op, Operand, OpId, Step, TensorId, Variable, VariableId
+from ...trace.model import Op, Operand, Step, TensorId, Variable, VariableId
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts, KeepsAnswers
 from ..flow.dataflow import Ancestry, DataEdge, EdgesInto, Position
@@ -61,7 +61,7 @@ def _was_asked(facts: CallFacts, edge: DataEdge, op: Op) -> bool:
     call, trace = facts.call, facts.trace
     if call.tape is None or op.id in facts.replayed:
         return True
-    maker = trace.ops.get(trace.producers.get(edge.tensor or TensorId(0), OpId(0)))
+    maker = trace.maker(edge.tensor)
     return maker is None or call.tape in maker.tapes
 
 

@@ -158,15 +158,13 @@ def _rebound_on(case: Unlinked, name: str, until: int | None) -> int:
 
 def _made_anew(case: Unlinked) -> Cause | None:
     """The same computation from the same values, run once more: ``x[0]`` makes a new tensor."""
-    trace = case.facts.trace
-    producer = trace.producers.get(case.tensor)
-    if producer is None:
+    made = case.facts.trace.maker(case.tensor)
+    if made is None:
         return None
-    made = trace.ops[producer]
     same = _Same(case.facts)
     for twin in case.used.once(_makers).get(made.type, ()):
         if same.ops(twin, made):
-            is_copy = made.type in _VIEWS or case.tensor in trace.reads
+            is_copy = made.type in _VIEWS or case.tensor in case.facts.trace.reads
             evidence = ReplacedSource("copy" if is_copy else "computed-again")
             return case.facts.cause(evidence, line_beside(made.site, case.facts.call.site))
     return None
@@ -177,9 +175,9 @@ def _makers(used: Used) -> dict[str, list[Op]]:
     trace = used.facts.trace
     found: dict[str, list[Op]] = {}
     for tensor in used.tensors:
-        maker = trace.producers.get(tensor)
+        maker = trace.maker(tensor)
         if maker is not None:
-            found.setdefault(trace.ops[maker].type, []).append(trace.ops[maker])
+            found.setdefault(maker.type, []).append(maker)
     return found
 
 
@@ -194,11 +192,11 @@ def _copied(case: Unlinked) -> Cause | None:
         return case.facts.cause(ReplacedSource("copy"), variable.site.line)
     if not _is_view_of(case, case.tensor):
         return None
-    producer = trace.producers.get(case.tensor)
+    maker = trace.maker(case.tensor)
     edges = flow.into(case.tensor)
-    if producer is not None:
-        site = trace.ops[producer].site
-        return case.facts.cause(ReplacedSource("copy"), line_beside(site, case.facts.call.site))
+    if maker is not None:
+        line = line_beside(maker.site, case.facts.call.site)
+        return case.facts.cause(ReplacedSource("copy"), line)
     return (
         case.facts.cause(ReplacedSource("copy"), edges[0].leave.site.line)
         if edges and edges[0].leave
@@ -273,8 +271,8 @@ def _first_made(used: Used) -> dict[_Making, tuple[Variable, Variable | None]]:
 
 
 def _made_when(case: Unlinked, tensor: TensorId) -> int:
-    producer = case.facts.trace.producers.get(tensor)
-    return case.facts.trace.ops[producer].when if producer is not None else 0
+    maker = case.facts.trace.maker(tensor)
+    return maker.when if maker is not None else 0
 
 
 def _is_made_inside(facts: CallFacts, variable: Variable) -> bool:
@@ -333,9 +331,9 @@ class _Same:
         read = trace.reads.get(first), trace.reads.get(other)
         if read[0] is not None and read[1] is not None:
             return read[0].id == read[1].id
-        made = trace.producers.get(first), trace.producers.get(other)
+        made = trace.maker(first), trace.maker(other)
         if made[0] is not None and made[1] is not None:
-            return self.ops(trace.ops[made[0]], trace.ops[made[1]], depth + 1)
+            return self.ops(made[0], made[1], depth + 1)
         if made[0] is not None or made[1] is not None:
             return False
         values = trace.value(first), trace.value(other)

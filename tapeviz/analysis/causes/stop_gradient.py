@@ -49,16 +49,11 @@ def stopped(asked: EdgeUnderTest) -> Cause | None:
 def _adds_again(asked: EdgeUnderTest, op: Op) -> bool:
     """Whether the op is given ``h - z + z`` or ``z + (h - z)``."""
     trace = asked.facts.trace
-
-    def maker(tensor: TensorId) -> Op | None:
-        made = trace.producers.get(tensor)
-        return trace.ops[made] if made is not None else None
-
-    added = maker(op.inputs[0]) if op.inputs else None
+    added = trace.maker(op.inputs[0]) if op.inputs else None
     if added is None or added.type != "AddV2" or len(added.inputs) != 2:
         return False
     for difference, other in (added.inputs, added.inputs[::-1]):
-        made = maker(difference)
+        made = trace.maker(difference)
         if made is not None and made.type == "Sub" and _is_same(trace, made.inputs[1], other):
             return True
     return False

@@ -38,11 +38,10 @@ class Origins:
             waiting: list[TensorId] = [tensor for tensor in step.downstream if tensor is not None]
             while step.op is not None and waiting:
                 tensor = waiting.pop()
-                producer = self._trace.producers.get(tensor)
-                if tensor in given or producer is None or producer in found:
+                op = self._trace.maker(tensor)
+                if tensor in given or op is None or op.id in found:
                     continue
-                op = self._trace.ops[producer]
                 if op.call == call.id:
-                    found[producer] = step.op
+                    found[op.id] = step.op
                     waiting.extend(op.inputs)
         return found

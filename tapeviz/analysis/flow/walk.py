@@ -207,11 +207,9 @@ class _Rows:
             prime = _PRIMES[version.index] if version.index < 4 else f"⁽{version.index}⁾"
             line = op.line if op is not None and op.line else known.site.line
             return line, name_of(self.trace, known.id) + prime
-        producer = self.trace.producers.get(position)
-        names = self.trace.names.get(position, ())
-        if producer is None:
+        op, names = self.trace.maker(position), self.trace.names.get(position, ())
+        if op is None:
             return 0, names[0] if names else "a constant"
-        op = self.trace.ops[producer]
         return op.line, names[0] if names else title_of(self.trace, op)
 
 

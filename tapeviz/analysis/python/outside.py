@@ -116,10 +116,10 @@ def _tensors_of(event: Binding | Op | Call) -> Sequence[TensorId]:
 
 def _is_constant(trace: Trace, tensor: TensorId) -> bool:
     """Whether it came from Python: no op made it, or one that stands for it in a graph."""
-    known, producer = trace.tensors.get(tensor), trace.producers.get(tensor)
+    known, maker = trace.tensors.get(tensor), trace.maker(tensor)
     if known is None or known.is_handle:
         return False
-    return tensor > 0 if producer is None else trace.ops[producer].type == "Const"
+    return tensor > 0 if maker is None else maker.type == "Const"
 
 
 def _made_of(

@@ -100,10 +100,9 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
 
 def _are_probabilities(case: FixCase) -> bool:
     """Whether the op at the cut takes what a softmax gave."""
-    trace = case.trace
-    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
-    producer = trace.producers.get(op.inputs[0]) if op is not None and op.inputs else None
-    return producer is not None and trace.ops[producer].type == "Softmax"
+    op = case.trace.op(case.cause.op_id)
+    maker = case.trace.maker(op.inputs[0]) if op is not None and op.inputs else None
+    return maker is not None and maker.type == "Softmax"
 
 
 def _largest(source: ParsedSource, call: cst.Call) -> cst.BaseExpression | None:

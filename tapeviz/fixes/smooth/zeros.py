@@ -224,10 +224,9 @@ def _lines_of_sums(case: FixCase) -> Iterator[int]:
     trace = case.trace
     tensor = case.call.targets[0].tensor if case.call.targets else None
     for _ in range(20):
-        producer = trace.producers.get(tensor) if tensor is not None else None
-        if producer is None:
+        op = trace.maker(tensor)
+        if op is None:
             return
-        op = trace.ops[producer]
         if op.type in ("Sum", "Mean"):
             yield op.line
         tensor = op.inputs[0] if op.inputs else None

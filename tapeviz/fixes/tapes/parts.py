@@ -42,8 +42,8 @@ def _ask_for_wholes(case: FixCase, call: cst.Call, asked: cst.List | cst.Tuple) 
         return
     wholes, parts = [], []
     for element, operand in zip(asked.elements, case.call.sources, strict=True):
-        producer = trace.producers.get(operand.tensor) if operand.tensor is not None else None
-        is_slice = producer is not None and trace.ops[producer].type == "StridedSlice"
+        maker = trace.maker(operand.tensor)
+        is_slice = maker is not None and maker.type == "StridedSlice"
         code = source.code(element.value)
         whole, part = _whole_and_part(source, element.value) if is_slice else (code, "")
         wholes.append(whole)

@@ -120,8 +120,8 @@ def _original(case: FixCase) -> str:
     source = next(
         (operand for operand in case.call.sources if operand.text == case.finding.source), None
     )
-    producer = trace.producers.get(source.tensor) if source and source.tensor is not None else None
-    for tensor in trace.ops[producer].inputs if producer is not None else ():
+    maker = trace.maker(source.tensor) if source is not None else None
+    for tensor in maker.inputs if maker is not None else ():
         read = trace.reads.get(tensor)
         names = trace.names.get(TensorId(read.variable) if read is not None else tensor, ())
         if names:

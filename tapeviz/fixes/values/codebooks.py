@@ -54,8 +54,8 @@ def _made_from(trace: Trace, tensors: Iterable[TensorId]) -> Iterator[TensorId]:
     while waiting and len(seen) < _MOST:
         tensor = waiting.popleft()
         yield tensor
-        maker = trace.producers.get(tensor)
-        for given in trace.ops[maker].inputs if maker is not None else ():
+        maker = trace.maker(tensor)
+        for given in maker.inputs if maker is not None else ():
             if given not in seen:
                 seen.add(given)
                 waiting.append(given)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...trace.model import Binding, Op, OpId, TensorId, Trace
+from ...trace.model import Binding, Op, TensorId, Trace
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..rewrites import CallRewrite
@@ -110,7 +110,7 @@ def _made_before(trace: Trace, cut: Op) -> Iterator[tuple[str, TensorId]]:
     while waiting and len(seen) < _MOST_BEFORE:
         tensor = waiting.pop(0)
         seen.append(tensor)
-        maker = trace.ops.get(trace.producers.get(tensor, OpId(0)))
+        maker = trace.maker(tensor)
         is_read = maker is not None and maker.type == "ReadVariableOp"
         for name in trace.names.get(maker.inputs[0] if maker and is_read else tensor, ()):
             yield name, tensor
