@@ -70,7 +70,7 @@ def test_a_call_stands_for_all_runs_with_the_values_of_the_last() -> None:
     (listed,) = report(trace, diagnose(trace))["calls"]
     assert (listed["compiled"], listed["ran"], listed["line"]) == (True, 30, 4)
     assert listed["results"][0]["value"] == 1.0
-    assert "compiled, ran 30 times; values of the last call" in as_text(trace, diagnose(trace))
+    assert "compiled, ran 30 times, values of the last call" in as_text(trace, diagnose(trace))
 
 
 def test_a_value_that_nobody_knows_is_null() -> None:
@@ -81,7 +81,7 @@ def test_a_value_that_nobody_knows_is_null() -> None:
 
 def test_another_call_says_which_it_is() -> None:
     trace = _read(*_calls(3), e.Ended("finished"), VALUE, _looked(4))
-    assert "ran 3 times; values of call 2" in as_text(trace, diagnose(trace))
+    assert "ran 3 times, values of call 2" in as_text(trace, diagnose(trace))
 
 
 def test_a_function_that_never_ran() -> None:

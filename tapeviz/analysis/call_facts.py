@@ -15,7 +15,6 @@ from ..trace.model import (
     Op,
     Operand,
     OpId,
-    Site,
     Step,
     Tape,
     TensorId,
@@ -240,18 +239,18 @@ def name_of(trace: Trace, variable: VariableId) -> str:
     return trace.variable_names.get(variable, "the variable")
 
 
-def line_where_made(facts: CallFacts, tensor: TensorId) -> int:
-    """The line where a tensor or variable came into being, as far as anything tells."""
-    trace = facts.trace
+def line_where_made(trace: Trace, tensor: TensorId) -> int:
+    """The line where a tensor or variable was made, else where it was first named; 0 where
+    nothing tells."""
     variable = trace.variables.get(VariableId(tensor))
     if variable is not None:
         return variable.site.line
     maker = trace.maker(tensor)
     if maker is not None:
         return maker.line
-    sites: list[Site] = [
-        binding.site
+    named = (
+        binding.site.line
         for binding in trace.bindings
         if any(bound == tensor for bound, _ in binding.tensors)
-    ]
-    return sites[0].line if sites else facts.call.line
+    )
+    return next(named, 0)

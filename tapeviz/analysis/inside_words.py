@@ -82,7 +82,7 @@ def short_words(inside: RerunOutcome | None) -> str:
 
 def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
     """How often a gradient call made in a compiled function ran, and which time is shown:
-    ``compiled``, ``ran 50 times``, ``call 17 shown``. Nothing for one that ran eagerly."""
+    ``compiled``, ``ran 50 times``, ``values of call 17``. Nothing for one that ran eagerly."""
     if not call.traced:
         return ()
     if not call.has_run:
@@ -90,8 +90,12 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
     if call.ran == 1:
         return ("compiled", "ran once")
     shown = trace.op(call.within)
-    which = (f"call {shown.round} shown",) if shown is not None else ()
-    return ("compiled", f"ran {call.ran:,} times", *which)
+    times = ("compiled", f"ran {call.ran:,} times")
+    if shown is None:
+        return times
+    function = trace.functions.get(shown.runs)
+    is_last = function is None or shown.round == len(function.calls)
+    return (*times, f"values of {'the last call' if is_last else f'call {shown.round:,}'}")
 
 
 def words_about_values(trace: Trace, call: Call) -> str:

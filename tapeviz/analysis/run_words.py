@@ -11,7 +11,7 @@ from textwrap import dedent
 import numpy as np
 
 from ..text.source import holds_code
-from ..trace.model import Array, Call, Check, TensorId, Trace
+from ..trace.model import Array, Check, TensorId, Trace
 from .alike import SourceResult
 from .model import Finding
 from .rounds.round_words import numbers_words
@@ -68,19 +68,6 @@ def ending_words(trace: Trace) -> str:
         counts[call.site.line] += call.ran if call.traced else 1
     steps = max(counts.values(), default=0)
     return f"{words}, after {steps:,} steps" if steps > 1 else words
-
-
-def ran_words(trace: Trace, call: Call) -> str:
-    """How often a call made inside of a compiled function ran, and which time is shown."""
-    if not call.traced:
-        return ""
-    shown = trace.op(call.within)
-    if shown is None or call.ran < 2:
-        return "compiled, ran once" if call.ran else "traced, never run"
-    function = trace.functions.get(shown.runs)
-    is_last = function is None or shown.round == len(function.calls)
-    which = "the last call" if is_last else f"call {shown.round}"
-    return f"compiled, ran {call.ran:,} times; values of {which}"
 
 
 def bridge_heading(finding: Finding) -> str:

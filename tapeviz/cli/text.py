@@ -10,7 +10,7 @@ import numpy as np
 
 from ..analysis.alike import MOST_NAMED, alike_series, same_words, shared_title
 from ..analysis.flow.turn_values import turn_values
-from ..analysis.inside_words import call_words, words_about_values
+from ..analysis.inside_words import call_words, runs_words, words_about_values
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
 from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.round_words import (
@@ -27,7 +27,6 @@ from ..analysis.run_words import (
     number_in_a_line,
     plain_message,
     ran_no_code,
-    ran_words,
     trust_words,
 )
 from ..analysis.status import BOTH, word_of
@@ -128,8 +127,8 @@ def _unfinished(trace: Trace) -> str:
 
 def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
     call = diagnosed.call
-    parts = [f"line {call.line}" if call.line else "", ran_words(trace, call)]
-    where = f"   ({'; '.join(filter(None, parts))})" if any(parts) else ""
+    parts = [*([f"line {call.line}"] if call.line else []), *runs_words(trace, call)]
+    where = f"   ({', '.join(parts)})" if parts else ""
     for places in diagnosed.alike:
         group = [diagnosed.findings[place] for place in places]
         finding = group[0]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
+from ..analysis.call_facts import line_where_made
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, WalkStep
 from ..analysis.rounds.call_sites import CallSite
 from ..analysis.run_words import SkippedParts, ending_words, skipped_words
@@ -17,7 +18,7 @@ from ..repair.page import PAGE_MARK
 from ..scene.model import Scene
 from ..scene.walk_words import gradients_words, upstream_words
 from ..text.code_roles import coloured_lines
-from ..trace.model import TensorId, Trace, VariableId
+from ..trace.model import Trace
 from ..view import View
 from .cards import cards
 from .films import ROUNDS_FILMED, arrange_rounds, with_round
@@ -154,7 +155,7 @@ def page_lines(
     if shown is not None:
         for tensors, name in ((shown.flow.sources, "source"), (shown.flow.targets, "target")):
             for tensor in sorted(tensors)[:50]:
-                mark(line_of(trace, tensor), name, f"{name} of the gradient")
+                mark(line_where_made(trace, tensor), name, f"{name} of the gradient")
     if diagnosis.error is not None:
         mark(diagnosis.error.line, "error", diagnosis.error.type)
     for first, last, why in skipped:
@@ -174,15 +175,6 @@ def _as_pasted(pieces: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]
         (role, text), *others = pieces
         return ((role, text.removeprefix(PAGE_MARK).removeprefix(" ")), *others)
     return tuple(pieces)
-
-
-def line_of(trace: Trace, tensor: TensorId) -> int:
-    """The line on which a tensor or a variable was made; 0 where unknown."""
-    variable = trace.variables.get(VariableId(tensor))
-    if variable is not None:
-        return variable.site.line
-    op = trace.maker(tensor)
-    return op.site.line if op is not None else 0
 
 
 def _badge(findings: Sequence[Finding]) -> str:

@@ -199,4 +199,4 @@ def is_integer(asked: Unwatched) -> Cause | None:
         return None
     pick = picked_by(facts.flow, asked.tensor)
     evidence = IntegerValue(dtype, facts.line_of(pick) if pick is not None else 0)
-    return facts.cause(evidence, line_where_made(facts, asked.tensor))
+    return facts.cause(evidence, line_where_made(facts.trace, asked.tensor) or facts.call.line)

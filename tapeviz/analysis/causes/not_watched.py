@@ -66,7 +66,9 @@ def watched_late(asked: Unwatched) -> Cause | None:
 def not_watched(asked: Unwatched) -> Cause:
     """Nobody watched the source."""
     facts, variable, tape = asked.facts, asked.variable, asked.facts.tape
-    made = line_where_made(facts, asked.tensor) or _line_of_parameter(facts, asked.source)
+    is_made = variable is not None or facts.trace.maker(asked.tensor) is not None
+    elsewhere = _line_of_parameter(facts, asked.source) if is_made else facts.call.line
+    made = line_where_made(facts.trace, asked.tensor) or elsewhere
     if variable is None:
         return facts.cause(NotWatched("tensor"), made)
     if variable.trainable and tape and not tape.watches_variables:

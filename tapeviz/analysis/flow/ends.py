@@ -54,7 +54,7 @@ class Ends:
 def ends_of(facts: CallFacts, source: Operand) -> Ends:
     """The end of the path from the source, and what the target is made from."""
     target = next(iter(facts.call.target_tensors), None)
-    line = line_where_made(facts, target) if target is not None else 0
+    line = line_where_made(facts.trace, target) or facts.call.line if target is not None else 0
     end = last_made_from(facts, source.tensor, line) if source.tensor is not None else None
     return Ends(
         end.name if end is not None else "",
