@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar, cast
@@ -254,3 +254,11 @@ def line_where_made(trace: Trace, tensor: TensorId) -> int:
         if any(bound == tensor for bound, _ in binding.tensors)
     )
     return next(named, 0)
+
+
+def maker_past(trace: Trace, tensor: TensorId, passed: Collection[str]) -> Op | None:
+    """The op that made the tensor, or what ops of the types ``passed`` were given first."""
+    maker = trace.maker(tensor)
+    while maker is not None and maker.type in passed and maker.inputs:
+        maker = trace.maker(maker.inputs[0])
+    return maker

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Mapping
 
 from ..analysis.causes.assign import Assigned
+from ..analysis.causes.cancelled import Cancelled
 from ..analysis.causes.custom_gradient import CustomGradient
 from ..analysis.causes.left_tensorflow import LeftTensorFlow
 from ..analysis.causes.new_variable import NewVariable
@@ -15,9 +16,10 @@ from ..analysis.causes.not_differentiable import IntegerValue, NotDifferentiable
 from ..analysis.causes.not_watched import NotWatched
 from ..analysis.causes.outside_tape import OutsideTape
 from ..analysis.causes.replaced_source import ReplacedSource
+from ..analysis.causes.saturated import NoOverlap, Saturated
 from ..analysis.causes.stateful import StatefulObject
 from ..analysis.causes.stop_gradient import StopGradient
-from ..analysis.causes.zeros import Cancelled, FlatOp, MultipliedByZero, NoOverlap, Saturated
+from ..analysis.causes.zeros import FlatOp, MultipliedByZero
 from ..analysis.model import Evidence
 from ..trace.model import Trace
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction

@@ -13,8 +13,8 @@ from tapeviz.analysis.causes.left_tensorflow import LeftTensorFlow
 from tapeviz.analysis.causes.not_watched import NotWatched
 from tapeviz.analysis.causes.outside_tape import OutsideTape
 from tapeviz.analysis.causes.replaced_source import ReplacedSource
+from tapeviz.analysis.causes.saturated import NoOverlap
 from tapeviz.analysis.causes.table import KINDS
-from tapeviz.analysis.causes.zeros import NoOverlap
 from tapeviz.analysis.model import Evidence
 from tapeviz.examples import examples
 from tapeviz.fixes.diffs import short_diff

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tapeviz.analysis.causes.zeros import Cancelled
+from tapeviz.analysis.causes.cancelled import Cancelled
 from tapeviz.analysis.model import Evidence
 from tapeviz.fixes.model import FixCase
 from tapeviz.fixes.table import edits_for

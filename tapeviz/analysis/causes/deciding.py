@@ -21,9 +21,10 @@ from .inside_zero import zero_inside
 from .not_connected import unconnected
 from .outside_tape import OutsideTape, with_computed_again
 from .questions import EdgeUnderTest, MadeZero, Unlinked, Unwatched, used_in
+from .saturated import saturated_at
 from .stop_gradient import StopGradient
 from .table import CAUSES, first_cause
-from .zeros import MultipliedByZero, clipped_to_zero, saturated_at
+from .zeros import MultipliedByZero, clipped_to_zero
 
 _MOST_TRIED = 40
 _BRANCHES = ops_with("branch")

@@ -66,9 +66,7 @@ def watched_late(asked: Unwatched) -> Cause | None:
 def not_watched(asked: Unwatched) -> Cause:
     """Nobody watched the source."""
     facts, variable, tape = asked.facts, asked.variable, asked.facts.tape
-    is_made = variable is not None or facts.trace.maker(asked.tensor) is not None
-    elsewhere = _line_of_parameter(facts, asked.source) if is_made else facts.call.line
-    made = line_where_made(facts.trace, asked.tensor) or elsewhere
+    made = line_where_made(facts.trace, asked.tensor) or _line_of_parameter(facts, asked.source)
     if variable is None:
         return facts.cause(NotWatched("tensor"), made)
     if variable.trainable and tape and not tape.watches_variables:
@@ -77,7 +75,7 @@ def not_watched(asked: Unwatched) -> Cause:
 
 
 def _line_of_parameter(facts: CallFacts, source: Operand) -> int:
-    """The ``def`` of the function around the tape whose parameter the source is, else the tape."""
+    """The ``def`` of the function around the tape whose parameter the source is, else the call."""
     line = facts.tape.site.line if facts.tape is not None else facts.call.line
     tree = facts.text.tree
     functions = [
@@ -91,4 +89,4 @@ def _line_of_parameter(facts: CallFacts, source: Operand) -> int:
             if isinstance(argument, ast.arg)
         )
     ]
-    return max((node.lineno for node in functions), default=line)
+    return max((node.lineno for node in functions), default=facts.call.line)

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 from ..model import Cause, Evidence
 from . import (
     assign,
+    cancelled,
     custom_gradient,
     left_tensorflow,
     new_variable,
@@ -78,7 +79,7 @@ CAUSES = _Causes(
     ),
     zero=(
         zeros.given_zeros,
-        zeros.sound_summands,
+        cancelled.sound_summands,
         zeros.inside_compiled,  # the call itself is linear in nothing, its body tells
         custom_gradient.gave_zeros,  # who wrote it can mend it
         zeros.at_op,  # holds for every op

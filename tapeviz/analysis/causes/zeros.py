@@ -1,4 +1,4 @@
-"""``saturated``, ``flat-op``, ``cancelled``, ``multiplied-by-zero``: why a gradient is all 0."""
+"""``flat-op``, ``multiplied-by-zero``: the op at which a gradient became all 0, and why."""
 
 from __future__ import annotations
 
@@ -11,68 +11,23 @@ from ...text.op_words import friendly
 from ...trace.model import Op, Step, TensorId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
-from ..call_facts import CallFacts
+from ..call_facts import CallFacts, maker_past
 from ..flow.dataflow import Position
 from ..model import Cause, Evidence
-from ..numbers.began import is_meant
 from ..numbers.spoiled import NORMALISING, is_even, takes_nothing, was_given
 from ..status import is_zero
+from .cancelled import SHARING, Cancelled
 from .questions import MadeZero
+from .saturated import CLIPPING, FORMING, MASKING, Saturated, became_infinite, saturated_at
 
-# Slope 0 over a stretch of their inputs, and something else over another.
-CLIPPING = ops_with("clips")
 # Derivative 0 wherever there is one.
 FLAT = ops_with("flat")
-# What is let through is chosen by a mask.
-MASKING = ops_with("mask")
 # Linear in each of several inputs: the gradient of one is multiplied by the others.
 PRODUCTS = ops_with("product")
 _SQUARES = frozenset({"Pow", "Square", "SquaredDifference"})
-_ADDING = frozenset({"Add", "AddV2", "Sub"})
-_NORMALISED_BY_HAND = frozenset({"RealDiv", "Sub"})
 _JOINING = frozenset({"ConcatV2", "Pack"})
 # The smallest positive number of a dtype (IEEE 754, subnormal; bfloat16: float32's exponent).
 _SMALLEST = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149}
-_SHARING = _NORMALISED_BY_HAND | {"Sum", "Mean"} | ops_with("moves")
-
-
-@dataclass(frozen=True, slots=True)
-class Saturated(Evidence):
-    """``infinite``: the dtype in which the value became infinite, and ``made`` the line of that;
-    empty and 0 where it is finite."""
-
-    kind: ClassVar[str] = "saturated"
-    infinite: str = ""
-    made: int = 0
-
-    def sentence(self, cause: Cause, target: str, source: str) -> str:
-        if self.infinite:
-            by = "itself" if self.made == cause.line else f"from line {self.made}"
-            return (
-                f"{cause.op_words} on line {cause.line} works with a value that became infinite "
-                f"({by}, in {self.infinite}), and is flat there: its slope is 0. So nothing of "
-                f"the gradient reaches {source}. Keep the numbers smaller, or compute this part "
-                f"in a wider dtype."
-            )
-        return (
-            f"{cause.op_words} on line {cause.line} is {cause.probably}flat at these values, so "
-            f"what arrives there is multiplied by a slope of exactly 0. "
-            f"The gradient is connected, but nothing of it reaches {source}. "
-            f"Keep the values inside the range where {cause.op_words} has a slope."
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class NoOverlap(Saturated):
-    """The flat op bounds ``min(a, b) - max(c, d)``, by which two boxes overlap."""
-
-    def sentence(self, cause: Cause, target: str, source: str) -> str:
-        return (
-            f"{cause.op_words} on line {cause.line} takes how far two boxes overlap, and they "
-            f"do not: it is flat there, however far apart they are. So nothing of the gradient "
-            f"reaches {source}. Use a loss that sees the distance of the boxes as well, such "
-            f"as GIoU or DIoU."
-        )
 
 
 # Gradient functions of activations that are made of straight lines (nn_grad.py, 2.15 to 2.21).
@@ -96,41 +51,6 @@ class FlatOp(Evidence):
             f"{cause.op_words} on line {cause.line} has a derivative of 0 everywhere, and "
             f"TensorFlow gives zeros for it rather than None. So nothing of the gradient reaches "
             f"{source}. Use a smooth operation there, or give it an estimate by tf.custom_gradient."
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Cancelled(Evidence):
-    """Contributions of opposite sign add up to 0.
-
-    ``why``: by the ``values`` of this run alone; for each value of the source, as the ``sum`` of
-    what was made to have that sum; or since what was ``subtracted`` is added again.
-    """
-
-    kind: ClassVar[str] = "cancelled"
-    why: Literal["values", "sum", "subtracted"] = "values"
-
-    def sentence(self, cause: Cause, target: str, source: str) -> str:
-        begin = (
-            f"At line {cause.line} ({cause.op_words or 'a sum'}) contributions of opposite sign "
-            f"add up to exactly 0"
-        )
-        if self.why == "values":
-            return (
-                f"{begin} at these values: {target} is at a minimum, a maximum or a saddle point "
-                f"of {source}, or does not depend on it. With other values a gradient may flow; "
-                f"if it stays 0, differentiate something that does depend on {source}."
-            )
-        if self.why == "subtracted":
-            return (
-                f"{begin}: the same value is subtracted there and added again, so {target} does "
-                f"not change when {source} does. To pass the gradient on as if the other operand "
-                f"were that value, put tf.stop_gradient around the difference."
-            )
-        return (
-            f"{begin}. The gradient of {target} by {source} is zero because {target} "
-            f"does not change when {source} does, as with the sum of a softmax. "
-            f"Differentiate something that does depend on {source}."
         )
 
 
@@ -213,36 +133,6 @@ def given_zeros(zero: MadeZero) -> Cause | None:
     return zero.facts.cause(MultipliedByZero("given"), zero.facts.call.line)
 
 
-def sound_summands(zero: MadeZero) -> Cause | None:
-    """Gradients that are not zero add up to zero at a fan-out."""
-    if zero.op is None or zero.step is not None:
-        return None
-    reasons = (_why_cancelled(zero.facts, tensor) for tensor in zero.op.inputs)
-    return zero.facts.cause_at(
-        next((r for r in reasons if r.why != "values"), Cancelled()), zero.op
-    )
-
-
-def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
-    """By the ops that took the tensor.
-
-    ``reduce_sum(x / reduce_sum(x))`` is 1 and ``reduce_sum(x - reduce_mean(x))`` is 0, whatever x;
-    ``y - x + x`` is y.
-    """
-    version = facts.trace.reads.get(tensor)
-    reads = facts.reads.get(version.variable, ()) if version is not None else [tensor]
-    shares = [(t, step, op) for t in reads for step, op, _ in facts.feeding.of(t)]
-    users = [op for _, _, op in shares]
-    if len(users) == 2 and all(op.type in _ADDING for op in users):
-        first, second = sorted(users, key=lambda op: op.id)
-        return Cancelled("subtracted" if first.outputs[0] in second.inputs else "values")
-    is_even_sum = all(op.type in _SHARING for op in users) and any(
-        op.type in _NORMALISED_BY_HAND and op.inputs[0] == t and is_even(facts, step)
-        for t, step, op in shares
-    )
-    return Cancelled("sum" if is_even_sum else "values")
-
-
 def inside_compiled(zero: MadeZero) -> Cause | None:
     """The call of a compiled function whose inside is not known: the op in it that did it."""
     if zero.suspect is None or zero.suspect.is_recorded_operation:
@@ -278,7 +168,7 @@ def _where_masked(facts: CallFacts, op: Op) -> Op | None:
         zeros = [t for t in maker.inputs if is_zero(trace.stats(t))]
         if maker.type in PRODUCTS and len(maker.inputs) == 2 and len(zeros) == 1:
             return maker
-        is_passed_on = maker.type in _SHARING or maker.type in _SQUARES
+        is_passed_on = maker.type in SHARING or maker.type in _SQUARES
         made = zeros[0] if zeros and is_passed_on else None
     return None
 
@@ -304,7 +194,7 @@ def clipped_to_zero(facts: CallFacts, op: Op, starts: Collection[Position]) -> O
         if maker is None or facts.call.tape not in maker.tapes:
             return None
         zeros = _zeros_taken(facts, maker)
-        if maker.type in PRODUCTS | _SHARING and zeros:
+        if maker.type in PRODUCTS | SHARING and zeros:
             waiting.extend(zeros)
             are_both_zero |= _multiplies_zeros(maker, zeros)
         elif maker.type in _BOUNDS and facts.flow.ancestry([tensor]).leads_from(starts):
@@ -325,33 +215,7 @@ def _multiplies_zeros(op: Op, zeros: Collection[TensorId]) -> bool:
 
 
 _DIVIDING = frozenset({"RealDiv", "Div", "DivNoNan"})
-_FORMING = ops_with("copy", "view")
 _BOUNDS = frozenset({"Relu", "Relu6", "Maximum", "Minimum", "ClipByValue"})
-
-
-def _became_infinite(facts: CallFacts, op: Op) -> Saturated | None:
-    """If an input of the op is infinite since an op before it went over the end of the dtype."""
-    trace = facts.trace
-    tensor = next((t for t in op.inputs if _is_infinite(facts, t, everywhere=True)), None)
-    if tensor is None or op.type in MASKING or is_meant(trace, tensor):
-        return None
-    maker: Op | None = None
-    while tensor is not None:
-        made = trace.maker(tensor)
-        if made is None:
-            break
-        maker = made
-        tensor = next((t for t in made.inputs if _is_infinite(facts, t)), None)
-    if maker is None:
-        return None
-    return Saturated(facts.dtype(maker.outputs[0]), facts.line_of(maker))
-
-
-def _is_infinite(facts: CallFacts, tensor: TensorId, everywhere: bool = False) -> bool:
-    stats = facts.trace.stats(tensor)
-    if stats is None or not stats.inf or stats.nan:
-        return False
-    return stats.norm is None or not everywhere
 
 
 def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
@@ -362,7 +226,7 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
         return FlatOp()
     if op.is_recorded_operation:
         return Saturated()
-    if (infinite := _became_infinite(facts, op)) is not None:
+    if (infinite := became_infinite(facts, op)) is not None:
         return infinite
     if op.type in MASKING:
         return MultipliedByZero()
@@ -383,26 +247,6 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     return Cancelled()
 
 
-def saturated_at(facts: CallFacts, op: Op) -> Saturated:
-    """The evidence that ``op`` clips: :class:`NoOverlap` if it bounds ``min(a, b) - max(c, d)``."""
-    bounded = _maker_past(facts, op.inputs[0], _FORMING | {"Minimum"}) if op.inputs else None
-    if bounded is None or bounded.type != "Sub":
-        return Saturated()
-    ends = (_maker_past(facts, each, _FORMING) for each in bounded.inputs)
-    return (
-        NoOverlap() if [end and end.type for end in ends] == ["Minimum", "Maximum"] else Saturated()
-    )
-
-
-def _maker_past(facts: CallFacts, tensor: TensorId, passed: Collection[str]) -> Op | None:
-    """The op that made the tensor, or what ops of the types ``passed`` were given first."""
-    trace = facts.trace
-    maker = trace.maker(tensor)
-    while maker is not None and maker.type in passed and maker.inputs:
-        maker = trace.maker(maker.inputs[0])
-    return maker
-
-
 def _is_underflow(facts: CallFacts, step: Step, op: Op, smallest: float) -> bool:
     """Whether the upstream gradient times each input is below the smallest number of the dtype."""
     if op.type != "Cast" and op.type not in PRODUCTS:
@@ -415,7 +259,7 @@ def _is_underflow(facts: CallFacts, step: Step, op: Op, smallest: float) -> bool
 def _vanished(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
     """If a tensor is 0 since it is the product of numbers that are not, below the smallest one."""
     smallest = _SMALLEST.get(facts.dtype(zero), 0.0)
-    maker = _maker_past(facts, zero, ("Identity", "Reshape"))
+    maker = maker_past(facts.trace, zero, ("Identity", "Reshape"))
     if maker is None or not (maker.type == "Cast" or maker.type in PRODUCTS):
         return None
     factors = [_largest(facts, tensor) for tensor in maker.inputs]
@@ -433,7 +277,7 @@ def _clipped(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
         if maker is not None and maker.type in _BOUNDS:
             words = facts.words_of(maker) or friendly(maker.type)
             return MultipliedByZero("clipped", made=facts.line_of(maker), clip=words)
-        if maker is None or maker.type not in PRODUCTS | _SHARING | _FORMING:
+        if maker is None or maker.type not in PRODUCTS | SHARING | FORMING:
             return None
         made = _zeros_taken(facts, maker)
     return None

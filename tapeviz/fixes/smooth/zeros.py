@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.causes.zeros import Cancelled
+from ...analysis.causes.cancelled import Cancelled
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
 from ..plan import Plan, bare, enclosed

@@ -1,0 +1,82 @@
+"""``cancelled``: gradients that are not zero add up to zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ...trace.model import TensorId
+from ...trace.op_kinds import ops_with
+from ..call_facts import CallFacts
+from ..model import Cause, Evidence
+from ..numbers.spoiled import is_even
+from .questions import MadeZero
+
+_ADDING = frozenset({"Add", "AddV2", "Sub"})
+_NORMALISED_BY_HAND = frozenset({"RealDiv", "Sub"})
+SHARING = _NORMALISED_BY_HAND | {"Sum", "Mean"} | ops_with("moves")
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled(Evidence):
+    """Contributions of opposite sign add up to 0.
+
+    ``why``: by the ``values`` of this run alone; for each value of the source, as the ``sum`` of
+    what was made to have that sum; or since what was ``subtracted`` is added again.
+    """
+
+    kind: ClassVar[str] = "cancelled"
+    why: Literal["values", "sum", "subtracted"] = "values"
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        begin = (
+            f"At line {cause.line} ({cause.op_words or 'a sum'}) contributions of opposite sign "
+            f"add up to exactly 0"
+        )
+        if self.why == "values":
+            return (
+                f"{begin} at these values: {target} is at a minimum, a maximum or a saddle point "
+                f"of {source}, or does not depend on it. With other values a gradient may flow; "
+                f"if it stays 0, differentiate something that does depend on {source}."
+            )
+        if self.why == "subtracted":
+            return (
+                f"{begin}: the same value is subtracted there and added again, so {target} does "
+                f"not change when {source} does. To pass the gradient on as if the other operand "
+                f"were that value, put tf.stop_gradient around the difference."
+            )
+        return (
+            f"{begin}. The gradient of {target} by {source} is zero because {target} "
+            f"does not change when {source} does, as with the sum of a softmax. "
+            f"Differentiate something that does depend on {source}."
+        )
+
+
+def sound_summands(zero: MadeZero) -> Cause | None:
+    """Gradients that are not zero add up to zero at a fan-out."""
+    if zero.op is None or zero.step is not None:
+        return None
+    reasons = (_why_cancelled(zero.facts, tensor) for tensor in zero.op.inputs)
+    return zero.facts.cause_at(
+        next((r for r in reasons if r.why != "values"), Cancelled()), zero.op
+    )
+
+
+def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
+    """By the ops that took the tensor.
+
+    ``reduce_sum(x / reduce_sum(x))`` is 1 and ``reduce_sum(x - reduce_mean(x))`` is 0, whatever x;
+    ``y - x + x`` is y.
+    """
+    version = facts.trace.reads.get(tensor)
+    reads = facts.reads.get(version.variable, ()) if version is not None else [tensor]
+    shares = [(t, step, op) for t in reads for step, op, _ in facts.feeding.of(t)]
+    users = [op for _, _, op in shares]
+    if len(users) == 2 and all(op.type in _ADDING for op in users):
+        first, second = sorted(users, key=lambda op: op.id)
+        return Cancelled("subtracted" if first.outputs[0] in second.inputs else "values")
+    is_even_sum = all(op.type in SHARING for op in users) and any(
+        op.type in _NORMALISED_BY_HAND and op.inputs[0] == t and is_even(facts, step)
+        for t, step, op in shares
+    )
+    return Cancelled("sum" if is_even_sum else "values")
