@@ -5,7 +5,7 @@ Nothing is known of the gradients in there: the op is found by the values of the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from math import inf
 from typing import NamedTuple
 
@@ -28,6 +28,9 @@ _FLAT = ops_with("flat")
 _PRODUCTS = ops_with("product")
 _SUSPECTS = ops_with("clips", "mask") | _FLAT | _PRODUCTS
 
+_MOST_TRIED = 40
+"""Ops that are asked whether they are the only way, at most: each is a walk through the body."""
+
 _Turn = Mapping[TensorId, TensorId]
 """The tensors of one turn of a loop, by those drawn."""
 
@@ -49,24 +52,38 @@ def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroI
     can be flat; what its function computes is not differentiated.
     """
     body = [facts.trace.ops[number] for number in op.body]
+    made = _made_from(facts, body, starts)
     body = [each for each in body if each.line and each.call is None]
+    tried = 0
     flat: list[Op] = []
     possible: list[Op] = []
     for each in reversed([each for each in body if each.derived is not None] or body):
         is_custom = each.is_recorded_operation and bool(each.function)
-        if each.type not in _SUSPECTS and not is_custom:
+        is_between = not starts or not made.isdisjoint(each.outputs)
+        if not (is_between and (is_custom or each.type in _SUSPECTS)):
             continue
         turns = _turns(facts, each)
-        stopped = _stopped_inputs(facts, each, starts, turns)
-        if stopped and _is_only_way(facts, op, starts, each, stopped):
-            return ZeroInside(each, is_sure=True)
-        is_flat = None if each.type in _PRODUCTS else _is_flat(facts, each, turns)
-        if each.type in _PRODUCTS or is_flat is False:
-            continue
-        if not starts or facts.flow.ancestry(each.outputs).leads_from(starts):
+        stopped = _stopped_inputs(facts, each, made, turns) if tried < _MOST_TRIED else []
+        if stopped:
+            tried += 1
+            if _is_only_way(facts, op, starts, each, stopped):
+                return ZeroInside(each, is_sure=True)
+        is_flat = _is_flat(facts, each, turns)
+        if each.type not in _PRODUCTS and is_flat is not False:
             (flat if is_flat else possible).append(each)
     found = flat or possible
     return ZeroInside(found[0], is_sure=False) if found else None
+
+
+def _made_from(facts: CallFacts, body: Sequence[Op], starts: Collection[Position]) -> Set[Position]:
+    """The positions in a body that are made from the source, and those where it begins."""
+    made = set(starts)
+    for _ in range(2):  # what a turn hands on the ops before it take
+        for op in body:
+            for output in op.outputs:
+                if any(edge.start in made for edge in facts.flow.into(output)):
+                    made.add(output)
+    return made
 
 
 def _is_only_way(
@@ -75,25 +92,22 @@ def _is_only_way(
     """Whether what the body of ``op`` gives is made from the source, and inside of the body only
     through these inputs of the op ``by``."""
     inside = frozenset(op.body)
-
-    def is_reached(*closed: int) -> bool:
-        waiting: list[Position] = list(op.outputs)
-        seen: set[Position] = set()
-        while waiting:
-            position = waiting.pop()
-            if position in starts:
-                return True
-            if position in seen:
-                continue
-            seen.add(position)
-            waiting.extend(
-                edge.start
-                for edge in facts.flow.into(position)
-                if edge.op in inside and not (edge.op == by.id and edge.input_index in closed)
-            )
-        return False
-
-    return is_reached() and not is_reached(*inputs)
+    waiting: list[Position] = list(op.outputs)
+    seen: set[Position] = set()
+    is_met = False
+    while waiting:
+        position = waiting.pop()
+        if position in starts:
+            return False
+        if position in seen:
+            continue
+        seen.add(position)
+        for edge in facts.flow.into(position):
+            if edge.op == by.id and edge.input_index in inputs:
+                is_met = True
+            elif edge.op in inside:
+                waiting.append(edge.start)
+    return is_met
 
 
 def _turns(facts: CallFacts, op: Op) -> Sequence[_Turn]:
@@ -107,13 +121,14 @@ def _turns(facts: CallFacts, op: Op) -> Sequence[_Turn]:
 
 
 def _stopped_inputs(
-    facts: CallFacts, op: Op, starts: Collection[Position], turns: Sequence[_Turn]
+    facts: CallFacts, op: Op, made: Set[Position], turns: Sequence[_Turn]
 ) -> list[int]:
     """The inputs made from the source whose gradient is 0 in all turns, since the op is flat there
     or multiplies them by zeros."""
     if not turns or op.is_recorded_operation:
         return []
-    fed = [at for at, t in enumerate(op.inputs) if facts.flow.ancestry([t]).leads_from(starts)]
+    edges = (edge for output in op.outputs for edge in facts.flow.into(output))
+    fed = sorted({edge.input_index for edge in edges if edge.start in made})
     if op.type not in _PRODUCTS:
         return fed if _is_flat(facts, op, turns) else []
     return [
