@@ -63,6 +63,11 @@ _SMALL = 6
 sight."""
 _MORE = 0.25
 """How much more boxes count against text that is smaller than it should be."""
+_DENSEST, _DENSEST_FRAMED = 0.38, 0.26
+"""Part of a picture that boxes cover at most, and of one with frames, which have margins: measured
+of 240 pictures of 15 programs 0.36 and 0.24."""
+_STEP = 0.95
+"""The part of its boxes that the next smaller picture to be tried has at most."""
 _FEW, _BARE = 8, 2
 """Fewer boxes say little, as a model is more than its name; the power with which that counts."""
 
@@ -105,22 +110,29 @@ def _first_view(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arrange
     open."""
     has_choice = view.layout == "layered" and not view.grouping
     best, largest = Arranged(), -1.0
-    closed: frozenset[str] | None = None
     most = 0 if view.grouping else MOST_BOXES
+    opening = opening_in(built, tree, trace, view, most)
     while True:
-        opening = opening_in(built, tree, trace, view, most)
-        if opening.closed == closed:  # the rest is never closed
-            return best
-        closed = opening.closed
+        next_most = int(opening.boxes * _STEP)
+        fewer = opening_in(built, tree, trace, view, next_most)
+        is_last = not has_choice or fewer.closed == opening.closed  # the rest is never closed
         sized = folded_in(built, tree, trace, view, opening)
-        go_on()
-        made = Arranged(sized, placed(sized, view), most=most)
-        scale = scale_in(made.layout.bounds, view.room)
-        if (worth := worth_of(scale, len(sized))) > largest:
-            best, largest = made, worth
-        if scale >= LEAST_SCALE or not has_choice:  # fewer boxes are worth less
-            return best
-        most = opening.boxes - 1
+        if is_last or _most_scale(sized, view.room) >= LEAST_SCALE:
+            go_on()
+            made = Arranged(sized, placed(sized, view), most=most)
+            scale = scale_in(made.layout.bounds, view.room)
+            if (worth := worth_of(scale, len(sized))) > largest:
+                best, largest = made, worth
+            if is_last or scale >= LEAST_SCALE:  # fewer boxes are worth less
+                return best
+        most, opening = next_most, fewer
+
+
+def _most_scale(sized: nx.MultiDiGraph, room: tuple[float, float]) -> float:
+    """The scale that a layout of these boxes does not exceed in a room (width, height)."""
+    boxes = sum(data["width"] * data["height"] for _, data in sized.nodes(data=True))
+    densest = _DENSEST_FRAMED if sized.graph.get("frames") else _DENSEST
+    return math.sqrt(densest * room[0] * room[1] / max(boxes, 1.0))
 
 
 def worth_of(scale: float, boxes: int) -> float:

@@ -48,6 +48,13 @@ class GraphArrays:
     def size(self) -> int:
         return len(self.nodes)
 
+    @property
+    def content(self) -> tuple[bytes, ...]:
+        """All but the names: graphs with the same content have the same picture."""
+        nodes = (self.across, self.along, self.beside, self.side)
+        edges = (self.tails, self.heads, self.weights, self.tail_at, self.head_at, self.pull)
+        return tuple(array.tobytes() for array in (*nodes, *edges))
+
     def part(self, members: Ints, edges: Ints) -> GraphArrays:
         """The graph of some of the nodes and some of the edges between them, in this order."""
         number = np.zeros(self.size, dtype=np.intp)

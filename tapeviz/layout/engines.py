@@ -52,10 +52,28 @@ PERHAPS, VERTICES = 1500, 4000
 """Parts of up to ``PERHAPS`` nodes too, if nodes and dummies are at most ``VERTICES``."""
 
 
+_KEPT = 64
+_kept: dict[tuple[bytes, ...], IndexedLayout] = {}
+"""The layered pictures drawn last, of up to ``CAREFUL`` nodes: for other room, or with another
+group open, most frames and parts of a picture are laid out as they were."""
+
+
 def draw_by_size(graph: GraphArrays) -> IndexedLayout:
     """The layered picture of a connected part without self-loops."""
     if graph.size == 1:
         return IndexedLayout(np.zeros(1), np.zeros(1), [])
+    if graph.size > CAREFUL:
+        return _drawn(graph)
+    content = graph.content
+    picture = _kept.get(content)
+    if picture is None:
+        picture = _kept[content] = _drawn(graph)
+        for oldest in list(_kept)[:-_KEPT]:
+            _kept.pop(oldest, None)
+    return picture
+
+
+def _drawn(graph: GraphArrays) -> IndexedLayout:
     if graph.size > PERHAPS:
         return draw_large(graph)
     ranked = rank(graph)

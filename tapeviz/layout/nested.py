@@ -8,7 +8,7 @@ shared by all edges of one value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import inf
 
@@ -16,9 +16,9 @@ import networkx as nx
 
 from .bundling import Bundled
 from .engines import lay_out
+from .fitting import fitted
+from .level import FrameLevel, Part, boxes_in, sides, width_of_boxes
 from .model import EdgeKey, Layout, Point, Rect
-from .stacks import Stacked, choose_stacks
-from .wrapping import READABLE, in_columns, worth_in
 
 HEADER = 36.0
 """Px above the inside of a frame, for its title."""
@@ -38,47 +38,9 @@ _STUB = 13.0
 _CORNER = 14.0
 _LABEL = 12.0
 """Px below the title, for the words of a ring above a box."""
-_ROWS = (2, 3, 4, 6, 8)
-"""Sources in a stack, tried one after the other."""
-_WORTH = 1.03
-"""Higher stacks of sources must be worth this factor."""
 _PORT = 2.0
 _ANCHOR = 60.0
 """Weight of the edges that hold ports at the border."""
-
-Part = tuple[str, str, int]
-"""An edge of one level's graph."""
-
-
-@dataclass(slots=True)
-class _Level:
-    """The inside of a frame, or of the whole picture (path ``""``), laid out by itself.
-
-    ``made``: the part for each (start, end, name of the value), so that edges of a value share it.
-    ``corner``: the place of the inside's origin in the whole picture.
-    """
-
-    graph: nx.MultiDiGraph = field(default_factory=nx.MultiDiGraph)
-    made: dict[tuple[str, str, str], Part] = field(default_factory=dict)
-    layout: Layout | None = None
-    corner: Point = (0.0, 0.0)
-    lanes: list[str] = field(default_factory=list)
-    """The nodes whose values go from turn to turn, each in a lane of its own."""
-
-
-def _boxes_in(level: _Level) -> list[Rect]:
-    """The rectangles of the nodes and frames of a level, without its ports and title."""
-    assert level.layout is not None
-    return [
-        rect
-        for name, rect in level.layout.rects.items()
-        if name not in ("top", "bottom") and not name.startswith(("in:", "out:", "title:"))
-    ]
-
-
-def _width_of_boxes(level: _Level) -> float:
-    boxes = _boxes_in(level)
-    return max(rect.right for rect in boxes) - min(rect.left for rect in boxes)
 
 
 def frame_box(path: str) -> str:
@@ -114,31 +76,6 @@ def lay_out_nested(
     return bundled.unbundled(nested.laid())
 
 
-def fitted(
-    graph: nx.MultiDiGraph,
-    direction: str,
-    room: tuple[float, float] | None,
-    *,
-    may_wrap: bool = True,
-) -> Layout:
-    """The layered layout that can be read best in ``room``: plain, with its sources in stacks, or
-    in columns (if ``may_wrap``)."""
-    plain = lay_out(graph, direction=direction)
-    if room is None:
-        return plain
-    best = in_columns(plain, room) if may_wrap else plain
-    for rows in _ROWS:
-        stacks = choose_stacks(graph, plain, rows)
-        if not stacks or worth_in(best.bounds, room) >= READABLE:
-            break
-        stacked = Stacked(graph, stacks)
-        other = lay_out(stacked.graph, direction=direction)
-        other = stacked.unstacked(in_columns(other, room) if may_wrap else other)
-        if worth_in(other.bounds, room) > _WORTH * worth_in(best.bounds, room):
-            best = other
-    return best
-
-
 class _Nested:
     def __init__(
         self,
@@ -159,7 +96,7 @@ class _Nested:
         self._direction = direction
         self._carried = frozenset(carried)
         self._home: dict[str, str] = dict(graph.nodes(data="frame", default=""))
-        self._levels: dict[str, _Level] = {path: _Level() for path in ("", *parents)}
+        self._levels: dict[str, FrameLevel] = {path: FrameLevel() for path in ("", *parents)}
         self._parts: dict[EdgeKey, list[tuple[str, Part, str]]] = {}
 
     def laid(self) -> Layout:
@@ -264,7 +201,7 @@ class _Nested:
             known = level.made[start, end, name] = (start, end, number)
         return known
 
-    def _anchor(self, level: _Level, start: str, end: str) -> None:
+    def _anchor(self, level: FrameLevel, start: str, end: str) -> None:
         level.graph.add_node("top" if start == "top" else "bottom", width=_PORT, height=_PORT)
         level.graph.add_edge(start, end, weight=_ANCHOR, pull=0.0)
 
@@ -274,19 +211,20 @@ class _Nested:
         level = self._levels[path]
         title = self._widths.get(path, (0.0, 0.0))
         has_row = self._is_down and "top" in level.graph
-        if has_row:
-            self._add_title(level, title)
-        left, top, right, bottom = self._laid_inside(level)
         lanes = LANE * len(level.lanes) if self._is_down else 0.0
         margins = 2 * PADDING + lanes
         if has_row:
+            self._add_title(level, title)
+            level.layout = lay_out(level.graph, direction=self._direction)
+            left, _, right, _ = sides(level)
             # Beside a long title the inside may leave half of its frame empty. It stands below the
             # title then, whose words hide a piece of the wires that come in.
-            least = max(sum(title), _width_of_boxes(level) + margins)
+            least = max(sum(title), width_of_boxes(level) + margins)
             if right - left + margins > _MOST_WIDENED * least:
                 for node in ("title:-1", "title:1"):
                     level.graph.nodes[node]["width"] = _PORT
-                left, top, right, bottom = self._laid_inside(level)
+        level.layout = self._laid_out(level.graph, may_wrap=not level.lanes)
+        left, top, right, bottom = sides(level)
         # What comes in passes by the title; what goes out bends in the lower margin.
         above, below = HEADER, PADDING
         if has_row:
@@ -294,7 +232,7 @@ class _Nested:
         elif self._is_down:
             above = HEADER + _LABEL
         if self._is_down:
-            below = max(0.0, PADDING - (bottom - max(r.bottom for r in _boxes_in(level))))
+            below = max(0.0, PADDING - (bottom - max(r.bottom for r in boxes_in(level))))
         across = right - left + margins
         along = bottom - top + above + below
         if not self._is_down:
@@ -303,24 +241,7 @@ class _Nested:
         level.corner = (PADDING + spare / 2 - left, above - top)
         self._hold_ports(path, across + spare, along)
 
-    def _laid_inside(self, level: _Level) -> tuple[float, float, float, float]:
-        """Lay out the inside of a frame; gives its left, top, right and bottom."""
-        layout = level.layout = self._laid_out(level.graph, may_wrap=not level.lanes)
-        points = [
-            point
-            for (start, end, _), line in layout.routes.items()
-            if start != "top" and end != "bottom"
-            for point in line
-        ]
-        rects = [layout.rects[node] for node in level.graph if node not in ("top", "bottom")]
-        return (
-            min([r.left for r in rects] + [x for x, _ in points]),
-            min([r.top for r in rects] + [y for _, y in points]),
-            max([r.right for r in rects] + [x for x, _ in points]),
-            max([r.bottom for r in rects] + [y for _, y in points]),
-        )
-
-    def _add_title(self, level: _Level, title: tuple[float, float]) -> None:
+    def _add_title(self, level: FrameLevel, title: tuple[float, float]) -> None:
         for side, width in zip((-1, 1), title, strict=True):
             part = max(width - PADDING, _PORT)
             level.graph.add_node(f"title:{side}", width=part, height=_TITLE, side=side)
@@ -340,7 +261,7 @@ class _Nested:
             if end == box:
                 around.graph.edges[part]["head_at"] = self._aside(level, f"in:{name}", box, around)
 
-    def _aside(self, level: _Level, port: str, box: str, around: _Level) -> float:
+    def _aside(self, level: FrameLevel, port: str, box: str, around: FrameLevel) -> float:
         """Px from the middle of a frame's border to a port in it."""
         assert level.layout is not None
         rect, data = level.layout.rects[port], around.graph.nodes[box]

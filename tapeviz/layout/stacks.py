@@ -16,9 +16,9 @@ import networkx as nx
 from .bundling import is_trunk
 from .model import EdgeKey, Layout, Point, Rect
 
-LEAST = 4
+LEAST = 2
 """Sources in a row that are worth it, at least."""
-WIDE = 0.7
+WIDE = 0.35
 """The part of the picture's width that such a row has at least."""
 DOCK = 19.0
 """Px from the left end of a box to its edges."""
@@ -73,7 +73,7 @@ def _of_one_kind(
     trunks = {name: _trunk_of(graph, name) for name in sources}
     for trunk in dict.fromkeys(trunks.values()):
         some = [name for name in sources if trunks[name] == trunk]
-        yield some, max(LEAST_TO_TRUNK, rows) if trunk else max(LEAST, 2 * rows - 1)
+        yield some, max(LEAST_TO_TRUNK, rows) if trunk else max(LEAST, rows)
 
 
 def _trunk_of(graph: nx.MultiDiGraph, name: str) -> str:

@@ -24,7 +24,7 @@ def test_groups_deeper_than_the_limit_of_recursion_are_weighed_and_pruned() -> N
     root = nested(levels)
     weigh(root, {})
     assert root.ops == 4 * levels
-    prune(root, least_turns=2)
+    prune(root, 2, [0] * root.ops)
     kept = inner_first(root)
     assert kept[-1] is root
     assert len(kept) == levels  # all but the innermost, which is empty

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tapeviz.graph.groups.blocks import block_parts
 from tapeviz.graph.groups.branches import Branch, shared_levels
-from tapeviz.graph.groups.gathering import Words, bundle, cut_into_stretches, gather_lines, prune
+from tapeviz.graph.groups.gathering import Words, bundle, gather_lines, prune
 from tapeviz.graph.groups.levels import Level, OpLevels
 from tapeviz.graph.groups.shapes import Shapes, weigh
 from tapeviz.graph.groups.stretches import find_stretches
@@ -18,7 +20,7 @@ from tapeviz.trace.ops import OpDescription
 
 from ..traces import Script, op_at, trace_of
 
-NO_WORDS = Words(lambda number: "", lambda span: "")
+NO_WORDS = Words(lambda number: "", lambda span: "", [])
 
 
 @pytest.mark.parametrize(
@@ -62,24 +64,10 @@ def _layer(title: str, ops: int = 4) -> Branch:
     return Branch("layer", title, 42, None, [], ops)
 
 
-def test_many_layers_fold_where_their_sequence_begins_anew() -> None:
-    """A functional model on one line: parts of it are told by their layers, not by the line."""
-    root = Branch("", "", 0)
-    for number in range(10):
-        end = f"_{number}" if number else ""
-        root.children += [_layer(f"{name}{end}") for name in ("conv", "bn", "relu")]
-        if number % 2:
-            root.children.append(_layer("pool" if number == 1 else f"pool_{number // 2}"))
-    cut_into_stretches(root, {})
-    titles = [child.title for child in root.children if isinstance(child, Branch)]
-    assert titles[:4] == ["conv … relu", "conv_1 … pool", "conv_2 … relu_2", "conv_3 … pool_1"]
-    assert len(titles) == 10
-
-
 def test_a_block_of_one_layer_has_the_name_of_the_layer() -> None:
     inner = Branch("layer", "conv2d_3", 42, None, [0], 4)
     root = Branch("", "", 0, None, [Branch("layer", "conv2d", 42, None, [inner], 4)], 4)
-    prune(root, 2)
+    prune(root, 2, [])
     (kept,) = root.children
     assert isinstance(kept, Branch)
     assert (kept.title, kept.children) == ("conv2d_3", [0])
@@ -91,7 +79,7 @@ def test_a_layer_of_few_ops_and_its_weights_fold_into_one_box() -> None:
         dense = Branch("layer", "dense", 1, None, [1, 2, 3])
         root = Branch("", "", 0, None, [dense, 4])
         weigh(root, {1: values})
-        prune(root, 2)
+        prune(root, 2, [])
         assert (dense in root.children) is is_kept
 
 
@@ -103,7 +91,8 @@ def test_a_line_with_calls_in_it_folds_under_the_name_that_it_binds() -> None:
     names = {8: "losses[1]", 11: "loss"}
     root = Branch("", "", 0, None, [5, gram, 6, 7, 8])
     root.children += [9, other, 10, 11, 30, 31]
-    gather_lines(root, ops, Words(lambda number: names.get(number, ""), lambda span: ""))
+    words = Words(lambda number: names.get(number, ""), lambda span: "", [op.line for op in ops])
+    gather_lines(root, ops, words)
     line, *others = root.children
     assert isinstance(line, Branch)
     assert (line.title, line.kind, line.ops) == ("losses", "line", 8)
@@ -116,7 +105,8 @@ def test_the_ops_of_a_model_that_one_line_calls_are_no_group_of_their_own() -> N
     loop = Branch("loop", "block", 6, None, [8], 1)
     children: list[Branch | int] = [0, 1, 2, 3, 4, loop, 5]
     model = Branch("layer", "model", 6, None, list(children), 7)
-    gather_lines(Branch("", "", 0, None, [model], 7), ops, NO_WORDS)
+    words = replace(NO_WORDS, lines=[op.line for op in ops])
+    gather_lines(Branch("", "", 0, None, [model], 7), ops, words)
     assert model.children == children
 
 
@@ -262,6 +252,7 @@ def test_ops_of_one_line_are_named_by_what_they_made_or_by_the_function(
     ]
     root = Branch("", "", 0, children=list(range(len(ops))))
     names = CalledNames(SourceText(CALLED))
-    gather_lines(root, ops, Words(lambda number: "", names.function))
+    words = Words(lambda number: "", names.function, [op.line for op in ops])
+    gather_lines(root, ops, words)
     found = [child.title for child in root.children if isinstance(child, Branch)]
     assert found == titles

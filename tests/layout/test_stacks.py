@@ -81,4 +81,4 @@ def test_a_frame_of_variables_is_stacked_inside() -> None:
 
 def test_few_sources_stay_in_their_row() -> None:
     graph = fan(3)
-    assert choose_stacks(graph, lay_out(graph), 2) == []
+    assert choose_stacks(graph, lay_out(graph), 4) == []

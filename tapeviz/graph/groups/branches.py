@@ -19,7 +19,7 @@ class Branch:
     """A group in the making. ``key``: tells it from a neighbour with the same title; ``children``:
     branches, and numbers of ops (0 ran first), in order; ``ops``: the number of ops in it;
     ``values``: of values that nothing else takes; ``shape``: the same for branches that are
-    alike."""
+    alike; ``last``: the last line of a section."""
 
     kind: GroupKind
     title: str
@@ -29,6 +29,7 @@ class Branch:
     ops: int = 0
     values: int = 0
     shape: int = 0
+    last: int = 0
 
 
 def inner_first(root: Branch) -> list[Branch]:

@@ -356,11 +356,14 @@ def _group_node(graph: OpGraph, group: Group, members: Sequence[int]) -> Node:
     title = _NUMBER.sub("", path.rpartition("/")[2])
     is_named = group.kind == "line" and not title.startswith("line")
     subtitle = f"{count} {noun}{'s' if count != 1 else ''}"
+    place = f"line {group.line}"
+    if group.last > group.line:
+        place = f"lines {group.line}–{group.last}"
     return Node(
         id=group_id(path),
         role="group",
         title=title,
-        subtitle=f"line {group.line} · {subtitle}" if is_named else subtitle,
+        subtitle=f"{place} · {subtitle}" if is_named else subtitle,
         type="group",
         line=first,
         tensor=tensor,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from ...text.source import TextSpan
 from ...trace.model import Op
 from .branches import Branch, inner_first
+from .sections import Reads, gather_sections
 from .shapes import Shapes
 from .stretches import find_stretches
 
@@ -19,19 +20,17 @@ _LEAST_TURNS = 6
 _LEAST_LONG_TURNS = 4
 """Stretches that are alike, without a loop, are a repeat if there are at least ``_LEAST_TURNS``, or
 ``_LEAST_LONG_TURNS`` of more than two children each."""
-_TOO_MANY = 30
-_STRETCHES = 12
-"""More than ``_TOO_MANY`` children become ``_STRETCHES`` groups."""
 
 
-def prune(root: Branch, least_turns: int) -> None:
+def prune(root: Branch, least_turns: int, lines: list[int]) -> None:
     """Dissolve branches with too few ops, loops with fewer turns than ``least_turns``, and branches
-    around a single other one."""
+    around a single other one. ``lines``: of each op its line, which becomes that of the call of a
+    function that dissolves."""
     for branch in inner_first(root):
-        branch.children = _pruned(branch, least_turns)
+        branch.children = _pruned(branch, least_turns, lines)
 
 
-def _pruned(branch: Branch, least_turns: int) -> list[Branch | int]:
+def _pruned(branch: Branch, least_turns: int, lines: list[int]) -> list[Branch | int]:
     kept: list[Branch | int] = []
     for child in branch.children:
         if isinstance(child, int):
@@ -52,6 +51,9 @@ def _pruned(branch: Branch, least_turns: int) -> list[Branch | int]:
                         child.title = only.title
             kept.append(child)
         else:
+            for inner in child.children if child.kind == "function" else ():
+                if isinstance(inner, int):
+                    lines[inner] = child.line
             kept.extend(child.children)
     return kept
 
@@ -64,10 +66,12 @@ def _is_large(branch: Branch) -> bool:
 @dataclass(frozen=True, slots=True)
 class Words:
     """``name``: gives the snippet's name of what an op made, by its number; ``function``: the name
-    of the function of a module that the snippet calls in an expression; both empty for none."""
+    of the function of a module that the snippet calls in an expression; both empty for none.
+    ``lines``: of each op its line."""
 
     name: Callable[[int], str]
     function: Callable[[TextSpan], str]
+    lines: Sequence[int]
 
 
 def gather_lines(root: Branch, ops: Sequence[Op], words: Words) -> None:
@@ -83,11 +87,11 @@ def gather_lines(root: Branch, ops: Sequence[Op], words: Words) -> None:
 def _gather_calls_of(branch: Branch, ops: Sequence[Op], words: Words) -> None:
     """Group the ops of one call of a module's function, as the ten of ``tf.reduce_logsumexp``, if
     other ops of the line do not become one group with them."""
-    lines = Counter(_line(child, ops) for child in branch.children)
+    lines = Counter(_line(child, words.lines) for child in branch.children)
     kept: list[Branch | int] = []
     for span, run in groupby(branch.children, lambda child: _span(child, ops)):
         inside = list(run)
-        others = lines[_line(inside[0], ops)] - len(inside)
+        others = lines[_line(inside[0], words.lines)] - len(inside)
         is_apart = others >= LEAST_OPS or (others and len(lines) == 1)
         if span and is_apart and len(inside) >= LEAST_OPS and words.function(span):
             kept.append(_line_of(inside, ops, words))
@@ -101,7 +105,7 @@ def _gather_lines_of(branch: Branch, ops: Sequence[Op], words: Words) -> None:
     one of them."""
     if len(branch.children) < LEAST_OPS:
         return
-    lines = [_line(child, ops) for child in branch.children]
+    lines = [_line(child, words.lines) for child in branch.children]
     if len(set(lines)) < 2:  # the ops of a model all are of the line that calls it
         return
     kept: list[Branch | int] = []
@@ -132,7 +136,7 @@ def _gather_lines_of(branch: Branch, ops: Sequence[Op], words: Words) -> None:
 
 def _line_of(run: list[Branch | int], ops: Sequence[Op], words: Words) -> Branch:
     """A group of children of one line."""
-    line, last = _line(run[0], ops), run[-1]
+    line, last = _line(run[0], words.lines), run[-1]
     name = words.name(last).partition("[")[0] if isinstance(last, int) else ""
     spans = Counter(span for span in (_span(child, ops) for child in run) if span is not None)
     for span, count in spans.most_common(1):
@@ -141,8 +145,8 @@ def _line_of(run: list[Branch | int], ops: Sequence[Op], words: Words) -> Branch
     return Branch("line", name or f"line {line}", line, None, run, _size(run))
 
 
-def _line(child: Branch | int, ops: Sequence[Op]) -> int:
-    return child.line if isinstance(child, Branch) else ops[child].line
+def _line(child: Branch | int, lines: Sequence[int]) -> int:
+    return child.line if isinstance(child, Branch) else lines[child]
 
 
 def _span(child: Branch | int, ops: Sequence[Op]) -> TextSpan | None:
@@ -152,13 +156,13 @@ def _span(child: Branch | int, ops: Sequence[Op]) -> TextSpan | None:
     return ops[child].site.frames[0].span
 
 
-def bundle(root: Branch, ops: Sequence[Op], shapes: Shapes) -> None:
+def bundle(root: Branch, lines: Sequence[int], shapes: Shapes) -> None:
     """Make consecutive stretches of children that are alike the turns of a repeat."""
     for branch in inner_first(root):
-        _bundle_in(branch, ops, shapes)
+        _bundle_in(branch, lines, shapes)
 
 
-def _bundle_in(branch: Branch, ops: Sequence[Op], shapes: Shapes) -> None:
+def _bundle_in(branch: Branch, lines: Sequence[int], shapes: Shapes) -> None:
     children = branch.children
     if branch.kind == "loop" or len(children) < _LEAST_TURNS:
         return
@@ -172,7 +176,7 @@ def _bundle_in(branch: Branch, ops: Sequence[Op], shapes: Shapes) -> None:
         if _size(inside) < LEAST_OPS or count < least:
             continue
         kept.extend(children[at:start])
-        line = _line(inside[0], ops)
+        line = _line(inside[0], lines)
         title = _title_of(inside[:period], line)
         repeat = Branch("loop", title, line, ops=_size(inside))
         for number in range(count):
@@ -187,53 +191,36 @@ def _bundle_in(branch: Branch, ops: Sequence[Op], shapes: Shapes) -> None:
     branch.children = kept
 
 
-def cut_into_stretches(root: Branch, ops: Sequence[Op]) -> None:
-    """Group the children of branches that still have too many: layers by their names, other
-    children by ranges of lines."""
-    waiting = [root]
-    while waiting:
-        branch = waiting.pop()
-        children = branch.children
-        if branch.kind != "loop" and len(children) > _TOO_MANY:
-            branch.children = [_stretch(run, ops) for run in _runs(children, ops)]
-        waiting.extend(child for child in branch.children if isinstance(child, Branch))
+def gather_into_sections(root: Branch, reads: Reads, words: Words) -> None:
+    """Group neighbouring children of branches that have many, see :mod:`.sections`."""
+
+    def make(children: list[Branch | int]) -> Branch:
+        return _section_of(children, words)
+
+    gather_sections(root, reads, lambda child: _line(child, words.lines), make, LEAST_OPS)
 
 
-def _runs(children: Sequence[Branch | int], ops: Sequence[Op]) -> Iterator[list[Branch | int]]:
-    """At most ``_STRETCHES`` runs of children. If the first child has many others like it, each run
-    begins with one of them, so that runs hold the same layers."""
-    length = max(-(-len(children) // _STRETCHES), LEAST_OPS)
-    likes = [_like(child, ops) for child in children]
-    first, least = likes[0], -(-len(children) // _STRETCHES)
-    has_rhythm = likes.count(first) * 2 * length >= len(children)
-    run: list[Branch | int] = []
-    for child, like in zip(children, likes, strict=True):
-        is_next = like == first and len(run) >= least and _size(run) >= LEAST_OPS
-        if is_next if has_rhythm and len(run) < 2 * length else len(run) >= length:
-            yield run
-            run = []
-        run.append(child)
-    if run:
-        yield run
-
-
-def _like(child: Branch | int, ops: Sequence[Op]) -> str:
-    """A layer's name without its number, or the type of an op."""
-    if isinstance(child, Branch):
-        return child.title.rstrip("0123456789").rstrip("_")
-    return ops[child].type
-
-
-def _stretch(run: list[Branch | int], ops: Sequence[Op]) -> Branch | int:
-    if len(run) == 1:
-        return run[0]
-    lines = [_line(child, ops) for child in run]
-    known = [line for line in lines if line] or [0]
-    first, last = min(known), max(known)
+def _section_of(run: list[Branch | int], words: Words) -> Branch:
+    """A group of neighbours with the name of its layers, else of what the last one made, else of
+    its lines."""
+    lines = [(_line(child, words.lines), _last_line(child, words.lines)) for child in run]
+    first = min((line for line, _ in lines if line), default=0)
+    last = max(line for _, line in lines)
     title = _title_of(run, first)
-    if first != last and title == f"line {first}":
-        title = f"lines {first}–{last}"
-    return Branch("line", title, first, None, list(run), _size(run))
+    if title == f"line {first}":
+        name = words.name(_last_op(run[-1])).partition("[")[0]
+        title = name or (title if first == last else f"lines {first}–{last}")
+    return Branch("line", title, first, None, run, _size(run), last=last)
+
+
+def _last_line(child: Branch | int, lines: Sequence[int]) -> int:
+    return child.last or child.line if isinstance(child, Branch) else lines[child]
+
+
+def _last_op(child: Branch | int) -> int:
+    while isinstance(child, Branch):
+        child = child.children[-1]
+    return child
 
 
 def _title_of(run: Sequence[Branch | int], line: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -103,13 +103,16 @@ class _Chooser:
         """Choose the open groups; the user's choices do not change those of other groups."""
         automatic, boxes = self._automatic(most)
         shapes = {self._tree.groups[path].shape for path in automatic}
+        others = {turn for path, turn in self._chosen.items() if turn != self._turns[path]}
         self._turns = self._chosen
         opened: set[str] = set()
         waiting = list(self._inside.get("", []))
         while waiting:
             group = waiting.pop()
             is_kept = group.path in self._wanted or group.path in self._held
-            is_like = group.kind != "entry" and group.shape in shapes
+            is_like = group.path in automatic
+            if group.kind != "entry" and not others.isdisjoint(upwards(group.path)):
+                is_like = group.shape in shapes
             if group.path not in self._folded and (is_kept or is_like):
                 opened.add(group.path)
                 if group.turns:
@@ -121,20 +124,20 @@ class _Chooser:
     def _automatic(self, most: int) -> tuple[set[str], int]:
         """The groups to open without the user's choices, while there are at most ``most`` boxes,
         and the number of boxes."""
-        opened: set[str] = set()
-        waiting: list[Group] = []
-        boxes = self._open("", opened, waiting)
-        while waiting:
-            forced = [group for group in waiting if group.path in self._held]
-            unit = forced or self._next(waiting)
-            if not unit:
-                break
-            cost = sum(self._size(group.path) - 1 for group in unit)
-            if not forced and boxes + cost > most:
-                break
-            for group in unit:
-                waiting.remove(group)
-                boxes += self._open(group.path, opened, waiting) - 1
+        opened, boxes, waiting = self._inside_of([""])
+        too_large: set[int] = set()
+        """Shapes of groups that are not opened."""
+        while unit := self._next(waiting):
+            more, cost, inside = self._inside_of([group.path for group in unit])
+            cost -= len(unit)
+            if boxes + cost > most:  # only sections, which keep what belongs together apart
+                too_large.update(group.shape for group in unit)
+                waiting = [group for group in waiting if group.last and group not in unit]
+                continue
+            opened |= more
+            boxes += cost
+            waiting = [group for group in waiting if group.path not in more]
+            waiting += [group for group in inside if group.shape not in too_large]
         return opened - {""}, boxes
 
     def _next(self, waiting: list[Group]) -> list[Group]:
@@ -160,16 +163,17 @@ class _Chooser:
             return leaves + more, others + inner
         return leaves, groups
 
-    def _size(self, path: str) -> int:
-        leaves, groups = self._parts(path)
-        return leaves + len(groups)
-
-    def _open(self, path: str, opened: set[str], waiting: list[Group]) -> int:
-        opened.add(path)
-        if path in self._turns:
-            opened.add(self._turns[path])
-        waiting.extend(self._parts(path)[1])
-        return self._size(path)
+    def _inside_of(self, paths: Sequence[str]) -> tuple[set[str], int, list[Group]]:
+        """Some groups as they are once they are open: the paths of these and of the groups in them
+        that are never closed, the number of boxes, and the closed groups among those."""
+        opened, boxes, closed = list(paths), 0, []
+        for path in opened:
+            leaves, groups = self._parts(path)
+            boxes += leaves
+            opened += [group.path for group in groups if group.path in self._held]
+            closed += [group for group in groups if group.path not in self._held]
+        turns = {self._turns[path] for path in opened if path in self._turns}
+        return turns.union(opened), boxes + len(closed), closed
 
 
 def usual_shape(tree: Tree, repeat: Group) -> int:

@@ -26,11 +26,12 @@ from .gathering import (
     LEAST_OPS,
     Words,
     bundle,
-    cut_into_stretches,
+    gather_into_sections,
     gather_lines,
     prune,
 )
 from .levels import Kind, called_names
+from .sections import Reads
 from .shapes import Shapes, weigh
 
 _LEAST_LOOP = 4
@@ -59,6 +60,8 @@ class Group(msgspec.Struct, frozen=True, gc=False):
     """The compiled loop that it is; one body stands for all its turns."""
     layer: str = ""
     """Keras's name of a layer that has the snippet's name for its title."""
+    last: int = 0
+    """The last line of a section, which begins at ``line``; 0 for other groups."""
 
     @property
     def count(self) -> int:
@@ -78,7 +81,9 @@ class Tree:
 
     def is_beside(self, place: int, path: str) -> bool:
         """Whether a node in this group is drawn beside it while the group is folded."""
-        return f"{path}/".startswith(f"{self.ends[place]}/") if place in self.ends else False
+        if place not in self.ends or self.groups[path].ops <= LEAST_OPS:
+            return False
+        return f"{path}/".startswith(f"{self.ends[place]}/")
 
 
 GROUPINGS: Mapping[str, tuple[Kind, ...]] = MappingProxyType(
@@ -105,18 +110,20 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     plant(root, ops, trace, kinds)
     go_on()
     weigh(root, _own_values(graph, places))
-    prune(root, 2 if len(graph) > _SMALL else _LEAST_LOOP)
+    lines = [op.line for op in ops]
+    prune(root, 2 if len(graph) > _SMALL else _LEAST_LOOP, lines)
     shapes = Shapes(ops, trace)
     go_on()
     if kinds is None:
         words = Words(
             lambda number: _user_name(graph, trace, ops[number], places[number]),
             called_names(trace).function,
+            lines,
         )
         gather_lines(root, ops, words)
         shapes.count(root)
-        bundle(root, ops, shapes)
-        cut_into_stretches(root, ops)
+        bundle(root, lines, shapes)
+        gather_into_sections(root, _reads(graph, places), words)
     shapes.count(root)
     go_on()
     groups: dict[str, Group] = {}
@@ -175,6 +182,7 @@ def _group(branch: Branch, path: str, parent: str, loops: Mapping[OpId, Loop]) -
         entry=entry,
         loop=loop,
         layer=layer if kind_of(layer) not in (branch.title, kind_of(branch.title)) else "",
+        last=branch.last,
     )
 
 
@@ -197,6 +205,23 @@ def _own_values(graph: OpGraph, places: Sequence[int]) -> Mapping[int, int]:
     values = np.array(graph.values, np.int64)
     counts = np.bincount(lowest[values[is_own[values]]], minlength=len(graph))
     return {number: count for number, count in enumerate(counts[places].tolist()) if count}
+
+
+def _reads(graph: OpGraph, places: Sequence[int]) -> Reads:
+    """The ops that make a value, and those that read it; what an op writes into a variable is read
+    where the variable is. ``places``: those of the ops, which are known by their numbers here."""
+    number = np.full(len(graph), -1, np.int64)
+    number[places] = np.arange(len(places))
+    sources = np.array(graph.edges.sources, np.int64)
+    targets = np.array(graph.edges.targets, np.int64)
+    values = np.array(graph.values, np.int64)
+    is_written = np.isin(targets, values) & (number[sources] >= 0)
+    number[targets[is_written]] = number[sources[is_written]]
+    makers, readers = number[sources], number[targets]
+    kept = (makers >= 0) & (readers > makers)
+    makers, readers = makers[kept], readers[kept]
+    order = np.argsort(readers, kind="stable")
+    return Reads(makers[order], readers[order])
 
 
 def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> None:
@@ -260,11 +285,9 @@ def _ends(graph: OpGraph, home: Sequence[str], groups: Mapping[str, Group]) -> d
             group = groups[path]
             if group.kind in _NO_ENDS or any(taker.startswith(f"{path}/") for taker in takers):
                 break
-            if group.kind == "turn":  # it folds with its repeat
-                continue
-            if group.ops <= LEAST_OPS:
-                break
-            found[pinned] = path
+            # A turn folds with its repeat; without its end a small group is none.
+            if group.kind != "turn" and group.ops > LEAST_OPS:
+                found[pinned] = path
     return found
 
 

@@ -1,0 +1,62 @@
+"""The inside of a frame, which is laid out by itself, and its measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import networkx as nx
+
+from .model import Layout, Point, Rect
+
+Part = tuple[str, str, int]
+"""An edge of one level's graph."""
+
+
+@dataclass(slots=True)
+class FrameLevel:
+    """The inside of a frame, or of the whole picture (path ``""``), laid out by itself.
+
+    ``made``: the part for each (start, end, name of the value), so that edges of a value share it.
+    ``corner``: the place of the inside's origin in the whole picture.
+    """
+
+    graph: nx.MultiDiGraph = field(default_factory=nx.MultiDiGraph)
+    made: dict[tuple[str, str, str], Part] = field(default_factory=dict)
+    layout: Layout | None = None
+    corner: Point = (0.0, 0.0)
+    lanes: list[str] = field(default_factory=list)
+    """The nodes whose values go from turn to turn, each in a lane of its own."""
+
+
+def boxes_in(level: FrameLevel) -> list[Rect]:
+    """The rectangles of the nodes and frames of a level, without its ports and title."""
+    assert level.layout is not None
+    return [
+        rect
+        for name, rect in level.layout.rects.items()
+        if name not in ("top", "bottom") and not name.startswith(("in:", "out:", "title:"))
+    ]
+
+
+def width_of_boxes(level: FrameLevel) -> float:
+    boxes = boxes_in(level)
+    return max(rect.right for rect in boxes) - min(rect.left for rect in boxes)
+
+
+def sides(level: FrameLevel) -> tuple[float, float, float, float]:
+    """The left, top, right and bottom of the inside of a frame."""
+    layout = level.layout
+    assert layout is not None
+    points = [
+        point
+        for (start, end, _), line in layout.routes.items()
+        if start != "top" and end != "bottom"
+        for point in line
+    ]
+    rects = [layout.rects[node] for node in level.graph if node not in ("top", "bottom")]
+    return (
+        min([r.left for r in rects] + [x for x, _ in points]),
+        min([r.top for r in rects] + [y for _, y in points]),
+        max([r.right for r in rects] + [x for x, _ in points]),
+        max([r.bottom for r in rects] + [y for _, y in points]),
+    )

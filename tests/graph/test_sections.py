@@ -1,0 +1,92 @@
+"""Neighbouring lines of straight-line code become sections."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapeviz.graph.build import build
+from tapeviz.graph.groups.gathering import LEAST_OPS
+from tapeviz.graph.groups.sections import MOST
+from tapeviz.graph.groups.tree import Group, grow
+from tapeviz.trace.model import TensorId
+
+from ..traces import Script
+
+
+class Program(Script):
+    """A snippet that asks for the gradient of what its last line makes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at = 10
+        self.tape_in_use = self.tape()
+        self.x = self.tensor((), name="x")
+        self.watch(self.tape_in_use, self.x)
+
+    def line(self, name: str, *inputs: TensorId, ops: int = 2) -> TensorId:
+        """A line that binds a name to the last of its ops."""
+        self.at += 1
+        made = self.op("AddN", list(inputs), line=self.at, name=name if ops == 1 else "")
+        for number in range(1, ops):
+            made = self.op("Exp", [made], line=self.at, name=name if number == ops - 1 else "")
+        return made
+
+    def groups(self, target: TensorId) -> list[Group]:
+        with self.call(self.tape_in_use, [target], [self.x]) as results:
+            results.append(0)
+        trace = self.trace()
+        return list(grow(build(trace), trace).groups.values())
+
+
+def outermost(groups: list[Group]) -> list[tuple[str, int, int]]:
+    return [(group.title, group.line, group.last) for group in groups if not group.parent]
+
+
+def test_each_term_of_a_loss_is_a_section_with_its_name() -> None:
+    s = Program()
+    a = s.line("ratio", s.x)
+    policy = s.line("policy_loss", s.line("clipped", a), a)
+    b = s.line("values", s.x)
+    value = s.line("value_loss", s.line("error", b), b)
+    groups = s.groups(s.line("loss", policy, value))
+    assert outermost(groups) == [("policy_loss", 11, 13), ("value_loss", 14, 16)]
+
+
+def test_lines_that_read_each_other_are_joined_where_a_value_goes_on_from_their_middle() -> None:
+    s = Program()
+    code = s.line("code", s.x)
+    found = s.line("found", s.line("near", code), code)
+    commit, embed = s.line("commit", found, ops=1), s.line("embed", found, ops=1)
+    back = s.line("back", s.line("straight", code, found))
+    groups = s.groups(s.line("loss", commit, embed, back))
+    assert outermost(groups) == [("commit", 11, 14), ("lines 16–18", 16, 18)]
+
+
+@pytest.mark.parametrize("count", [40, 3000])
+def test_a_chain_of_lines_becomes_sections_in_sections(count: int) -> None:
+    s = Program()
+    value = s.x
+    for number in range(count):
+        value = s.line(f"h{number}", value, ops=1)
+    groups = s.groups(value)
+    inside = dict.fromkeys(("", *(group.path for group in groups)), 0)
+    for group in groups:
+        inside[group.parent] += 1
+        assert group.ops >= LEAST_OPS
+    assert all(number <= MOST for number in inside.values())
+    deepest = max(group.path.count("/") for group in groups)
+    assert deepest < 12
+
+
+def test_layers_fold_where_their_sequence_begins_anew() -> None:
+    """A functional model on one line: parts of it are told by their layers, not by the line."""
+    s = Program()
+    value = s.x
+    for number in range(8):
+        end = f"_{number}" if number else ""
+        for layer in ("conv", "norm", "relu"):
+            for kind in ("Mul", "Add", "Exp", f"Kind{number}"):  # nothing repeats
+                value = s.op(kind, [value], line=5, scope=f"{layer}{end}")
+    titles = [group.title for group in s.groups(value) if " … " in group.title]
+    assert len(titles) > 1
+    assert all(title.startswith("conv") and " … relu" in title for title in titles), titles
