@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import private
 from .attributes import readable
+from .dense import Densifier, is_sparse
 from .history import History, KeptOp
-from .hooks.kept_calls import KeptCall
+from .hooks.kept_calls import KeptCall, KeptCalls
 from .json_text import to_compact_json, to_json
 from .private import FIRST_ID
 from .sites import Sites
@@ -29,15 +30,23 @@ _quoted: Callable[[str], str] = functools.lru_cache(to_json)
 class Encoder:
     """Turns rows into events, in order; runs on the log's thread only."""
 
-    def __init__(self, sites: Sites, symbols: Symbols, tensors: Tensors, history: History) -> None:
+    def __init__(
+        self,
+        sites: Sites,
+        symbols: Symbols,
+        tensors: Tensors,
+        history: History,
+        kept_calls: KeptCalls,
+    ) -> None:
         self.tensors = tensors
         self.history = history
+        self._kept_calls = kept_calls
         self._sites = sites
         self._symbols = symbols
         self._tails: dict[Any, str] = {}
         self._bindings: dict[tuple[str, int], str] = {}
         self._lines: list[str] = []
-        self._dense: dict[tuple[int, int], Any] = {}
+        self.dense = Densifier().dense
         self._passing: dict[int, int] = {}
 
     def encode(self, batch: Sequence[Row], complain: Complain) -> tuple[list[str], bytes]:
@@ -172,37 +181,56 @@ class Encoder:
         """The graph of a function, a branch or a loop begins or is complete."""
         self._lines.append(to_json({"e": "body", **fields}))
 
-    def runs(
-        self, graphs: list[int], into: int, call: KeptCall | None = None, condition: int = 0
-    ) -> None:
+    def runs(self, graphs: list[int], into: int, condition: int = 0) -> None:
         """The next op, put into the graph ``into`` or eager, runs these graphs; ``condition``: the
         graph of a loop's condition."""
-        about = ""
-        if call is not None:
-            call.op = len(self.history.lines) + 1
-            about = f',"call":{call.number}'
-        if condition:
-            about += f',"condition":{condition}'
+        about = f',"condition":{condition}' if condition else ""
         self._lines.append(f'{{"e":"runs","graphs":{graphs},"into":{into}{about}}}')
 
-    def over(self, call: KeptCall, has_raised: bool) -> None:
-        """A call of a function is over: its op is the latest one of its kind on its thread.
+    def called(self, call: KeptCall, graph: int, returned: int | None, row: Row) -> None:
+        """A function that was traced to ``graph`` ran eagerly; ``row``: that of its op;
+        ``returned``: how many of its outputs the snippet's function has."""
+        kind, inputs, attrs, outputs, site, scope, (number, paused, thread) = row
+        lines, seen, history = self._lines, self.tensors.seen, self.history
+        taken = call.taken = self._kept_calls.identify(call)
+        for identity, tensor in zip(taken, inputs, strict=True):
+            if identity not in seen:
+                self.tensors.see(identity, tensor, lines)
+        given = []
+        look = self.tensors.glance if self._passing.get(number) == site else self.tensors.see
+        for tensor in outputs:
+            identity = tensor._id or FIRST_ID
+            given.append(identity)
+            if identity not in seen:
+                look(identity, tensor, lines, kind)
+        tail = self._tails.get((kind, attrs, site, scope, paused, thread)) or self._tail(row)
+        if number:
+            tail = f'{tail},"call":{number}'
+        self._announce(call, graph, thread)
+        line = f'{{"e":"op","id":{call.op}{tail},"inputs":{taken},"outputs":{given}}}'
+        lines.append(line)
+        history.lines.append(line)
+        history.attrs.append(attrs)
+        self.keep(call, returned)
 
-        Python that it called back may have run others since it began, and so may other threads.
-        """
-        lines = self.history.lines
-        name = f'"type":"{call.function.name.decode()}"'
-        thread = f'"thread":{call.thread},'
-        for number in range(len(lines), call.op - 1, -1):
-            line = lines[number - 1]
-            if isinstance(line, str):
-                is_on_it = thread in line if call.thread else '"thread":' not in line
-                is_its_op = name in line and is_on_it
-            else:
-                is_its_op = has_raised and line is None
-            if is_its_op:
-                call.op = number
-                return
+    def call_failed(self, call: KeptCall, graph: int, fields: dict[str, Any]) -> None:
+        """An eager call of a function raised."""
+        inputs = call.inputs
+        self._announce(call, graph, fields.get("thread", 0))
+        self.failed_op(fields, inputs)
+        self.keep(call)
+
+    def _announce(self, call: KeptCall, graph: int, thread: int) -> None:
+        """The next op is this call."""
+        call.op = len(self.history.lines) + 1
+        about = f'"call":{call.number},"tracer":{thread}' if thread else f'"call":{call.number}'
+        self._lines.append(f'{{"e":"runs","graphs":[{graph}],"into":0,{about}}}')
+
+    def keep(self, call: KeptCall, returned: int | None = None) -> None:
+        """Keep what it takes to run a call again."""
+        if call.outputs is not None:
+            call.outputs = call.outputs[:returned]
+        self._kept_calls.end(call)
 
     def told_by(self, tracer: int, method: Callable[..., None], *arguments: Any) -> None:
         """A row of a thread that is not the first one, see :meth:`.RecordingContext.tell`."""
@@ -310,7 +338,7 @@ class Encoder:
             "e": "result",
             "call": call,
             "results": [self._gradient(tensor) for tensor in tensors],
-            "sparse": [i for i, gradient in enumerate(gradients) if _is_sparse(gradient)],
+            "sparse": [i for i, gradient in enumerate(gradients) if is_sparse(gradient)],
         }
         slices = [
             [i, self._gradient(gradient.indices), rows]
@@ -324,30 +352,6 @@ class Encoder:
                 self.tensors.keep(tensor)
                 self.tensors.send_result(tensor, self._lines)
         self._lines.append(to_json(fields))
-
-    def dense(self, gradient: Any) -> Any:
-        """The gradient as one tensor; None for None.
-
-        IndexedSlices are summed into a dense tensor, once, also where their values are
-        IndexedSlices or ragged. A ragged or sparse one gives its values. A Python or NumPy number,
-        which TensorFlow passes on as a ``tf.custom_gradient`` function returned it (2.15-2.21),
-        keeps its precision: a Python float becomes a float64.
-        """
-        if isinstance(gradient, private.NUMBERS):
-            return private.tensor_of_number(gradient)
-        if not _is_sparse(gradient):
-            values = private.values_of(gradient)
-            return gradient if values is None else values
-        values = self.dense(gradient.values) if _is_sparse(gradient.values) else gradient.values
-        flat = private.values_of(values)
-        numbers = values if flat is None else flat
-        if type(numbers) is not private.EagerTensor or gradient.dense_shape is None:
-            return numbers
-        key = (numbers._id, gradient.indices._id)
-        if key not in self._dense:
-            slices = private.IndexedSlices(values, gradient.indices, gradient.dense_shape)
-            self._dense[key] = self.dense(private.dense(slices))
-        return self._dense[key]
 
     def _gradient(self, gradient: Any) -> int:
         if gradient is None:
@@ -382,10 +386,6 @@ def listed(value: Any) -> Sequence[Any]:
     if value is None:
         return ()
     return value if isinstance(value, (list, tuple)) else [value]
-
-
-def _is_sparse(gradient: Any) -> bool:
-    return isinstance(gradient, private.IndexedSlices)
 
 
 def _bind_head(name: str, site: int) -> str:

@@ -39,10 +39,10 @@ class ThreadState(local):
     bodies: tuple[Any, ...] = ()
     seen_for: tuple[Any, tuple[int, bool, int]] | None = None
     """The tape for which ops of a thread of TensorFlow's are seen, with the ``state`` before."""
-    tapped: tuple[bytes, Any] | None = None
-    """The function that is about to run, and the copy that is to run in its place."""
-    sources: Sequence[Any] = ()
-    """The results of that copy besides the function's outputs."""
+    running: tuple[bytes, Any] | None = None
+    """The function that is about to run, and the copy that is to run in its place, if any is."""
+    ran: tuple[Sequence[Any], bool] = ((), False)
+    """The sources that it took from elsewhere, and whether ops of this thread are reported."""
 
 
 class Log:

@@ -41,6 +41,8 @@ class RecordingContext:
         self.filename = filename
         self.symbols = symbols
         self.kept_calls = kept_calls
+        self.on_op: Any = None
+        """The op callback, on each thread whose ops are seen."""
         self.definitions = Definitions(source)
         self.tracing: list[int] = []
         """The numbers of the threads that trace a graph now, each as often as it traces some."""

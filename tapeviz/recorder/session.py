@@ -73,9 +73,9 @@ class Session:
         boundary: CodeType = program.run_as_main.__code__
         self._sites = Sites(source, filename, boundary)
         symbols = Symbols()
-        self.encoder = Encoder(self._sites, symbols, self.tensors, History())
-        self.log = Log(self.encoder, send, any(word in source for word in _LIFETIMES))
         self._kept_calls = KeptCalls(int(options.get("call_budget", limits.CALL_BYTES)))
+        self.encoder = Encoder(self._sites, symbols, self.tensors, History(), self._kept_calls)
+        self.log = Log(self.encoder, send, any(word in source for word in _LIFETIMES))
         self.recording = RecordingContext(
             self.log, self._sites, symbols, self._kept_calls, source, filename
         )

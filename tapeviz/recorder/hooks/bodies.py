@@ -12,11 +12,13 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from .. import private
+from ..encode import of_thread
 from ..installed import Installed
 from ..recording import RecordingContext, caller
 from ..rerun.sources import Tapped
 from .graph_ops import put_into_graph
 from .kept_calls import KeptCall
+from .ops import MANY
 from .taps import Taps
 
 
@@ -85,13 +87,15 @@ class _Running(NamedTuple):
     """A traced function that runs eagerly.
 
     ``number``: its graph's; ``returned``: how many of its outputs the snippet's function has;
-    ``copy``: what runs in its place.
+    ``copy``: what runs in its place; ``attrs``: those of its op.
     """
 
     graph: Any
     number: int
     returned: int | None
     copy: Tapped | None
+    name: str
+    attrs: Any
 
 
 def _running(
@@ -99,7 +103,9 @@ def _running(
 ) -> Callable[..., Any]:
     """``AtomicFunction.call_flat`` runs a traced function; into a graph without a callback."""
     kept, are_eager = recording.kept_calls, {private.EagerTensor}.issuperset
-    tell, encoder, local = recording.tell, recording.encoder, recording.local
+    append, encoder, local = recording.append, recording.encoder, recording.local
+    here, late, scopes = recording.sites.here, recording.here_when_called, private.thread_data()
+    rows = recording.log.rows
     known: dict[Any, _Running] = {}  # kept_calls holds each anyway
 
     def looked_up(function: Any) -> _Running | None:
@@ -108,8 +114,9 @@ def _running(
         if not number:
             return None
         # TensorFlow 2.15 traces the backward pass of a backward pass where no hook sees it.
-        returned = recording.returned.get(number)
-        about = known[function] = _Running(graph, number, returned, taps.copy_of(function))
+        returned, copy = recording.returned.get(number), taps.copy_of(function)
+        name, attrs = function.name.decode(), private.attrs_of_calls()
+        about = known[function] = _Running(graph, number, returned, copy, name, attrs)
         return about
 
     @recording.guarded
@@ -119,33 +126,39 @@ def _running(
             return None  # a graph's tensor that leaked: TensorFlow refuses it
         local.hidden += 1
         try:
-            call = kept.begin(about.graph, function, inputs, local.state[2])
+            return about, kept.begin(about.graph, function, inputs)
         finally:
             local.hidden -= 1
-        tell((encoder.runs, [about.number], 0, call))
-        return about, call
 
     @recording.guarded
-    def ended(
-        about: _Running, call: KeptCall, inputs: Sequence[Any], outputs: Any, sources: Any
-    ) -> None:
-        tell((encoder.over, call, False))
-        tell((kept.end, call, outputs, sources))
+    def ended(about: _Running, call: KeptCall, outputs: Any, frame: FrameType) -> None:
+        inputs, call.outputs = call.inputs, tuple(outputs)
+        call.sources, is_seen = local.ran
+        number, _, thread = local.state
+        if is_seen:
+            site = here(frame) or (thread and late(frame))
+            state = number, True, thread  # tapes are stopped while a function runs
+            row = about.name, inputs, about.attrs, call.outputs, site, scopes.scope_name, state
+            append((encoder.called, call, about.number, about.returned, row))
+            if len(rows) > MANY:
+                recording.log.catch_up()
+        else:
+            append((encoder.keep, call, about.returned))
         if about.copy is not None and about.copy.spoiled:
             resources = [inputs[place] for place in about.copy.spoiled]
             kept.written.update(private.id_of(each) for each in resources if _is_variable(each))
 
     @recording.guarded
-    def raised(call: KeptCall, inputs: Sequence[Any], words: str) -> None:
-        fields = {"type": call.function.name.decode(), "error": words}
-        fields |= {"site": recording.here(_getframe(1)), "call": local.state[0]}
-        tell((encoder.failed_op, fields, list(inputs)))
+    def raised(about: _Running, call: KeptCall, words: str) -> None:
+        fields: dict[str, Any] = {"type": about.name, "error": words}
+        fields |= {"site": recording.here(_getframe(1)), **of_thread(local.state)}
+        append((encoder.call_failed, call, about.number, fields))
 
     @recording.guarded
     def begun_in_graph(graph: Any, into: Any) -> None:
         number = recording.symbols.known_graph(graph) if graph is not None else 0
         if number:
-            tell((encoder.runs, [number], recording.symbols.graph(into)))
+            recording.tell((encoder.runs, [number], recording.symbols.graph(into)))
 
     @recording.guarded
     def put(graph: Any, into: Any, outputs: Sequence[Any]) -> None:
@@ -171,20 +184,18 @@ def _running(
         if found is None:
             return run(self, *args)
         about, call = found
-        sources: Sequence[Any] = ()
+        local.running, local.ran = (self.name, about.copy), ((), False)
         try:
-            if about.copy is None:
-                outputs = run(self, *args)
-            else:
-                outputs, sources = taps.run(lambda: run(self, *args), self, about.copy)
-        except BaseException as error:
-            if isinstance(error, Exception):
-                raised(call, args, str(error))
-            tell((encoder.over, call, True))
-            tell((kept.end, call, None, ()))
+            outputs = run(self, *args)
+        except Exception as error:
+            raised(about, call, str(error))
             raise
-        # TensorFlow returns None for a function without outputs.
-        ended(about, call, args, (outputs or ())[: about.returned], sources)
+        except BaseException:
+            append((encoder.keep, call))
+            raise
+        finally:
+            local.running = None
+        ended(about, call, outputs or (), _getframe(1))  # None for a function without outputs
         return outputs
 
     return running

@@ -56,7 +56,7 @@ def put_into_graph(
         condition = 0
         if kind.endswith("While"):  # a turn is drawn as the body's
             graphs, condition = graphs[:1], sum(graphs[1:])
-        recording.tell((recording.encoder.runs, graphs, fields["graph"], None, condition))
+        recording.tell((recording.encoder.runs, graphs, fields["graph"], condition))
     recording.tell((recording.encoder.graph_op, fields))
     if isinstance(graph, private.FuncGraph) and not call:
         recording.traced_names.made_at.update(dict.fromkeys(given, fields["site"]))

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from operator import is_
 from threading import RLock
 from time import monotonic
 from typing import Any, NamedTuple
@@ -53,8 +54,8 @@ class KeptCall:
 
     ``inputs``: the arguments; once it is over, for each an array, a :class:`Handle`, or a tensor
     that NumPy cannot show; ``outputs``: the same, ``None`` if the call raised; ``sources``: what it
-    took from elsewhere; ``taken``, ``given``: the ids of its arguments and results; ``thread``: the
-    number of the thread that made it; ``op``: the number of the eager op, 0 until it is encoded.
+    took from elsewhere; ``taken``, ``given``: the ids of its arguments and results; ``op``: the
+    number of the eager op, 0 until it is encoded, and if it was not seen.
     """
 
     graph: Any
@@ -62,7 +63,6 @@ class KeptCall:
     number: int
     sequence: int
     inputs: Sequence[Any]
-    thread: int = 0
     taken: Sequence[int] = ()
     outputs: Sequence[Any] | None = None
     given: Sequence[int] = ()
@@ -87,16 +87,29 @@ class _Traced:
     """Ids of tensors that the function holds anyway."""
     resources: Sequence[int]
     """Places of the arguments that are resources."""
+    tail: Sequence[Any] = ()
+    """The last arguments, which the function captured: in each call they are the same tensors."""
+    tail_ids: Sequence[int] = ()
+    tail_held: Sequence[Any] = ()
     calls: dict[int, KeptCall] = field(default_factory=dict)
     count: int = 0
     ids: list[int] = field(default_factory=list)
-    """Ids of the last call's arguments; the arguments are in ``inputs``."""
+    """Ids of the last call's arguments before ``tail``; the arguments are in ``inputs``."""
     inputs: list[Any] = field(default_factory=list)
     handles: dict[int, _Readable] = field(default_factory=dict)
     dropped: array[int] = field(default_factory=lambda: array("q"))
     fresh_bytes: int = 0
     fresh_calls: int = 0
     last_read: float = 0.0
+
+    def take_tail(self, arguments: Sequence[Any]) -> None:
+        """Let ``tail`` be the last ones of these arguments."""
+        first, ids = len(arguments), [private.id_of(argument) for argument in arguments]
+        while first and ids[first - 1] in self.captured:
+            first -= 1
+        self.tail, self.tail_ids = arguments[first:], ids[first:]
+        self.tail_held = [_held(argument) for argument in self.tail]
+        self.ids, self.inputs = [-1] * first, [None] * first
 
     def take_handles(self, arguments: Sequence[Any]) -> None:
         """Let ``handles`` be those among these arguments."""
@@ -134,48 +147,57 @@ class KeptCalls:
         self._reading = 0.0
         self._lock = RLock()
 
-    def begin(
-        self, graph: Any, function: Any, arguments: Sequence[Any], thread: int = 0
-    ) -> KeptCall:
+    def begin(self, graph: Any, function: Any, arguments: Sequence[Any]) -> KeptCall:
         """Number a call that is about to run; read what variables hold if it is time to."""
         with self._lock:  # threads may call functions at once
             traced = self._traced.get(graph)
             if traced is None:
                 resources = [place for place, each in enumerate(arguments) if _is_resource(each)]
                 traced = self._traced[graph] = _Traced(private.captured_ids(graph), resources)
+                traced.take_tail(arguments)
             traced.count += 1
             traced.fresh_calls += 1
             self._sequence += 1
-            call = KeptCall(graph, function, traced.count, self._sequence, arguments, thread)
+            call = KeptCall(graph, function, traced.count, self._sequence, arguments)
             self._checkpoint(traced, call)
             return call
 
-    def end(self, call: KeptCall, outputs: Sequence[Any] | None, sources: Sequence[Any]) -> None:
+    def identify(self, call: KeptCall) -> list[int]:
+        """The ids of a call's arguments."""
+        traced, inputs = self._traced[call.graph], call.inputs
+        tail = inputs[len(traced.ids) :]
+        if len(tail) != len(traced.tail) or not all(map(is_, tail, traced.tail)):
+            traced.take_tail(inputs)
+        ids = [argument._id or FIRST_ID for argument in inputs[: len(traced.ids)]]
+        ids += traced.tail_ids
+        return ids
+
+    def end(self, call: KeptCall) -> None:
         """Keep what a call was given, what it gave, and what it took from elsewhere.
 
         On the log's thread: there many calls follow each other.
         """
-        if outputs is not None:
-            call.outputs = tuple(map(_held, outputs))
-            call.given = tuple([output._id or FIRST_ID for output in outputs])
-            call.sources = tuple(map(_held, sources))
+        call.taken = call.taken or self.identify(call)
+        call.sources = tuple(map(_held, call.sources))
+        size = sum(map(_size, call.sources))
+        if call.outputs is not None:
+            call.given = tuple([output._id or FIRST_ID for output in call.outputs])
+            call.outputs = tuple(map(_held, call.outputs))
+            size += sum(map(_size, call.outputs))
         with self._lock:
             traced = self._traced[call.graph]
-            size = sum(map(_size, call.outputs or ())) + sum(map(_size, call.sources))
             self._add(traced, call, size + self._keep_inputs(traced, call))
 
     def _keep_inputs(self, traced: _Traced, call: KeptCall) -> int:
         """Put what is held of the arguments in their place; the bytes that this adds."""
         size = 0
-        if len(traced.ids) != len(call.inputs):
-            traced.ids, traced.inputs = [-1] * len(call.inputs), [None] * len(call.inputs)
-        for place, argument in enumerate(call.inputs):
-            identity = argument._id or FIRST_ID
-            if traced.ids[place] != identity:
-                held = traced.inputs[place] = _held(argument)
+        for place, known in enumerate(traced.ids):
+            identity = call.taken[place]
+            if known != identity:
+                held = traced.inputs[place] = _held(call.inputs[place])
                 size += 0 if identity in traced.captured else _size(held)
                 traced.ids[place] = identity
-        call.inputs, call.taken = tuple(traced.inputs), tuple(traced.ids)
+        call.inputs = (*traced.inputs, *traced.tail_held)
         return size
 
     def count(self, graph: Any) -> int:

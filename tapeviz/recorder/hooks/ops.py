@@ -19,12 +19,12 @@ _DEPTH = 3
 # So many rows are encoded in one go while the snippet waits: two threads that want the interpreter
 # at once slow each other more. Not more of them, as rows hold tensors: what is freed soon is made
 # again of memory that the processor has at hand (1.5 times a plain run; with 3,000 rows 1.75).
-_MANY = 300
+MANY = 300
 
 
 def install(recording: RecordingContext, installed: Installed) -> None:
     """See every op of this thread, and variable reads that C++ would do by itself."""
-    callback = make_callback(recording)
+    callback = recording.on_op = make_callback(recording)
     with recording.shielded("ops"):
         private.add_op_callback(callback)
         installed.undo(private.remove_op_callback, callback)
@@ -72,7 +72,7 @@ def make_callback(recording: RecordingContext) -> Callable[..., Any]:
                 )
                 if op_type in writes:
                     written.add(private.id_of(inputs[0]))
-                if len(rows) > _MANY:
+                if len(rows) > MANY:
                     log.catch_up()
         elif not local.hidden:
             try:

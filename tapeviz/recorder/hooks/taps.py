@@ -1,7 +1,8 @@
-"""Keep what eager calls of traced functions take in that a later run could not compute again.
+"""Run eager calls of traced functions so that what they take in is kept, and they are told once.
 
-The runtime runs a copy of the function that has further outputs (:mod:`.rerun.sources`); neither
-the snippet nor a message of TensorFlow's shows it.
+Where a later run could not compute again what a function takes in, the runtime runs a copy of it
+that has further outputs (:mod:`.rerun.sources`); neither the snippet nor a message of TensorFlow's
+shows it. Our op callback is not called: :mod:`.bodies` logs a call with what is kept of it.
 """
 
 from __future__ import annotations
@@ -37,38 +38,43 @@ class Taps:
                 self._copies[name] = tap(private.functions.definition(name))
         return self._copies[name]
 
-    def run(
-        self, call: Callable[[], Any], function: Any, copy: Tapped
-    ) -> tuple[Any, Sequence[Any]]:
-        """Run ``call``, which calls ``function``; return its result and the sources, in order."""
-        local = self._recording.local
-        local.tapped, local.sources = (function.name, copy), ()
-        try:
-            outputs = call()
-        finally:
-            local.tapped = None
-        return outputs, [local.sources[place] for place in copy.order] if local.sources else ()
-
     def _calling(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """``Context.call_function``, by which an ``AtomicFunction`` runs."""
-        local = self._recording.local
+        recording, scopes = self._recording, private.thread_data()
+        local = recording.local
 
         def call_function(ctx: Any, name: Any, tensor_inputs: Any, num_outputs: int) -> Any:
-            tapped = local.tapped
-            if tapped is None or tapped[0] != name:
+            running = local.running
+            if running is None or running[0] != name:
                 return call(ctx, name, tensor_inputs, num_outputs)
-            local.tapped = None  # Python that it calls may call functions of its own
-            copy = tapped[1]
+            local.running = None  # Python that it calls may call functions of its own
+            copy = running[1]
+            sources: Sequence[Any] = ()
+            callbacks, scopes.op_callbacks = scopes.op_callbacks, []
             try:
-                with private.without_op_callbacks() as callbacks:
-                    found = call(ctx, copy.name.encode(), tensor_inputs, num_outputs + copy.further)
+                if copy is None:
+                    outputs = call(ctx, name, tensor_inputs, num_outputs)
+                else:
+                    outputs, sources = tapped(call, ctx, copy, tensor_inputs, num_outputs)
+            finally:
+                scopes.op_callbacks = callbacks
+            is_seen = recording.on_op in callbacks
+            if len(callbacks) > is_seen:
+                others = [callback for callback in callbacks if callback is not recording.on_op]
+                private.tell_op_callbacks(others, name.decode(), tensor_inputs, outputs or ())
+            local.ran = sources, is_seen
+            return outputs
+
+        def tapped(
+            call: Callable[..., Any], ctx: Any, copy: Tapped, inputs: Any, count: int
+        ) -> tuple[Any, Sequence[Any]]:
+            try:
+                found = call(ctx, copy.name.encode(), inputs, count + copy.further)
             except private.Refused as error:
                 private.reword(error, without_our_names)
                 raise
-            outputs = found[:num_outputs]
-            local.sources = found[num_outputs:]
             took(copy.further)
-            private.tell_op_callbacks(callbacks, name.decode(), tensor_inputs, outputs)
-            return outputs or None
+            further = found[count:]
+            return found[:count] or None, [further[place] for place in copy.order]
 
         return call_function

@@ -90,25 +90,18 @@ def owner_of(kind: type, method: str) -> type:
     return next(base for base in kind.__mro__ if method in vars(base))
 
 
-@contextlib.contextmanager
-def without_op_callbacks() -> Iterator[list[Any]]:
-    """Suspend the op callbacks of this thread; yield them."""
-    data = thread_data()
-    callbacks, data.op_callbacks = data.op_callbacks, []
-    try:
-        yield callbacks
-    finally:
-        data.op_callbacks = callbacks
+def attrs_of_calls() -> tuple[Any, ...]:
+    """The attributes with which the runtime is asked to run a function, as a callback gets them."""
+    options = context.context().function_call_options.as_attrs()
+    return tuple(part for pair in options.items() for part in pair)
 
 
 def tell_op_callbacks(
     callbacks: Sequence[Any], name: str, inputs: Sequence[Any], outputs: Sequence[Any]
 ) -> None:
     """Report the call of a function as ``execute_with_callbacks`` in execute.py does."""
-    options = context.context().function_call_options.as_attrs()
-    attrs = tuple(part for pair in options.items() for part in pair)
     for callback in callbacks:
-        callback(name, tuple(inputs), attrs, outputs, None)
+        callback(name, tuple(inputs), attrs_of_calls(), outputs, None)
 
 
 def reword(error: Any, words: Callable[[str], str]) -> None:
