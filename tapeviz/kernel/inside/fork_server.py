@@ -35,6 +35,8 @@ _LAST_WORDS = 64_000
 _OF_THE_SHELL = (
     "ipykernel.debugger",
     "IPython.core.completerlib",
+    "IPython.core.debugger",
+    "IPython.core.oinspect",
     "IPython.extensions.storemagic",
     "tornado.platform.asyncio",
     "numpy.random",
