@@ -717,14 +717,16 @@ CASES = (
         """,
     ),
     case(
-        "an array of Keras, of a tensor",
-        "left-tensorflow",
+        "a function that is mapped over elements",
+        "integer",
         """
-        from keras import ops
-        v = tf.Variable([1.0, 2.0])
+        v = tf.Variable([1.2, 0.7])
+        def steps(x):
+            scaled = x * 10.0
+            return tf.cast(scaled, tf.int32)  # cut
         with tf.GradientTape() as t:
-            h = ops.convert_to_numpy(v * 3.0) * 2.0  # cut
-            y = tf.reduce_sum(tf.convert_to_tensor(h))
+            whole = tf.map_fn(steps, v, fn_output_signature=tf.int32)
+            y = tf.reduce_sum(tf.cast(whole, tf.float32))
         t.gradient(y, v)
         """,
     ),

@@ -42,7 +42,8 @@ def install(recording: RecordingContext, installed: Installed) -> None:
 def make_callback(recording: RecordingContext) -> Callable[..., Any]:
     """The callback that TensorFlow calls after each op."""
     append, here, local = recording.append, recording.sites.here, recording.local
-    late = recording.here_when_called
+    late, anywhere = recording.here_when_called, recording.here
+    generated = private.autograph_running()  # tf.map_fn runs AutoGraph's code eagerly, too
     scopes, getframe = private.thread_data(), _getframe
     rows, log = recording.log.rows, recording.log
     callbacks = scopes.op_callbacks  # TensorFlow adds to this very list, and to one on each thread
@@ -65,7 +66,9 @@ def make_callback(recording: RecordingContext) -> Callable[..., Any]:
                         inputs,
                         attrs,
                         tuple(outputs),  # a TensorArray forgets elements of this very list
-                        here(getframe(_DEPTH)) or (state[2] and late(getframe(_DEPTH))),
+                        here(getframe(_DEPTH)) or (state[2] and late(getframe(_DEPTH)))
+                        if len(generated) < 2
+                        else anywhere(getframe(_DEPTH)),
                         scopes.scope_name,
                         state,
                     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from threading import get_ident, main_thread
 
@@ -87,3 +87,9 @@ def autograph_lines() -> Mapping[tuple[str, int], tuple[str, int, str]]:
         waiting = stacks.get(_main_thread.ident)
         lines = waiting[-1].get_effective_source_map() if waiting else {}
     return lines
+
+
+def autograph_running() -> Sequence[object]:
+    """A list that grows beyond one element while AutoGraph's code runs on this thread."""
+    stacks = getattr(tf_stack, "_source_mapper_stacks", None)
+    return stacks[get_ident()] if stacks is not None else ()
