@@ -17,6 +17,7 @@ from ..trace.model import Array, Op, Operand, OpId, TensorId, Trace, VariableId
 from ..trace.op_kinds import ops_with
 from .call_facts import CallFacts, name_of
 from .causes.custom_gradient import gradient_return_line
+from .causes.deciding import without_forms
 from .causes.nonfinite import made_from_finite, nonfinite_in_call
 from .flow.dataflow import EdgesInto, Position
 from .model import Warned
@@ -136,20 +137,21 @@ def shared_ties(facts: CallFacts) -> Iterator[Warned]:
 
 
 def half_assigned(facts: CallFacts) -> Iterator[Warned]:
-    """A source that reaches the target on two ways, of which one leads through an assign."""
+    """A source that reaches the target on two ways, of which one leads through a variable that the
+    value was written into, by an assign or as its first value."""
     trace, tape = facts.trace, facts.tape
     if tape is None or facts.call.method != "gradient":
         return
-    assigns = facts.flow.assigns
-    start = bisect_left(assigns, tape.when, key=lambda op: op.when)
-    end = bisect_left(assigns, facts.call.when, key=lambda op: op.when)
-    written = [op for op in assigns[start:end] if tape.is_recording(op.when)]
+    writes = facts.flow.writes
+    start = bisect_left(writes, tape.when, key=lambda op: op.when)
+    end = bisect_left(writes, facts.call.when, key=lambda op: op.when)
+    written = [op for op in writes[start:end] if tape.is_recording(op.when)]
     if not written:
         return
     for index, source in enumerate(facts.call.sources):
         if source.tensor is None or not _flows(facts, index):
             continue
-        op = _lossy_assign(facts, source.tensor, {write.id for write in written})
+        op = _lossy_write(facts, source.tensor, {write.id for write in written})
         if op is not None:
             name = name_of(trace, trace.writes[op.id].variable)
             yield Warned(
@@ -230,11 +232,11 @@ def doubtful_gradient(facts: CallFacts) -> Iterator[Warned]:
         )
 
 
-def _lossy_assign(facts: CallFacts, source: TensorId, written: set[OpId]) -> Op | None:
-    """An assign whose value the tape links to the source, and whose state reaches the target."""
+def _lossy_write(facts: CallFacts, source: TensorId, written: set[OpId]) -> Op | None:
+    """A write whose value the tape links to the source, and whose variable reaches the target."""
     paths = facts.paths
     starts = paths.starts(source)
-    edges = paths.recent.edges_from(starts)
+    edges = without_forms(facts, paths.recent.edges_from(starts)).edges_from(starts)
     if not any(target in edges for target in paths.targets):
         return None
     unstopped = _before_stops(facts, edges)
@@ -242,7 +244,8 @@ def _lossy_assign(facts: CallFacts, source: TensorId, written: set[OpId]) -> Op 
         if end not in unstopped:
             continue
         for edge in into:
-            if edge.kind == "assign" and edge.op in written and edge.op is not None:
+            is_write = edge.kind in ("assign", "creation")
+            if is_write and edge.op in written and edge.op is not None:
                 op = facts.trace.ops[edge.op]
                 is_source = edge.tensor == source
                 if is_source or (edge.tensor is not None and _is_on_tape(facts, edge.tensor)):

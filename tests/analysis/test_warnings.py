@@ -199,6 +199,28 @@ ODDS = (
         """,
     ),
     _odd(
+        "partly through a new variable",
+        "partial",
+        """
+        q = tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            s = tf.Variable(q * q)  # odd
+            out = s * q
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "a new variable of the same form",
+        None,
+        """
+        q = tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            s = tf.Variable(tf.zeros_like(q))
+            out = (s + 1.0) * q
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
         "a tensor that is added to a state itself",
         "partial",
         """

@@ -200,8 +200,7 @@ def _edges_of_values(
     facts: CallFacts, edges: EdgesInto, targets: Collection[Position], starts: Collection[Position]
 ) -> EdgesInto:
     """Leave out edges that carry only a tensor's shape, if the others lead to a target too."""
-    kept = _without(edges, partial(_takes_form, facts))
-    connected = Ancestry(kept).edges_from(starts)
+    connected = without_forms(facts, edges).edges_from(starts)
     if any(target in connected for target in targets):
         return connected
     kept = _without(edges, partial(_is_shaped_like, facts))
@@ -213,6 +212,11 @@ def _without(edges: EdgesInto, is_left_out: Callable[[DataEdge], bool]) -> Edges
         position: tuple(edge for edge in into if not is_left_out(edge))
         for position, into in edges.items()
     }
+
+
+def without_forms(facts: CallFacts, edges: EdgesInto) -> Ancestry:
+    """The edges but those that carry only a tensor's shape."""
+    return Ancestry(_without(edges, partial(_takes_form, facts)))
 
 
 def _takes_form(facts: CallFacts, edge: DataEdge) -> bool:

@@ -286,12 +286,16 @@ def _own_name(variable: Variable) -> str:
 
 def _line_of_maker(facts: CallFacts, variable: Variable) -> int:
     """Where the Keras layer was made that owns the variable, else where the variable was."""
+    made = _bound_before(facts, variable)
+    return variable.site.line if made is None else made.site.line
+
+
+def _bound_before(facts: CallFacts, variable: Variable) -> Binding | None:
+    """The last name given to a Keras object before the variable was made, by the same function."""
     function = variable.site.frames[0].function if variable.site.frames else ""
     makers = facts.once(_bound_layers).get(function, [])
     earlier = bisect_left(makers, variable.when, key=lambda binding: binding.when)
-    if not earlier or function == "<module>":
-        return variable.site.line
-    return makers[earlier - 1].site.line
+    return None if not earlier or function == "<module>" else makers[earlier - 1]
 
 
 def _bound_layers(facts: CallFacts) -> dict[str, list[Binding]]:
@@ -342,9 +346,26 @@ class _Same:
         return bool((values[0] == values[1]).all())
 
 
+def _made_inside(case: Unlinked) -> Cause | None:
+    """A layer made while the tape recorded, with weights like the source's, which nothing used."""
+    facts = case.facts
+    source = facts.trace.variables.get(VariableId(case.tensor))
+    if source is None or not source.path or _is_made_inside(facts, source):
+        return None
+    for handle in case.used.tensors:
+        used = facts.trace.variables.get(VariableId(handle))
+        if used is None or not used.path or _making(used)[1:] != _making(source)[1:]:
+            continue
+        made = _bound_before(facts, used)
+        if made is not None and facts.tape is not None and facts.tape.is_recording(made.when):
+            return facts.cause(ReplacedSource("made-again"), made.site.line)
+    return None
+
+
 REPLACEMENTS: tuple[Callable[[Unlinked], Cause | None], ...] = (
     _rebound,
     _made_anew,
     _copied,
     _made_again,
+    _made_inside,
 )

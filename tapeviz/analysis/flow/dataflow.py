@@ -155,8 +155,8 @@ class DataFlow:
                     yield DataEdge("captured", tensor, position, entry.id, tensor)
 
     @cached_property
-    def assigns(self) -> Sequence[Op]:
-        """The writes of a tensor into a variable's state, in the order in which they ran.
+    def writes(self) -> Sequence[Op]:
+        """The writes of a tensor into a variable, its first value too, in the order of time.
 
         Without those inside a recorded operation, which brings a gradient of its own.
         """
@@ -165,9 +165,14 @@ class DataFlow:
         found = [
             ops[version.op]
             for version in self.trace.writes.values()
-            if version.op is not None and version.value is not None and version.index
+            if version.op is not None and version.value is not None
         ]
         return sorted((op for op in found if op.id not in covered), key=lambda op: op.when)
+
+    @cached_property
+    def assigns(self) -> Sequence[Op]:
+        """The writes but those of a variable's first value."""
+        return [op for op in self.writes if self.trace.writes[op.id].index]
 
     @cached_property
     def _handed_on(self) -> Mapping[tuple[OpId, TensorId], Sequence[TensorId]]:

@@ -95,6 +95,10 @@ def last_made_from(facts: CallFacts, source: TensorId, near: int = 0) -> End | N
     path ends there, the others do not count.
     """
     ends = sorted(_ends(facts, source, facts.paths.begin), key=lambda op: op.when)
+    made = facts.trace.variables.get(VariableId(source))
+    # A graph asks a variable's state and reads it where it is made, whoever takes that
+    # (``_init_from_args`` in resource_variable_ops.py, 2.15-2.21).
+    ends = [op for op in ends if not (made and op.graph and op.line == made.site.line)]
     loops = facts.trace.loops
     turns = {part for op in ends if op.id in loops for part in loops[op.id].body}
     ends = [op for op in ends if op.id not in turns]
