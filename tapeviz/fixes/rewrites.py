@@ -49,11 +49,11 @@ class CallRewrite:
                 yield Edit(title, plan.text(), self.is_estimate)
 
     def _readers(self, case: FixCase) -> Iterator[cst.Call]:
-        """The calls that take a name which was bound on a line of the cause."""
+        """The calls in whose arguments a name stands that was bound on a line of the cause."""
         source = case.source
         for call in all_of(source.module, cst.Call):
             if called_name(call) in self.names:
-                names = (arg.value.value for arg in call.args if isinstance(arg.value, cst.Name))
+                names = (name for arg in call.args for name in all_of(arg.value, cst.Name))
                 bound = (made for name in names if (made := source.bound_to(name)) is not None)
                 if any(source.covers(made, line) for made in bound for line in case.lines()):
                     yield call

@@ -132,6 +132,12 @@ class ParsedSource:
         """The function that a node stands in, else the module."""
         return self.enclosing(node, cst.FunctionDef) or self.module
 
+    def parameters(self, node: cst.CSTNode) -> tuple[str, ...]:
+        """The names of the parameters of the function that a node stands in."""
+        function = self.enclosing(node, cst.FunctionDef)
+        parameters = function.params.params if function is not None else ()
+        return tuple(parameter.name.value for parameter in parameters)
+
     # Expressions
 
     def calls(self, line: int, *names: str) -> list[cst.Call]:

@@ -33,11 +33,11 @@ from .smooth.indices import (
     interpolate,
     interpolate_edges,
     interpolate_results,
-    splat,
     weigh_picked,
 )
 from .smooth.logits import from_logits
 from .smooth.outcomes import interpolate_outcome
+from .smooth.splatting import splat
 from .smooth.widths import (
     count_softly,
     weigh_by_width,
@@ -61,7 +61,7 @@ from .source import ParsedSource
 from .states.assigned_lists import use_new_list
 from .states.assigns import rebind_attribute, rebind_name, return_tensor, use_new_tensor
 from .states.variables import SHALLOW_COPY, keep_in_scope, keep_tensor
-from .states.weights import call_with_computed_weights, call_with_set_weights, step_by_hand
+from .states.weights import call_with_computed_weights, step_by_hand
 from .tapes import raising
 from .tapes.both_outputs import give_both, give_symbolic
 from .tapes.functions import (
@@ -96,6 +96,7 @@ from .tapes.sources import (
     compute_once,
     keep_first,
     keep_variable,
+    make_once,
     rename_second,
     use_copy_inside,
 )
@@ -152,7 +153,7 @@ from .values.leaving import (
 )
 from .values.lookups import ask_for_rows
 from .values.metrics import compute_beside_metric, follow_average
-from .values.misfits import cast_to_agree, use_functions_for_methods
+from .values.misfits import cast_to_agree, give_tensors, use_functions_for_methods
 from .values.positions import soft_accuracy, soft_ranks, take_values
 from .values.settings import compute_by_hand
 from .values.stopping import close_after_difference, give_identity, take_away
@@ -164,7 +165,6 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     Assigned: (
         use_new_tensor,
         use_new_list,
-        call_with_set_weights,
         step_by_hand,
         keep_in_scope,
         compute_beside_metric,
@@ -277,6 +277,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         keep_first,
         ask_before,
         keep_variable,
+        make_once,
         watch_lost,
         ask_for_original,
         compute_anew,
@@ -350,6 +351,8 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     give_symbolic,
     raising.use_jacobian,
     raising.make_dense,
+    raising.compute_by_hand,
+    give_tensors,
     use_functions_for_methods,
     cast_to_agree,
 )

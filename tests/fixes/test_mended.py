@@ -17,6 +17,88 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "an array and a tensor that a model predicts from": (
+        """
+        import numpy as np
+        first, second = tf.keras.Input((1,)), tf.keras.Input((1,))
+        ones = tf.keras.layers.Dense(1, kernel_initializer="ones")
+        critic = tf.keras.Model(
+            [first, second], ones(tf.keras.layers.Concatenate()([first, second])))
+        w, states = tf.Variable([[2.0]]), np.ones((1, 1), np.float32)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(critic.predict([states, w * 3.0], verbose=0))
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum(critic([tf.convert_to_tensor(states), "
+        "tf.convert_to_tensor(w * 3.0)]))",
+        [[3.0]],
+    ),
+    "an image that a function compresses": (
+        """
+        w = tf.Variable(tf.fill((8, 8, 3), 0.5))
+        def squeezed(image):
+            coded = tf.io.encode_jpeg(tf.image.convert_image_dtype(image, tf.uint8))
+            return tf.image.convert_image_dtype(tf.io.decode_jpeg(coded), tf.float32)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(squeezed(w))
+        tape.gradient(loss, w)
+        """,
+        "return image + tf.stop_gradient(tf.image.convert_image_dtype("
+        "tf.io.decode_jpeg(coded), tf.float32) - image)",
+        [[[1.0] * 3] * 8] * 8,
+    ),
+    "a layer that a function makes anew": (
+        """
+        head = tf.keras.layers.Dense(1, kernel_initializer="ones")
+        head.build((None, 1))
+        def forward(x):
+            head = tf.keras.layers.Dense(1)
+            return head(x)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(forward(tf.constant([[2.0]])))
+        tape.gradient(loss, head.kernel)
+        """,
+        "return head(x)",
+        [[2.0]],
+    ),
+    "a mask with a further axis": (
+        """
+        w, x = tf.Variable([0.0, 2.0]), tf.constant([[1.0], [3.0]])
+        with tf.GradientTape() as tape:
+            keep = tf.greater(w, 0.0)
+            loss = tf.reduce_sum(tf.where(keep[:, None], x, tf.zeros_like(x)))
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum(keep[:, None] * x + (1.0 - keep[:, None]) * tf.zeros_like(x))",
+        [0.25, 0.31498],
+    ),
+    "rows by places that a function is given": (
+        """
+        w, rows = tf.Variable([0.0, 2.0]), tf.constant([4.0, 8.0])
+        def gain(order):
+            return tf.reduce_sum(tf.gather(rows, order))
+        with tf.GradientTape() as tape:
+            s = w * 1.0
+            _, order = tf.math.top_k(s, k=2)
+            loss = gain(order)
+        tape.gradient(loss, w)
+        """,
+        "return tf.reduce_sum(tf.gather(rows, order) * tf.sigmoid(tf.gather(s, order)))",
+        [1.0, 0.83995],
+    ),
+    "bins of a name that is reshaped": (
+        """
+        w = tf.Variable([[0.25, 1.25]])
+        with tf.GradientTape() as tape:
+            bins = tf.cast(w, tf.int32)
+            counts = tf.cast(tf.math.bincount(tf.reshape(bins, [-1]), minlength=3), tf.float32)
+            loss = tf.reduce_sum(counts * [1.0, 2.0, 4.0])
+        tape.gradient(loss, w)
+        """,
+        "counts = tf.cast(tf.reduce_sum(tf.nn.relu(1.0 - tf.abs(tf.reshape(tf.reshape(w, [-1]), "
+        "[-1, 1]) - tf.range(3, dtype=tf.float32))), axis=0), tf.float32)",
+        [[1.0, 2.0]],
+    ),
     "a whole number that meets whole numbers": (
         """
         x = tf.Variable(3)
@@ -567,7 +649,7 @@ BROKEN = {
             loss = tf.reduce_sum(model(tf.constant([[3.0]])))
         tape.gradient(loss, k)
         """,
-        "trainable_variables_new = list(model.trainable_variables)",
+        "with tf.GradientTape() as tape, tf.keras.StatelessScope():",
         4.0,
     ),
     "a call over several lines, with comments": (
@@ -658,9 +740,7 @@ BROKEN = {
             loss = tf.reduce_sum(layer(x) ** 2)
         tape.gradient(loss, k)
         """,
-        "loss = tf.reduce_sum(layer.stateless_call([kernel_new if v is layer.kernel else "
-        "bias_new if v is layer.bias else v "
-        "for v in layer.trainable_variables], layer.non_trainable_variables, x)[0] ** 2)",
+        "with tf.GradientTape() as tape, tf.keras.StatelessScope():",
         36.0,
     ),
     "the inner steps of a loop, written into a model": (
@@ -679,7 +759,7 @@ BROKEN = {
             after = tf.reduce_sum(model(x) ** 2)
         outer.gradient(after, rate)
         """,
-        "stepped.append(v - rate * slope)",
+        "with tf.GradientTape() as outer, tf.keras.StatelessScope():",
         -0.375,
     ),
     "the inner steps of a loop, by an optimizer": (
@@ -1667,6 +1747,16 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
             tape.gradient(y, s)
             """,
             "tape.watch(s.values)",
+        ),
+        (
+            """
+            image = tf.Variable([[[1.0], [3.0]]])
+            with tf.GradientTape() as tape:
+                y = tf.reduce_max(tf.image.adjust_contrast(image, 2.0))
+            tape.gradient(y, image)
+            """,
+            "y = tf.reduce_max((tf.reduce_mean(image, [-3, -2], keepdims=True) * "
+            "(1.0 - 2.0) + 2.0 * image))",
         ),
     ],
 )

@@ -73,6 +73,8 @@ _COMPARING = {"greater": 1, "greater_equal": 1, "less": -1, "less_equal": -1}
 _ORDERS: dict[type[cst.CSTNode], int] = {cst.GreaterThan: 1, cst.GreaterThanEqual: 1}
 _ORDERS |= {cst.LessThan: -1, cst.LessThanEqual: -1}
 
+_NEW_AXIS = ("None", "newaxis")
+
 _REDUCING = {"reduce_any": "reduce_max", "reduce_all": "reduce_min"}
 
 _LOGIC = {"logical_and": "and", "logical_or": "or", "logical_not": "not"}
@@ -188,12 +190,21 @@ def _weigh_by(plan: Plan, mask: cst.BaseExpression, soft: str) -> None:
     for call in all_of(source.module, cst.Call):
         place = {"boolean_mask": 1, "where": 0}.get(called_name(call))
         given = argument(call, place, "mask", "condition") if place is not None else None
-        if given is None or not (given.value is mask or source.is_bound_to(given.value, mask)):
+        if given is None or not _is_mask(source, given.value, mask):
             continue
-        weight = soft if given.value is mask else code(given.value)
+        weight = soft if given.value is mask else code(plan.changed(given.value))
         others = [code(enclosed(arg.value)) for arg in call.args if arg is not given]
         if place == 1 and len(others) == 1:
             plan.replace(call, f"{others[0]} * {weight}")
         elif place == 0 and len(others) == 2:
             blended = f"{weight} * {others[0]} + (1.0 - {weight}) * {others[1]}"
             plan.replace(call, blended)
+
+
+def _is_mask(source: ParsedSource, node: cst.BaseExpression, mask: cst.BaseExpression) -> bool:
+    """Whether it is the mask, its name, or either with further axes: ``mask[..., tf.newaxis]``."""
+    if isinstance(node, cst.Subscript):
+        last = node.slice[-1].slice
+        is_axis = isinstance(last, cst.Index) and source.code(last.value).endswith(_NEW_AXIS)
+        node = node.value if is_axis else node
+    return node is mask or source.is_bound_to(node, mask)

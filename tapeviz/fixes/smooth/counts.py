@@ -226,7 +226,7 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
         name = called_name(node)
         text = f"{source.tf}.{name}([{', '.join(each)}]{_rest(source, node)})"
         return text if all(each) else ""
-    if called_name(node) in ("clip_by_value", "minimum", "maximum"):
+    if called_name(node) in ("clip_by_value", "minimum", "maximum", "reshape", "squeeze"):
         x = uncast(source, inner)
         bounds = "".join(f", {source.code(arg.value)}" for arg in node.args[1:])
         return f"{source.tf}.{called_name(node)}({x}{bounds})" if x else ""

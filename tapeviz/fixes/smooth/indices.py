@@ -14,7 +14,7 @@ from ..plan import Plan, enclosed
 from ..source import ParsedSource, all_of, argument, called_name, dotted, nodes_in
 from .counts import searches_edges, uncast
 
-_MOST_AXES = 3
+MOST_AXES = 3
 _TITLE = "Estimate: interpolate between the element at the index and the next"
 
 
@@ -234,65 +234,6 @@ def interpolate_edges(case: FixCase) -> Iterator[Edit]:
 _PICKING = {"top_k": (0, "input"), "argsort": (0, "values"), "non_max_suppression": (1, "scores")}
 
 
-def splat(case: FixCase) -> Iterator[Edit]:
-    """``tf.scatter_nd(i, v, shape)`` with ``i`` cast from ``x`` → each value shared among the cells
-    around ``x``, by how near they are (bilinear splatting)."""
-    source, code, tf = case.source, case.source.code, case.source.tf
-    plan = Plan(source)
-    for written in all_of(source.module, cst.Call):
-        call = _sparse(source, written) or written
-        name = called_name(call)
-        place = {"scatter_nd": 0, "tensor_scatter_nd_add": 1, "SparseTensor": 0}.get(name)
-        indices = argument(call, place, "indices") if place is not None else None
-        updates = argument(call, 1 if place == 0 else 2, "updates", "values")
-        at = (2, "shape", "dense_shape") if place == 0 else (0, "tensor")
-        whole = argument(call, *at)
-        x = uncast(source, indices.value) if indices is not None else ""
-        axes = 1 if indices and _is_column(indices) else _last_size(case)
-        if not x or indices is None or updates is None or whole is None or not axes:
-            continue
-        if not is_at_cause(case, indices):
-            continue
-        shape = code(whole.value) if place == 0 else f"{tf}.shape({code(whole.value)})"
-        sides = ", ".join(f"[{', '.join(map(str, map(int, side)))}]" for side in _sides(axes))
-        cell = f"{tf}.clip_by_value({tf}.cast({tf}.floor({x}), {tf}.int32) + side, 0, "
-        cell += f"{tf}.constant({shape})[:{axes}] - 1)" if place == 0 else f"{shape}[:{axes}] - 1)"
-        away = f"{x} - {tf}.floor({x}) - {tf}.cast(side, {tf}.float32)"
-        part = f"{code(enclosed(updates.value))} * {tf}.reduce_prod(1.0 - {tf}.abs({away}), -1)"
-        text = f"{tf}.add_n([{tf}.scatter_nd({cell}, {part}, {shape}) for side in ({sides})])"
-        if place == 1:
-            text = f"{code(enclosed(whole.value))} + {text}"
-        if name != "SparseTensor" or call is not written:
-            plan.replace(written, text)
-    if plan.changes:
-        title = "Estimate: share each value among the cells around it (bilinear splatting)"
-        yield Edit(title, plan.text(), is_estimate=True)
-
-
-def _sparse(source: ParsedSource, written: cst.Call) -> cst.Call | None:
-    """The ``SparseTensor(…)`` that ``tf.sparse.to_dense`` writes out."""
-    if called_name(written) != "to_dense":
-        return None
-    calls = (node for node in source.behind(written) if isinstance(node, cst.Call))
-    return next((call for call in calls if called_name(call) == "SparseTensor"), None)
-
-
-def _is_column(indices: cst.Arg) -> bool:
-    """Whether this is ``i[:, None]``, which has one number in each row."""
-    given = indices.value
-    last = given.slice[-1].slice if isinstance(given, cst.Subscript) else None
-    return isinstance(last, cst.Index) and getattr(last.value, "value", "") == "None"
-
-
-def _last_size(case: FixCase) -> int:
-    """How many numbers each index has that is cast at the cut; 0 if not known or too many."""
-    trace = case.trace
-    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
-    known = trace.tensors.get(op.outputs[0]) if op is not None and op.outputs else None
-    size = (known.shape or (0,))[-1] if known is not None else 0
-    return size if size is not None and size <= _MOST_AXES else 0
-
-
 def weigh_picked(case: FixCase) -> Iterator[Edit]:
     """``tf.gather(p, i)`` with ``i`` of ``tf.math.top_k(s, k)`` → times a sigmoid of each score.
 
@@ -341,7 +282,8 @@ def _picks_smallest(source: ParsedSource, chosen: cst.Call) -> bool:
 
 def _positions_of(source: ParsedSource, chosen: cst.Call) -> set[str]:
     """The names that the positions are bound to: ``i`` of ``_, i = tf.math.top_k(s, k)`` and of
-    ``i = tf.math.top_k(s, k).indices``, and names bound to an expression with such a name."""
+    ``i = tf.math.top_k(s, k).indices``, names bound to an expression with such a name, and
+    parameters of functions that are given one."""
     assign = source.enclosing(chosen, cst.Assign)
     if assign is None:
         return set()
@@ -357,7 +299,14 @@ def _positions_of(source: ParsedSource, chosen: cst.Call) -> set[str]:
         is_plain = not any(isinstance(node, cst.Call) for node in nodes_in(later.value))
         if names & read and is_plain and isinstance(made, cst.Name):
             names.add(made.value)
-    return names
+    return names | {
+        parameter.name.value
+        for function in all_of(source.module, cst.FunctionDef)
+        for call in all_of(source.module, cst.Call)
+        if called_name(call) == function.name.value
+        for parameter, arg in zip(function.params.params, call.args, strict=False)
+        if isinstance(arg.value, cst.Name) and arg.value.value in names
+    }
 
 
 def _gathered(case: FixCase, line: int) -> tuple[int, int, bool] | None:
@@ -377,9 +326,9 @@ def _between_corners(case: FixCase, params: cst.Arg, indices: cst.Arg, x: str) -
     source, tf = case.source, case.source.tf
     p, i = (source.code(enclosed(given.value)) for given in (params, indices))
     rank = rank_of(case, p)
-    if not 1 <= rank <= _MOST_AXES:
+    if not 1 <= rank <= MOST_AXES:
         return ""
-    corners = ", ".join(f"[{', '.join(map(str, sides))}]" for sides in _sides(rank))
+    corners = ", ".join(f"[{', '.join(map(str, sides))}]" for sides in sides_of(rank))
     part = f"{x} - {tf}.cast({i}, {tf}.float32)"
     weight = f"{tf}.reduce_prod({tf}.where(side, {part}, 1.0 - ({part})), -1)"
     last = f"{tf}.shape({p}) - 1"
@@ -387,7 +336,7 @@ def _between_corners(case: FixCase, params: cst.Arg, indices: cst.Arg, x: str) -
     return f"{tf}.add_n([{weight} * {tf}.gather_nd({p}, {corner}) for side in ({corners})])"
 
 
-def _sides(rank: int) -> list[tuple[bool, ...]]:
+def sides_of(rank: int) -> list[tuple[bool, ...]]:
     return list(itertools.product((False, True), repeat=rank))
 
 

@@ -14,7 +14,7 @@ from ..regions import Region, region_after, rounds_around
 from ..renaming import WRITING_METHODS, reads_of, rename_reads
 from ..source import ParsedSource, Statement, all_of, called_name, dotted, sole
 from .assigns import new_name, stem
-from .weights import begin_with_tensors, call_with_weights, model_of_weights
+from .weights import begin_with_tensors
 from .writes import Write, new_value, write_of, writes_on
 
 _MAPPINGS = ("map_structure", "map")
@@ -59,16 +59,14 @@ def _by_subscript(case: FixCase, write: Write, block: Block | None) -> Iterator[
     region = region_after(source, first.statement, block)
     new = source.free_name(new_name(stem(whole)))
     plan = Plan(source)
-    rename_reads(plan, whole, new, region.statements)
+    if not rename_reads(plan, whole, new, region.statements):
+        return
     for each in (first, *_further(source, first, whole, region)):
         if not _into_copy(case, plan, each, new):
             return
     kind = "dict" if _is_dict(source, write.receiver) else "list"
     plan.before(region.loop or first.statement, f"{new} = {kind}({source.code(whole)})")
-    model = model_of_weights(source, whole)
-    is_called = model and call_with_weights(plan, model, new, region.statements)
-    through = f", through {model}.stateless_call" if is_called else ""
-    yield Edit(f"Keep the tensors in {new}, and compute with those{through}", plan.text())
+    yield Edit(f"Keep the tensors in {new}, and compute with those", plan.text())
 
 
 def _is_dict(source: ParsedSource, element: cst.Subscript) -> bool:
@@ -135,9 +133,8 @@ def _by_loop(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Ed
     reads = reads_of(source, spread.variables, behind.statements)
     if any(source.line(read) < source.line(loop) for read in reads):
         return  # the first round would read the list before it is made
-    used = _use(plan, spread.variables, new, behind.statements)
-    if used is not None:
-        yield Edit(f"Keep the tensors in {new}, and compute with those{used}", plan.text())
+    if _use(plan, spread.variables, new, behind.statements):
+        yield Edit(f"Keep the tensors in {new}, and compute with those", plan.text())
 
 
 def _by_rounds(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Edit]:
@@ -161,10 +158,10 @@ def _by_rounds(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[
     plan.after(loop, f"{new} = {stepped}")
     last = f"for {name}, {stepped} in zip({variables}, {new}):\n    {name}.assign({stepped})"
     plan.after(rounds.end, last)
-    used = _use(plan, spread.variables, new, rounds.statements)
+    is_used = _use(plan, spread.variables, new, rounds.statements)
     plan.replace(spread.variables, new)
-    if used is not None:
-        yield Edit(f"Keep the tensors in {new} from round to round{used}", plan.text())
+    if is_used:
+        yield Edit(f"Keep the tensors in {new} from round to round", plan.text())
 
 
 def _by_expression(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Edit]:
@@ -178,20 +175,18 @@ def _by_expression(case: FixCase, spread: _Spread, block: Block | None) -> Itera
     given = spread.partners.get(value.value) if isinstance(value, cst.Name) else None
     if isinstance(given, cst.Name) and isinstance(write.statement, cst.SimpleStatementLine):
         plan = Plan(source)
-        used = _use(plan, spread.variables, given.value, region.statements)
-        if used is not None:
+        if _use(plan, spread.variables, given.value, region.statements):
             if region.block is not None and region.loop is None:
                 plan.remove(write.statement)
                 plan.after(region.block.node, write.statement)
-            title = f"Compute with {given.value} in place of {source.code(spread.variables)}{used}"
+            title = f"Compute with {given.value} in place of {source.code(spread.variables)}"
             yield Edit(title, plan.text())
         return
     new = _list_name(source, spread.variables)
     plan = Plan(source)
     plan.before(write.statement, f"{new} = {_without_write(source, write, small, value)}")
-    used = _use(plan, spread.variables, new, region.statements)
-    if used is not None:
-        yield Edit(f"Keep the tensors in {new}, and compute with those{used}", plan.text())
+    if _use(plan, spread.variables, new, region.statements):
+        yield Edit(f"Keep the tensors in {new}, and compute with those", plan.text())
 
 
 def _without_write(
@@ -204,18 +199,14 @@ def _without_write(
 
 def _use(
     plan: Plan, variables: cst.BaseExpression, new: str, region: tuple[cst.CSTNode, ...]
-) -> str | None:
-    """Make the region use the new list; words for how, None if it does not use it at all.
+) -> bool:
+    """Make the region use the new list; whether it does so anywhere.
 
     ``variables`` itself stands where the writes run through it, and stays: with a loop around the
     writes the region holds them, too.
     """
     count = rename_reads(plan, variables, new, region)
-    count -= plan.changes.pop(variables, None) is not None
-    model = model_of_weights(plan.source, variables)
-    if model and call_with_weights(plan, model, new, region):
-        return f", through {model}.stateless_call"
-    return "" if count else None
+    return count > (plan.changes.pop(variables, None) is not None)
 
 
 def _spread(source: ParsedSource, write: Write) -> _Spread | None:

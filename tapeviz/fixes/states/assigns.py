@@ -22,7 +22,6 @@ from ..source import (
     sole,
 )
 from ..tapes.functions import run_in_python
-from .weights import call_with_one_weight
 from .writes import Write, new_value, writes_on, writes_to
 
 SLICE_OP = "ResourceStridedSliceAssign"
@@ -78,7 +77,6 @@ def _replace_state(
     is_safe = not calls_any((write.statement, *region.statements), read_elsewhere)
     stored_later = afterwards and is_safe and region.block is not None and region.loop is None
     rename_reads(plan, receiver, new, region.statements)
-    call_with_one_weight(plan, receiver, new, region.statements)
     if region.loop is not None:
         plan.before(region.loop, f"{new} = {name}")
         watch_inside(plan, region.statements, block, _where_read(source, receiver, new))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import libcst as cst
@@ -60,40 +60,6 @@ def _called_with(source: ParsedSource, model: str, weights: str, call: cst.Call)
     return cst.parse_expression(f"{model}.stateless_call({state}, {given})[0]")
 
 
-def call_with_one_weight(
-    plan: Plan, receiver: cst.BaseExpression, new: str, region: Iterable[cst.CSTNode]
-) -> int:
-    """Make calls of the layer or model that owns the weight ``receiver`` use ``new`` for it, beside
-    what they use already for others."""
-    source, code = plan.source, plan.source.code(receiver)
-    count = 0
-    for statement in region:
-        for call in all_of(statement, cst.Call):
-            owner = source.code(call.func)
-            if code.startswith((f"{owner}.", f"{owner}[")):
-                change = plan.changes.get(call)
-                if not isinstance(change, _CallWithWeights):
-                    change = _CallWithWeights(source, owner)
-                    plan.replace(call, change)
-                change.new[code] = new
-                count += 1
-    return count
-
-
-@dataclass(frozen=True, slots=True)
-class _CallWithWeights:
-    """``owner(x)`` → its stateless call; ``new``: the weights that get another value, and which."""
-
-    source: ParsedSource
-    owner: str
-    new: dict[str, str] = field(default_factory=dict)
-
-    def __call__(self, call: cst.Call) -> cst.CSTNode:
-        chosen = "".join(f"{new} if v is {old} else " for old, new in self.new.items())
-        weights = f"[{chosen}v for v in {self.owner}.trainable_variables]"
-        return _called_with(self.source, self.owner, weights, call)
-
-
 def begin_with_tensors(
     plan: Plan, rounds: LoopRounds, variables: cst.BaseExpression, new: str
 ) -> None:
@@ -107,27 +73,6 @@ def begin_with_tensors(
     names = {source.code(each.value): f"{new}[{place}]" for place, each in enumerate(listed)}
     names[source.code(variables)] = new
     watch_inside(plan, [loop], None, lambda asked: names.get(source.code(asked), ""))
-
-
-def call_with_set_weights(case: FixCase) -> Iterator[Edit]:
-    """``model.set_weights(ws)`` → the model is called with ``ws``; they are set afterwards."""
-    source = case.source
-    block = block_of_call(source, case.trace, case.call)
-    for call in source.calls(case.cause.line, "set_weights"):
-        statement = source.statement_of(call)
-        given = argument(call, 0, "weights")
-        if statement is None or given is None or not isinstance(call.func, cst.Attribute):
-            continue
-        model = dotted(call.func.value)
-        plan = Plan(source)
-        name = source.code(given.value)
-        if not isinstance(given.value, cst.Name):
-            name = source.free_name("new_weights")
-            plan.before(statement, f"{name} = {source.code(given.value)}")
-            plan.replace(given.value, name)
-        region = region_after(source, statement, block)
-        if model and call_with_weights(plan, model, name, region.statements):
-            yield Edit(f"Call {model} with the new weights, by stateless_call", plan.text())
 
 
 def call_with_computed_weights(case: FixCase) -> Iterator[Edit]:

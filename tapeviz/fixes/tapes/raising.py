@@ -10,8 +10,8 @@ import libcst as cst
 from ...trace.model import Trace
 from ..blocks import TAPES, block_of_call, gradient_call
 from ..model import Edit
-from ..plan import Plan, bare
-from ..source import ParsedSource, all_of, argument, called_name, header_nodes
+from ..plan import Plan, bare, enclosed
+from ..source import ParsedSource, all_of, argument, called_name, dotted, header_nodes
 
 
 def make_persistent(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -195,3 +195,40 @@ def make_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             plan.before(block.node, f"{name} = {source.tf}.convert_to_tensor({name})")
         plan.first(block.node, *(f"{block.name}.watch({name})" for name in names))
         yield Edit(f"Make {', '.join(names)} a tensor, and watch it", plan.text())
+
+
+_BY_HAND = {
+    "AdjustContrastv2": (
+        "adjust_contrast",
+        "({tf}.reduce_mean({0}, [-3, -2], keepdims=True) * (1.0 - {1}) + {1} * {0})",
+    ),
+    "AdjustSaturation": (
+        "adjust_saturation",
+        "({tf}.reduce_max({0}, -1, keepdims=True) * (1.0 - {1}) + {1} * {0})",
+    ),
+    "DenseBincount": (
+        "bincount",
+        "{tf}.math.unsorted_segment_sum({1}, {0}, {tf}.reduce_max({0}) + 1)",
+    ),
+    "SparseReduceMax": (
+        "reduce_max",
+        "{tf}.reduce_max({tf}.sparse.to_dense({0}, {0}.dtype.min), {1})",
+    ),
+}
+"""Ops without a gradient function (2.15 to 2.21): the function that runs each, and the same of its
+two arguments by ops that have one."""
+
+
+def compute_by_hand(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``tf.image.adjust_contrast(x, 2.0)`` → the mean of the image, and how far ``x`` is from it:
+    an op that has no gradient function, by others that have one."""
+    found = re.search(r"no entry for: (\w+)", trace.failure.message if trace.failure else "")
+    name, code = _BY_HAND.get(found[1] if found else "", ("", ""))
+    plan = Plan(source)
+    for call in all_of(source.module, cst.Call) if name else ():
+        is_other = name == "reduce_max" and not dotted(call.func).endswith("sparse.reduce_max")
+        if called_name(call) == name and len(call.args) == 2 and not is_other:
+            given = [source.code(enclosed(arg.value)) for arg in call.args]
+            plan.replace(call, code.format(*given, tf=source.tf))
+    if plan.changes:
+        yield Edit(f"Compute {name} by operations that have a gradient", plan.text())

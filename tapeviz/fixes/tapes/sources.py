@@ -13,7 +13,16 @@ from ..model import Edit, FixCase
 from ..plan import Plan
 from ..regions import region_after
 from ..renaming import rename_reads
-from ..source import ParsedSource, all_of, argument, bound_names, dotted, header_nodes, sole
+from ..source import (
+    ParsedSource,
+    all_of,
+    argument,
+    bound_names,
+    dotted,
+    header_nodes,
+    read_names,
+    sole,
+)
 
 
 def ask_for_original(case: FixCase) -> Iterator[Edit]:
@@ -149,22 +158,52 @@ def use_copy_inside(case: FixCase) -> Iterator[Edit]:
 
 
 def keep_variable(case: FixCase) -> Iterator[Edit]:
-    """``w = w - step`` → ``w.assign(w - step)``: the name goes on to mean the variable."""
-    source, name = case.source, case.finding.source
-    small = sole(source.statement(case.cause.line))
-    if case.cause.evidence != ReplacedSource("lost"):
+    """``w = w - step`` → ``w.assign(w - step)``: the name goes on to mean the variable, and so do
+    those of the call's other sources that are given away beside it."""
+    source = case.source
+    made = source.statement(case.cause.line)
+    if case.cause.evidence != ReplacedSource("lost") or made is None:
         return
-    if isinstance(small, cst.Assign) and len(small.targets) == 1:
-        target, text = small.targets[0].target, f"{name}.assign({source.code(small.value)})"
-    elif isinstance(small, cst.AugAssign):
-        sign = source.code(small.operator).replace("=", "").strip()
-        target, text = small.target, f"{name}.assign({name} {sign} ({source.code(small.value)}))"
-    else:
+    asked = {each.text for each in case.call.sources}
+    plan, kept = Plan(source), list[str]()
+    for statement in source.siblings(made):
+        small = sole(statement)
+        if isinstance(small, cst.Assign) and len(small.targets) == 1:
+            name, value = source.code(small.targets[0].target), source.code(small.value)
+        elif isinstance(small, cst.AugAssign):
+            name, sign = source.code(small.target), source.code(small.operator).replace("=", "")
+            value = f"{name} {sign.strip()} ({source.code(small.value)})"
+        else:
+            continue
+        is_step = statement is made or name in read_names(cst.parse_expression(value))
+        if name in asked and is_step:
+            new = _small(f"{name}.assign({value})")
+            plan.replace(small, new)
+            kept.append(name)
+    if case.finding.source in kept:
+        stays = "they stay variables" if kept[1:] else "it stays a variable"
+        yield Edit(f"Change {' and '.join(kept)} in place, so that {stays}", plan.text())
+
+
+def make_once(case: FixCase) -> Iterator[Edit]:
+    """``def f(x): layer = Dense(2); …`` → without that line, where a ``layer`` was made before; or
+    with that line in front of the function."""
+    source = case.source
+    made = source.statement(case.cause.line)
+    function = source.enclosing(made, cst.FunctionDef) if made is not None else None
+    names = bound_names(made) if isinstance(made, cst.SimpleStatementLine) else frozenset()
+    if case.cause.evidence != ReplacedSource("made-again") or function is None or made is None:
         return
-    if source.code(target) == name:
-        plan = Plan(source)
-        plan.replace(small, lambda _: _small(text))
-        yield Edit(f"Change {name} in place, so that it stays a variable", plan.text())
+    outside = (each for each in source.before(function) if names & bound_names(each))
+    title = f"Use the {' and '.join(sorted(names))} made before, in place of a new one"
+    if not any(isinstance(each, cst.SimpleStatementLine) for each in outside):
+        title = f"Make {' and '.join(sorted(names))} once, in front of {function.name.value}"
+    plan = Plan(source)
+    if "once" in title:
+        plan.before(function, made)
+    plan.remove(made)
+    if names:
+        yield Edit(title, plan.text(), has_other_value=True)  # the weights are others
 
 
 def keep_first(case: FixCase) -> Iterator[Edit]:

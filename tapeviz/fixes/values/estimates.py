@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...trace.model import Binding, Op, TensorId, Trace
+from ...trace.model import Op, TensorId, Trace
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..rewrites import CallRewrite
@@ -16,6 +16,7 @@ from ..source import (
     called_name,
     dotted,
     header_nodes,
+    sole,
 )
 
 _MOST_BEFORE = 12
@@ -72,34 +73,49 @@ STRAIGHT_THROUGH = CallRewrite(
 def straight_through_names(case: FixCase) -> Iterator[Edit]:
     """``y = x + tf.stop_gradient(y - x)`` after ``y`` is made, where it is ``x`` with small changes
     that have no slope: compressed, rounded, written as text and read again, on however many lines.
+    The same of what a function returns.
     """
     source, trace = case.source, case.trace
     cut = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
     if cut is None:
         return
-    for found, made in _made_after(trace, cut, case.call.when):
-        statement = source.statement(made.site.line)
-        name = made.name
-        is_text = any(trace.tensors[t].dtype == "string" for t in cut.outputs if t in trace.tensors)
-        known = _made_before(trace, cut)
-        before = next((x for x, t in known if _are_alike(trace, t, found, is_text)), "")
-        if not before or before == name or not isinstance(statement, cst.SimpleStatementLine):
+    is_text = any(trace.tensors[t].dtype == "string" for t in cut.outputs if t in trace.tensors)
+    known = [*_made_before(trace, cut)]
+    for found, line, name in _made_after(trace, cut, case.call.when):
+        statement = source.statement(line)
+        made = sole(statement)
+        alike = [x for x, t in known if _are_alike(trace, t, found, is_text)]
+        given = source.parameters(statement) if statement is not None else ()
+        before = next(iter([*filter(given.__contains__, alike), *alike]), "")
+        if not before or before == name or statement is None:
             continue
         plan = Plan(source)
-        plan.after(statement, f"{name} = {before} + {source.tf}.stop_gradient({name} - {before})")
-        title = f"Estimate: let the gradient pass from {name} to {before} as if they were the same"
-        yield Edit(title, plan.text(), is_estimate=True)
+        if name and isinstance(statement, cst.SimpleStatementLine):
+            text = f"{name} = {before} + {source.tf}.stop_gradient({name} - {before})"
+            plan.after(statement, text)
+        elif isinstance(made, cst.Return) and isinstance(made.value, cst.Call):
+            plan.replace(made.value, straight_through(source, made.value, cst.Name(before)))
+        else:
+            continue
+        title = f"Estimate: let the gradient pass from {name or 'what is returned'} to {before}"
+        yield Edit(f"{title} as if they were the same", plan.text(), is_estimate=True)
         return
 
 
-def _made_after(trace: Trace, cut: Op, until: int) -> Iterator[tuple[TensorId, Binding]]:
-    """The tensors with names that are made of what the cut gave, in the order of time."""
+def _made_after(trace: Trace, cut: Op, until: int) -> Iterator[tuple[TensorId, int, str]]:
+    """The tensors that are made of what the cut gave, in the order of time: each with the line that
+    gave it a name, and that name; else with the line that made it, and no name."""
     bound = {t: b for b in reversed(trace.bindings) for t, path in b.tensors if path == b.name}
     derived = set(cut.outputs)
     for op in trace.ops.values():
         if cut.when <= op.when < until and (op is cut or derived & set(op.inputs)):
             derived.update(op.outputs)
-            yield from ((tensor, bound[tensor]) for tensor in op.outputs if tensor in bound)
+            for tensor in op.outputs:
+                binding = bound.get(tensor)
+                if binding is not None:
+                    yield tensor, binding.site.line, binding.name
+                else:
+                    yield tensor, op.line, ""
 
 
 def _made_before(trace: Trace, cut: Op) -> Iterator[tuple[str, TensorId]]:
@@ -118,9 +134,9 @@ def _made_before(trace: Trace, cut: Op) -> Iterator[tuple[str, TensorId]]:
 
 
 def _are_alike(trace: Trace, first: TensorId, second: TensorId, is_text: bool = False) -> bool:
-    """Whether two tensors of several real numbers have the same form, and differ by a tenth at
-    most: where the numbers are not kept, their norms. ``is_text``: one was written and read again,
-    and may be a number alone that differs by a thousandth."""
+    """Whether two tensors of several real numbers have the same form, and differ by a quarter of
+    their norm at most: where the numbers are not kept, their norms by a tenth. ``is_text``: one was
+    written and read again, and may be a number alone that differs by a thousandth."""
     x, y = trace.tensors.get(first), trace.tensors.get(second)
     if x is None or y is None or (x.shape, x.dtype) != (y.shape, y.dtype):
         return False
@@ -128,7 +144,8 @@ def _are_alike(trace: Trace, first: TensorId, second: TensorId, is_text: bool = 
     if "float" not in x.dtype or ((x.size or 0) < 2 and not is_text):
         return False
     if a is not None and b is not None:
-        return bool(abs(a - b).max() <= (1e-3 if is_text else 0.1) * abs(a).max())
+        off, size = float(((a - b) ** 2).sum()), float((a**2).sum())
+        return off <= (1e-3 if is_text else 0.25) ** 2 * size
     norms = [stats.norm or 0.0 for t in (first, second) if (stats := trace.stats(t)) is not None]
     return len(norms) == 2 and abs(norms[0] - norms[1]) <= 0.1 * norms[0]
 

@@ -97,3 +97,20 @@ def use_functions_for_methods(trace: Trace, source: ParsedSource) -> Iterator[Ed
     if plan.changes:
         title = f"Use TensorFlow's function for {found[1]}, a method that tensors do not have"
         yield Edit(title, plan.text())
+
+
+def give_tensors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``model([states, actions])`` of an array and a tensor, which a Keras model refuses → of
+    tensors (``Layer.__call__`` of Keras 3)."""
+    failure = trace.failure
+    if failure is None or "cannot mix tensors and non-tensors" not in failure.message:
+        return
+    statement = source.statement(failure.line)
+    plan = Plan(source)
+    for given in header_nodes(statement, cst.Arg) if statement is not None else ():
+        if isinstance(given.value, (cst.List, cst.Tuple)):
+            for each in given.value.elements:
+                text = f"{source.tf}.convert_to_tensor({source.code(each.value)})"
+                plan.replace(each.value, text)
+    if plan.changes:
+        yield Edit("Give the model tensors alone, no array beside a tensor", plan.text())
