@@ -197,6 +197,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         interpolate_outcome,
         with_the_rest(fill_tensor),
         call_directly,
+        straight_through_names,
         score_function,
     ),
     NotWatched: (

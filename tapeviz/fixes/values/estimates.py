@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import libcst as cst
 
-from ...trace.model import Op, TensorId, Trace
+from ...trace.model import Leave, Op, TensorId, Trace, VariableId
 from ..model import Edit, FixCase
 from ..plan import Plan, enclosed
 from ..rewrites import CallRewrite
@@ -73,18 +74,24 @@ STRAIGHT_THROUGH = CallRewrite(
 def straight_through_names(case: FixCase) -> Iterator[Edit]:
     """``y = x + tf.stop_gradient(y - x)`` after ``y`` is made, where it is ``x`` with small changes
     that have no slope: compressed, rounded, written as text and read again, on however many lines.
-    The same of what a function returns.
+    The same of what a function returns, and of numbers that left TensorFlow and came back.
     """
     source, trace = case.source, case.trace
     cut = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
-    if cut is None:
+    leave = next((each for each in trace.leaves if each.site.line == case.cause.line), None)
+    if cut is not None:
+        is_text = any(trace.tensors[t].dtype == "string" for t in cut.outputs if t in trace.tensors)
+        known = [*_made_before(trace, cut.inputs)]
+        found = _made_after(trace, cut, case.call.when)
+    elif leave is not None:
+        is_text, known = True, [*_made_before(trace, [leave.tensor])]
+        found = _bound_after(trace, leave, case.call.when)
+    else:
         return
-    is_text = any(trace.tensors[t].dtype == "string" for t in cut.outputs if t in trace.tensors)
-    known = [*_made_before(trace, cut)]
-    for found, line, name in _made_after(trace, cut, case.call.when):
+    for tensor, line, name in found:
         statement = source.statement(line)
         made = sole(statement)
-        alike = [x for x, t in known if _are_alike(trace, t, found, is_text)]
+        alike = [x for x, t in known if _are_alike(trace, t, tensor, is_text)]
         given = source.parameters(statement) if statement is not None else ()
         before = next(iter([*filter(given.__contains__, alike), *alike]), "")
         if not before or before == name or statement is None:
@@ -102,9 +109,13 @@ def straight_through_names(case: FixCase) -> Iterator[Edit]:
         return
 
 
-def _made_after(trace: Trace, cut: Op, until: int) -> Iterator[tuple[TensorId, int, str]]:
-    """The tensors that are made of what the cut gave, in the order of time: each with the line that
-    gave it a name, and that name; else with the line that made it, and no name."""
+_Made: TypeAlias = "Iterator[tuple[TensorId, int, str]]"
+"""Tensors in the order of time: each with the line that gave it a name, and that name; else with
+the line that made it, and no name."""
+
+
+def _made_after(trace: Trace, cut: Op, until: int) -> _Made:
+    """What is made of the outputs of the op at the cut."""
     bound = {t: b for b in reversed(trace.bindings) for t, path in b.tensors if path == b.name}
     derived = set(cut.outputs)
     for op in trace.ops.values():
@@ -118,18 +129,27 @@ def _made_after(trace: Trace, cut: Op, until: int) -> Iterator[tuple[TensorId, i
                     yield tensor, op.line, ""
 
 
-def _made_before(trace: Trace, cut: Op) -> Iterator[tuple[str, TensorId]]:
-    """The names of what the cut op took and of what that was made from, the nearest first; of a
-    variable the tensor that was read."""
-    waiting = list(cut.inputs)
+def _bound_after(trace: Trace, leave: Leave, until: int) -> _Made:
+    """Constants that got a name since a value left: its numbers may have come back in them."""
+    for binding in trace.bindings:
+        for tensor, path in binding.tensors if leave.when < binding.when < until else ():
+            if path == binding.name and tensor not in trace.producers:
+                yield tensor, binding.site.line, path
+
+
+def _made_before(trace: Trace, taken: Sequence[TensorId]) -> Iterator[tuple[str, TensorId]]:
+    """The names of what was taken and of what that was made from, the nearest first; of a variable
+    the tensor that was read."""
+    waiting = list(taken)
     seen: list[TensorId] = []
     while waiting and len(seen) < _MOST_BEFORE:
         tensor = waiting.pop(0)
         seen.append(tensor)
-        maker = trace.maker(tensor)
+        variable, maker = trace.variables.get(VariableId(tensor)), trace.maker(tensor)
         is_read = maker is not None and maker.type == "ReadVariableOp"
         for name in trace.names.get(maker.inputs[0] if maker and is_read else tensor, ()):
-            yield name, tensor
+            reads = [t for version in variable.versions for t in version.reads] if variable else []
+            yield from ((name, read) for read in reads or [tensor])
         waiting += maker.inputs if maker is not None and not is_read else ()
 
 
