@@ -107,10 +107,10 @@ def _across(live: LiveRecording, after: Outcome, key: FindingKey) -> Array | Non
     source = str(call.sources[key[1]].tensor)
     whole = call.replay.results.get(source) if call.replay is not None else None
     is_there = finding.status in ("flows", "nonfinite")
-    return _fetched(live, after, (whole or finding.tensor) if is_there else finding.bridged)
+    return fetched(live, after, (whole or finding.tensor) if is_there else finding.bridged)
 
 
-def _fetched(live: LiveRecording, after: Outcome, tensor: TensorId | None) -> Array | None:
+def fetched(live: LiveRecording, after: Outcome, tensor: TensorId | None) -> Array | None:
     if tensor is None:
         return None
     return live.fetch_tensor(after.trace.fetched.get(tensor, tensor))

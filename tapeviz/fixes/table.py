@@ -32,7 +32,6 @@ from .smooth.counts import SOFT_COUNTS
 from .smooth.indices import (
     interpolate,
     interpolate_edges,
-    interpolate_results,
     weigh_picked,
 )
 from .smooth.logits import from_logits
@@ -90,14 +89,12 @@ from .tapes.near_misses import (
 )
 from .tapes.parts import ask_for_all_parts, ask_for_whole
 from .tapes.sources import (
-    ask_before,
     ask_for_called,
     ask_for_original,
     compute_once,
     keep_first,
     keep_variable,
     make_once,
-    rename_second,
     use_copy_inside,
 )
 from .tapes.threads import call_without_threads
@@ -187,7 +184,6 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         *map(with_the_rest, SOFT_COUNTS),
         weigh_both,
         blend_last_turn,
-        interpolate_results,
         with_the_rest(soften_argmax),
         pass_one_hot,
         compute_by_hand,
@@ -255,7 +251,6 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         weigh_copies,
         *SOFT_COUNTS,
         soften_bounds,
-        interpolate_results,
         take_text_away,
         soft_logic,
         pass_through_cast,
@@ -274,9 +269,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         compute_once,
         give_both,
         use_copy_inside,
-        rename_second,
         keep_first,
-        ask_before,
         keep_variable,
         make_once,
         watch_lost,
@@ -287,6 +280,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         swap,
         compute_target_inside,
         weigh_both,
+        blend_last_turn,
         use_the_unused,
         give_both,
         ask_for_called,

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ..analysis.diagnose import diagnose
@@ -13,7 +14,7 @@ from ..analysis.model import Diagnosis, Finding
 from ..errors import TapevizError
 from ..recording import LiveRecording, Recorder, Silent, Snippet
 from ..trace.model import Array, Trace
-from .crossing import cross_cuts
+from .crossing import cross_cuts, fetched
 from .folders import Folder
 from .goals import (
     MOST_EDITS,
@@ -357,7 +358,10 @@ class _Trials:
                 finding = after.finding(answer_to(key, edit))
                 assert finding is not None
                 part = edit.parts[key[1]] if edit.parts else ""
-                values[key] = part_of(_fetched(trial, after, finding), part)
+                values[key] = None
+                with suppress(TapevizError):
+                    value = fetched(trial.live, after, finding.tensor) if trial.live else None
+                    values[key] = part_of(value, part)
         return values
 
     def _follow_up(self, trial: _Trial, goal: FixGoal, edit: Edit, after: Outcome) -> None:
@@ -392,13 +396,3 @@ class _Trials:
             return
         call = after.diagnosis.calls[key[0]].call
         yield from edits_for(FixCase(after.trace, call, finding, cause, source))
-
-
-def _fetched(trial: _Trial, after: Outcome, finding: Finding) -> Array | None:
-    if finding.tensor is None or trial.live is None:
-        return None
-    tensor = after.trace.fetched.get(finding.tensor, finding.tensor)
-    try:
-        return trial.live.fetch_tensor(tensor)
-    except TapevizError:
-        return None

@@ -17,6 +17,37 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "a bound that decides how often a compiled loop repeats": (
+        """
+        end = tf.Variable(0.6)
+        @tf.function
+        def fallen(end):
+            time, height, turns = 0.0, 0.0, 0
+            while time < end:
+                height += 4.0 * 0.25
+                time += 0.25
+                turns += 1
+            return height
+        with tf.GradientTape() as tape:
+            loss = fallen(end)
+        tape.gradient(loss, end)
+        """,
+        "weight = tf.clip_by_value((end - time_before) / (time - time_before), 0.0, 1.0)",
+        4.0,
+    ),
+    "a length that a function rounds, and what it gives is as long": (
+        """
+        size = tf.Variable(3.5)
+        def window(size):
+            n = int(size)
+            return tf.signal.hann_window(n)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(window(size))
+        tape.gradient(loss, size)
+        """,
+        "loss = low + part * (outcome(whole + 1) - low)",
+        1.0,
+    ),
     "an array and a tensor that a model predicts from": (
         """
         import numpy as np
@@ -1090,7 +1121,7 @@ BROKEN = {
             loss = tf.reduce_mean(crop)
         tape.gradient(loss, place)
         """,
-        "top, left = tf.unstack(tf.cast(place, tf.int32))",
+        "whole = tf.cast(place, tf.int32)",
         [6.0, 1.0],
     ),
     "a share of the largest": (

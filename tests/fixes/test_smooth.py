@@ -178,12 +178,6 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     ),
     ("flat-op", "v = layers.ReLU()(x)", 'v = layers.Activation("softplus")(x)'),
     (
-        "integer",
-        "v = table.lookup(tf.cast(x, tf.int64))",
-        "v = table.lookup(tf.cast(x, tf.int64)) + (x - tf.cast(tf.cast(x, tf.int64), tf.float32)) "
-        "* (table.lookup(tf.cast(x, tf.int64) + 1) - table.lookup(tf.cast(x, tf.int64)))",
-    ),
-    (
         "nonfinite",
         "v = tf.nn.softmax(tf.where(m, x, -np.inf))",
         "v = tf.nn.softmax(tf.where(m, x, -1e9))",
@@ -289,19 +283,6 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "stop-gradient",
         "h = tf.nest.map_structure(tf.stop_gradient, x)",
         "h = x",
-    ),
-    (
-        "integer",
-        "v = tf.slice(p, [tf.cast(x, tf.int32)], [4])",
-        "v = tf.slice(p, [tf.cast(x, tf.int32)], [4]) + (x - tf.cast(tf.cast(x, tf.int32), "
-        "tf.float32)) * (tf.slice(p, [tf.cast(x, tf.int32) + 1], [4]) "
-        "- tf.slice(p, [tf.cast(x, tf.int32)], [4]))",
-    ),
-    (
-        "left-tensorflow",
-        "v = p[int(x):int(x) + 3]",
-        "v = p[int(x):int(x) + 3] + (x - tf.cast(int(x), tf.float32)) "
-        "* (p[int(x) + 1:int(x) + 3 + 1] - p[int(x):int(x) + 3])",
     ),
     (
         "integer",

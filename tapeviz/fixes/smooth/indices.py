@@ -50,27 +50,8 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
         if x and is_row and is_at_cause(case, indices):
             p, i = (source.code(enclosed(given.value)) for given in (params, indices))
             plan.replace(call, _between_rows(case, p, i, x, rank_of(case, p), int(axis)))
-    for call in all_of(source.module, cst.Call):
-        key = argument(call, 0, "keys")
-        x = uncast(source, key.value) if key is not None and called_name(call) == "lookup" else ""
-        if key is not None and x and is_at_cause(case, key):
-            code = source.code
-            table, k = code(call.func), code(enclosed(key.value))
-            here = f"{table}({k})"
-            part = f"({x} - {source.tf}.cast({k}, {source.tf}.float32))"
-            plan.replace(call, f"{here} + {part} * ({table}({k} + 1) - {here})")
-    for call in all_of(source.module, cst.Call):
-        begin, size = argument(call, 1, "begin"), argument(call, 2, "size")
-        if called_name(call) == "slice" and begin is not None and size is not None:
-            text = _between_windows(case, call, begin.value)
-            if text:
-                plan.replace(call, text)
     for node in all_of(source.module, cst.Subscript):
         part_of = node.slice[0].slice
-        if isinstance(part_of, cst.Slice) and len(node.slice) == 1:
-            text = _between_ranges(case, node, part_of)
-            if text:
-                plan.replace(node, text)
         if len(node.slice) != 1 or not isinstance(part_of, cst.Index):
             continue
         x = uncast(source, part_of.value)
@@ -86,91 +67,6 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             plan.replace(node, f"{p}[{i}] + ({x} - {i}) * ({following} - {p}[{i}])")
     if plan.changes:
         yield Edit(_TITLE, plan.text(), is_estimate=True)
-
-
-def interpolate_results(case: FixCase) -> Iterator[Edit]:
-    """``f(a, i)`` with ``i = int(x)`` → ``f(a, i) + (x - i) * (f(a, i + 1) - f(a, i))``.
-
-    For any function: the line between its results at the two whole numbers around x, as along each
-    of several whole numbers (``tf.image.crop_to_bounding_box(image, top, left, 8, 8)``). Where the
-    number is a length (``tf.signal.hann_window(i)``), of what is as long as the shorter result.
-    """
-    for part in ("", "[:{i}]"):
-        plan = Plan(case.source)
-        for call in all_of(case.source.module, cst.Call):
-            if called_name(call) in _OF_WHOLE_NUMBERS or any(
-                around in plan.changes for around in case.source.ancestors(call)
-            ):
-                continue
-            if steps := list(_steps_between_results(case, call, part)):
-                plan.replace(call, " + ".join((case.source.code(call), *steps)))
-        if plan.changes:
-            title = "Estimate: interpolate between the results at the whole number and the next"
-            yield Edit(title, plan.text(), is_estimate=True)
-
-
-def _steps_between_results(case: FixCase, call: cst.Call, part: str) -> Iterator[str]:
-    """For each whole number that the call takes, how far the result goes towards the next.
-
-    ``part``: the subscript of what both results have, where the number ``{i}`` is their length.
-    """
-    source, tf, code = case.source, case.source.tf, case.source.code
-    given = [arg.value for arg in call.args]
-    given += [
-        element.value
-        for values in given
-        if isinstance(values, (cst.List, cst.Tuple))
-        for element in values.elements
-    ]
-    for node in given:
-        x = uncast(source, node) if isinstance(node, (cst.Name, cst.Call)) else ""
-        if x and is_at_cause(case, node):
-            i = code(node)
-            farther = code(call.deep_replace(node, cst.parse_expression(f"{i} + 1")))
-            rise = f"{farther}{part.format(i=i)} - {code(call)}"
-            yield f"({x} - {tf}.cast({i}, {tf}.float32)) * ({rise})"
-
-
-_OF_WHOLE_NUMBERS = frozenset(
-    (
-        *("cast", "int", "float", "round", "range", "len", "print", "str", "format", "unstack"),
-        *("to_int32", "to_int64", "numpy", "item", "min", "max", "minimum", "maximum", "split"),
-        *("floor", "ceil", "rint", "clip_by_value", "append", "shape", "zeros", "ones", "fill"),
-        *("sequence_mask", "gather_nd", "scatter_nd", "tensor_scatter_nd_add", "repeat"),
-        *("reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod"),
-    )
-)
-
-
-def _between_windows(case: FixCase, call: cst.Call, begin: cst.BaseExpression) -> str:
-    """The line between ``tf.slice(p, [i], n)`` and the window one farther on."""
-    source, tf = case.source, case.source.tf
-    only = begin.elements if isinstance(begin, (cst.List, cst.Tuple)) else ()
-    i = only[0].value if len(only) == 1 else begin
-    x = uncast(source, i)
-    if not x or not is_at_cause(case, i):
-        return ""
-    here, start = source.code(call), source.code(i)
-    following = call.deep_replace(begin, cst.parse_expression(f"{source.code(begin)} + 1"))
-    if only:
-        following = call.deep_replace(i, cst.parse_expression(f"{start} + 1"))
-    part = f"({x} - {tf}.cast({start}, {tf}.float32))"
-    return f"{here} + {part} * ({source.code(following)} - {here})"
-
-
-def _between_ranges(case: FixCase, node: cst.Subscript, part: cst.Slice) -> str:
-    """The line between ``p[i:i + n]`` and the window one farther on."""
-    source, tf = case.source, case.source.tf
-    low, high = part.lower, part.upper
-    x = uncast(source, low) if low is not None else ""
-    if low is None or high is None or not x or not is_at_cause(case, low):
-        return ""
-    p, i, j = source.code(enclosed(node.value)), source.code(low), source.code(high)
-    if i not in j:
-        return ""
-    here = f"{p}[{i}:{j}]"
-    part_code = f"({x} - {tf}.cast({i}, {tf}.float32))"
-    return f"{here} + {part_code} * ({p}[{i} + 1:{j} + 1] - {here})"
 
 
 def _between_rows(

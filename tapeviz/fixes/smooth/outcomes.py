@@ -13,12 +13,15 @@ from ..source import (
     ParsedSource,
     Statement,
     all_of,
+    argument,
     bound_names,
+    dotted,
     header_nodes,
     read_names,
     sole,
 )
 from .counts import uncast
+from .indices import input_shape
 
 _STEP = "    "
 
@@ -37,17 +40,37 @@ def interpolate_outcome(case: FixCase) -> Iterator[Edit]:
             continue
         for call in header_nodes(statement, cst.Call):
             x = uncast(source, call)
-            text = _interpolated(case, statement, call, x) if x else ""
-            if text:
-                title = (
-                    "Estimate: interpolate between the outcomes at the whole number and the next"
-                )
-                yield Edit(title, text, is_estimate=True)
+            texts = [_interpolated(case, statement, call, x)] if x else []
+            for around, given in _given_to(case, statement, x) if x else ():
+                texts.append(_interpolated(case, around, given, source.code(given)))
+            title = "Estimate: interpolate between the outcomes at the whole number and the next"
+            yield from (Edit(title, text, is_estimate=True) for text in texts if text)
+            if any(texts):
                 return
 
 
-def _interpolated(case: FixCase, statement: Statement, cast: cst.Call, x: str) -> str:
-    """The text with the statements after the cast in a function of the whole number; or empty."""
+def _given_to(
+    case: FixCase, statement: Statement, x: str
+) -> Iterator[tuple[Statement, cst.BaseExpression]]:
+    """The arguments for the parameter ``x`` of the function around, of its calls in the tape's
+    block: what the function gives may have another shape for each number, and the target has not.
+    """
+    source, block = case.source, block_of_call(case.source, case.trace, case.call)
+    function, names = source.enclosing(statement, cst.FunctionDef), source.parameters(statement)
+    if function is None or block is None or x not in names:
+        return
+    for call in all_of(block.node.body, cst.Call):
+        around = source.statement_of(call)
+        given = argument(call, names.index(x), x)
+        if dotted(call.func) == function.name.value and around is not None and given is not None:
+            yield around, given.value
+
+
+def _interpolated(case: FixCase, statement: Statement, cast: cst.BaseExpression, x: str) -> str:
+    """The text with the statements after the cast in a function of the whole number; or empty.
+
+    ``cast``: or a number that is rounded later, which is rounded here.
+    """
     source, tf = case.source, case.source.tf
     small = sole(statement)
     target = small.targets[0].target if isinstance(small, cst.Assign) else None
@@ -60,11 +83,13 @@ def _interpolated(case: FixCase, statement: Statement, cast: cst.Call, x: str) -
     result, inside = _up_to_result(case, statement, inside)
     if not inside:
         return ""
+    made = source.code(cast)
+    made = made if made != x else f"{tf}.floor({x})"
     plan = Plan(source)
     for each in inside:
-        for call in all_of(each, cst.Call):
-            if call.deep_equals(cast):
-                plan.replace(call, whole)
+        for node in all_of(each, type(cast)):
+            if node.deep_equals(cast):
+                plan.replace(node, whole)
     lines = plan.text().split("\n")
     if len(lines) != source.text.count("\n") + 1:
         return ""
@@ -77,16 +102,22 @@ def _interpolated(case: FixCase, statement: Statement, cast: cst.Call, x: str) -
     first = "".join(f", {name}" for name in later)
     if result:
         body.append(f"{indent}{_STEP}return {result}{first}")
-    high = f"{outcome}({whole} + 1){'[0]' if later else ''}"
-    line = f"{low} + {part} * ({high} - {low})"
-    made = [
-        *([] if is_named else [f"{whole} = {source.code(cast)}"]),
+    rise = f"{outcome}({whole} + {{}}){'[0]' if later else ''} - {low}"
+    line = f"{low} + {part} * ({rise.format(1)})"
+    if len(shape := input_shape(case)) == 1:  # along each of several whole numbers
+        sides = f"{tf}.unstack({tf}.eye({shape[0]}, dtype={whole}.dtype))"
+        rises = f"{tf}.stack([{rise.format('side')} for side in {sides}])"
+        line = f"{low} + {tf}.tensordot({part}, {rises}, 1)"
+    steps = [
+        *([] if is_named else [f"{whole} = {made}"]),
         f"{part} = {x} - {tf}.cast({whole}, {tf}.float32)",
         f"{low}{first} = {outcome}({whole})",
         f"{result} = {line}" if result else f"return {line}",
     ]
     head = f"{indent}def {outcome}({whole}{given}):"
-    return "\n".join((*lines[:start], head, *body, *(indent + m for m in made), *lines[end:]))
+    return "\n".join(
+        (*lines[:start], head, *body, *(indent + step for step in steps), *lines[end:])
+    )
 
 
 def _up_to_result(

@@ -211,7 +211,7 @@ _BY_HAND = {
         "{tf}.math.unsorted_segment_sum({1}, {0}, {tf}.reduce_max({0}) + 1)",
     ),
     "SparseReduceMax": (
-        "reduce_max",
+        "sparse.reduce_max",
         "{tf}.reduce_max({tf}.sparse.to_dense({0}, {0}.dtype.min), {1})",
     ),
 }
@@ -226,8 +226,7 @@ def compute_by_hand(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     name, code = _BY_HAND.get(found[1] if found else "", ("", ""))
     plan = Plan(source)
     for call in all_of(source.module, cst.Call) if name else ():
-        is_other = name == "reduce_max" and not dotted(call.func).endswith("sparse.reduce_max")
-        if called_name(call) == name and len(call.args) == 2 and not is_other:
+        if dotted(call.func).endswith(f".{name}") and len(call.args) == 2:
             given = [source.code(enclosed(arg.value)) for arg in call.args]
             plan.replace(call, code.format(*given, tf=source.tf))
     if plan.changes:

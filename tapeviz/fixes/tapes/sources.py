@@ -11,7 +11,6 @@ from ...trace.model import TensorId
 from ..blocks import Block, block_of_call, gradient_call
 from ..model import Edit, FixCase
 from ..plan import Plan
-from ..regions import region_after
 from ..renaming import rename_reads
 from ..source import (
     ParsedSource,
@@ -177,8 +176,8 @@ def keep_variable(case: FixCase) -> Iterator[Edit]:
             continue
         is_step = statement is made or name in read_names(cst.parse_expression(value))
         if name in asked and is_step:
-            new = _small(f"{name}.assign({value})")
-            plan.replace(small, new)
+            new = cst.parse_expression(f"{name}.assign({value})")
+            plan.replace(small, cst.Expr(new))
             kept.append(name)
     if case.finding.source in kept:
         stays = "they stay variables" if kept[1:] else "it stays a variable"
@@ -195,13 +194,13 @@ def make_once(case: FixCase) -> Iterator[Edit]:
     if case.cause.evidence != ReplacedSource("made-again") or function is None or made is None:
         return
     outside = (each for each in source.before(function) if names & bound_names(each))
-    title = f"Use the {' and '.join(sorted(names))} made before, in place of a new one"
-    if not any(isinstance(each, cst.SimpleStatementLine) for each in outside):
-        title = f"Make {' and '.join(sorted(names))} once, in front of {function.name.value}"
-    plan = Plan(source)
-    if "once" in title:
-        plan.before(function, made)
+    is_made = any(isinstance(each, cst.SimpleStatementLine) for each in outside)
+    plan, name = Plan(source), " and ".join(sorted(names))
     plan.remove(made)
+    title = f"Use the {name} made before, in place of a new one"
+    if not is_made:
+        plan.before(function, made)
+        title = f"Make {name} once, in front of {function.name.value}"
     if names:
         yield Edit(title, plan.text(), has_other_value=True)  # the weights are others
 
@@ -214,7 +213,7 @@ def keep_first(case: FixCase) -> Iterator[Edit]:
     rebinding = source.statement(case.cause.line)
     if asked is None or rebinding is None or case.cause.evidence != ReplacedSource("rebound"):
         return
-    name = case.finding.source
+    name = case.finding.source.partition("[")[0]  # of a dict that was made anew
     if not name.isidentifier():
         return
     first = source.free_name(f"{name}_first")
@@ -227,68 +226,6 @@ def keep_first(case: FixCase) -> Iterator[Edit]:
         yield Edit(
             f"Keep the first {name} as {first}, and ask for that", plan.text(), has_other_shape=True
         )
-
-
-def ask_before(case: FixCase) -> Iterator[Edit]:
-    """Move the gradient call before the statement that gives the names of its sources away."""
-    source = case.source
-    call, rebinding = gradient_call(source, case.call), source.statement(case.cause.line)
-    asking = source.statement_of(call) if call is not None else None
-    if rebinding is None or asking is None or case.cause.evidence != ReplacedSource("rebound"):
-        return
-    between = source.after(rebinding)
-    if not any(statement is asking for statement in between):
-        return
-    plan = Plan(source)
-    plan.before(rebinding, source.code(asking).strip())
-    plan.remove(asking)
-    yield Edit(
-        "Ask for the gradient before the name is given to another tensor",
-        plan.text(),
-        has_other_shape=True,
-    )
-
-
-def rename_second(case: FixCase) -> Iterator[Edit]:
-    """``x = x + 1`` → ``x_next = x + 1``: the name keeps its first meaning."""
-    source = case.source
-    rebinding = source.statement(case.cause.line)
-    small = sole(rebinding)
-    name = case.finding.source.partition("[")[0]  # of a dict that was made anew
-    if case.cause.evidence != ReplacedSource("rebound") or rebinding is None:
-        return
-    block = block_of_call(source, case.trace, case.call)
-    region = region_after(source, rebinding, block)
-    if region.loop is not None or not name.isidentifier() or region.block is None:
-        return
-    following = region.statements
-    if any(name in bound_names(statement) for statement in following):
-        return
-    new = source.free_name(f"{name}_next")
-    plan = Plan(source)
-    if isinstance(small, cst.Assign) and len(small.targets) == 1:
-        target = small.targets[0].target
-        if not isinstance(target, cst.Name) or target.value != name:
-            return
-        plan.replace(target, new)
-    elif isinstance(small, cst.AugAssign) and isinstance(small.target, cst.Name):
-        sign = source.code(small.operator).replace("=", "").strip()
-        text = f"{new} = {name} {sign} ({source.code(small.value)})"
-        plan.replace(small, lambda _: _small(text))
-    else:
-        return
-    rename_reads(plan, cst.Name(name), new, following)
-    call = gradient_call(source, case.call)
-    target_given = argument(call, 0, "target") if call is not None else None
-    if target_given is not None:
-        rename_reads(plan, cst.Name(name), new, [target_given.value])
-    yield Edit(f"Give the new tensor a name of its own, {new}", plan.text(), has_other_shape=True)
-
-
-def _small(text: str) -> cst.CSTNode:
-    parsed = cst.parse_statement(text)
-    assert isinstance(parsed, cst.SimpleStatementLine)
-    return parsed.body[0]
 
 
 def _before_rebinding(

@@ -115,7 +115,7 @@ the line that made it, and no name."""
 
 
 def _made_after(trace: Trace, cut: Op, until: int) -> _Made:
-    """What is made of the outputs of the op at the cut."""
+    """Tensors that are made of the outputs of the op at the cut."""
     bound = {t: b for b in reversed(trace.bindings) for t, path in b.tensors if path == b.name}
     derived = set(cut.outputs)
     for op in trace.ops.values():
