@@ -7,10 +7,12 @@ The ways lead through state, through Python and NumPy, and through ops that no t
 from __future__ import annotations
 
 import heapq
+from array import array
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable
+from functools import cached_property
 
+from ..trace.columns import NumberPairs
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, VersionId
 from ..trace.state import keeps_prior_state
 from ..trace.tapes import is_differentiable
@@ -19,17 +21,47 @@ from .trace_index import TraceIndex, version_before
 from .words import is_assign
 
 _MOST_CUTS = 6
+_UNREACHED = 1 << 60
 _MOST_UNCONNECTED = 60
 """Ops to show, at most, that a source leads to if none of them leads to the target."""
 
 
-class _Ran(NamedTuple):
-    """An op on a way."""
-
-    op: OpId
+WayPoint = TensorId | VersionId | Op
 
 
-WayPoint = TensorId | VersionId | _Ran
+class _Ways:
+    """The tensors, versions and ops on the ways, each with a number, and what follows on what."""
+
+    def __init__(self, targets: Iterable[TensorId]) -> None:
+        self.points: list[WayPoint] = []
+        self._values: dict[TensorId | VersionId, int] = {}
+        self._ops: dict[OpId, int] = {}
+        self._sources, self._takers = array("q"), array("q")
+        self.targets = sorted({self.number(tensor) for tensor in targets})
+
+    def number(self, point: WayPoint) -> int:
+        """The number of a point, which is the next one if it is new."""
+        new = len(self.points)
+        if isinstance(point, Op):
+            number = self._ops.setdefault(point.id, new)
+        else:
+            number = self._values.setdefault(point, new)
+        if number == new:
+            self.points.append(point)
+        return number
+
+    def join(self, source: int, taker: int) -> None:
+        """Say that the point ``taker`` follows on the point ``source``."""
+        self._sources.append(source)
+        self._takers.append(taker)
+
+    @cached_property
+    def onward(self) -> NumberPairs:
+        return NumberPairs(self._sources, self._takers)
+
+    @cached_property
+    def backward(self) -> NumberPairs:
+        return NumberPairs(self._takers, self._sources)
 
 
 def ways_between(
@@ -42,114 +74,105 @@ def ways_between(
     A gradient that an optimizer wrote into a variable is no such way, unless a tape recorded it.
     """
     trace = index.trace
-    onward: dict[WayPoint, list[WayPoint]] = {}
-    waiting: list[tuple[WayPoint, bool]] = [(tensor, False) for tensor in targets]
-    first = {position for position, _ in waiting}
-    starts: list[WayPoint] = []
+    ways = _Ways(targets)
+    waiting = [(number, False) for number in ways.targets]
+    starts: list[int] = []
 
-    def lead(source: WayPoint, target: WayPoint, past_write: bool) -> None:
-        if source not in onward and source not in first:
-            waiting.append((source, past_write))
-        onward.setdefault(source, []).append(target)
+    def lead(source: WayPoint, taker: int, past_write: bool) -> None:
+        known = len(ways.points)
+        number = ways.number(source)
+        if number == known:
+            waiting.append((number, past_write))
+        ways.join(number, taker)
 
     while waiting:
-        position, past_write = waiting.pop()
+        place, past_write = waiting.pop()
+        position = ways.points[place]
         if isinstance(position, int):
             if position in sources:
-                starts.append(position)
+                starts.append(place)
                 continue
             read = trace.reads.get(position)
             op = trace.maker(position)
             if read is not None:
-                lead(read.id, position, past_write)
+                lead(read.id, place, past_write)
             elif op is not None:
                 if past_write and index.descent.is_backward(op) and not op.tapes:
                     continue
-                lead(_Ran(op.id), position, past_write)
+                lead(op, place, past_write)
             for left in index.links.get(position, ()):
                 written = version_before(trace, left, position)
-                lead(left if written is None else written.id, position, past_write)
-        elif isinstance(position, _Ran):
-            op = trace.ops[position.op]
-            for tensor in op.inputs:
+                lead(left if written is None else written.id, place, past_write)
+        elif isinstance(position, Op):
+            for tensor in position.inputs:
                 if VariableId(tensor) not in trace.variables:
-                    lead(tensor, position, past_write)
-                elif (touched := trace.touches.get((op.id, VariableId(tensor)))) is not None:
-                    lead(touched.id, position, past_write)
+                    lead(tensor, place, past_write)
+                elif touched := trace.touches.get((position.id, VariableId(tensor))):
+                    lead(touched.id, place, past_write)
         else:
             if TensorId(position.variable) in sources:
-                starts.append(position)
+                starts.append(place)
                 continue
             version = trace.version(position)
             if version.index == 0:
                 if version.value is not None and version.value in index.descent.carrying:
-                    lead(version.value, position, past_write)
+                    lead(version.value, place, past_write)
             elif version.op is not None and version.op in trace.ops:
                 writer = trace.ops[version.op]
                 if writer.tapes or TensorId(position.variable) not in index.trained(writer):
-                    lead(_Ran(version.op), position, True)
-                if keeps_prior_state(trace.ops[version.op].type):
-                    lead(position.prior, position, True)
-    scope = _between(list(starts), onward)
-    scope.cuts = _cuts(trace, call, starts, targets, onward)
+                    lead(writer, place, True)
+                if keeps_prior_state(writer.type):
+                    lead(position.prior, place, True)
+    scope = _between(ways, starts)
+    scope.cuts = _cuts(trace, call, ways, starts)
     return scope
 
 
-def _cuts(
-    trace: Trace,
-    call: Call,
-    starts: Iterable[WayPoint],
-    targets: Iterable[TensorId],
-    onward: Mapping[WayPoint, list[WayPoint]],
-) -> set[OpId]:
+def _cuts(trace: Trace, call: Call, ways: _Ways, starts: Iterable[int]) -> set[OpId]:
     """The ops at which the ways with the fewest cuts are cut; at most the last six to run.
 
     Where several cuts lie on all ways, or a side way has one more, closing the others would not
     let the gradient pass.
     """
+    points = ways.points
     cut_at = _CutBetween(trace, call)
-    backward: dict[WayPoint, tuple[WayPoint, ...]] = {}
-    several: dict[WayPoint, list[WayPoint]] = {}
-    for source, takers in onward.items():
-        for taker in takers:
-            if taker not in backward:  # as of nearly all
-                backward[taker] = (source,)
-            else:
-                several.setdefault(taker, []).append(source)
-    for taker, more in several.items():
-        backward[taker] += tuple(more)
-    fewest: dict[WayPoint, int] = dict.fromkeys(targets, 0)
+    fewest = array("q", [_UNREACHED]) * len(points)
     """The cuts from a position to the targets, on the ways that have the fewest."""
-    waiting = deque(fewest)
+    for target in ways.targets:
+        fewest[target] = 0
+    waiting = deque(ways.targets)
     while waiting:
-        position = waiting.popleft()
-        for source in backward.get(position, ()):
-            is_cut = cut_at(source, position)
-            count = fewest[position] + is_cut
-            if count < fewest.get(source, count + 1):
+        place = waiting.popleft()
+        for source in ways.backward.all(place):
+            is_cut = cut_at(points[source], points[place])
+            count = fewest[place] + is_cut
+            if count < fewest[source]:
                 fewest[source] = count
                 (waiting.append if is_cut else waiting.appendleft)(source)
     found: set[OpId] = set()
-    reached = {start for start in starts if start in fewest}
-    left = list(reached)
+    left = [start for start in starts if fewest[start] != _UNREACHED]
+    reached = bytearray(len(points))
+    for start in left:
+        reached[start] = True
     while left:
-        position = left.pop()
-        for further in onward.get(position, ()):
-            is_cut = cut_at(position, further)
-            if further not in fewest or fewest[position] != fewest[further] + is_cut:
+        place = left.pop()
+        position = points[place]
+        for further in ways.onward.all(place):
+            is_cut = cut_at(position, points[further])
+            if fewest[further] == _UNREACHED or fewest[place] != fewest[further] + is_cut:
                 continue
-            if is_cut and (op := _op_of(position, further)) is not None:
+            if is_cut and (op := _op_of(position, points[further])) is not None:
                 found.add(op)
-            if further not in reached:
-                reached.add(further)
+            if not reached[further]:
+                reached[further] = True
                 left.append(further)
     return set(sorted(found, key=lambda op: trace.ops[op].when)[-_MOST_CUTS:])
 
 
 def _op_of(source: WayPoint, target: WayPoint) -> OpId | None:
     """The op among two positions that follow each other."""
-    ran = target if isinstance(target, _Ran) else source
-    return ran.op if isinstance(ran, _Ran) else None
+    ran = target if isinstance(target, Op) else source
+    return ran.id if isinstance(ran, Op) else None
 
 
 class _CutBetween:
@@ -165,22 +188,22 @@ class _CutBetween:
 
     def __call__(self, source: WayPoint, target: WayPoint) -> bool:
         trace = self._trace
-        if isinstance(target, _Ran):
-            if target.op in self._stopped:
+        if isinstance(target, Op):
+            if target.id in self._stopped:
                 return True
             # A tape records no op that takes nothing it follows: of such ops one after the other
             # the first is the cut.
-            return not self._is_recorded(target.op) and self._is_followed(source)
-        if isinstance(target, int) and isinstance(source, _Ran):
-            return self._is_recorded(source.op) and not self._is_followed(target)
+            return not self._is_recorded(target) and self._is_followed(source)
+        if isinstance(target, int) and isinstance(source, Op):
+            return self._is_recorded(source) and not self._is_followed(target)
         if isinstance(target, int):
             return target not in trace.reads
         return isinstance(source, int)  # the first value of a variable
 
-    def _is_recorded(self, op: OpId) -> bool:
+    def _is_recorded(self, op: Op) -> bool:
         if self._tape is None:  # tf.gradients
-            return op in self._passed
-        return self._tape in self._trace.ops[op].tapes
+            return op.id in self._passed
+        return self._tape in op.tapes
 
     def _is_followed(self, position: WayPoint) -> bool:
         """Whether the tape follows a value: a source, a version, or what a recorded op made, unless
@@ -190,26 +213,30 @@ class _CutBetween:
         tensor = self._trace.tensors.get(position)
         if tensor is not None and not is_differentiable(tensor.dtype):
             return False
-        maker = self._trace.producers.get(position)
+        maker = self._trace.maker(position)
         return position in self._trace.reads or maker is None or self._is_recorded(maker)
 
 
-def _between(starts: list[WayPoint], onward: Mapping[WayPoint, list[WayPoint]]) -> Scope:
-    """Everything that can be reached from ``starts`` by ``onward``."""
+def _between(ways: _Ways, starts: Iterable[int]) -> Scope:
+    """Everything that can be reached from ``starts``."""
     found = Scope()
-    reached = set(starts)
-    while starts:
-        position = starts.pop()
+    left = list(starts)
+    reached = bytearray(len(ways.points))
+    for start in left:
+        reached[start] = True
+    while left:
+        place = left.pop()
+        position = ways.points[place]
         if isinstance(position, VersionId):
             found.versions.add(position)
-        elif isinstance(position, _Ran):
-            found.ops.add(position.op)
+        elif isinstance(position, Op):
+            found.ops.add(position.id)
         else:
             found.tensors.add(position)
-        for further in onward.get(position, ()):
-            if further not in reached:
-                reached.add(further)
-                starts.append(further)
+        for further in ways.onward.all(place):
+            if not reached[further]:
+                reached[further] = True
+                left.append(further)
     return found
 
 

@@ -15,19 +15,43 @@ _NO_ATTRIBUTES: Mapping[str, Any] = {}
 
 
 _MOST_KNOWN = 1 << 16
+_MOST_NUMBERS = 1 << 24
+_FURTHER = 1 << 12
+
+
+class Numbers:
+    """Gives one object for each number, which takes 32 bytes: ids of tensors and of ops and the
+    moments at which they ran are the same numbers, and most are wanted several times."""
+
+    def __init__(self) -> None:
+        self._small: list[int | None] = [None]
+        self._others: dict[int, int] = {}
+
+    def shared(self, number: int) -> int:
+        """Hot."""
+        small = self._small
+        if 0 <= number < len(small):
+            known = small[number]
+            if known is None:
+                small[number] = known = number
+            return known
+        if 0 <= number < min(len(small) + _FURTHER, _MOST_NUMBERS):  # they grow by steps
+            small.extend([None] * (number + 1 + len(small) // 8 - len(small)))
+            small[number] = number
+            return number
+        return self._others.setdefault(number, number)
 
 
 class IdTuples:
-    """Makes tuples of tensors' ids. What one op gives another takes, so most ids and tuples are
-    wanted several times: then they are the same objects."""
+    """Makes tuples of tensors' ids. What one op gives another takes, so most tuples are wanted
+    several times: then they are the same objects."""
 
-    def __init__(self) -> None:
-        self._ids: dict[int, TensorId] = {}
+    def __init__(self, numbers: Numbers) -> None:
+        self._shared = numbers.shared
         self._tuples: dict[tuple[int, ...], tuple[TensorId, ...]] = {}
 
     def one(self, tensor: int) -> TensorId:
-        """Hot."""
-        return self._ids.setdefault(tensor, TensorId(tensor))
+        return TensorId(self._shared(tensor))
 
     def of(self, tensors: Sequence[int]) -> tuple[TensorId, ...]:
         """Hot."""
@@ -36,7 +60,7 @@ class IdTuples:
         if made is None:
             if len(self._tuples) > _MOST_KNOWN:
                 self._tuples.clear()
-            made = tuple([self.one(tensor) for tensor in key])
+            made = tuple(map(self._shared, key))  # type: ignore[arg-type]
             self._tuples[made] = made
         return made
 
@@ -51,7 +75,8 @@ class IdTuples:
 class OpMaker:
     """Makes ops of events; those that are alike get one description."""
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: Numbers) -> None:
+        self._shared = numbers.shared
         self._descriptions: dict[tuple[int, str, bool, int, str], OpDescription] = {}
 
     def made(
@@ -74,11 +99,11 @@ class OpMaker:
                 known = self._descriptions[key] = _described(event, site)
             description = known
         return Op(
-            OpId(event.id),
+            OpId(self._shared(event.id)),
             intern(event.type),
             inputs,
             outputs,
-            when,
+            self._shared(when),
             CallId(event.call) if event.call else None,
             tapes,
             description,
@@ -123,17 +148,17 @@ def entry_of(
     )
 
 
-def variable_of(event: e.VariableMade, site: Site, when: int) -> Variable:
+def variable_of(event: e.VariableMade, handle: TensorId, site: Site, when: int) -> Variable:
     """The variable that was made, without its versions."""
     return Variable(
-        id=VariableId(event.id),
-        name=event.name.split(":")[0],
-        dtype=event.dtype,
+        id=VariableId(handle),
+        name=intern(event.name.split(":")[0]),
+        dtype=intern(event.dtype),
         shape=tuple(event.shape) if event.shape is not None else None,
         trainable=event.trainable,
         initial=TensorId(event.initial) if event.initial else None,
         site=site,
-        path=event.path,
+        path=intern(event.path),
         when=when,
         owner=event.owner,
     )

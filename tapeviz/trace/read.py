@@ -46,7 +46,7 @@ from .model import (
     Watch,
 )
 from .naming import OperandWords, variable_names, variable_titles
-from .nouns import IdTuples, OpMaker, call_of, entry_of, variable_of
+from .nouns import IdTuples, Numbers, OpMaker, call_of, entry_of, variable_of
 from .ops import Shape
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
@@ -105,8 +105,9 @@ class Reader:
         self._stats: dict[TensorId, Stats] = {}
         self._samples: dict[TensorId, tuple[int, int, int]] = {}
         self._ops: dict[OpId, Op] = {}
-        self._op_maker = OpMaker()
-        self._ids = IdTuples()
+        self._numbers = Numbers()
+        self._op_maker = OpMaker(self._numbers)
+        self._ids = IdTuples(self._numbers)
         self._producers: dict[TensorId, OpId] = {}
         self._states = VersionTracker()
         self._tapes = TapeTracker()
@@ -140,6 +141,10 @@ class Reader:
             self._take(located)
         if isinstance(event, e.BodyTraced) and event.graph:
             self._functions.traced_when[event.graph] = self._when
+
+    @property
+    def _now(self) -> int:
+        return self._numbers.shared(self._when)
 
     def _maker_of(self, tensor: TensorId) -> Op | None:
         producer = self._producers.get(tensor)
@@ -321,7 +326,7 @@ class Reader:
         known = []
         for tensor in inputs:
             if tensor in self._handles and self._states.is_trainable(VariableId(tensor)):
-                self._tapes.read_variable(tensor, self._when, site, thread)
+                self._tapes.read_variable(tensor, self._now, site, thread)
             if tensor in self._tensors:
                 known.append((tensor, self._tensors[tensor].dtype))
         return self._tapes.recorded(known, outputs, thread)
@@ -332,8 +337,9 @@ class Reader:
             self._producers.setdefault(tensor, op.id)
 
     def _variable_made(self, event: e.VariableMade) -> None:
-        self._handles.add(TensorId(event.id))
-        self._states.made(variable_of(event, self._site(event.site), self._when))
+        handle = self._ids.one(event.id)
+        self._handles.add(handle)
+        self._states.made(variable_of(event, handle, self._site(event.site), self._now))
 
     def _tape_opened(self, event: e.TapeOpened) -> None:
         self._tapes.opened(
@@ -355,7 +361,8 @@ class Reader:
     def _watched(self, event: e.Watched) -> None:
         for tensor in event.tensors:
             site = self._site(event.site)
-            self._tapes.watched(Watch(TapeId(event.tape), TensorId(tensor), self._when, site))
+            watch = Watch(TapeId(event.tape), self._ids.one(tensor), self._now, site)
+            self._tapes.watched(watch)
 
     def _call_began(self, event: e.CallBegan) -> None:
         self._begun[CallId(event.id)] = event
@@ -462,7 +469,7 @@ class Reader:
         site = self._site(event.site)
         if tensors and site.frames and not site.frames[0].function.isidentifier():
             self._module_names.add(name)
-        self._bindings.append(Binding(name, site, self._when, bound, event.value, event.object))
+        self._bindings.append(Binding(name, site, self._now, bound, event.value, event.object))
         if event.tape:
             self._tape_names.setdefault(TapeId(event.tape), event.name)
         for tensor, word in bound:
@@ -473,7 +480,8 @@ class Reader:
 
     def _value_left(self, event: e.ValueLeft) -> None:
         site = self._site(event.site)
-        leave = Leave(TensorId(event.tensor), event.how, site, self._when, event.object)
+        tensor = self._ids.one(event.tensor)
+        leave = Leave(tensor, intern(event.how), site, self._now, event.object)
         self._leaves.append(leave)
 
     def _session_fetched(self, event: e.SessionFetched) -> None:

@@ -284,5 +284,7 @@ def _distances(edges: EdgesInto, targets: Collection[Position]) -> dict[Position
 
 
 def _merge(causes: list[Cause]) -> Cause:
+    if len(causes) == 1:
+        return causes[0]
     links = tuple(dict.fromkeys(link for cause in causes for link in cause.links))
     return replace(causes[0], links=links)

@@ -46,6 +46,8 @@ FORM_OPS = ops_with("form")
 LEVEL_OPS = ops_with("flat", "position", "question")
 # They give a new list (list_ops, TensorArray in a function).
 LIST_WRITES = ops_with("list-write")
+_FEW = 10
+"""Versions of a variable, the set of which is made again sooner than kept for each."""
 
 
 class DataEdge(msgspec.Struct, frozen=True, gc=False):
@@ -328,7 +330,9 @@ class DataFlow:
             variable = self.trace.variables.get(VariableId(tensor))
             versions = variable.versions if variable is not None else ()
             positions: list[Position] = [tensor, *(version.id for version in versions)]
-            starts = self._starts[tensor] = dict.fromkeys(positions).keys()
+            starts = dict.fromkeys(positions).keys()
+            if len(starts) > _FEW:
+                self._starts[tensor] = starts
         return starts
 
     def positions_of_target(self, tensor: TensorId, when: int) -> tuple[Position, ...]:

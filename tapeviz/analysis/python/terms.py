@@ -105,6 +105,9 @@ def level_term(facts: CallFacts) -> Iterator[Warned]:
     whens, flow, targets = facts.flow.level_whens, facts.flow, facts.paths.targets
     if bisect_left(whens, facts.tape.when) == bisect_left(whens, call.when):
         return
+    starts = {start for source in _flowing_sources(facts) for start in facts.paths.starts(source)}
+    if not starts:
+        return
 
     def is_other(edge: DataEdge) -> bool:
         return not _is_data(facts, edge)
@@ -116,7 +119,6 @@ def level_term(facts: CallFacts) -> Iterator[Warned]:
         version = reads.get(position) if isinstance(position, int) else None
         return position if version is None else version.id
 
-    starts = {start for source in _flowing_sources(facts) for start in facts.paths.starts(source)}
     with_slope = flow.ancestry(targets, is_cut).leads_from(starts)
     terms, _ = facts.once(_terms)
     lost = (terms & flow.ancestry(targets, is_other).leads_from(starts)) - with_slope
