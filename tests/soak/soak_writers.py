@@ -122,7 +122,10 @@ PLACES = (link, hard_link, pipe, odd_names, no_room, full_device, bad_places, re
 def interrupted(name: str, number: int, random: Random) -> bool:
     """A process that writes again and again is ended: the file is whole, and alone."""
     program = (
-        "import sys; from pathlib import Path; from tests.soak.soak_writers import writers\n"
+        "import signal, sys; from pathlib import Path\n"
+        "from tests.soak.soak_writers import writers\n"
+        # A shell's background jobs ignore SIGINT, and hand that on.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         f"write = writers()[{name!r}]\n"
         "print('go', flush=True)\n"
         "while True: write(Path(sys.argv[1]))\n"
