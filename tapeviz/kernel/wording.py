@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 
 from .model import Exit
@@ -11,6 +12,8 @@ _HINTS = {
     "SIGSEGV": ": it read or wrote memory that is not its own",
     "SIGABRT": ": it gave up with abort()",
 }
+_LOST_CONNECTION = re.compile(r"\(src/\w+\.[ch]pp:\d+\)\s*$")
+"""The end of the line with which ZeroMQ aborts a process whose sockets were closed under it."""
 
 
 def death(exit: Exit, line: int | None) -> str:
@@ -18,8 +21,12 @@ def death(exit: Exit, line: int | None) -> str:
     where = f" at line {line}" if line else ""
     if exit.signal is not None:
         name = signal_name(exit.signal)
+        hint = _HINTS.get(name, "")
+        if name == "SIGABRT" and _LOST_CONNECTION.search(exit.words.get("stderr", "")):
+            hint = ": its connection to tapeviz was closed, as os.closerange(3, …) does"
         return (
-            f"the process was ended by signal {exit.signal} ({name}){where}{_HINTS.get(name, '')}"
+            f"the process was ended by signal {exit.signal} ({name}){where}{hint}; "
+            f"the last ops before that may be missing"
         )
     if exit.exit_code is None:
         return f"the process is gone{where}"
