@@ -15,11 +15,11 @@ import linecache
 import os
 import signal
 import sys
-import time
 import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from time import perf_counter
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NoReturn
 
@@ -231,7 +231,7 @@ def watch(run: Callable[[], None], filename: str) -> list[Event]:
     Whether a KeyboardInterrupt is the snippet's own or came with Stop is not known here: ``end``
     carries the error as well, for the side that may have stopped it.
     """
-    started, process, hook = time.perf_counter(), os.getpid(), _own_hook()
+    started, process, hook = perf_counter(), os.getpid(), _own_hook()
     events: list[Event] = []
     how, detail, status = "finished", "", 0
     carried: Event = {}
@@ -252,7 +252,7 @@ def watch(run: Callable[[], None], filename: str) -> list[Event]:
         _call_changed_hook(error, hook, process)
     if os.getpid() != process:
         _end_fork(status)
-    seconds = time.perf_counter() - started
+    seconds = perf_counter() - started
     events.append({"e": "end", "how": how, "seconds": seconds, "detail": detail, **carried})
     return events
 

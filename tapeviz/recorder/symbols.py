@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from itertools import count
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from . import private
+from .weak_keys import WeakKeys
 
 
 class Symbols:
     """Names symbolic tensors by graph, op and output; no tensor and no graph is held."""
 
     def __init__(self) -> None:
-        self._graphs: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._graphs: WeakKeys[int] = WeakKeys()
         self._graph_numbers = count(1)
         self._ids: dict[tuple[int, str, int], int] = {}
         self._aliases: dict[int, int] = {}
@@ -27,7 +27,7 @@ class Symbols:
 
     def known_graph(self, graph: Any) -> int:
         """The number of a graph that was seen before; 0 for another."""
-        return self._graphs.get(graph, 0)
+        return self._graphs.get(graph) or 0
 
     def id(self, tensor: Any) -> int:
         """Below 0 for a symbolic tensor; 0 for what is none."""

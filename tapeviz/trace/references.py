@@ -29,6 +29,8 @@ class References:
 
     def __init__(self) -> None:
         self._depths: dict[int, int] = {0: 0}
+        self._last_op = 0
+        self._calls: set[int] = set()
         self._frames = 0
         self._size = 0
         self._values: dict[int, tuple[str, list[int | None] | None]] = {}
@@ -39,12 +41,16 @@ class References:
 
     def problem(self, event: e.Event) -> str:
         """The fault of the next event in words; empty if there is none."""
+        if getattr(event, "site", 0) not in self._depths:
+            return "a place that is not there"
         check = _CHECKS.get(type(event))
         return check(self, event) if check is not None else ""
 
     def _site(self, event: e.SiteSeen) -> str:
         if event.caller not in self._depths:
             return "a caller that is not there"
+        if event.id in self._depths:
+            return "a place that is there already"
         depth = self._depths[event.id] = self._depths[event.caller] + len(event.frames)
         self._frames += depth
         return "places without end" if self._frames > limits.FRAMES else ""
@@ -64,8 +70,20 @@ class References:
     def _tape(self, event: e.TapeTurned | e.Watched | e.CallBegan) -> str:
         return "" if event.tape in self._tapes else "a tape that is not there"
 
-    def _op(self, event: e.OpRan) -> str:
-        if event.graph and self._open:
+    def _call(self, event: e.CallBegan) -> str:
+        if event.id in self._calls:
+            return "a gradient call that is there already"
+        self._calls.add(event.id)
+        return self._tape(event)
+
+    def _answer(self, event: e.CallEnded | e.StepRan | e.ReplayRan | e.Checked) -> str:
+        return "" if event.call in self._calls else "a gradient call that is not there"
+
+    def _op(self, event: e.OpRan | e.OperationRecorded) -> str:
+        if event.id <= self._last_op:
+            return "an op out of order"
+        self._last_op = event.id
+        if isinstance(event, e.OpRan) and event.graph and self._open:
             self._open[-1].size += 1
         return ""
 
@@ -130,8 +148,13 @@ _CHECKS: Mapping[type, Callable[[References, Any], str]] = {
     e.TapeOpened: References._opened,
     e.TapeTurned: References._tape,
     e.Watched: References._tape,
-    e.CallBegan: References._tape,
+    e.CallBegan: References._call,
+    e.CallEnded: References._answer,
+    e.StepRan: References._answer,
+    e.ReplayRan: References._answer,
+    e.Checked: References._answer,
     e.OpRan: References._op,
+    e.OperationRecorded: References._op,
     e.BodiesRun: References._runs,
     e.BodyTraced: References._body,
     e.InsideComputed: References._inside,

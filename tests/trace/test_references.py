@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -26,15 +27,19 @@ def problem(*events: e.Event) -> str:
     return references.problem(last)
 
 
+OPS = count(1)
+
+
 def body(number: int, *runs: int) -> list[e.Event]:
     """A graph with one op for each graph that it runs."""
     inner: list[e.Event] = []
     for graph in runs:
-        op = e.OpRan(1, "PartitionedCall", [], [], graph=number)
+        op = e.OpRan(next(OPS), "PartitionedCall", [], [], graph=number)
         inner += [e.BodiesRun([graph], into=number), op]
     return [e.BodyTraced(True), *inner, e.BodyTraced(False, graph=number)]
 
 
+CALL = e.CallBegan(1, "tf.gradients", 0, [], [])
 VALUE = e.TensorSeen(5, "float32", [2], at=0, nbytes=8)
 FRAME = ("f", 1, -1, -1, -1)
 
@@ -49,7 +54,12 @@ FRAME = ("f", 1, -1, -1, -1)
         ([e.TapeOpened(1), e.Watched(1, [5])], ""),
         ([e.Watched(1, [5])], "a tape that is not there"),
         ([e.CallBegan(1, "gradient", 3, [], [])], "a tape that is not there"),
-        ([e.CallBegan(1, "tf.gradients", 0, [], [])], ""),
+        ([CALL, e.CallEnded(1)], ""),
+        ([CALL, e.CallEnded(2)], "a gradient call that is not there"),
+        ([CALL, CALL], "a gradient call that is there already"),
+        ([e.OpRan(1, "Sin", [], []), e.OpRan(1, "Sin", [], [])], "an op out of order"),
+        ([e.OpRan(1, "Sin", [], [], site=1)], "a place that is not there"),
+        ([e.SiteSeen(1, [FRAME]), e.SiteSeen(1, [FRAME])], "a place that is there already"),
         ([e.SiteSeen(1, [FRAME]), e.SiteSeen(2, [FRAME], caller=1)], ""),
         ([e.SiteSeen(2, [FRAME], caller=1)], "a caller that is not there"),
         ([*body(1), *body(2, 1)], ""),

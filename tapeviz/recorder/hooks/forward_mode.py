@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from .. import private
 from ..installed import Installed
 from ..recording import RecordingContext, caller
+from ..weak_keys import WeakKeys
 from .calls import Calls
 from .tapes import TapeRegistry
 
@@ -21,7 +21,7 @@ from .tapes import TapeRegistry
 def install(
     recording: RecordingContext, installed: Installed, tapes: TapeRegistry, calls: Calls
 ) -> None:
-    primals: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+    primals: WeakKeys[Any] = WeakKeys()
     accumulator = private.ForwardAccumulator
     installed.replace(accumulator, "__init__", lambda f: _opening(recording, tapes, primals, f))
     for name, on in ((private.PUSH_ACCUMULATOR, True), (private.POP_ACCUMULATOR, False)):
@@ -94,7 +94,7 @@ def _asking(
 ) -> Callable[..., Any]:
     @recording.guarded
     def begin(self: Any, asked: Any, unconnected: Any, frame: FrameType) -> int:
-        operands = {"targets": known.get(self, []), "sources": asked}
+        operands = {"targets": known.get(self) or [], "sources": asked}
         operands["unconnected_gradients"] = unconnected
         return calls.begin("jvp", tapes.number(self), operands, frame)
 

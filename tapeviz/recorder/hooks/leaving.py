@@ -10,11 +10,11 @@ from collections.abc import Callable
 from functools import partial
 from types import FrameType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from .. import private
 from ..installed import Installed, is_ours
 from ..recording import RecordingContext, caller
+from ..weak_keys import WeakKeys
 from .instrument import CONVERTING
 
 _WAYS = {
@@ -152,7 +152,7 @@ def _answering(
     recording: RecordingContext, predicted: list[Any], method: str, run: Callable[..., Any]
 ) -> Callable[..., Any]:
     """``predict`` and ``evaluate``: they make arrays of what they get, and of what they give."""
-    traced: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
+    traced: WeakKeys[list[Any]] = WeakKeys()
 
     @recording.guarded
     def left(given: Any, value: Any, frame: FrameType) -> None:
@@ -165,7 +165,7 @@ def _answering(
         predicted.clear()
         value = run(self, *args, **named)
         # The step is compiled: later calls come from the same tensors of its graph.
-        results = predicted[:] or traced.get(self, [])
+        results = predicted[:] or traced.get(self) or []
         if not recording.local.hidden and recording.is_snippet(caller()):
             left([list(args), *named.values(), *results], value, caller())
         traced[self] = results

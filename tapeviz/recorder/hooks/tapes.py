@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from .. import private
 from ..installed import Installed
 from ..recording import RecordingContext, caller
+from ..weak_keys import WeakKeys
 
 # The method of GradientTape that pushes or pops the tape says why it is done.
 _WHY_ON = {"__enter__": "enter", "stop_recording": "stop_recording", "reset": "reset"}
@@ -26,7 +26,7 @@ class TapeRegistry:
 
     def __init__(self, recording: RecordingContext) -> None:
         self._recording = recording
-        self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._numbers: WeakKeys[int] = WeakKeys()
         self._next = count(1)
 
     def number(self, tape: Any) -> int:
