@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from .names import called_name
 _TARGET_NAMES = ("target", "ys", "targets", "primals")
 _SOURCE_NAMES = ("sources", "xs", "source")
 _LONGEST_WORDS = 30
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _PACKAGES = ("tensorflow", "keras", "tf_keras")
 _DECIDED = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Break, ast.Continue)
 
@@ -55,9 +57,24 @@ class SourceText:
     def segment(self, node: ast.AST) -> str:
         """The text of a node in one line; cut out once, for a loop asks for it in each round."""
         if node not in self._segments:
-            found = ast.get_source_segment(self.text, node)
-            self._segments[node] = " ".join(found.split()) if found else ""
+            self._segments[node] = " ".join(self._cut_out(node).split())
         return self._segments[node]
+
+    def _cut_out(self, node: ast.AST) -> str:
+        """``ast.get_source_segment`` splits the whole text at each call."""
+        line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+        end_line, end = getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", None)
+        lines = self._encoded[line - 1 : end_line] if line and end_line else []
+        if not lines or end is None:
+            return ""
+        lines[-1] = lines[-1][:end]  # first: it may be the first line, too
+        lines[0] = lines[0][column:]
+        return b"".join(lines).decode()
+
+    @cached_property
+    def _encoded(self) -> list[bytes]:
+        """The lines, with their ends, as Python's parser counts them: in UTF-8."""
+        return [line.encode(errors="surrogatepass") for line in _LINE.findall(self.text)]
 
     @cached_property
     def _calls(self) -> dict[int, list[ast.Call]]:
