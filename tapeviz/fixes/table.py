@@ -89,6 +89,7 @@ from .tapes.near_misses import (
 )
 from .tapes.parts import ask_for_all_parts, ask_for_whole
 from .tapes.sources import (
+    ask_before,
     ask_for_called,
     ask_for_original,
     compute_once,
@@ -270,6 +271,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         give_both,
         use_copy_inside,
         keep_first,
+        ask_before,
         keep_variable,
         make_once,
         watch_lost,

@@ -228,6 +228,26 @@ def keep_first(case: FixCase) -> Iterator[Edit]:
         )
 
 
+def ask_before(case: FixCase) -> Iterator[Edit]:
+    """Move the gradient call before the statement that gives the names of its sources away."""
+    source = case.source
+    call, rebinding = gradient_call(source, case.call), source.statement(case.cause.line)
+    asking = source.statement_of(call) if call is not None else None
+    if rebinding is None or asking is None or case.cause.evidence != ReplacedSource("rebound"):
+        return
+    between = source.after(rebinding)
+    if not any(statement is asking for statement in between):
+        return
+    plan = Plan(source)
+    plan.before(rebinding, source.code(asking).strip())
+    plan.remove(asking)
+    yield Edit(
+        "Ask for the gradient before the name is given to another tensor",
+        plan.text(),
+        has_other_shape=True,
+    )
+
+
 def _before_rebinding(
     source: ParsedSource, rebinding: cst.CSTNode, block: Block | None, name: str
 ) -> cst.CSTNode:
