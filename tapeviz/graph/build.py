@@ -86,8 +86,8 @@ def _pinned(
     operands = list(call.targets[:_MOST_SOURCES])
     sources = list(call.sources)
     if len(sources) > _MOST_SOURCES:
-        statuses = [status_of(trace, result) for result in call.results[: len(sources)]]
-        sources = [s for s, status in zip(sources, statuses, strict=False) if status != "flows"]
+        given = zip(sources, call.results, strict=False)
+        sources = [source for source, result in given if status_of(trace, result) != "flows"]
     if len(sources) <= _MOST_SOURCES:
         operands += sources
     wanted = {operand.tensor for operand in operands if operand.tensor is not None}

@@ -10,10 +10,12 @@ from math import inf
 from typing import NamedTuple
 
 from ...trace.model import Op, Stats, TensorId
-from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import Position
+from ..numbers.began import innermost_loop
 from ..status import is_zero
+from .saturated import CLIPPING, MASKING
+from .zeros import FLAT, PRODUCTS
 
 _SLOPED = {
     **dict.fromkeys(("Erf", "Softsign", "Tanh"), (-1.0, 1.0)),
@@ -24,9 +26,7 @@ _SLOPED = {
 }
 """Ops of one input, with the open range of their outputs for which they have a slope."""
 
-_FLAT = ops_with("flat")
-_PRODUCTS = ops_with("product")
-_SUSPECTS = ops_with("clips", "mask") | _FLAT | _PRODUCTS
+_SUSPECTS = CLIPPING | MASKING | FLAT | PRODUCTS
 
 _MOST_TRIED = 40
 """Ops that are asked whether they are the only way, at most: each is a walk through the body."""
@@ -69,7 +69,7 @@ def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroI
             if _is_only_way(facts, op, starts, each, stopped):
                 return ZeroInside(each, is_sure=True)
         is_flat = _is_flat(facts, each, turns)
-        if each.type not in _PRODUCTS and is_flat is not False:
+        if each.type not in PRODUCTS and is_flat is not False:
             (flat if is_flat else possible).append(each)
     found = flat or possible
     return ZeroInside(found[0], is_sure=False) if found else None
@@ -89,8 +89,8 @@ def _made_from(facts: CallFacts, body: Sequence[Op], starts: Collection[Position
 def _is_only_way(
     facts: CallFacts, op: Op, starts: Collection[Position], by: Op, inputs: Collection[int]
 ) -> bool:
-    """Whether what the body of ``op`` gives is made from the source, and inside of the body only
-    through these inputs of the op ``by``."""
+    """Whether each way from the source through the body of ``op`` to its outputs takes one of these
+    inputs of the op ``by``."""
     inside = frozenset(op.body)
     waiting: list[Position] = list(op.outputs)
     seen: set[Position] = set()
@@ -113,10 +113,9 @@ def _is_only_way(
 def _turns(facts: CallFacts, op: Op) -> Sequence[_Turn]:
     """The tensors of each turn of the innermost loop around an op in which it ran; where it is in
     none, those drawn."""
-    around = [loop for loop in facts.trace.loops.values() if op.id in loop.body]
-    if not around:
+    loop = innermost_loop(facts.trace, op)
+    if loop is None:
         return ({},)
-    loop = min(around, key=lambda each: len(each.body))
     return [now for now in loop.turns.values() if not now.keys().isdisjoint(op.outputs)]
 
 
@@ -129,7 +128,7 @@ def _stopped_inputs(
         return []
     edges = (edge for output in op.outputs for edge in facts.flow.into(output))
     fed = sorted({edge.input_index for edge in edges if edge.start in made})
-    if op.type not in _PRODUCTS:
+    if op.type not in PRODUCTS:
         return fed if _is_flat(facts, op, turns) else []
     return [
         at
@@ -148,7 +147,7 @@ def _stats(facts: CallFacts, tensor: TensorId, now: _Turn) -> Stats | None:
 
 def _is_flat(facts: CallFacts, op: Op, turns: Sequence[_Turn]) -> bool | None:
     """Whether the slope of an op is 0 at all values that it was given; None: not known."""
-    if op.type in _FLAT:
+    if op.type in FLAT:
         return True
     if op.type not in _SLOPED or not op.outputs:
         return None

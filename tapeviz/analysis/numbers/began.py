@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...trace.compiled.model import Loop
 from ...trace.model import Array, Call, Op, OpId, TensorId, Trace
 
 _READS = frozenset({"ReadVariableOp", "ResourceGather", "Const"})
@@ -163,6 +164,12 @@ def _unknown(trace: Trace, op: Op) -> Iterator[TensorId]:
             yield tensor
 
 
+def innermost_loop(trace: Trace, op: Op) -> Loop | None:
+    """The innermost compiled loop in whose body an op ran; None if there is none."""
+    around = (loop for loop in trace.loops.values() if op.id in loop.body)
+    return min(around, key=lambda loop: len(loop.body), default=None)
+
+
 def in_first_turn(
     trace: Trace, op: Op, singular: Collection[str]
 ) -> tuple[Op, Mapping[TensorId, TensorId]]:
@@ -171,10 +178,9 @@ def in_first_turn(
     ``op``: the loop, or one of its body, which is drawn with the last turn. Where none of the body
     gave such a number the backward pass did: by an op of a ``singular`` type that got a 0.
     """
-    around = [loop for loop in trace.loops.values() if op.id == loop.op or op.id in loop.body]
-    if not around:
+    innermost = trace.loops.get(op.id) or innermost_loop(trace, op)
+    if innermost is None:
         return op, {}
-    innermost = min(around, key=lambda loop: len(loop.body))
     body = [trace.ops[inner] for inner in innermost.body if inner in trace.ops]
     for key in sorted(innermost.turns):
         now = innermost.turns[key]

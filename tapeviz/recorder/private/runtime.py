@@ -100,8 +100,9 @@ def tell_op_callbacks(
     callbacks: Sequence[Any], name: str, inputs: Sequence[Any], outputs: Sequence[Any]
 ) -> None:
     """Report the call of a function as ``execute_with_callbacks`` in execute.py does."""
+    attrs = attrs_of_calls() if callbacks else ()
     for callback in callbacks:
-        callback(name, tuple(inputs), attrs_of_calls(), outputs, None)
+        callback(name, tuple(inputs), attrs, outputs, None)
 
 
 def reword(error: Any, words: Callable[[str], str]) -> None:
