@@ -15,6 +15,7 @@ from ..trace.values import norm_of
 from .call_facts import CallFacts
 from .errors.explain import explain_error
 from .flow.dataflow import DataFlow
+from .flow.turns import find_turns, parts_of_sources
 from .flow.walk import walk
 from .flow.walked import Walked, gradients_of
 from .judge import causes_of
@@ -146,7 +147,10 @@ def _diagnose_call(facts: CallFacts, repeated: RepeatedCalls, later: _FactsOf) -
 def _passage(facts_of: _FactsOf, call: Call, findings: Sequence[Finding]) -> Passage:
     facts = facts_of.call(call)
     steps = walk(facts, findings)
-    return Passage(steps, _flow(facts, findings, steps))
+    turns = find_turns(steps)
+    names = {finding.tensor: finding.source for finding in findings if finding.tensor is not None}
+    parts = parts_of_sources(facts.trace, names, steps) if turns else None
+    return Passage(steps, _flow(facts, findings, steps), turns, parts)
 
 
 def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Operand) -> Finding:

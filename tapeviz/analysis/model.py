@@ -12,7 +12,7 @@ import msgspec
 
 from ..text.op_words import friendly
 from ..trace.model import Array, Call, CallId, Check, OpId, TensorId
-from .flow.turns import TurnRows, find_turns
+from .flow.turns import Parts, TurnRows
 from .rounds.call_sites import NO_ROUNDS, CallSite, Rounds
 from .stories import places_alike
 
@@ -194,10 +194,16 @@ EMPTY_FLOW = Flow()
 
 
 class Passage(NamedTuple):
-    """One call: the rows of the Backprop panel, and where the gradient went."""
+    """One call: the rows of the Backprop panel, and where the gradient went.
+
+    ``turns``: stretches of rows that go back through a loop; ``parts``: if there are any, what
+    each row gives to gradients that are sums.
+    """
 
     steps: tuple[WalkStep, ...] = ()
     flow: Flow = EMPTY_FLOW
+    turns: tuple[TurnRows, ...] = ()
+    parts: Parts | None = None
 
 
 def _pending(call: Call) -> Passage:
@@ -228,18 +234,13 @@ class CallDiagnosis:
         return self.passage().flow
 
     def work_out(self) -> None:
-        """Work out the backward pass and its turns now: of a long one it takes seconds."""
-        self.turns  # noqa: B018
+        """Work out the backward pass now: of a long one it takes seconds."""
+        self.passage()
 
     @cached_property
     def alike(self) -> tuple[tuple[int, ...], ...]:
         """The places of the findings, those together that tell the same story."""
         return tuple(places_alike(self.findings))
-
-    @cached_property
-    def turns(self) -> tuple[TurnRows, ...]:
-        """Stretches of :attr:`steps` that go back through a loop."""
-        return find_turns(self.steps)
 
     @property
     def is_troubled(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from _thread import start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -51,10 +52,9 @@ class Background(QObject):
         """Kind → (done, in all), for tasks that report it."""
         self._took: dict[str, tuple[float, float]] = {}
         """When the last task of a kind ended, and the seconds that it took."""
-        self._threads: list[threading.Thread] = []
-        self._in_turn: list[_Task] = []
-        """The tasks of ``_IN_TURN`` that began, in that order."""
-        self._turn_ended = threading.Condition()
+        self._at_work: list[_Task] = []
+        """The tasks that began and whose threads still run, in that order."""
+        self._ended = threading.Condition()
         self._is_closed = False
         self._answered.connect(self._take_answer, Qt.ConnectionType.QueuedConnection)
 
@@ -104,20 +104,17 @@ class Background(QObject):
 
     def _supersede(self, kind: str) -> int:
         """Let the task of a kind be an old one; returns the number of the next."""
-        with self._turn_ended:
+        with self._ended:
             number = self._numbers[kind] = self._numbers.get(kind, 0) + 1
-            self._turn_ended.notify_all()
+            self._ended.notify_all()
         return number
 
     def _start(self, task: _Task) -> None:
         self._running[task.kind] = task
-        if task.kind in _IN_TURN:
-            with self._turn_ended:
-                self._in_turn.append(task)
-        name = f"tapeviz-{task.kind}"
-        thread = threading.Thread(target=self._work, args=(task,), name=name, daemon=True)
-        self._threads = [*(thread for thread in self._threads if thread.is_alive()), thread]
-        thread.start()
+        with self._ended:
+            self._at_work.append(task)
+        # ``Thread.start`` waits until the thread runs: beside two that compute for 0.2 s.
+        start_new_thread(self._work, (task,))
 
     def close(self, patience: float) -> bool:
         """Drop all tasks, and wait for the threads at most ``patience`` seconds; returns False if
@@ -126,10 +123,8 @@ class Background(QObject):
         self._waiting.clear()
         for kind in self._running:
             self._supersede(kind)
-        until = time.monotonic() + patience
-        for thread in self._threads:
-            thread.join(max(until - time.monotonic(), 0.0))
-        return not any(thread.is_alive() for thread in self._threads)
+        with self._ended:
+            return self._ended.wait_for(lambda: not self._at_work, patience)
 
     def _work(self, task: _Task) -> None:
         answer: Any = None
@@ -146,22 +141,21 @@ class Background(QObject):
         self._took[task.kind] = (now, now - began)
         with suppress(RuntimeError):  # the window was closed meanwhile, and this object with it
             self._answered.emit(task, answer, error)
-        if task.kind in _IN_TURN:
-            with self._turn_ended:
-                self._in_turn.remove(task)
-                self._turn_ended.notify_all()
+        with self._ended:
+            self._at_work.remove(task)
+            self._ended.notify_all()
 
     def _await_turn(self, task: _Task) -> None:
         """Wait for the tasks of ``_IN_TURN`` that began before this one."""
 
         def may_begin() -> bool:
-            if task not in self._in_turn or not self._is_current(task):
+            if task.kind not in _IN_TURN or not self._is_current(task):
                 return True
-            earlier = self._in_turn[: self._in_turn.index(task)]
-            return not any(map(self._is_current, earlier))
+            earlier = self._at_work[: self._at_work.index(task)]
+            return not any(other.kind in _IN_TURN and self._is_current(other) for other in earlier)
 
-        with self._turn_ended:
-            self._turn_ended.wait_for(may_begin)
+        with self._ended:
+            self._ended.wait_for(may_begin)
 
     @Slot(object, object, object)
     def _take_answer(self, task: _Task, answer: Any, error: BaseException | None) -> None:

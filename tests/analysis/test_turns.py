@@ -6,8 +6,10 @@ from typing import Literal
 
 import pytest
 
-from tapeviz.analysis.flow.turns import find_turns
+from tapeviz.analysis.flow.turns import find_turns, parts_of_sources
 from tapeviz.analysis.model import WalkStep
+from tapeviz.trace.model import OpId, TensorId
+from tests.traces import Script
 
 
 def _step(title: str, kind: Literal["op", "sum"] = "op") -> WalkStep:
@@ -60,3 +62,14 @@ def test_the_first_turn_may_lack_the_rows_of_what_it_begins_with() -> None:
 def test_what_follows_a_loop_is_no_turn_of_it(after: str) -> None:
     (rows,) = find_turns(_steps("abc" * 5 + after))
     assert (rows.count, rows.end) == (5, 15)
+
+
+def test_a_range_of_rows_gives_a_part_of_a_sum() -> None:
+    script = Script("import tensorflow as tf\nx = x * w\n")
+    shares = [script.tensor(value=value) for value in (3.0, 4.0, 1.0)]
+    total = script.tensor(value=8.0)
+    ops = [WalkStep(0, "op", OpId(n), "Mul", 2, "", (), (given,)) for n, given in enumerate(shares)]
+    whole = WalkStep(0, "sum", None, "Σ", 2, "", tuple(shares), (total,))
+    parts = parts_of_sources(script.trace(), {TensorId(total): "w"}, [*ops, whole])
+    assert parts.of(range(1, 4)) == [("w", 0.625)]
+    assert parts.of(range(3, 4)) == []

@@ -90,9 +90,8 @@ def test_a_call_that_nobody_looked_into_says_so(qtbot: QtBot, opens: Opens) -> N
 def _let_answer(slow: Slow, document: Document) -> None:
     """Until the answer was delivered, wanted or not."""
     slow.may_answer.set()
-    for thread in document.background._threads:
-        thread.join()
-    QCoreApplication.processEvents()
+    while document.background._running:
+        QCoreApplication.processEvents()
 
 
 def test_of_several_calls_asked_for_the_newest_counts(qtbot: QtBot, opens: Opens) -> None:
@@ -101,6 +100,7 @@ def test_of_several_calls_asked_for_the_newest_counts(qtbot: QtBot, opens: Opens
     document = opens(kept, slow)
     for number in (4, 3, 2):
         document.select_round(number)
+        qtbot.waitUntil(lambda: bool(slow.asked))
     assert document.round == 2
     slow.may_answer.set()
     _settle(qtbot, document)
@@ -114,6 +114,7 @@ def test_what_was_given_up_changes_nothing(qtbot: QtBot, opens: Opens) -> None:
     document = opens(kept, slow)
     trace = document.trace
     document.select_round(1)
+    qtbot.waitUntil(lambda: bool(slow.asked))
     document.give_up()
     assert (document.insides.awaited, document.round) == (None, 5)
     _let_answer(slow, document)

@@ -8,6 +8,7 @@ from msgspec import structs
 from PySide6.QtCore import QModelIndex, QRect, Qt
 from pytestqt.qtbot import QtBot
 
+from tapeviz.analysis.flow.turns import find_turns
 from tapeviz.analysis.model import CallDiagnosis, Diagnosis, Passage, WalkStep
 from tapeviz.document import Document
 from tapeviz.panels.backprop.cut_rows import MOST
@@ -32,7 +33,7 @@ def panel(qtbot: QtBot, ran: Document, light: Theme) -> BackpropPanel:
 
 
 def with_steps(call: CallDiagnosis, steps: tuple[WalkStep, ...]) -> CallDiagnosis:
-    return replace(call, passage=lambda: Passage(steps, call.flow))
+    return replace(call, passage=lambda: Passage(steps, call.flow, find_turns(steps)))
 
 
 def row(panel: BackpropPanel, number: int) -> list[str]:

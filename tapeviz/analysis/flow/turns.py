@@ -10,10 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...trace.model import TensorId, Trace
+import numpy as np
+
+from ...trace.model import Array, TensorId, Trace
+from ...trace.values import norm_of
 
 if TYPE_CHECKING:
-    from ..model import CallDiagnosis, WalkStep
+    from ..model import WalkStep
 
 LEAST_TURNS = 4
 LONGEST_TURN = 1_000
@@ -43,6 +46,25 @@ class TurnRows:
         place = self.count - turn
         end = self.starts[place + 1] if turn > 1 else self.end
         return range(self.starts[place], end)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """Parts of gradients that rows give: ``part`` (0 to 1, by the norms of all that rows
+    give to it) of the source at ``place`` in ``names`` is given by the row (0-based) in ``rows``,
+    which are in order."""
+
+    names: Sequence[str]
+    rows: Array
+    place: Array
+    part: Array
+
+    def of(self, rows: range) -> list[tuple[str, float]]:
+        """The sources to whose gradients these rows give, and the parts of these."""
+        first, after = np.searchsorted(self.rows, (rows.start, rows.stop))
+        places = self.place[first:after]
+        given = np.bincount(places, self.part[first:after])
+        return [(self.names[place], float(given[place])) for place in np.unique(places)]
 
 
 def find_turns(steps: Sequence[WalkStep]) -> tuple[TurnRows, ...]:
@@ -78,25 +100,32 @@ def find_turns(steps: Sequence[WalkStep]) -> tuple[TurnRows, ...]:
     return tuple(found)
 
 
-def share_parts(trace: Trace, diagnosed: CallDiagnosis) -> Mapping[TensorId, tuple[str, float]]:
-    """For each share of a source's gradient the source, and its part (0 to 1) of the norms of all
-    of that source's shares."""
-    names = {
-        result: finding.source
-        for result, finding in zip(diagnosed.call.results, diagnosed.findings, strict=False)
-        if result is not None
-    }
-    parts: dict[TensorId, tuple[str, float]] = {}
-    for step in diagnosed.steps:
+def parts_of_sources(
+    trace: Trace, sources: Mapping[TensorId, str], steps: Sequence[WalkStep]
+) -> Parts:
+    """Find :attr:`Passage.parts`. ``sources``: by the gradient that came
+    back."""
+    known: dict[TensorId, tuple[int, float]] = {}
+    names: list[str] = []
+    for step in steps:
         total = step.downstream[0] if step.kind == "sum" and step.downstream else None
-        if total is None or total not in names:
+        if total is None or total not in sources:
             continue
-        stats = {share: trace.stats(share) for share in step.upstream if share is not None}
-        norms = {share: stats_.norm or 0.0 for share, stats_ in stats.items() if stats_ is not None}
+        norms = {
+            share: norm_of(trace, share) or 0.0 for share in step.upstream if share is not None
+        }
         whole = sum(norms.values())
         if whole and math.isfinite(whole):
-            parts.update({share: (names[total], norm / whole) for share, norm in norms.items()})
-    return parts
+            known.update((share, (len(names), norm / whole)) for share, norm in norms.items())
+            names.append(sources[total])
+    given = [
+        (row, *known[share])
+        for row, step in enumerate(steps if known else ())
+        for share in (step.downstream if step.op is not None else ())
+        if share in known
+    ]
+    rows, at, parts = zip(*given, strict=True) if given else ((), (), ())
+    return Parts(names, np.array(rows, int), np.array(at, int), np.array(parts, float))
 
 
 def _next_same(keys: Sequence[int]) -> list[int]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from ...analysis.flow.turns import TurnRows, share_parts
-from ...analysis.model import WalkStep
+from ...analysis.flow.turns import Parts, TurnRows
+from ...analysis.model import Passage, WalkStep
 from ...canvas.tips import plain_tip
 from ...document import Document
 from ...scene.walk_words import STEP_WORDS, gradients_words, upstream_words
@@ -21,6 +21,8 @@ from .walk_rows import Row, WalkRows
 
 COLUMNS = ("", "op", "gradient in", "formula", "gradient out", "line")
 NUMBER, OP, IN, FORMULA, OUT, LINE = range(6)
+MOST_PARTS = 8
+"""Sources named in the row of a turn; all of 10,000 take Qt 0.2 s to measure."""
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -35,7 +37,7 @@ class WalkModel(QAbstractTableModel):
         self._steps: Sequence[WalkStep] = ()
         self._folded = WalkRows(0)
         self._cuts = range(0)
-        self._parts: Mapping[TensorId, tuple[str, float]] = {}
+        self._parts: Parts | None = None
         self._selected: Sequence[int] = ()
         self._fonts = {
             "op": font("sans", 13, is_bold=True),
@@ -54,9 +56,8 @@ class WalkModel(QAbstractTableModel):
         self._steps = steps
         stops = takewhile(lambda step: step.kind == "stop", reversed(steps))  # the last rows
         self._cuts = range(len(steps) - sum(1 for _ in stops) + 1, len(steps) + 1)
-        self._folded = WalkRows(len(steps), call.turns if call is not None else ())
-        has_turns = any(row.turns is not None for row in self._folded.rows)
-        self._parts = share_parts(self._document.trace, call) if call and has_turns else {}
+        passage = call.passage() if call is not None else Passage()
+        self._folded, self._parts = WalkRows(len(steps), passage.turns), passage.parts
         self._text.cache_clear()
         self.endResetModel()
 
@@ -172,7 +173,7 @@ class WalkModel(QAbstractTableModel):
         if column == OP:
             if row.turn:
                 return f"turn {row.turn} of {turns.count}"
-            count = sum(row.first <= start <= row.last for start in turns.starts)
+            count = bisect_right(turns.starts, row.last) - bisect_left(turns.starts, row.first)
             return f"… {count} turn{'s' if count > 1 else ''}"
         if column == IN:
             return self._gradients(self._steps[row.first].upstream) if row.turn else ""
@@ -185,13 +186,9 @@ class WalkModel(QAbstractTableModel):
 
     def _parts_text(self, steps: range) -> str:
         """``∂W 24 %, ∂U 23 %``: the part of each source's gradient that these steps give."""
-        parts: dict[str, float] = {}
-        for step in steps if self._parts else ():
-            for _, gradient in self._steps[step].walked:
-                if gradient in self._parts:
-                    source, part = self._parts[gradient]
-                    parts[source] = parts.get(source, 0.0) + part
-        return ", ".join(f"∂{source} {100 * part:.2g} %" for source, part in parts.items())
+        given = self._parts.of(steps) if self._parts is not None else []
+        words = ", ".join(f"∂{source} {100 * part:.2g} %" for source, part in given[:MOST_PARTS])
+        return f"{words} …" if len(given) > MOST_PARTS else words
 
     def _gradients(self, tensors: Sequence[TensorId | None]) -> str:
         return gradients_words(self._document.trace, tensors, self._document.values.value_of)
