@@ -63,11 +63,9 @@ _SMALL = 6
 sight."""
 _MORE = 0.25
 """How much more boxes count against text that is smaller than it should be."""
-_DENSEST, _DENSEST_FRAMED = 0.38, 0.26
-"""Part of a picture that boxes cover at most, and of one with frames, which have margins. Pictures
-of 15 programs had at most 0.36 and 0.24, when their sections were cut a little differently."""
 _STEP = 0.95
-"""The part of its boxes that the next smaller picture to be tried has at most."""
+"""The part of its boxes that the next smaller picture to be tried has at most; less if its text is
+much too small."""
 _FEW, _BARE = 8, 2
 """Fewer boxes say little, as a model is more than its name; the power with which that counts."""
 
@@ -98,41 +96,33 @@ def arrange(
 def _arranged(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
     """Fold, size and lay out; what the user folds or opens leaves the other groups as they are."""
     plain = replace(view, folded=frozenset(), unfolded=frozenset(), turns=())
-    first = _first_view(built, tree, trace, plain)
-    if plain == view:
-        return first
-    sized = _sized(built, tree, trace, view, first.most)
-    return Arranged(sized, placed(sized, view), most=first.most)
+    sized, most = _first_view(built, tree, trace, plain)
+    if plain != view:
+        sized = _sized(built, tree, trace, view, most)
+    return Arranged(sized, placed(sized, view), most=most)
 
 
-def _first_view(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
-    """The arrangement with as many boxes as can still be read, of those with more or fewer groups
-    open."""
-    has_choice = view.layout == "layered" and not view.grouping
-    best, largest = Arranged(), -1.0
+def _first_view(
+    built: OpGraph, tree: Tree, trace: Trace, view: View
+) -> tuple[nx.MultiDiGraph, int]:
+    """The folded graph with as many boxes as can still be read, of those with more or fewer groups
+    open, and the most boxes that it was chosen with. Drafts tell how large their pictures are."""
     most = 0 if view.grouping else MOST_BOXES
     opening = opening_in(built, tree, trace, view, most)
+    sized = folded_in(built, tree, trace, view, opening)
+    if view.layout != "layered" or view.grouping:
+        return sized, most
+    best, largest = (sized, most), -1.0
     while True:
-        next_most = int(opening.boxes * _STEP)
-        fewer = opening_in(built, tree, trace, view, next_most)
-        is_last = not has_choice or fewer.closed == opening.closed  # the rest is never closed
-        sized = folded_in(built, tree, trace, view, opening)
-        if is_last or _most_scale(sized, view.room) >= LEAST_SCALE:
-            go_on()
-            made = Arranged(sized, placed(sized, view), most=most)
-            scale = scale_in(made.layout.bounds, view.room)
-            if (worth := worth_of(scale, len(sized))) > largest:
-                best, largest = made, worth
-            if is_last or scale >= LEAST_SCALE:  # fewer boxes are worth less
-                return best
-        most, opening = next_most, fewer
-
-
-def _most_scale(sized: nx.MultiDiGraph, room: tuple[float, float]) -> float:
-    """The scale that a layout of these boxes does not exceed in a room (width, height)."""
-    boxes = sum(data["width"] * data["height"] for _, data in sized.nodes(data=True))
-    densest = _DENSEST_FRAMED if sized.graph.get("frames") else _DENSEST
-    return math.sqrt(densest * room[0] * room[1] / max(boxes, 1.0))
+        go_on()
+        scale = scale_in(placed(sized, view, is_draft=True).bounds, view.room)
+        if (worth := worth_of(scale, len(sized))) > largest:
+            best, largest = (sized, most), worth
+        most = int(opening.boxes * min(math.sqrt(scale / LEAST_SCALE), _STEP))
+        fewer = opening_in(built, tree, trace, view, most)
+        if scale >= LEAST_SCALE or fewer.closed == opening.closed:  # the rest is never closed
+            return best
+        opening, sized = fewer, folded_in(built, tree, trace, view, fewer)
 
 
 def worth_of(scale: float, boxes: int) -> float:
@@ -141,7 +131,7 @@ def worth_of(scale: float, boxes: int) -> float:
     return math.pow(size, _SMALL) * math.pow(boxes, _MORE) * math.pow(fullness, _BARE)
 
 
-def placed(sized: nx.MultiDiGraph, view: View) -> Layout:
+def placed(sized: nx.MultiDiGraph, view: View, *, is_draft: bool = False) -> Layout:
     """The layout of a graph whose boxes have sizes, its frames among them; its rows are a little
     closer where all of it can then be read."""
     frames: tuple[Frame, ...] = sized.graph.get("frames", ())
@@ -152,6 +142,7 @@ def placed(sized: nx.MultiDiGraph, view: View) -> Layout:
         name=view.layout,
         direction=view.direction,
         room=view.room,
+        is_draft=is_draft,
     )
     if view.layout != "layered":
         return layout

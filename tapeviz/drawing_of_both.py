@@ -55,11 +55,11 @@ _WORTH = 1.05
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """``graphs``: of both runs, folded; ``layout``: of their ``union``, for half of the room."""
+    """``graphs``: of both runs, folded, with their ``union``, which is laid out for half of the
+    room."""
 
     graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph]
     union: Union
-    layout: Layout
     is_below: bool
 
 
@@ -69,7 +69,8 @@ def draw_both(
     """Both graphs, each drawn from the layout of their union, and what differs marked; beside each
     other, or one above the other where they are larger so."""
     placed = _placed(before, after, comparison, view)
-    graphs, union, layout = placed.graphs, placed.union, placed.layout
+    graphs, union = placed.graphs, placed.union
+    layout = _laid(union, view, is_below=placed.is_below)
     kinds = _kinds(union, graphs, comparison)
     drawn, other = (
         _part(layout, graph, called)
@@ -104,23 +105,27 @@ def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> 
         go_on()
         union = unite(*graphs, comparison.pairs)
         for is_below in (False, True):
-            room = room_of_each(view.room, is_below=is_below)
-            layout = lay_out_nested(
-                union.graph,
-                {frame.path: frame.parent for frame in union.frames},
-                {frame.path: frame_width(frame) for frame in union.frames},
-                name=view.layout,
-                direction=view.direction,
-                room=room,
-                may_wrap=False,
-            )
-            scale = scale_in(layout.bounds, room)
+            layout = _laid(union, view, is_below=is_below, is_draft=True)
+            scale = scale_in(layout.bounds, room_of_each(view.room, is_below=is_below))
             worth = worth_of(scale, len(union.graph))
             if worth > largest * (_WORTH if is_below else 1.0):
-                best, largest = _Placed(graphs, union, layout, is_below), worth
+                best, largest = _Placed(graphs, union, is_below), worth
             if scale >= LEAST_SCALE and best is not None:
                 return best
         most = boxes - 1
+
+
+def _laid(union: Union, view: View, *, is_below: bool, is_draft: bool = False) -> Layout:
+    return lay_out_nested(
+        union.graph,
+        {frame.path: frame.parent for frame in union.frames},
+        {frame.path: frame_width(frame) for frame in union.frames},
+        name=view.layout,
+        direction=view.direction,
+        room=room_of_each(view.room, is_below=is_below),
+        may_wrap=False,
+        is_draft=is_draft,
+    )
 
 
 class _Grown:

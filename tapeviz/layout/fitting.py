@@ -21,13 +21,20 @@ def fitted(
     room: tuple[float, float] | None,
     *,
     may_wrap: bool = True,
+    is_draft: bool = False,
 ) -> Layout:
     """The layered layout that can be read best in ``room``: plain, with its sources in stacks, or
-    in columns (if ``may_wrap``)."""
-    plain = lay_out(graph, direction=direction)
+    in columns (if ``may_wrap``). Which is chosen by drafts."""
     if room is None:
-        return plain
-    best = in_columns(plain, room) if may_wrap else plain
+        return lay_out(graph, direction=direction, is_draft=is_draft)
+
+    def laid(stacked: Stacked | None, *, is_draft: bool) -> Layout:
+        made = lay_out(stacked.graph if stacked else graph, direction=direction, is_draft=is_draft)
+        made = in_columns(made, room) if may_wrap else made
+        return stacked.unstacked(made) if stacked else made
+
+    plain = lay_out(graph, direction=direction, is_draft=True)
+    best, chosen = laid(None, is_draft=True), None
     for rows in _ROWS:
         if worth_in(best.bounds, room) >= READABLE or not _is_wide(best.bounds, room):
             break
@@ -35,12 +42,11 @@ def fitted(
         if not stacks:
             break
         stacked = Stacked(graph, stacks)
-        other = lay_out(stacked.graph, direction=direction)
-        other = stacked.unstacked(in_columns(other, room) if may_wrap else other)
+        other = laid(stacked, is_draft=True)
         if worth_in(other.bounds, room) <= _WORTH * worth_in(best.bounds, room):
             break
-        best = other
-    return best
+        best, chosen = other, stacked
+    return best if is_draft else laid(chosen, is_draft=False)
 
 
 def _is_wide(bounds: Rect, room: tuple[float, float]) -> bool:

@@ -56,6 +56,7 @@ def lay_out_nested(
     direction: str = "down",
     room: tuple[float, float] | None = None,
     may_wrap: bool = True,
+    is_draft: bool = False,
 ) -> Layout:
     """Like :func:`lay_out`, with a rectangle for each frame in the result's ``frames``.
 
@@ -70,9 +71,10 @@ def lay_out_nested(
         return lay_out(graph, name=name, direction=direction)
     bundled = Bundled(graph)
     if not parents:
-        return bundled.unbundled(fitted(bundled.graph, direction, room, may_wrap=may_wrap))
+        made = fitted(bundled.graph, direction, room, may_wrap=may_wrap, is_draft=is_draft)
+        return bundled.unbundled(made)
     carried = [(a, b, k) for a, b, k, is_back in graph.edges(keys=True, data="carried") if is_back]
-    nested = _Nested(bundled.graph, parents, widths, direction, carried, room, may_wrap)
+    nested = _Nested(bundled.graph, parents, widths, direction, carried, room, may_wrap, is_draft)
     return bundled.unbundled(nested.laid())
 
 
@@ -86,8 +88,10 @@ class _Nested:
         carried: Sequence[EdgeKey],
         room: tuple[float, float] | None,
         may_wrap: bool,
+        is_draft: bool,
     ) -> None:
         self._room = room
+        self._is_draft = is_draft
         self._may_wrap = may_wrap
         self._graph = graph
         self._parents = parents
@@ -123,8 +127,8 @@ class _Nested:
         return replace(root.layout, rects=order, routes=routes, frames=frames)
 
     def _laid_out(self, graph: nx.MultiDiGraph, may_wrap: bool = True) -> Layout:
-        may_wrap = may_wrap and self._may_wrap
-        return fitted(graph, self._direction, self._room, may_wrap=may_wrap)
+        may_wrap, is_draft = may_wrap and self._may_wrap, self._is_draft
+        return fitted(graph, self._direction, self._room, may_wrap=may_wrap, is_draft=is_draft)
 
     def _depth(self, path: str) -> int:
         return len(self._chain(path))
@@ -215,7 +219,7 @@ class _Nested:
         margins = 2 * PADDING + lanes
         if has_row:
             self._add_title(level, title)
-            level.layout = lay_out(level.graph, direction=self._direction)
+            level.layout = lay_out(level.graph, direction=self._direction, is_draft=True)
             left, _, right, _ = sides(level)
             # Beside a long title the inside may leave half of its frame empty. It stands below the
             # title then, whose words hide a piece of the wires that come in.

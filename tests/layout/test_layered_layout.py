@@ -147,3 +147,15 @@ def test_unknown_words_are_refused() -> None:
         lay_out(graph_of(2), name="tidy")
     with pytest.raises(ValueError, match="sideways"):
         lay_out(graph_of(2), direction="sideways")
+
+
+def test_a_draft_is_a_layout_of_nearly_the_same_size() -> None:
+    for name in SMALL:
+        graph = TAPES[name]()
+        draft, layout = lay_out(graph, is_draft=True), lay_out(graph)
+        check_complete(graph, draft)
+        check_forward(draft)
+        check_apart(draft)
+        assert layout == lay_out(graph), name
+        assert draft.bounds.width == pytest.approx(layout.bounds.width, rel=0.25), name
+        assert draft.bounds.height == pytest.approx(layout.bounds.height, rel=0.1), name

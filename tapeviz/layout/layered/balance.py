@@ -21,8 +21,8 @@ SOFTNESS = 1500.0
 """s in the formula, px: at d = s both terms pull with the same force."""
 STEP = 12.0
 """Px that a spring of weight 1 moves in one iteration."""
-ITERATIONS = 700
-"""At most; the positions are nearly balanced then."""
+ITERATIONS, DRAFT_ITERATIONS = 700, 150
+"""At most; the positions are nearly balanced after 700."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,9 @@ class Fences:
     gap: Floats
 
 
-def balance(count: int, springs: Springs, fences: Fences, start: Floats) -> tuple[Floats, Floats]:
+def balance(
+    count: int, springs: Springs, fences: Fences, start: Floats, iterations: int = ITERATIONS
+) -> tuple[Floats, Floats]:
     """Positions, which may violate fences slightly, and each spring's length beyond its rest.
 
     The length is exactly 0 for a spring that should be straight.
@@ -67,7 +69,7 @@ def balance(count: int, springs: Springs, fences: Fences, start: Floats) -> tupl
     copy = x[second] - x[first] - offset
     np.maximum(copy[cut:], 0.0, out=copy[cut:])
     dual = np.zeros_like(copy)
-    for iteration in range(ITERATIONS):
+    for iteration in range(iterations):
         previous = x
         x = _towards(x, copy - dual + offset, first, second, inertia, pulled)
         aim = 1.6 * (x[second] - x[first] - offset) - 0.6 * copy + dual  # over-relaxed

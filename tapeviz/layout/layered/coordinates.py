@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..arrays import Floats, GraphArrays, Ints
-from .balance import Fences, Springs, balance, within_fences
+from .balance import ITERATIONS, Fences, Springs, balance, within_fences
 from .layers import Layers
 
 BOX_GAP = 18.0
@@ -36,7 +36,11 @@ STRAIGHT = 3.0
 
 
 def place_across(
-    graph: GraphArrays, layers: Layers, sequence: Sequence[Ints], fixed: Floats
+    graph: GraphArrays,
+    layers: Layers,
+    sequence: Sequence[Ints],
+    fixed: Floats,
+    iterations: int = ITERATIONS,
 ) -> Floats:
     """The centre of each vertex, px.
 
@@ -58,7 +62,7 @@ def place_across(
     grouped = _group_fences(fences, group)
     start = within_fences(np.zeros(count), grouped)
     moving = _group_springs(springs, group)
-    wanted, bend = balance(count, moving, grouped, start)
+    wanted, bend = balance(count, moving, grouped, start, iterations)
     placed = within_fences(wanted, grouped)
     merged = _merged(count, moving, placed, bend)
     size = int(merged.max()) + 1

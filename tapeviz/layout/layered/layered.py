@@ -13,9 +13,10 @@ import numpy as np
 from ..arrays import Floats, GraphArrays, Ints
 from ..picture import IndexedLayout, Line
 from .acyclic import turned_down
+from .balance import DRAFT_ITERATIONS, ITERATIONS
 from .coordinates import place_across
 from .layers import cut_into_layers, dummies_needed
-from .ordering import order_columns, rows_by
+from .ordering import ATTEMPTS, DRAFT_ATTEMPTS, order_columns, rows_by
 from .ports import dock
 from .ranking import rank_nodes
 from .routing import route, stack_rows, tracks_of
@@ -58,17 +59,19 @@ def rank(graph: GraphArrays) -> Ranked:
     return Ranked(kept, drawn, len(graph.keys), turned, down, ranks)
 
 
-def draw_layered(ranked: Ranked) -> IndexedLayout:
-    """The layered picture; takes seconds for some hundred nodes with thousands of dummies."""
+def draw_layered(ranked: Ranked, *, is_draft: bool = False) -> IndexedLayout:
+    """The layered picture; takes seconds for some hundred nodes with thousands of dummies.
+
+    ``is_draft``: nearly as large, with more crossings and bends."""
     graph, down, ranks = ranked.graph, ranked.down, ranked.ranks
     layers = cut_into_layers(ranks, down)
     fixed = _fixed_docks(ranked)
-    key = order_columns(layers)
-    if not np.isnan(fixed).all():
+    key = order_columns(layers, DRAFT_ATTEMPTS if is_draft else ATTEMPTS)
+    if not (is_draft or np.isnan(fixed).all()):
         key = untangle(layers, key, fixed)
     key[: graph.size] = np.where(graph.side, graph.side * OUTERMOST, key[: graph.size])
     sequence = rows_by(layers, key)
-    x = place_across(graph, layers, sequence, fixed)
+    x = place_across(graph, layers, sequence, fixed, DRAFT_ITERATIONS if is_draft else ITERATIONS)
     upper, lower = dock(graph, layers, x, fixed)
     tracks = tracks_of(layers, x, upper, lower)
     rows, delays = stack_rows(graph, layers, tracks)

@@ -24,8 +24,8 @@ from .layers import Layers, first_met, neighbours
 
 WORK = 4000
 """Columns to try in all, about 30 µs each."""
-ATTEMPTS = 40
-"""Starts at most: a small graph has no better order after these."""
+ATTEMPTS, DRAFT_ATTEMPTS = 40, 3
+"""Starts at most: a small graph has no better order after 40."""
 PASSES = 30
 
 
@@ -35,12 +35,12 @@ def rows_by(layers: Layers, key: Floats) -> list[Ints]:
     return np.split(order, np.cumsum(np.bincount(layers.rank))[:-1])
 
 
-def order_columns(layers: Layers) -> Floats:
+def order_columns(layers: Layers, most_attempts: int = ATTEMPTS) -> Floats:
     """A number for each vertex, the same for all dummies of an edge, which orders the rows from
     left to right with few crossings."""
     fine = gather_columns(layers, straight_edges(layers))
     best, fewest, work = np.zeros(len(layers.rank)), -1, WORK
-    for paths, start in islice(attempts(layers, fine.of), ATTEMPTS):
+    for paths, start in islice(attempts(layers, fine.of), most_attempts):
         coarse_key, coarse_work = sift(
             gather_columns(layers, paths), best if start is None else start
         )
