@@ -234,6 +234,23 @@ def test_a_loop_is_one_turn_with_what_it_carries_and_what_its_turns_share() -> N
     assert every == set(graph)
 
 
+def test_what_all_turns_share_is_in_the_closed_loop_unless_it_is_a_source() -> None:
+    trace = recurrent(50)
+    graph = build(trace)
+    (w,) = graph.pinned & set(graph.values)
+    for pinned, titles in (
+        (graph.pinned, {"w", "for t in range(9)", "state"}),
+        (graph.pinned - {w}, {"for t in range(9)", "state"}),
+    ):
+        graph.pinned = pinned
+        tree = grow(graph, trace)
+        folded = fold(graph, tree, choose_open(graph, tree, pinned, most=0))
+        assert set(nodes(folded)) == titles
+        opened = fold(graph, tree, choose_open(graph, tree, pinned))
+        assert opened.nodes[nodes(opened)["w"].id]["frame"] == ""
+        assert sum(edge.is_carried for _, _, edge in opened.edges(data="edge")) == 1
+
+
 @pytest.mark.parametrize("turn", [1, 7, 50])
 def test_any_turn_can_be_shown(turn: int) -> None:
     trace = recurrent(50)

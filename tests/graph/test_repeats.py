@@ -20,7 +20,7 @@ from tapeviz.trace.ops import OpDescription
 
 from ..traces import Script, op_at, trace_of
 
-NO_WORDS = Words(lambda number: "", lambda span: "", [])
+NO_WORDS = Words(lambda number: "", lambda span: "", str, [])
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,9 @@ def test_a_line_with_calls_in_it_folds_under_the_name_that_it_binds() -> None:
     names = {8: "losses[1]", 11: "loss"}
     root = Branch("", "", 0, None, [5, gram, 6, 7, 8])
     root.children += [9, other, 10, 11, 30, 31]
-    words = Words(lambda number: names.get(number, ""), lambda span: "", [op.line for op in ops])
+    words = Words(
+        lambda number: names.get(number, ""), lambda span: "", str, [op.line for op in ops]
+    )
     gather_lines(root, ops, words)
     line, *others = root.children
     assert isinstance(line, Branch)
@@ -119,7 +121,7 @@ def test_a_repeat_of_several_layers_is_named_by_them() -> None:
     for number, child in enumerate(root.children):
         assert isinstance(child, Branch)
         child.shape = number % 3
-    bundle(root, [], Shapes([], trace))
+    bundle(root, NO_WORDS, Shapes([], trace))
     (repeat,) = root.children
     assert isinstance(repeat, Branch)
     assert (repeat.title, len(repeat.children)) == ("norm … dense", 4)
@@ -225,8 +227,9 @@ EXP, MOMENTS, OTHER, SECOND = (1, 4, 13), (1, 23, 42), (1, 16, 46), (2, 10, 29)
     ("spans", "titles"),
     [
         ([EXP] * 3 + [MOMENTS] * 4 + [OTHER] * 2, ["moments"]),  # all of the branch is one line
-        ([EXP] * 3 + [MOMENTS] * 3 + [SECOND] * 4, ["line 1", "moments"]),
+        ([EXP] * 3 + [MOMENTS] * 3 + [SECOND] * 4, ["Exp", "moments"]),
         ([EXP] * 4 + [MOMENTS] * 4 + [OTHER, SECOND], ["exp", "moments"]),
+        ([SECOND] * 3 + [EXP] * 2 + [MOMENTS] * 2 + [OTHER] * 2, ["Exp … Sin"]),
         ([MOMENTS] * 4 + [OTHER] + [SECOND], ["moments"]),  # hardly more than a call
         ([MOMENTS] * 4, []),
     ],
@@ -237,7 +240,7 @@ def test_ops_of_one_line_are_named_by_what_they_made_or_by_the_function(
     ops = [
         Op(
             OpId(number),
-            "Exp",
+            "Sin" if number > 8 else "Exp",
             (),
             (),
             number,
@@ -252,7 +255,8 @@ def test_ops_of_one_line_are_named_by_what_they_made_or_by_the_function(
     ]
     root = Branch("", "", 0, children=list(range(len(ops))))
     names = CalledNames(SourceText(CALLED))
-    words = Words(lambda number: "", names.function, [op.line for op in ops])
+    lines = [op.line for op in ops]
+    words = Words(lambda number: "", names.function, lambda number: ops[number].type, lines)
     gather_lines(root, ops, words)
     found = [child.title for child in root.children if isinstance(child, Branch)]
     assert found == titles

@@ -31,7 +31,7 @@ def framed(frame: Frame, *wires: tuple[str, float]) -> FrameBox:
 
 def test_values_that_run_back_side_by_side_share_their_words() -> None:
     frame = framed(Frame("loop", "for z in zs", 3), ("p", 200), ("m", 192), ("total", 400))
-    assert [words for words, _ in frame.carried] == ["m, p go on", "total goes on"]
+    assert [words for words, _ in frame.carried] == ["m, p → next turn", "total → next turn"]
     (first, across), (second, _) = (place for _, place in frame.carried)
     assert first > 200
     assert across == 200

@@ -98,6 +98,8 @@ class _Folding:
                 others = tuple(name for name in names if name != node.id)
                 around = tree.groups[home].parent if self._is_turn(home) else home
                 node = replace(node, group=around, members=others) if home or others else node
+            if home and tree.groups[home].kind == "repeat":  # it comes into the turns from outside
+                home = tree.groups[home].parent
             result.add_node(node.id, node=node, frame=self._frame_around(home))
         self._carry_edges(result, drawn)
         result.graph["frames"] = tuple(self._frames(result))
@@ -296,7 +298,7 @@ class _Folding:
                 both = {self._paths[home], self._paths[other]}
                 known[home, other] = self._numbers[shared_path(both)]
             shared[at] = known[home, other]
-        found: NDArray[np.bool_] = apart & is_open[shared]
+        found: NDArray[np.bool_] = apart & is_open[shared] & (homes != shared)
         return found
 
 
@@ -354,7 +356,7 @@ def _group_node(graph: OpGraph, group: Group, members: Sequence[int]) -> Node:
     count = len(ops) or len(members)
     noun = "op" if ops else "node"
     title = _NUMBER.sub("", path.rpartition("/")[2])
-    is_named = group.kind == "line" and not title.startswith("line")
+    is_named = group.kind == "line" and not title.startswith(("line ", "lines "))
     subtitle = f"{count} {noun}{'s' if count != 1 else ''}"
     place = f"line {group.line}"
     if group.last > group.line:

@@ -67,17 +67,19 @@ def _is_large(branch: Branch) -> bool:
 class Words:
     """``name``: gives the snippet's name of what an op made, by its number; ``function``: the name
     of the function of a module that the snippet calls in an expression; both empty for none.
-    ``lines``: of each op its line."""
+    ``kind``: gives the word for what an op does. ``lines``: of each op its line."""
 
     name: Callable[[int], str]
     function: Callable[[TextSpan], str]
+    kind: Callable[[int], str]
     lines: Sequence[int]
 
 
 def gather_lines(root: Branch, ops: Sequence[Op], words: Words) -> None:
     """Group ops of one line, and those of one call on a line that has many others.
 
-    The title is the name of what the last op made, else the function that ran most of them.
+    The title is the name of what the last op made, else the function that ran most of them, else
+    the first and the last op.
     """
     for branch in inner_first(root):
         _gather_calls_of(branch, ops, words)
@@ -142,7 +144,7 @@ def _line_of(run: list[Branch | int], ops: Sequence[Op], words: Words) -> Branch
     for span, count in spans.most_common(1):
         if 2 * count > len(run) and not name:
             name = words.function(span)
-    return Branch("line", name or f"line {line}", line, None, run, _size(run))
+    return Branch("line", name or _ends_of(run, words), line, None, run, _size(run))
 
 
 def _line(child: Branch | int, lines: Sequence[int]) -> int:
@@ -156,13 +158,13 @@ def _span(child: Branch | int, ops: Sequence[Op]) -> TextSpan | None:
     return ops[child].site.frames[0].span
 
 
-def bundle(root: Branch, lines: Sequence[int], shapes: Shapes) -> None:
+def bundle(root: Branch, words: Words, shapes: Shapes) -> None:
     """Make consecutive stretches of children that are alike the turns of a repeat."""
     for branch in inner_first(root):
-        _bundle_in(branch, lines, shapes)
+        _bundle_in(branch, words, shapes)
 
 
-def _bundle_in(branch: Branch, lines: Sequence[int], shapes: Shapes) -> None:
+def _bundle_in(branch: Branch, words: Words, shapes: Shapes) -> None:
     children = branch.children
     if branch.kind == "loop" or len(children) < _LEAST_TURNS:
         return
@@ -176,8 +178,8 @@ def _bundle_in(branch: Branch, lines: Sequence[int], shapes: Shapes) -> None:
         if _size(inside) < LEAST_OPS or count < least:
             continue
         kept.extend(children[at:start])
-        line = _line(inside[0], lines)
-        title = _title_of(inside[:period], line)
+        line = _line(inside[0], words.lines)
+        title = _layers_of(inside[:period]) or _ends_of(inside[:period], words)
         repeat = Branch("loop", title, line, ops=_size(inside))
         for number in range(count):
             part = inside[number * period : (number + 1) * period]
@@ -202,14 +204,12 @@ def gather_into_sections(root: Branch, reads: Reads, words: Words) -> None:
 
 def _section_of(run: list[Branch | int], words: Words) -> Branch:
     """A group of neighbours with the name of its layers, else of what the last one made, else of
-    its lines."""
+    its lines, or of the ops of a single one."""
     lines = [(_line(child, words.lines), _last_line(child, words.lines)) for child in run]
     first = min((line for line, _ in lines if line), default=0)
     last = max(line for _, line in lines)
-    title = _title_of(run, first)
-    if title == f"line {first}":
-        name = words.name(_last_op(run[-1])).partition("[")[0]
-        title = name or (title if first == last else f"lines {first}–{last}")
+    title = _layers_of(run) or words.name(_last_op(run[-1])).partition("[")[0]
+    title = title or (f"lines {first}–{last}" if first < last else _ends_of(run, words))
     return Branch("line", title, first, None, run, _size(run), last=last)
 
 
@@ -223,15 +223,17 @@ def _last_op(child: Branch | int) -> int:
     return child
 
 
-def _title_of(run: Sequence[Branch | int], line: int) -> str:
-    """Name a stretch by its layers, else by its line."""
-    branches = [child for child in run if isinstance(child, Branch)]
-    layers = [branch for branch in branches if branch.kind == "layer"]
-    if len(run) == 1 and branches:
-        return branches[0].title
-    if len(layers) > 1:
-        return f"{layers[0].title} … {layers[-1].title}"
-    return f"line {line}"
+def _layers_of(run: Sequence[Branch | int]) -> str:
+    """The first and the last of several layers; empty for other stretches."""
+    layers = [child for child in run if isinstance(child, Branch) and child.kind == "layer"]
+    return f"{layers[0].title} … {layers[-1].title}" if len(layers) > 1 else ""
+
+
+def _ends_of(run: Sequence[Branch | int], words: Words) -> str:
+    """The titles of the first and the last of a stretch, or that of all."""
+    titles = [child.title if isinstance(child, Branch) else words.kind(child) for child in run]
+    first, last = titles[0].partition(" … ")[0], titles[-1].rpartition(" … ")[2]
+    return titles[0] if len(set(titles)) == 1 else f"{first} … {last}"
 
 
 def _size(run: Sequence[Branch | int]) -> int:

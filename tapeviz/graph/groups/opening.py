@@ -130,14 +130,19 @@ class _Chooser:
         while unit := self._next(waiting):
             more, cost, inside = self._inside_of([group.path for group in unit])
             cost -= len(unit)
-            if boxes + cost > most:  # only sections, which keep what belongs together apart
+            if boxes + cost > most:
                 too_large.update(group.shape for group in unit)
-                waiting = [group for group in waiting if group.last and group not in unit]
-                continue
-            opened |= more
-            boxes += cost
-            waiting = [group for group in waiting if group.path not in more]
-            waiting += [group for group in inside if group.shape not in too_large]
+            else:
+                opened |= more
+                boxes += cost
+                waiting += inside
+            waiting = [
+                group
+                for group in waiting
+                # From then on only sections, which keep apart what belongs together.
+                if group.path not in more and (not too_large or group.last)
+                if group.shape not in too_large
+            ]
         return opened - {""}, boxes
 
     def _next(self, waiting: list[Group]) -> list[Group]:

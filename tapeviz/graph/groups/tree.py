@@ -19,6 +19,7 @@ from ...text.called_names import kind_of
 from ...trace.compiled.model import Loop
 from ...trace.model import Op, OpId, Trace, Version
 from ..model import Role
+from ..nodes import entry_name
 from ..op_graph import OpGraph
 from ..words import user_name
 from .branches import Branch, GroupKind, plant
@@ -118,11 +119,12 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
         words = Words(
             lambda number: _user_name(graph, trace, ops[number], places[number]),
             called_names(trace).function,
+            lambda number: entry_name(ops[number]),
             lines,
         )
         gather_lines(root, ops, words)
         shapes.count(root)
-        bundle(root, lines, shapes)
+        bundle(root, words, shapes)
         gather_into_sections(root, _reads(graph, places), words)
     shapes.count(root)
     go_on()
@@ -227,7 +229,8 @@ def _reads(graph: OpGraph, places: Sequence[int]) -> Reads:
 def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> None:
     """Put values that only one group takes into it, and versions into the group of their write.
 
-    The sources of the picture stay outside.
+    The sources of the picture stay outside. What all turns of a repeat take, or the first ones, is
+    in the repeat, but in none of its turns.
     """
     for place in graph.values:
         if isinstance(graph.parts[place], Version):
@@ -244,8 +247,6 @@ def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> No
             continue
         takers = [targets[row] for row in out[place]]
         shared = home[takers[0]] if len(takers) == 1 else shared_path({home[t] for t in takers})
-        while shared and groups[shared].kind == "repeat":
-            shared = groups[shared].parent
         if shared:
             home[place] = shared
             turn = turns.get(shared)
@@ -260,7 +261,7 @@ def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> No
     for (repeat, _), places in within.items():
         if 2 * len(places) < len(groups[repeat].turns):  # only in a few turns, as a first state
             for place in places:
-                home[place] = groups[repeat].parent
+                home[place] = repeat
 
 
 def _gather_values(graph: OpGraph, home: list[str], groups: dict[str, Group]) -> None:

@@ -100,7 +100,7 @@ def _wires_back(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[_WireB
     named: set[str] = set()
     for source, target, key, edge in graph.edges(keys=True, data="edge"):
         points = layout.routes.get((source, target, key), ())
-        name = graph.nodes[source]["node"].name
+        name = graph.nodes[source]["node"].name.rpartition(" … ")[2]
         if not edge.is_carried or not name or source in named or len(points) < 4:
             continue
         (x, low), (other, high) = points[2], points[3]
@@ -127,7 +127,8 @@ def _side_by_side(wires: list[_WireBack]) -> list[list[_WireBack]]:
 
 
 def _going_on(names: list[str]) -> str:
-    return f"{names[0]} goes on" if len(names) == 1 else f"{', '.join(names)} go on"
+    some = [*names[:_MOST_OTHERS], *("…" for _ in names[_MOST_OTHERS:][:1])]
+    return f"{', '.join(some)} → next turn"
 
 
 def _holds(rect: Rect, x: float, y: float) -> bool:
