@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from sys import intern
 from typing import Any
@@ -22,21 +22,15 @@ from .compiled.opening import Opening, choose
 from .lines import EventLines
 from .model import (
     NOWHERE,
-    Binding,
-    Call,
-    CallId,
-    Check,
     Ending,
     Failure,
     Leave,
     Op,
     OpId,
-    Replay,
     Site,
     SiteId,
     StackFrame,
     Stats,
-    Step,
     Tape,
     TapeId,
     Tensor,
@@ -46,14 +40,14 @@ from .model import (
     Watch,
 )
 from .naming import OperandWords, variable_names, variable_titles
-from .nouns import IdTuples, Numbers, OpMaker, call_of, entry_of, variable_of
 from .ops import Shape
+from .reading.bindings import BoundNames
+from .reading.calls import CallTracker
+from .reading.nouns import IdTuples, Numbers, OpMaker, entry_of, variable_of
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
 from .values import stats_from
 
-_DENSE = 1 << 60
-"""Taken from the id of a graph's IndexedSlices, it gives that of the dense tensor."""
 _NO_TAPES: frozenset[TapeId] = frozenset()
 """Each call of ``frozenset()`` makes another one, of 216 bytes (Python 3.10 and later)."""
 
@@ -111,17 +105,8 @@ class Reader:
         self._producers: dict[TensorId, OpId] = {}
         self._states = VersionTracker()
         self._tapes = TapeTracker()
-        self._calls: dict[CallId, Call] = {}
-        self._begun: dict[CallId, e.CallBegan] = {}
-        self._steps: dict[CallId, list[Step]] = {}
-        self._sums: dict[TensorId, tuple[TensorId, TensorId]] = {}
-        self._bindings: list[Binding] = []
         self._leaves: list[Leave] = []
-        self._names: dict[TensorId, tuple[str, ...]] = {}
-        self._known_names: dict[tuple[str, ...], tuple[str, ...]] = {}
-        """Each combination of names once: in a loop many tensors have the same."""
-        self._tape_names: dict[TapeId, str] = {}
-        self._module_names: set[str] = set()
+        self._names = BoundNames(self._ids)
         self._fetched: dict[TensorId, TensorId] = {}
         self._notes: list[str] = []
         self._printed: list[tuple[str, str]] = []
@@ -129,6 +114,9 @@ class Reader:
         self._bodies = Bodies(self._sites, copy, opening)
         self._functions = Functions(
             self._ops, self._producers, self._states, self._handles, self._bodies
+        )
+        self._calls = CallTracker(
+            self._ids, self._tensors, self._ops, self._bodies, self._functions
         )
 
     def feed(self, event: e.Event) -> None:
@@ -170,12 +158,11 @@ class Reader:
         taken: Callable[[dict[Any, Any]], dict[Any, Any]] = _as_it_is if is_last else dict
         variables = self._states.variables()
         versions = [version for variable in variables.values() for version in variable.versions]
-        names = taken(self._names)
+        names = taken(self._names.tensors)
         titles = variable_titles(self._called, variables, self._maker_of)
-        variable_words = variable_names(variables, names, self._module_names, titles)
-        given = variable_names(variables, names, self._module_names) if titles else {}
+        variable_words = variable_names(variables, names, self._names.of_modules, titles)
+        given = variable_names(variables, names, self._names.of_modules) if titles else {}
         words = OperandWords(self._text, names, variable_words)
-        ran = self._bodies.calls()
         return Trace(
             **self._facts,
             ops=taken(self._ops),
@@ -186,12 +173,12 @@ class Reader:
                 # In a function that AutoGraph converts no binding is seen: its text is there.
                 tape: replace(
                     known,
-                    name=self._tape_names.get(tape) or self._text.opened_name(known.site.line),
+                    name=self._names.tapes.get(tape) or self._text.opened_name(known.site.line),
                 )
                 for tape, known in self._tapes.tapes().items()
             },
-            calls=tuple(self._worded(call, words, ran) for call in self._calls.values()),
-            bindings=tuple(self._bindings),
+            calls=tuple(self._calls.calls(self._text, words)),
+            bindings=tuple(self._names.bindings),
             leaves=tuple(self._leaves),
             names=names,
             variable_names=variable_words,
@@ -201,7 +188,7 @@ class Reader:
             loops=dict(self._functions.loops),
             conditionals=dict(self._functions.conditionals),
             predicates=dict(self._functions.predicates),
-            sums=taken(self._sums),
+            sums=taken(self._calls.sums),
             words=self._words_of_values(),
             notes=tuple(self._notes),
             printed=tuple(self._printed),
@@ -365,118 +352,10 @@ class Reader:
             self._tapes.watched(watch)
 
     def _call_began(self, event: e.CallBegan) -> None:
-        self._begun[CallId(event.id)] = event
-        call = call_of(event, self._site(event.site), self._when)
-        self._calls[call.id] = call
-
-    def _call_ended(self, event: e.CallEnded) -> None:
-        call = CallId(event.call)
-        if call in self._calls:
-            results = list(event.results)
-            for place, numbers, count in event.slices:
-                results[place] = self._dense(call, results[place], numbers, count)
-            self._calls[call] = replace(
-                self._calls[call],
-                results=self._ids.or_none(results),
-                ended=not event.error,
-                error=event.error,
-                end=self._when,
-            )
-
-    def _dense(self, call: CallId, rows: int, numbers: int, count: int) -> int:
-        """The id of the dense tensor for IndexedSlices that a gradient call in a graph returned."""
-        known = self._tensors.get(self._ids.one(rows))
-        # NumPy adds no bfloat16.
-        if known is None or known.shape is None or known.dtype == "bfloat16":
-            return rows
-        dense = self._ids.one(rows - _DENSE)
-        self._tensors[dense] = Tensor((known.dtype, (count, *known.shape[1:])))
-        self._sums[dense] = self._ids.one(rows), self._ids.one(numbers)
-        steps = self._steps.get(call, [])
-        for at, step in enumerate(steps):
-            upstream, downstream = (
-                tuple(dense if each == rows else each for each in given)
-                for given in (step.upstream, step.downstream)
-            )
-            steps[at] = Step(step.index, step.op, step.type, upstream, downstream, step.error)
-        return dense
-
-    def _step_ran(self, event: e.StepRan) -> None:
-        call = self._calls.get(CallId(event.call))
-        if call is not None:
-            steps = self._steps.setdefault(call.id, [])
-            op = self._ops.get(OpId(event.op))
-            step = Step(
-                len(steps),
-                op.id if op is not None else OpId(event.op) if event.op else None,
-                intern(event.type),
-                self._ids.or_none(event.upstream),
-                self._ids.or_none(event.downstream),
-            )
-            steps.append(step)
-
-    def _asked_about(self, event: e.ReplayRan | e.Checked) -> Call | None:
-        """The gradient call that an answer is about; None if it is about another run of it than the
-        one whose inside is in the trace."""
-        if event.within and event.within != self._bodies.emitted_run(event.call):
-            return None
-        return self._calls.get(CallId(event.call))
-
-    def _replay_ran(self, event: e.ReplayRan) -> None:
-        call = self._asked_about(event)
-        if call is None:
-            return
-        results = {key: TensorId(tensor) for key, tensor in event.results.items()}
-        if event.share:
-            shares = {**call.shares, tuple(event.share): results}
-            self._calls[call.id] = replace(call, shares=shares)
-            return
-        if event.how == "beyond":
-            self._calls[call.id] = replace(call, beyond=results)
-            return
-        if event.how:
-            self._calls[call.id] = replace(call, estimates=results)
-            return
-        steps = tuple(
-            Step(
-                index,
-                OpId(step.op),
-                self._ops[OpId(step.op)].type if OpId(step.op) in self._ops else "",
-                self._ids.or_none(step.upstream),
-                self._ids.or_none(step.downstream),
-                step.error,
-            )
-            for index, step in enumerate(event.steps)
-        )
-        self._calls[call.id] = replace(call, replay=Replay(steps, results))
-
-    def _checked(self, event: e.Checked) -> None:
-        call = self._asked_about(event)
-        if call is None:
-            return
-        check, source = Check(event.error, event.agrees, event.words), TensorId(event.source)
-        if event.op is None:
-            call = replace(call, checks={**call.checks, source: check})
-        else:
-            call = replace(call, doubts={**call.doubts, (OpId(event.op), source): check})
-        self._calls[call.id] = call
+        self._calls.began(event, self._site(event.site), self._when)
 
     def _name_bound(self, event: e.NameBound) -> None:
-        name = intern(event.name)
-        words = [name + "".join(f"[{key!r}]" for key in keys) for _, keys in event.tensors]
-        tensors = self._ids.of([tensor for tensor, _ in event.tensors])
-        bound = tuple(zip(tensors, words, strict=True))
-        site = self._site(event.site)
-        if tensors and site.frames and not site.frames[0].function.isidentifier():
-            self._module_names.add(name)
-        self._bindings.append(Binding(name, site, self._now, bound, event.value, event.object))
-        if event.tape:
-            self._tape_names.setdefault(TapeId(event.tape), event.name)
-        for tensor, word in bound:
-            names = self._names.get(tensor, ())
-            if word not in names:
-                names = (*names, word)
-                self._names[tensor] = self._known_names.setdefault(names, names)
+        self._names.bound(event, self._site(event.site), self._now)
 
     def _value_left(self, event: e.ValueLeft) -> None:
         site = self._site(event.site)
@@ -513,29 +392,10 @@ class Reader:
 
     def _words_of_values(self) -> dict[TensorId, Word]:
         words = dict(self._functions.words)
-        words |= {dense: words[rows] for dense, (rows, _) in self._sums.items() if rows in words}
+        words |= {
+            dense: words[rows] for dense, (rows, _) in self._calls.sums.items() if rows in words
+        }
         return words
-
-    def _worded(self, call: Call, words: OperandWords, ran: Mapping[int, tuple[int, int]]) -> Call:
-        """The call with the snippet's words for its operands, and how often its function ran."""
-        call = self._functions.of_graph(call, ran)
-        event = self._begun[call.id]
-        node = None
-        if call.is_direct and call.site.frames:
-            node = self._text.call_at(call.site.frames[0].span, call.method)
-        targets = self._text.operands(node, "target")
-        sources = self._text.operands(node, "sources")
-        if call.method == "jvp":  # is given outputs; the accumulator knows its primals
-            targets, sources = None, targets
-        return replace(
-            call,
-            steps=tuple(self._steps.get(call.id, ())),
-            targets=tuple(words.operand(target, targets) for target in event.targets),
-            sources=tuple(words.operand(source, sources) for source in event.sources),
-            output_gradients=tuple(
-                words.operand(operand, None) for operand in event.output_gradients
-            ),
-        )
 
 
 def _as_it_is(known: dict[Any, Any]) -> dict[Any, Any]:
@@ -555,10 +415,10 @@ _HANDLERS: dict[type, Callable[[Reader, Any], None]] = {
     e.TapeTurned: Reader._tape_turned,
     e.Watched: Reader._watched,
     e.CallBegan: Reader._call_began,
-    e.CallEnded: Reader._call_ended,
-    e.StepRan: Reader._step_ran,
-    e.ReplayRan: Reader._replay_ran,
-    e.Checked: Reader._checked,
+    e.CallEnded: lambda reader, event: reader._calls.ended(event, reader._when),
+    e.StepRan: lambda reader, event: reader._calls.stepped(event),
+    e.ReplayRan: lambda reader, event: reader._calls.replayed(event),
+    e.Checked: lambda reader, event: reader._calls.checked(event),
     e.NameBound: Reader._name_bound,
     e.ValueLeft: Reader._value_left,
     e.SessionFetched: Reader._session_fetched,

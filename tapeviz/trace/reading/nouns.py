@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from sys import intern
 from typing import Any
 
-from . import events as e
-from .model import Call, CallId, Op, OpId, Site, TapeId, TensorId, Variable, VariableId
-from .ops import OpDescription
-from .tapes import FOREVER
+from .. import events as e
+from ..model import Call, CallId, Op, OpId, Site, TapeId, TensorId, Variable, VariableId
+from ..ops import OpDescription
+from ..tapes import FOREVER
 
 _NO_ATTRIBUTES: Mapping[str, Any] = {}
 

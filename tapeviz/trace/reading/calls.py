@@ -1,0 +1,164 @@
+"""Follow gradient calls: how each began and ended, its backward steps, and what was asked about it
+afterwards (replays, estimates, finite differences)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from sys import intern
+
+from ...text.source import SourceText
+from .. import events as e
+from ..compiled.bodies import Bodies
+from ..compiled.functions import Functions
+from ..model import Call, CallId, Check, Op, OpId, Replay, Site, Step, Tensor, TensorId
+from ..naming import OperandWords
+from .nouns import IdTuples, call_of
+
+_DENSE = 1 << 60
+"""Taken from the id of a graph's IndexedSlices, it gives that of the dense tensor."""
+
+
+class CallTracker:
+    """Follows every gradient call. ``tensors`` and ``ops`` are those that the reader knows so far;
+    the dense sums of IndexedSlices are added to ``tensors``."""
+
+    def __init__(
+        self,
+        ids: IdTuples,
+        tensors: dict[TensorId, Tensor],
+        ops: Mapping[OpId, Op],
+        bodies: Bodies,
+        functions: Functions,
+    ) -> None:
+        self._ids = ids
+        self._tensors = tensors
+        self._ops = ops
+        self._bodies = bodies
+        self._functions = functions
+        self._calls: dict[CallId, Call] = {}
+        self._begun: dict[CallId, e.CallBegan] = {}
+        self._steps: dict[CallId, list[Step]] = {}
+        self.sums: dict[TensorId, tuple[TensorId, TensorId]] = {}
+        """For each dense sum the rows and row numbers of its IndexedSlices."""
+
+    def began(self, event: e.CallBegan, site: Site, when: int) -> None:
+        call = call_of(event, site, when)
+        self._begun[call.id] = event
+        self._calls[call.id] = call
+
+    def ended(self, event: e.CallEnded, when: int) -> None:
+        call = CallId(event.call)
+        if call in self._calls:
+            results = list(event.results)
+            for place, numbers, count in event.slices:
+                results[place] = self._dense(call, results[place], numbers, count)
+            self._calls[call] = replace(
+                self._calls[call],
+                results=self._ids.or_none(results),
+                ended=not event.error,
+                error=event.error,
+                end=when,
+            )
+
+    def _dense(self, call: CallId, rows: int, numbers: int, count: int) -> int:
+        """The id of the dense tensor for IndexedSlices that a gradient call in a graph returned."""
+        known = self._tensors.get(self._ids.one(rows))
+        # NumPy adds no bfloat16.
+        if known is None or known.shape is None or known.dtype == "bfloat16":
+            return rows
+        dense = self._ids.one(rows - _DENSE)
+        self._tensors[dense] = Tensor((known.dtype, (count, *known.shape[1:])))
+        self.sums[dense] = self._ids.one(rows), self._ids.one(numbers)
+        steps = self._steps.get(call, [])
+        for at, step in enumerate(steps):
+            upstream, downstream = (
+                tuple(dense if each == rows else each for each in given)
+                for given in (step.upstream, step.downstream)
+            )
+            steps[at] = Step(step.index, step.op, step.type, upstream, downstream, step.error)
+        return dense
+
+    def stepped(self, event: e.StepRan) -> None:
+        """A gradient function ran in the call's backward pass."""
+        call = CallId(event.call)
+        if call in self._calls:
+            steps = self._steps.setdefault(call, [])
+            op = self._ops.get(OpId(event.op))
+            step = Step(
+                len(steps),
+                op.id if op is not None else OpId(event.op) if event.op else None,
+                intern(event.type),
+                self._ids.or_none(event.upstream),
+                self._ids.or_none(event.downstream),
+            )
+            steps.append(step)
+
+    def replayed(self, event: e.ReplayRan) -> None:
+        call = self._asked_about(event)
+        if call is None:
+            return
+        results = {key: TensorId(tensor) for key, tensor in event.results.items()}
+        if event.share:
+            call = replace(call, shares={**call.shares, tuple(event.share): results})
+        elif event.how == "beyond":
+            call = replace(call, beyond=results)
+        elif event.how:
+            call = replace(call, estimates=results)
+        else:
+            steps = tuple(
+                Step(
+                    index,
+                    OpId(step.op),
+                    self._ops[OpId(step.op)].type if OpId(step.op) in self._ops else "",
+                    self._ids.or_none(step.upstream),
+                    self._ids.or_none(step.downstream),
+                    step.error,
+                )
+                for index, step in enumerate(event.steps)
+            )
+            call = replace(call, replay=Replay(steps, results))
+        self._calls[call.id] = call
+
+    def checked(self, event: e.Checked) -> None:
+        """A result was compared with finite differences."""
+        call = self._asked_about(event)
+        if call is None:
+            return
+        check, source = Check(event.error, event.agrees, event.words), TensorId(event.source)
+        if event.op is None:
+            call = replace(call, checks={**call.checks, source: check})
+        else:
+            call = replace(call, doubts={**call.doubts, (OpId(event.op), source): check})
+        self._calls[call.id] = call
+
+    def _asked_about(self, event: e.ReplayRan | e.Checked) -> Call | None:
+        """The gradient call that an answer is about; None if it is about another run of it than the
+        one whose inside is in the trace."""
+        if event.within and event.within != self._bodies.emitted_run(event.call):
+            return None
+        return self._calls.get(CallId(event.call))
+
+    def calls(self, text: SourceText, words: OperandWords) -> Iterator[Call]:
+        """Yield each call with its steps, the snippet's words for its operands, and how often its
+        function ran."""
+        ran = self._bodies.calls()
+        for known in self._calls.values():
+            call = self._functions.of_graph(known, ran)
+            event = self._begun[call.id]
+            node = None
+            if call.is_direct and call.site.frames:
+                node = text.call_at(call.site.frames[0].span, call.method)
+            targets = text.operands(node, "target")
+            sources = text.operands(node, "sources")
+            if call.method == "jvp":  # is given outputs; the accumulator knows its primals
+                targets, sources = None, targets
+            yield replace(
+                call,
+                steps=tuple(self._steps.get(call.id, ())),
+                targets=tuple(words.operand(target, targets) for target in event.targets),
+                sources=tuple(words.operand(source, sources) for source in event.sources),
+                output_gradients=tuple(
+                    words.operand(operand, None) for operand in event.output_gradients
+                ),
+            )
