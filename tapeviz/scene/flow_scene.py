@@ -19,7 +19,7 @@ from .parts.boxes import PLATE_DROP, RING_GAP, label_rect, outer_rect
 from .parts.geometry import curve, cut_back, end_direction, flattened, grown
 from .parts.numbers import gradient_text
 from .parts.pictures import picture_of_tensor
-from .parts.placing import around, clear_point, dense, length_of, point_beside
+from .parts.placing import around, clear_point, dense, length_of, point_beside, shares_apart
 from .parts.plates import LABEL_SIZE, PLATE_HEIGHT
 from .parts.rings import Ring, rings_of
 from .tooltips import cause_tooltip, stats_words
@@ -135,7 +135,7 @@ def _with_label_aside(base: BaseScene, box: Box, wires: Mapping[EdgeKey, Wire]) 
     for side in sides:
         tried = replace(box, label_side=side)
         rect = label_rect(tried)
-        if not _holds(rect, points) and not _covers(rect, base.rects):
+        if not _holds(rect, points) and not _overlap(rect, base.rects).any():
             return tried
     return replace(box, label_side=sides[0])
 
@@ -146,10 +146,12 @@ def _holds(rect: Rect, points: NDArray[np.float64]) -> bool:
     return bool((across & down).any())
 
 
-def _covers(rect: Rect, rects: NDArray[np.float64]) -> bool:
+def _overlap(rect: Rect, rects: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of the (left, top, right, bottom) rows overlap the rectangle."""
     across = (rects[:, 0] < rect.right) & (rects[:, 2] > rect.left)
     down = (rects[:, 1] < rect.bottom) & (rects[:, 3] > rect.top)
-    return bool((across & down).any())
+    overlapping: NDArray[np.bool_] = across & down
+    return overlapping
 
 
 def _stopped_at_ring(wire: Wire, name: str) -> Wire:
@@ -172,10 +174,13 @@ def _marks(
 ) -> tuple[Mark, ...]:
     marks: list[Mark] = []
     taken: list[tuple[float, float, float, float]] = []
-    for key, cause in lighting.cut.items():
-        if key not in lighting.front:
-            continue
-        (x, y), radius = _spot(key, wires, rects, taken)
+    cut = {key: cause for key, cause in lighting.cut.items() if key in lighting.front}
+    keys = list(wires) if cut else []
+    bounds = np.array([_bounds_of(wires[key]) for key in keys]).reshape(-1, 4)
+    for key, cause in cut.items():
+        near = np.flatnonzero(_overlap(Rect.from_sides(*_bounds_of(wires[key])), bounds))
+        others = [wires[keys[place]] for place in near.tolist() if keys[place] != key]
+        (x, y), radius = _spot(wires[key], others, rects, taken)
         words = cause_tooltip(cause, shown, base.trace) if shown is not None else ""
         marks.append(Mark("scissors", x, y, key, words, radius))
         taken.append(around((x, y), (radius + _CLEAR, radius + _CLEAR)))
@@ -183,23 +188,29 @@ def _marks(
 
 
 def _spot(
-    key: EdgeKey,
-    wires: Mapping[EdgeKey, Wire],
+    wire: Wire,
+    others: Sequence[Wire],
     rects: NDArray[np.float64],
     taken: Sequence[tuple[float, float, float, float]],
 ) -> tuple[Point, float]:
     """The middle of the scissors of a wire, and the radius of their disc in px. They stand beside a
-    wire that they would hide, where there is room."""
-    wire = wires[key]
+    wire that they would hide, where there is room, and away from the other wires near it."""
     length = length_of(wire)
     if length < _SHORT:
         radius = min(MARK_RADIUS, max(length / 2 - 1, _LEAST_RADIUS))
-        others = [other for name, other in wires.items() if name != key]
         point = point_beside(wire, others, rects, taken, radius)
         if point is not None:
             return point, radius
-    half = (MARK_RADIUS + _CLEAR, MARK_RADIUS + _CLEAR)
-    return clear_point(wire, rects, taken, half), MARK_RADIUS
+    radius = MARK_RADIUS + _CLEAR
+    shares = shares_apart(wire, others, radius)
+    return clear_point(wire, rects, taken, (radius, radius), shares), MARK_RADIUS
+
+
+def _bounds_of(wire: Wire) -> tuple[float, float, float, float]:
+    """(left, top, right, bottom) of a wire with room for scissors."""
+    xs, ys = zip(*wire.points, strict=True)
+    room = MARK_RADIUS + _CLEAR
+    return min(xs) - room, min(ys) - room, max(xs) + room, max(ys) + room
 
 
 def _outer_rects(base: BaseScene, ringed: list[Box]) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -200,7 +201,20 @@ z = net(x)
 def test_a_layer_that_keras_named_has_the_name_by_which_it_was_called(
     frames: list[tuple[int, int]], scope: str, titles: list[str]
 ) -> None:
-    names = ("call", "<module>")[-len(frames) :]
+    assert _titles(("call", "<module>")[-len(frames) :], frames, scope) == titles
+
+
+@pytest.mark.parametrize(
+    ("scope", "titles"),
+    [("strided_slice", ["net", "strided_slice"]), ("net/Exp", ["net", "Exp"])],
+)
+def test_a_scope_that_tensorflow_opens_in_a_module_is_in_the_module(
+    scope: str, titles: list[str]
+) -> None:
+    assert _titles(("__call__", "<module>"), [(4, 8), (10, 4)], scope) == titles
+
+
+def _titles(names: Sequence[str], frames: Sequence[tuple[int, int]], scope: str) -> list[str]:
     stack = tuple(StackFrame(name, *frame) for name, frame in zip(names, frames, strict=True))
     op = Op(
         OpId(1),
@@ -213,7 +227,7 @@ def test_a_layer_that_keras_named_has_the_name_by_which_it_was_called(
         OpDescription({}, Site(SiteId(1), stack), scope),
     )
     found = OpLevels(trace_of(CALLS, [op], {})).of(op)
-    assert [level.title for level in found if level.kind in ("layer", "function")] == titles
+    return [level.title for level in found if level.kind in ("layer", "function")]
 
 
 CALLED = """\

@@ -21,7 +21,7 @@ from tapeviz.scene.parts.geometry import (
     point_along,
     rounded,
 )
-from tapeviz.scene.parts.placing import clear_point
+from tapeviz.scene.parts.placing import clear_point, shares_apart
 from tapeviz.scene.parts.scissors import scissors
 
 TAKES = {"M": 1, "L": 1, "C": 3, "Z": 0}
@@ -114,3 +114,13 @@ def test_a_label_without_room_on_its_wire_stands_beside_it() -> None:
     assert x == pytest.approx(70)
     x, _ = clear_point(wire, beside, (), half, within=Rect.from_sides(0, 0, 80, 100))
     assert x == pytest.approx(50)
+
+
+def test_scissors_stand_away_from_other_wires() -> None:
+    wire, across = (
+        Wire(("a", name, 0), ((start, 0.0), (end, 100.0)), "gradient", 2.0)
+        for name, start, end in (("b", 50.0, 50.0), ("c", 20.0, 80.0))
+    )
+    first, *_, last = shares_apart(wire, [across], 10)
+    assert abs(first - 0.5) > 0.1
+    assert abs(last - 0.5) < 0.1

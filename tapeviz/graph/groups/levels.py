@@ -316,7 +316,10 @@ class OpLevels:
                 found.append(level)
             elif level.title in LAYER_METHODS:
                 own, kind, called = self._layers_called[level.key]
-                if not parts:  # a tf.Module has no scope
+                # Keras layers define ``call``; a tf.Module has no scope, unless its class asks for
+                # one, and TensorFlow's functions open others (``x[0]``: ``strided_slice``).
+                is_module = level.title == "__call__"
+                if not parts or (is_module and all(kind_of(name) != kind for _, name, _ in parts)):
                     title = called[0] if len(called) == 1 else own
                     found.extend([replace(level, title=title)] if title else ())
                     continue

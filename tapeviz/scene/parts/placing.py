@@ -85,6 +85,21 @@ def point_beside(
     return None
 
 
+def shares_apart(wire: Wire, others: Sequence[Wire], radius: float) -> list[float]:
+    """The points to try for a disc on the wire, as parts of its length: first those where it
+    touches none of the ``others``."""
+    path = flattened(curve(wire.points, wire.axis))
+    paths = [flattened(curve(other.points, other.axis)) for other in others]
+
+    def touches(share: float) -> bool:
+        spot = point_along(path, share)
+        disc = Rect(*spot, 2 * radius, 2 * radius)
+        points = np.concatenate([np.empty((0, 2)), *(dense(other, disc) for other in paths)])
+        return bool((np.hypot(*(points - spot).T) < radius).any())
+
+    return sorted(_SHARES, key=touches)
+
+
 def dense(path: Sequence[Point], within: Rect) -> NDArray[np.float64]:
     """Points every 4 px along the parts of a polyline that may lie ``within``; shape (n, 2)."""
     points = np.array(path, dtype=np.float64).reshape(-1, 2)
