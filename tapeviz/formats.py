@@ -35,5 +35,10 @@ WRITERS: Mapping[str, Writer] = {
     "html": Writer(
         "html", "&HTML", "A page to share: source, picture, diagnosis, and the steps", "page"
     ),
-    "gif": Writer("gif", "&GIF", "A film of the backward pass, a second for each step", "film"),
+    "gif": Writer(
+        "gif",
+        "&GIF",
+        "A film of the backward pass, a second for each step, a minute at most",
+        "film",
+    ),
 }

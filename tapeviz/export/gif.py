@@ -14,6 +14,9 @@ from .lzw import compress
 from .png import paint_image
 
 _LAST_SECONDS = 3.0
+_MOST_SECONDS = 60.0
+_LEAST_SECONDS = 0.04
+"""Viewers show what is shorter for a tenth of a second."""
 _COLOURS = 256
 Pixels = NDArray[np.uint32]
 """0xffRRGGBB for each pixel."""
@@ -26,12 +29,14 @@ def write(drawing: Drawing, options: Options) -> bytes:
 def animate(
     drawings: Sequence[Drawing], options: Options, report: Report = no_report, seconds: float = 1.0
 ) -> bytes:
-    """A GIF that shows each drawing for ``seconds``, the last for three, and begins again.
+    """A GIF that shows each drawing for ``seconds``, the last for three, and begins again. With
+    many drawings each is shown shorter, so that the film lasts about a minute.
 
     It has the 256 most frequent colours; others become the nearest of these. Each drawing is
     painted twice, for the palette and for its image, so that only one is in memory at a time.
     """
     last, known = len(drawings) - 1, 2 * len(drawings)
+    seconds = min(seconds, max(_MOST_SECONDS / len(drawings), _LEAST_SECONDS))
     colours = _palette(_painted(drawings, options), lambda done: report(done, known))
     parts: list[bytes] = []
     before = None

@@ -11,6 +11,8 @@ from PySide6.QtGui import QImage, QImageReader
 
 from tapeviz.errors import TapevizError
 from tapeviz.export import render, write_animation
+from tapeviz.export.drawing import Options
+from tapeviz.export.gif import animate
 from tapeviz.export.lzw import compress
 from tapeviz.scene.model import Overlay
 from tapeviz.scene.theme import THEMES
@@ -102,3 +104,16 @@ def test_a_single_picture_keeps_its_colours() -> None:
 def test_nothing_to_animate_is_told(tmp_path: Path) -> None:
     with pytest.raises(TapevizError, match="nothing to animate"):
         write_animation([], tmp_path / "steps.gif")
+
+
+@needs_reader
+def test_a_film_of_many_drawings_takes_about_a_minute() -> None:
+    few, many = (animate([drawing()] * count, Options()) for count in (2, 80))
+    assert _delays(few) == [100, 300]
+    assert _delays(many) == [75] * 79 + [300]
+
+
+def _delays(gif: bytes) -> list[int]:
+    """Hundredths of a second for which each image is shown."""
+    control = b"\x21\xf9\x04\x04"
+    return [struct.unpack_from("<H", part)[0] for part in gif.split(control)[1:]]
