@@ -24,7 +24,6 @@ class GraphArrays:
     """``across[i]`` and ``along[i]``: the size of node i's box, across and along the flow, px.
 
     ``beside[i]``: room to keep free on its right (below it when the flow goes right).
-    ``side[i]``: -1 stands first in its row, 1 last, 0 anywhere.
     Edge e runs from ``tails[e]`` to ``heads[e]``; ``keys[e]`` is its name in the networkx graph.
     ``tail_at[e]`` and ``head_at[e]``: where the edge must dock at its boxes, px from the centre
     across the flow; nan: anywhere. ``pull[e]``: the part of its weight that pulls the edge
@@ -35,7 +34,6 @@ class GraphArrays:
     across: Floats
     along: Floats
     beside: Floats
-    side: Ints
     keys: tuple[EdgeKey, ...]
     tails: Ints
     heads: Ints
@@ -51,7 +49,7 @@ class GraphArrays:
     @property
     def content(self) -> tuple[bytes, ...]:
         """All but the names: graphs with the same content have the same picture."""
-        nodes = (self.across, self.along, self.beside, self.side)
+        nodes = (self.across, self.along, self.beside)
         edges = (self.tails, self.heads, self.weights, self.tail_at, self.head_at, self.pull)
         return tuple(array.tobytes() for array in (*nodes, *edges))
 
@@ -64,7 +62,6 @@ class GraphArrays:
             across=self.across[members],
             along=self.along[members],
             beside=self.beside[members],
-            side=self.side[members],
             keys=tuple(self.keys[e] for e in edges.tolist()),
             tails=number[self.tails[edges]],
             heads=number[self.heads[edges]],
@@ -107,7 +104,6 @@ def read_graph(graph: nx.MultiDiGraph, direction: str) -> GraphArrays:
         across=widths,
         along=heights,
         beside=loop_room(len(nodes), tails, heads),
-        side=np.array([attributes.get("side", 0) for _, attributes in sizes], dtype=np.intp),
         keys=tuple((tail, head, key) for tail, head, key, _ in edges),
         tails=tails,
         heads=heads,

@@ -29,18 +29,13 @@ class FrameLevel:
 
 
 def boxes_in(level: FrameLevel) -> list[Rect]:
-    """The rectangles of the nodes and frames of a level, without its ports and title."""
+    """The rectangles of the nodes and frames of a level, without its ports."""
     assert level.layout is not None
     return [
         rect
         for name, rect in level.layout.rects.items()
-        if name not in ("top", "bottom") and not name.startswith(("in:", "out:", "title:"))
+        if name not in ("top", "bottom") and not name.startswith(("in:", "out:"))
     ]
-
-
-def width_of_boxes(level: FrameLevel) -> float:
-    boxes = boxes_in(level)
-    return max(rect.right for rect in boxes) - min(rect.left for rect in boxes)
 
 
 def sides(level: FrameLevel) -> tuple[float, float, float, float]:

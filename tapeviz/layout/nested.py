@@ -17,20 +17,15 @@ import networkx as nx
 from .bundling import Bundled
 from .engines import lay_out
 from .fitting import fitted
-from .level import FrameLevel, Part, boxes_in, sides, width_of_boxes
+from .layered.routing import LEAVE
+from .level import FrameLevel, Part, boxes_in, sides
 from .model import EdgeKey, Layout, Point, Rect
 
 HEADER = 36.0
-"""Px above the inside of a frame, for its title."""
-_TITLE = 8.0
-"""Px of height of the title nodes. They are in one row with the ports of the values that come in,
-so that wires pass beside the words."""
+"""Px above the inside of a frame, for its title. Values that come in run straight down behind it:
+their ports stand in it, and wires bend below it."""
 _SLACK = 0.01
-"""Weight of the edges that keep the first nodes below the title."""
-_NEAR = 0.005
-"""Pull that keeps the title nodes near the ports."""
-_MOST_WIDENED = 1.1
-"""A title beside the ports widens its frame by this factor at most."""
+"""Weight of the edges that keep the first nodes below the ports."""
 PADDING = 22.0
 LANE = 16.0
 """Px on the right of the inside for each value that goes back to the first turn's beginning."""
@@ -196,7 +191,9 @@ class _Nested:
         if known is None:
             for port in (start, end):
                 if port not in level.graph:
-                    level.graph.add_node(port, width=_PORT, height=_PORT)
+                    is_behind = self._is_down and port.startswith("in:")
+                    height = HEADER - 2 * LEAVE if is_behind else _PORT
+                    level.graph.add_node(port, width=_PORT, height=height)
                     if port.startswith("in:"):
                         self._anchor(level, "top", port)
                     else:
@@ -218,21 +215,16 @@ class _Nested:
         lanes = LANE * len(level.lanes) if self._is_down else 0.0
         margins = 2 * PADDING + lanes
         if has_row:
-            self._add_title(level, title)
-            level.layout = lay_out(level.graph, direction=self._direction, is_draft=True)
-            left, _, right, _ = sides(level)
-            # Beside a long title the inside may leave half of its frame empty. It stands below the
-            # title then, whose words hide a piece of the wires that come in.
-            least = max(sum(title), width_of_boxes(level) + margins)
-            if right - left + margins > _MOST_WIDENED * least:
-                for node in ("title:-1", "title:1"):
-                    level.graph.nodes[node]["width"] = _PORT
+            port = next(iter(level.graph.successors("top")))
+            begins = [n for n in level.graph if n != "top" and not level.graph.in_degree(n)]
+            for node in begins:  # below the ports
+                level.graph.add_edge(port, node, weight=_SLACK, pull=0.0)
         level.layout = self._laid_out(level.graph, may_wrap=not level.lanes)
         left, top, right, bottom = sides(level)
-        # What comes in passes by the title; what goes out bends in the lower margin.
+        # What goes out bends in the lower margin.
         above, below = HEADER, PADDING
         if has_row:
-            above = (HEADER - _TITLE) / 2
+            above = LEAVE
         elif self._is_down:
             above = HEADER + _LABEL
         if self._is_down:
@@ -244,15 +236,6 @@ class _Nested:
         spare = max(0.0, sum(title) - across)
         level.corner = (PADDING + spare / 2 - left, above - top)
         self._hold_ports(path, across + spare, along)
-
-    def _add_title(self, level: FrameLevel, title: tuple[float, float]) -> None:
-        for side, width in zip((-1, 1), title, strict=True):
-            part = max(width - PADDING, _PORT)
-            level.graph.add_node(f"title:{side}", width=part, height=_TITLE, side=side)
-            level.graph.add_edge("top", f"title:{side}", weight=_ANCHOR, pull=_NEAR)
-        begins = [n for n in level.graph if n != "top" and not level.graph.in_degree(n)]
-        for node in begins:  # below the title
-            level.graph.add_edge("title:-1", node, weight=_SLACK, pull=0.0)
 
     def _hold_ports(self, path: str, width: float, height: float) -> None:
         """Set the size of the frame in the level around it, and dock its edges at the ports."""

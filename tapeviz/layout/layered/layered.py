@@ -22,9 +22,6 @@ from .ranking import rank_nodes
 from .routing import route, stack_rows, tracks_of
 from .untangling import untangle
 
-OUTERMOST = 1e9
-"""Greater than the numbers of all columns."""
-
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
@@ -69,7 +66,6 @@ def draw_layered(ranked: Ranked, *, is_draft: bool = False) -> IndexedLayout:
     key = order_columns(layers, DRAFT_ATTEMPTS if is_draft else ATTEMPTS)
     if not (is_draft or np.isnan(fixed).all()):
         key = untangle(layers, key, fixed)
-    key[: graph.size] = np.where(graph.side, graph.side * OUTERMOST, key[: graph.size])
     sequence = rows_by(layers, key)
     x = place_across(graph, layers, sequence, fixed, DRAFT_ITERATIONS if is_draft else ITERATIONS)
     upper, lower = dock(graph, layers, x, fixed)

@@ -25,6 +25,8 @@ _HEADER_MIDDLE = 18.0
 _MARGIN = 14.0
 _BUTTON = 20.0
 _SHEET = 4.0
+_BAR = 1.0
+"""Px of the border of a frame around its header, which covers the wires that run behind it."""
 _MOST_OTHERS = 3
 _RUN = 92.0
 """Room for ``call 17 of 50``."""
@@ -218,18 +220,22 @@ def _header(frame: FrameBox, theme: Theme) -> Iterator[Primitive]:
     rect = frame.rect
     baseline = rect.top + _HEADER_MIDDLE
     buttons = frame_buttons(frame)
+    bar = Rect.from_sides(
+        rect.left + _BAR, rect.top + _BAR, rect.right - _BAR, rect.top + 2 * _HEADER_MIDDLE
+    )
+    yield Path("plate", rounded(bar, RADIUS - _BAR), Style(theme.group_fill))
+    rule = line((rect.left, bar.bottom), (rect.right, bar.bottom))
+    yield Path("frame-rule", rule, Style(None, theme.group_stroke, 0.75))
     first = buttons.get("back", buttons["fold"])
     x = rect.left + _MARGIN
     room = first.left - x - _MARGIN
     title = fit(frame.title, "mono", TITLE_SIZE, room)
     y = baseline + cap_height("mono", TITLE_SIZE) / 2
-    yield _ground(x, baseline, text_width(title, "mono", TITLE_SIZE), theme)
     yield TextRun("frame-title", x, y, title, "mono", TITLE_SIZE, theme.text, 600)
     x += text_width(title, "mono", TITLE_SIZE) + _MARGIN
     note = fit(frame.note, "sans", NOTE_SIZE, first.left - x - 4, "end") if frame.note else ""
     y = baseline + cap_height("sans", NOTE_SIZE) / 2
     if len(note) > 1:
-        yield _ground(x, baseline, text_width(note, "sans", NOTE_SIZE), theme)
         yield TextRun("frame-note", x, y, note, "sans", NOTE_SIZE, theme.text_muted)
     if frame.count:
         yield from _picker_primitives(frame, theme, buttons["back"], buttons["forward"], y)
