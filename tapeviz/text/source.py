@@ -52,7 +52,12 @@ class SourceText:
 
     def code(self, line: int) -> str:
         """The text of a line, without its indentation; empty outside the text."""
-        return self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
+        return self._stripped[line - 1] if 0 < line <= len(self.lines) else ""
+
+    @cached_property
+    def _stripped(self) -> tuple[str, ...]:
+        """Each once: 20,000 causes may lie on a line."""
+        return tuple(line.strip() for line in self.lines)
 
     def segment(self, node: ast.AST) -> str:
         """The text of a node in one line; cut out once, for a loop asks for it in each round."""

@@ -28,7 +28,7 @@ class Gaps(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.longest = self.busiest = 0.0
-        self._last, self._used = time.perf_counter(), time.thread_time()
+        self.last, self._used = time.perf_counter(), time.thread_time()
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._look)
@@ -36,13 +36,13 @@ class Gaps(QObject):
 
     def reset(self) -> None:
         self.longest = self.busiest = 0.0
-        self._last, self._used = time.perf_counter(), time.thread_time()
+        self.last, self._used = time.perf_counter(), time.thread_time()
 
     def _look(self) -> None:
         now, used = time.perf_counter(), time.thread_time()
-        self.longest = max(self.longest, now - self._last)
+        self.longest = max(self.longest, now - self.last)
         self.busiest = max(self.busiest, used - self._used)
-        self._last, self._used = now, used
+        self.last, self._used = now, used
 
 
 def open_app() -> Window:
