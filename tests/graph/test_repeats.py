@@ -128,6 +128,21 @@ def test_a_repeat_of_several_layers_is_named_by_them() -> None:
     assert (repeat.title, len(repeat.children)) == ("norm … dense", 4)
 
 
+@pytest.mark.parametrize(
+    ("count", "inside", "is_repeat"), [(4, 2, True), (3, 2, False), (4, 0, False)]
+)
+def test_blocks_of_layers_that_are_alike_are_a_repeat(
+    count: int, inside: int, is_repeat: bool
+) -> None:
+    root = Branch("", "", 0)
+    for number in range(count):
+        layers = [Branch("layer", f"dense_{n}", 1, None, [], 4) for n in range(inside)]
+        root.children.append(Branch("layer", f"block_{number}", 1, None, [*layers], 8, shape=5))
+    bundle(root, NO_WORDS, Shapes([], trace_of("", [], {})))
+    titles = [child.title for child in root.children if isinstance(child, Branch)]
+    assert titles == (["block"] if is_repeat else [f"block_{n}" for n in range(count)])
+
+
 @pytest.mark.parametrize("header", ["while c", "for t in range(3)"])
 def test_a_loop_turns_where_it_goes_back_if_nothing_tells_its_turns(header: str) -> None:
     s = Script(f"{header}:\n    y = f(x)\n    x = g(y)\nz = h(x)\n")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from ...text.called_names import kind_of
 from ...text.source import TextSpan
 from ...trace.model import Op
 from .branches import Branch, inner_first
@@ -19,7 +20,7 @@ LEAST_OPS = 4
 _LEAST_TURNS = 6
 _LEAST_LONG_TURNS = 4
 """Stretches that are alike, without a loop, are a repeat if there are at least ``_LEAST_TURNS``, or
-``_LEAST_LONG_TURNS`` of more than two children each."""
+``_LEAST_LONG_TURNS`` of more than two children or of a block of layers each."""
 
 
 def prune(root: Branch, least_turns: int, lines: list[int]) -> None:
@@ -166,7 +167,7 @@ def bundle(root: Branch, words: Words, shapes: Shapes) -> None:
 
 def _bundle_in(branch: Branch, words: Words, shapes: Shapes) -> None:
     children = branch.children
-    if branch.kind == "loop" or len(children) < _LEAST_TURNS:
+    if branch.kind == "loop" or len(children) < _LEAST_LONG_TURNS:
         return
     tokens = [shapes.token(child) for child in children]
     kept: list[Branch | int] = []
@@ -174,12 +175,13 @@ def _bundle_in(branch: Branch, words: Words, shapes: Shapes) -> None:
     for start, end, period in find_stretches(tokens, _LEAST_LONG_TURNS):
         count = (end - start) // period
         inside = children[start : start + count * period]
-        least = _LEAST_LONG_TURNS if period > 2 else _LEAST_TURNS
+        is_long = period > 2 or any(map(_is_block, inside[:period]))
+        least = _LEAST_LONG_TURNS if is_long else _LEAST_TURNS
         if _size(inside) < LEAST_OPS or count < least:
             continue
         kept.extend(children[at:start])
         line = _line(inside[0], words.lines)
-        title = _layers_of(inside[:period]) or _ends_of(inside[:period], words)
+        title = _layers_of(inside[:period]) or kind_of(_ends_of(inside[:period], words))
         repeat = Branch("loop", title, line, ops=_size(inside))
         for number in range(count):
             part = inside[number * period : (number + 1) * period]
@@ -191,6 +193,11 @@ def _bundle_in(branch: Branch, words: Words, shapes: Shapes) -> None:
         at = start + count * period
     kept.extend(children[at:])
     branch.children = kept
+
+
+def _is_block(child: Branch | int) -> bool:
+    """Whether it is a layer of several layers."""
+    return isinstance(child, Branch) and any(isinstance(c, Branch) for c in child.children)
 
 
 def gather_into_sections(root: Branch, reads: Reads, words: Words) -> None:
