@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import msgspec
 import networkx as nx
 import pytest
 
@@ -395,3 +396,18 @@ def test_a_target_in_the_last_turn_stands_beside_the_folded_loop() -> None:
     opened = fold(graph, tree, choose_open(graph, tree, [last]))
     assert opened.graph["frames"][0].turn == 200
     assert opened.nodes[graph.names[last]]["frame"] == opened.graph["frames"][0].path
+
+
+def test_what_prepares_data_is_opened_after_what_a_gradient_can_pass() -> None:
+    graph = wired(12, [(i, i + 1) for i in range(11)])
+    home = {f"op:{i}": "data" if i < 8 else "model" for i in range(1, 13)}
+    tree = grouped(graph, home)
+    tree = replace(tree, groups={path: _with_its_ops(tree, path) for path in tree.groups})
+    assert choose_open(graph, tree, most=10).closed == {"model"}
+    assert choose_open(graph, replace(tree, recorded=frozenset({"model"})), most=10).closed == {
+        "data"
+    }
+
+
+def _with_its_ops(tree: Tree, path: str) -> Group:
+    return msgspec.structs.replace(tree.groups[path], ops=tree.home.count(path))

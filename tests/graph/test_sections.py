@@ -90,3 +90,16 @@ def test_layers_fold_where_their_sequence_begins_anew() -> None:
     titles = [group.title for group in s.groups(value) if " … " in group.title]
     assert len(titles) > 1
     assert all(title.startswith("conv") and " … relu" in title for title in titles), titles
+
+
+@pytest.mark.parametrize(("others", "sections"), [(5, True), (80, False)])
+def test_a_layer_has_sections_if_it_is_most_of_the_picture(others: int, sections: bool) -> None:
+    s = Program()
+    value = s.x
+    for number in range(13):
+        value = s.op(f"Kind{number}", [value], line=5, scope="norm")
+    for number in range(others):
+        value = s.line(f"h{number}", value, ops=1)
+    paths = [group.path for group in s.groups(value)]
+    (norm,) = (path for path in paths if path.endswith("norm"))
+    assert any(path.startswith(f"{norm}/") for path in paths) == sections

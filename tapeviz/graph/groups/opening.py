@@ -146,7 +146,8 @@ class _Chooser:
         return opened - {""}, boxes
 
     def _next(self, waiting: list[Group]) -> list[Group]:
-        """The groups to open next: of those that are opened together the ones with the most ops."""
+        """The groups to open next: of those that are opened together the ones with the most ops.
+        What prepares data, where no gradient can pass, comes last."""
         together: nx.Graph[Hashable] = nx.Graph()
         for group in waiting:
             if group.kind != "entry":
@@ -156,7 +157,12 @@ class _Chooser:
             [group for group in waiting if group.path in alike]
             for alike in nx.connected_components(together)
         ]
-        return max(units, key=lambda unit: sum(group.ops for group in unit), default=[])
+
+        def weight(unit: list[Group]) -> tuple[bool, int]:
+            is_recorded = any(group.path in self._tree.recorded for group in unit)
+            return is_recorded, sum(group.ops for group in unit)
+
+        return max(units, key=weight, default=[])
 
     def _parts(self, path: str) -> tuple[int, list[Group]]:
         """The number of nodes and the groups directly in an open group; for a repeat, in the turn

@@ -22,6 +22,8 @@ MOST = 5
 """Boxes directly in a group; what has more is grouped."""
 _TRUNK = 0.7
 """More than this part of what is joined stays open in it."""
+_MUCH = 0.25
+"""A layer with more than this part of a picture's ops has sections."""
 _ENOUGH = 0.8
 """Sections of lines that read each other leave at most this part of the boxes."""
 _LEAST_SEQUENCES = 3
@@ -67,15 +69,19 @@ class _Stretch:
 def gather_sections(
     root: Branch, reads: Reads, line_of: Callable[[Branch | int], int], make: Make, least: int
 ) -> None:
-    """Group the children of every branch that has more than ``MOST``.
+    """Group the children of every branch that has more than ``MOST``. The ops of a layer, unless it
+    is most of a picture, stay together: its name says more than those of its sections.
 
     ``line_of``: the line of a child; ``make``: makes the branch of some children; ``least``: the
     least number of ops of a section. Takes time linear in ops times depth of groups.
     """
     for branch in inner_first(root):
         if branch.kind != "loop" and len(branch.children) > MOST:
-            lines = _by_line(branch.children, [line_of(child) for child in branch.children])
-            branch.children = _Gatherer(list(lines), reads, make, least).gathered()
+            lines = [line_of(child) for child in branch.children]
+            is_whole = branch.kind == "layer" and branch.ops < _MUCH * root.ops
+            if not (is_whole and len(branch.children) == branch.ops and len(set(lines)) == 1):
+                units = _by_line(branch.children, lines)
+                branch.children = _Gatherer(list(units), reads, make, least).gathered()
 
 
 def _by_line(

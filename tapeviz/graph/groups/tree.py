@@ -19,7 +19,7 @@ from ...text.called_names import kind_of
 from ...trace.compiled.model import Loop
 from ...trace.model import Op, OpId, Trace, Version
 from ..model import Role
-from ..nodes import entry_name
+from ..nodes import entry_name, is_recorded
 from ..op_graph import OpGraph
 from ..words import user_name
 from .branches import Branch, GroupKind, plant
@@ -74,11 +74,13 @@ class Group(msgspec.Struct, frozen=True, gc=False):
 class Tree:
     """``groups``: by path, each before those in it. ``home``: for each node, by place, the path of
     its innermost group, empty for none. ``ends``: place of a pinned node that is the end of a group
-    → path of the outermost such group; it is drawn beside the group while that is folded."""
+    → path of the outermost such group; it is drawn beside the group while that is folded.
+    ``recorded``: the groups with ops that a gradient can pass."""
 
     groups: Mapping[str, Group] = field(default_factory=dict)
     home: Sequence[str] = ()
     ends: Mapping[int, str] = field(default_factory=dict)
+    recorded: frozenset[str] = frozenset()
 
     def is_beside(self, place: int, path: str) -> bool:
         """Whether a node in this group is drawn beside it while the group is folded."""
@@ -135,7 +137,9 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     _take_in(graph, home, groups)
     if kinds is None:
         _gather_values(graph, home, groups)
-    return Tree(groups, home, _ends(graph, home, groups))
+    homes = {home[place] for place, op in zip(places, ops, strict=True) if is_recorded(op)}
+    recorded = frozenset(above for path in homes for above in upwards(path))
+    return Tree(groups, home, _ends(graph, home, groups), recorded)
 
 
 def _name(
