@@ -44,6 +44,7 @@ class Encoder:
         self._sites = sites
         self._symbols = symbols
         self._tails: dict[Any, str] = {}
+        self._attributes_of: dict[Any, str] = {}
         self._bindings: dict[tuple[str, int], str] = {}
         self._lines: list[str] = []
         self.dense = Densifier().dense
@@ -71,7 +72,7 @@ class Encoder:
         lines, bindings, tails = self._lines, self._bindings, self._tails
         history, history_attrs = self.history.lines, self.history.attrs
         add, seen, see = lines.append, self.tensors.seen, self.tensors.see
-        glance, passing = self.tensors.glance, self._passing
+        passing = self._passing
         for row in rows:
             kind = row[0]
             if kind is None:
@@ -94,12 +95,12 @@ class Encoder:
                         see(identity, tensor, lines)
                 # The text of a list takes three times as long as that of its only number.
                 ins = f"[{identity}]" if len(taken) == 1 else str(taken)
-                look = glance if passing and passing.get(call) == site else see
+                passes = bool(passing) and passing.get(call) == site
                 for tensor in outputs:
                     identity = tensor._id or FIRST_ID
                     given.append(identity)
                     if identity not in seen:
-                        look(identity, tensor, lines, kind)
+                        see(identity, tensor, lines, kind, passes)
                 outs = f"[{identity}]" if len(given) == 1 else str(given)
                 try:
                     tail = tails[kind, attrs, site, scope, paused, thread]
@@ -117,17 +118,31 @@ class Encoder:
     def _tail(self, row: Row) -> str:
         """The part of an event that equal ops at one site share, whatever call they run in."""
         op_type, _, attrs, _, site, scope, (_, paused, thread) = row
+        if attrs and list in map(type, attrs):
+            attrs = tuple([tuple(each) if type(each) is list else each for each in attrs])
+        key = op_type, attrs, site, scope, paused, thread
+        with suppress(KeyError, TypeError):  # an attribute that has no hash
+            return self._tails[key]
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
-        fields: dict[str, Any] = {"type": name, "site": site}
+        text = f',"type":{_quoted(name)},"site":{site}'
         if scope:
-            fields["scope"] = scope.rstrip("/")
-        fields |= of_thread((0, paused, thread))
+            text += f',"scope":{to_json(scope.rstrip("/"))}'
+        text += ',"paused":true' if paused else ""
+        text += f',"thread":{thread}' if thread else ""
+        text += self._attributes(op_type, attrs)
+        with suppress(TypeError):
+            self._tails[key] = text
+        return text
+
+    def _attributes(self, op_type: str | bytes, attrs: Any) -> str:
+        """The field of an op's event that has its attributes: ops of one type share them, at
+        whatever site or in whatever scope."""
+        with suppress(KeyError, TypeError):
+            return self._attributes_of[op_type, attrs]
         shown = readable(attrs)
-        if shown:
-            fields["attrs"] = shown
-        text = "," + to_compact_json(fields)[1:-1]
-        with suppress(TypeError):  # a list among the attributes
-            self._tails[op_type, attrs, site, scope, paused, thread] = text
+        text = f',"attrs":{to_compact_json(shown)}' if shown else ""
+        with suppress(TypeError):
+            self._attributes_of[op_type, attrs] = text
         return text
 
     # One method for each other kind of row.
@@ -197,12 +212,12 @@ class Encoder:
             if identity not in seen:
                 self.tensors.see(identity, tensor, lines)
         given = []
-        look = self.tensors.glance if self._passing.get(number) == site else self.tensors.see
+        passes = self._passing.get(number) == site
         for tensor in outputs:
             identity = tensor._id or FIRST_ID
             given.append(identity)
             if identity not in seen:
-                look(identity, tensor, lines, kind)
+                self.tensors.see(identity, tensor, lines, kind, passes)
         tail = self._tails.get((kind, attrs, site, scope, paused, thread)) or self._tail(row)
         if number:
             tail = f'{tail},"call":{number}'
@@ -315,13 +330,12 @@ class Encoder:
         is_jacobian: bool,
     ) -> None:
         """A gradient function that ran. ``forward``: the op's attributes, inputs and outputs."""
-        if op:
-            number = op[0]
-        else:
-            attrs, inputs, outputs = forward
+        attrs, inputs, outputs = forward
+        number = op[0] if op else self.history.find_by_attrs(attrs)
+        if not number:
             taken = [self._id(tensor) for tensor in inputs or ()]
             given = [self._id(tensor) for tensor in outputs or ()]
-            number = self.history.find(op_type, attrs, taken, given)
+            number = self.history.find(op_type, taken, given)
         if not number and is_jacobian:
             return  # of an op that exists only in the graph that jacobian makes
         came = [self._gradient(gradient) for gradient in upstream]

@@ -102,17 +102,18 @@ class History:
             self._by_attrs[id(attrs)] = number
             self._graph_attrs.append(attrs)
 
-    def find(self, op_type: str, attrs: Any, inputs: Sequence[int], outputs: Sequence[int]) -> int:
-        """The op a gradient function was called for; 0 if it is not known.
+    def find_by_attrs(self, attrs: Any) -> int:
+        """The op a gradient function was called for with these attributes; 0 if it is not known.
 
-        TensorFlow hands a tape the very tuple of attributes that the op's callback got; ops
-        without attributes are recognized by their tensors, of which some may be missing (0).
+        TensorFlow hands a tape the very tuple of attributes that the op's callback got.
         """
         by_attrs, first = self._by_attrs, self._attrs_indexed
         by_attrs.update(zip(map(id, self.attrs[first:]), count(first + 1), strict=False))
         self._attrs_indexed = len(self.attrs)
-        if attrs and (number := by_attrs.get(id(attrs), 0)):
-            return number
+        return by_attrs.get(id(attrs), 0) if attrs else 0
+
+    def find(self, op_type: str, inputs: Sequence[int], outputs: Sequence[int]) -> int:
+        """The same of an op without attributes, by its tensors; some may be missing (0)."""
         for identity in outputs:
             if number := self.producer(identity):
                 return number

@@ -27,7 +27,8 @@ _FORMS = 1 << 20
 
 class _Form(NamedTuple):
     """Facts shared by tensors of one dtype and shape. ``head``: the fields that name these;
-    ``text``: those of a small one up to where its bytes are; ``size``: -1 if not so simple."""
+    ``text``: those of a small one up to where its bytes are; ``size``: -1 if not so simple;
+    ``elements``: how many."""
 
     head: str
     text: str
@@ -35,6 +36,7 @@ class _Form(NamedTuple):
     place: int
     number: int
     shape: tuple[int, ...]
+    elements: int
 
 
 class _Budget:
@@ -98,38 +100,37 @@ class Tensors:
         self._sent_from: list[int] = []
 
     def see(
-        self, identity: int, tensor: Any, lines: list[str], op_type: str | bytes | None = None
+        self,
+        identity: int,
+        tensor: Any,
+        lines: list[str],
+        op_type: str | bytes | None = None,
+        is_passing: bool = False,
     ) -> None:
         """Write the ``tensor`` event of an eager tensor that was not seen before. Hot.
 
-        ``op_type``: of the op that gave it, where that is known.
+        ``op_type``: of the op that gave it, where that is known; ``is_passing``: large elements are
+        looked at when it is seen again.
         """
         key = (tensor._datatype_enum(), tensor._shape_tuple())
         try:
-            _, text, size, place, _, _ = self._forms[key]
+            form = self._forms[key]
         except KeyError:
-            _, text, size, place, _, _ = self._new_form(*key)
-        offset = self.offset
+            form = self._new_form(*key)
+        size, offset = form.size, self.offset
         if size >= 0 and offset + size <= self._budget:
-            lines.append(f'{{"e":"tensor","id":{identity}{text}{offset}}}')
+            lines.append(f'{{"e":"tensor","id":{identity}{form.text}{offset}}}')
             self._parts.append(tensor)
-            self.seen[identity] = offset * _FORMS + place
+            self.seen[identity] = offset * _FORMS + form.place
             self.offset = offset + size
-        else:
-            self.seen[identity] = -1
-            self._see_slowly(identity, tensor, lines, op_type)
-
-    def glance(
-        self, identity: int, tensor: Any, lines: list[str], op_type: str | bytes | None = None
-    ) -> None:
-        """Like :meth:`see`, but large elements are looked at when it is seen again."""
-        if prod(tensor._shape_tuple()) <= self.value_limit:
-            self.see(identity, tensor, lines, op_type)
-        else:
-            self.seen[identity] = -1
+            return
+        self.seen[identity] = -1
+        if is_passing and form.elements > self.value_limit:
             self.glanced.add(identity)
-            self.elements += _count(tensor)
-            lines.append(self._head(identity, tensor) + "}")
+            self.elements += form.elements
+            lines.append(f'{{"e":"tensor","id":{identity}{form.head}}}')
+        else:
+            self._see_slowly(identity, tensor, lines, op_type, form)
 
     def see_symbolic(self, identity: int, tensor: Any, lines: list[str]) -> None:
         """Write the ``tensor`` event of a graph's tensor: it has a dtype and a shape, no value."""
@@ -167,8 +168,9 @@ class Tensors:
         identity = private.id_of(tensor)
         if identity not in self._stayed:
             return
-        line = self._head(identity, tensor)
-        if _count(tensor) <= limits.ELEMENTS_OF_RESULT:
+        form = self._forms[tensor._datatype_enum(), tensor._shape_tuple()]
+        line = f'{{"e":"tensor","id":{identity}{form.head}'
+        if form.elements <= limits.ELEMENTS_OF_RESULT:
             self._stayed.discard(identity)
             line += self._travel(raw_bytes(tensor))
         elif self._is_over:
@@ -260,10 +262,11 @@ class Tensors:
 
     def _sample(self, array: Any) -> str:
         """Send a few evenly spaced elements of a large array, for its picture."""
-        if array.shape not in self._samplings:
-            self._samplings[array.shape] = sampling(array.shape)
-        indices, (rows, columns) = self._samplings[array.shape]
-        raw = little_endian(array.reshape(-1).take(indices))
+        shape = array.shape
+        if shape not in self._samplings:
+            self._samplings[shape] = sampling(shape)
+        indices, (rows, columns) = self._samplings[shape]
+        raw = little_endian(array.take(indices))
         if array.dtype.kind in "OSU" or self.offset + len(raw) > self._budget:
             return ""
         field = f',"sample":[{self.offset},{rows},{columns}]'
@@ -273,21 +276,26 @@ class Tensors:
 
     def _new_form(self, number: int, shape: tuple[int, ...]) -> _Form:
         head, size = f',"dtype":"{private.dtype_name(number)}","shape":{list(shape)}', -1
-        is_small = prod(shape) <= self.value_limit
-        if is_small and private.is_buffer(number) and len(self._forms_by_place) < _FORMS:
-            size = prod(shape) * private.dtype_size(number)
+        count, place = prod(shape), len(self._forms_by_place)
+        if count <= self.value_limit and private.is_buffer(number) and place < _FORMS:
+            size = count * private.dtype_size(number)
         text = f'{head},"nbytes":{size},"kept":true,"at":'
-        form = _Form(head, text, size, len(self._forms_by_place), number, shape)
+        form = _Form(head, text, size, place, number, shape, count)
         self._forms[number, shape] = form
         self._forms_by_place.append(form)
         return form
 
     def _see_slowly(
-        self, identity: int, tensor: Any, lines: list[str], op_type: str | bytes | None
+        self,
+        identity: int,
+        tensor: Any,
+        lines: list[str],
+        op_type: str | bytes | None,
+        form: _Form,
     ) -> None:
         """One whose elements are large or no plain numbers."""
-        line = self._head(identity, tensor)
-        number, count = tensor._datatype_enum(), _count(tensor)
+        line = f'{{"e":"tensor","id":{identity}{form.head}'
+        number, count = form.number, form.elements
         can_repeat = identity in self.glanced or (op_type and private.functions.can_repeat(op_type))
         budget = self._passing if can_repeat or self._is_over else self._lasting
         self.glanced.discard(identity)
@@ -322,22 +330,16 @@ class Tensors:
         """Statistics of an array, while the snippet runs the norm alone if that will do; those of
         another tensor in the same memory, which a reshape, a read or an identity shares, as long as
         that one is held."""
-        key = (address_of(array), array.nbytes, number)
-        known, found = self._measured.get(key, (0, None))
         if self._is_over:
             return statistics(array)
+        key = (address_of(array), array.nbytes, number)
+        known, found = self._measured.get(key, (0, None))
         if known not in self._held:
             norm = norm_alone(array)
             found = statistics(array) if norm is None else [None, None, None, norm, 0.0, 0.0]
             self._measured[key] = identity, found
         self._norms[identity] = found[3] if found else None
         return found
-
-    def _head(self, identity: int, tensor: Any) -> str:
-        """The beginning of the event of an eager tensor."""
-        key = tensor._datatype_enum(), tensor._shape_tuple()
-        form = self._forms.get(key) or self._new_form(*key)
-        return f'{{"e":"tensor","id":{identity}{form.head}'
 
     def _hold(
         self, identity: int, held: tuple[int | None, Any], size: int, budget: _Budget
@@ -363,8 +365,3 @@ def _norm(array: Any) -> float | None:
         found = statistics(array)
         norm = found[3] if found else None
     return norm
-
-
-def _count(tensor: Any) -> int:
-    """Number of elements of an eager tensor."""
-    return prod(tensor._shape_tuple())

@@ -40,8 +40,7 @@ def array_of(tensor: Any) -> np.ndarray[Any, Any]:
 
 def address_of(array: np.ndarray[Any, Any]) -> int:
     """The address of its first element in memory."""
-    address: int = array.__array_interface__["data"][0]
-    return address
+    return array.ctypes.data
 
 
 def texts_of(tensor: Any) -> list[str]:
