@@ -25,7 +25,7 @@ from .graph.model import Frame, NodeId
 from .graph.nodes import op_id
 from .graph.op_graph import OpGraph
 from .layout import lay_out_nested
-from .layout.model import EMPTY_LAYOUT, Layout
+from .layout.model import EMPTY_LAYOUT, Layout, Rect
 from .layout.squeezing import squeezed
 from .layout.widening import widened
 from .layout.wrapping import scale_in
@@ -53,12 +53,10 @@ class Arranged:
 
 _ONWARD = 8.0
 
-LEAST_SCALE = LEGIBLE * 1.03 * 0.95
-"""Rings and their words reach out beyond the layout; all in sight is worth text a little
-smaller."""
-_LABELS = 10.0
-"""Px more that rings and their words need above and below."""
-_SMALL = 6
+_RINGS = (11.0, 32.0)
+"""Px that rings and their words reach out beyond a layout, across and along: together of both
+sides."""
+_SMALL = 4
 """The power with which smaller text counts: of a picture that is too large, parts are out of
 sight."""
 _MORE = 0.25
@@ -115,19 +113,26 @@ def _first_view(
     best, largest = (sized, most), -1.0
     while True:
         go_on()
-        scale = scale_in(placed(sized, view, is_draft=True).bounds, view.room)
+        scale = shown_scale(placed(sized, view, is_draft=True), view.room)
         if (worth := worth_of(scale, len(sized))) > largest:
             best, largest = (sized, most), worth
-        most = int(opening.boxes * min(math.sqrt(scale / LEAST_SCALE), _STEP))
+        most = math.ceil(opening.boxes * math.sqrt(scale / LEGIBLE))
+        most = min(most, int(opening.boxes * _STEP))
         fewer = opening_in(built, tree, trace, view, most)
-        if scale >= LEAST_SCALE or fewer.closed == opening.closed:  # the rest is never closed
+        if scale >= LEGIBLE or fewer.closed == opening.closed:  # the rest is never closed
             return best
         opening, sized = fewer, folded_in(built, tree, trace, view, fewer)
 
 
+def shown_scale(layout: Layout, room: tuple[float, float]) -> float:
+    """The scale, at most 1, at which a layout and its rings fit into a room (width, height)."""
+    bounds, (across, along) = layout.bounds, _RINGS
+    return scale_in(Rect(0, 0, bounds.width + across, bounds.height + along), room)
+
+
 def worth_of(scale: float, boxes: int) -> float:
     """How good a first view is that shows all of a picture of so many boxes at a scale."""
-    size, fullness = min(scale / LEAST_SCALE, 1.0), min(boxes / _FEW, 1.0)
+    size, fullness = min(scale / LEGIBLE, 1.0), min(boxes / _FEW, 1.0)
     return math.pow(size, _SMALL) * math.pow(boxes, _MORE) * math.pow(fullness, _BARE)
 
 
@@ -146,7 +151,8 @@ def placed(sized: nx.MultiDiGraph, view: View, *, is_draft: bool = False) -> Lay
     )
     if view.layout != "layered":
         return layout
-    return squeezed(layout, (view.room[0] / LEAST_SCALE, view.room[1] / LEAST_SCALE - _LABELS))
+    across, along = view.room[0] / LEGIBLE - _RINGS[0], view.room[1] / LEGIBLE - _RINGS[1]
+    return squeezed(layout, (across, along))
 
 
 def _keep_sizes(

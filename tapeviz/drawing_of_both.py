@@ -11,13 +11,13 @@ from msgspec import structs
 from .analysis.comparing import Comparison
 from .analysis.model import Diagnosis
 from .drawing import (
-    LEAST_SCALE,
     Arranged,
     built_graph,
     compose_over,
     folded_in,
     opening_in,
     shown_call,
+    shown_scale,
     worth_of,
 )
 from .errors import go_on
@@ -28,9 +28,9 @@ from .graph.nodes import op_id
 from .graph.union import Union, edge_in_union, frames_in, unite
 from .layout import lay_out_nested
 from .layout.model import Layout
-from .layout.wrapping import scale_in
 from .scene.model import ChangeKind, Scene
 from .scene.parts.frames import frame_width
+from .scene.sizes import LEGIBLE
 from .scene.together import Side, moved_layout, room_of_each, together
 from .trace.model import CallId, Op, OpId, Trace
 from .view import View
@@ -106,11 +106,11 @@ def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> 
         union = unite(*graphs, comparison.pairs)
         for is_below in (False, True):
             layout = _laid(union, view, is_below=is_below, is_draft=True)
-            scale = scale_in(layout.bounds, room_of_each(view.room, is_below=is_below))
+            scale = shown_scale(layout, room_of_each(view.room, is_below=is_below))
             worth = worth_of(scale, len(union.graph))
             if worth > largest * (_WORTH if is_below else 1.0):
                 best, largest = _Placed(graphs, union, is_below), worth
-            if scale >= LEAST_SCALE and best is not None:
+            if scale >= LEGIBLE and best is not None:
                 return best
         most = boxes - 1
 

@@ -84,7 +84,7 @@ def test_a_model_is_opened_where_its_name_alone_would_say_little() -> None:
     with script.call(tape, [loss], [variable], line=2) as results:
         results.append(script.tensor(value=1.0))
     trace = script.trace()
-    for side, boxes in ((1000.0, 16), (210.0, 8), (120.0, 3)):
+    for side, boxes in ((1000.0, 16), (210.0, 8), (150.0, 3)):
         assert len(arrange(trace, View(room=(side, side))).graph) == boxes, side
 
 

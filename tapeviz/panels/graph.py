@@ -205,7 +205,7 @@ class GraphPanel(Panel):
     def _ask_for_width(self) -> None:
         """A picture made for this pane that is too wide to be read in it wants more; it keeps that
         until another text is opened, so that nothing moves to and fro."""
-        needed = math.ceil(ENOUGH * LEGIBLE * self.view.prepared.scene.bounds.width) + 2 * MARGIN
+        needed = math.ceil(LEGIBLE * self.view.prepared.scene.bounds.width) + 2 * MARGIN
         if not self._awaits_story and needed > max(self.view.width(), self._wanted_width):
             self._wanted_width = needed
             self.room_changed.emit()
