@@ -12,6 +12,7 @@ from pathlib import Path
 from .errors import TapevizError
 
 log = logging.getLogger("tapeviz")
+log.addHandler(logging.NullHandler())  # else warnings go to standard error, with tracebacks
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EIO})
 

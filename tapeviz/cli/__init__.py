@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
+import io
 import os
 import signal
 import sys
@@ -58,6 +59,16 @@ def _end_in_order() -> None:
             signal.signal(number, _exit)
 
 
+def _open_streams() -> None:
+    """Let what the encoding of standard output lacks be escaped, as on standard error; a stream
+    that is closed (``>&-``) is one to nowhere, and its number is no other file's."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 def collect_seldom() -> None:
     """Let Python collect cyclic garbage rarely.
 
@@ -76,6 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``tapeviz`` with these arguments (default: of the process); returns the exit status."""
     if arguments is None:
         _end_in_order()
+        _open_streams()
         collect_seldom()
     words = list(sys.argv[1:] if arguments is None else arguments)
     first = next((word for word in words if not word.startswith("-")), None)

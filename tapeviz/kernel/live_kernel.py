@@ -5,6 +5,7 @@ Each kernel has a thread, which does everything; other threads put orders into a
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Stage = Literal["waking", "booting", "ready", "running", "ended", "gone"]
 Answer = tuple[dict[str, Any], list[bytes]]
 
+_log = logging.getLogger(__name__)
 _HELLO_EVERY = 0.25
 _QUIET = 0.1  # seconds without a message after which a dead process has said all
 _LONGEST_GOODBYE = 3.0
@@ -129,8 +131,10 @@ class LiveKernel:
             self._process, self._connection = self._launch(self._files, self._wake)
             while self._stage != "gone":
                 self._turn(self._process, self._connection)
-        except TapevizError as error:
-            self._trouble = str(error)
+        except Exception as error:  # as when no descriptor is left, in any library
+            if not isinstance(error, TapevizError):
+                _log.exception("a kernel cannot be talked to")
+            self._trouble = getattr(error, "strerror", None) or str(error)
         finally:
             self._reap()
 

@@ -80,11 +80,11 @@ class KernelFiles:
 
     def remove(self) -> None:
         """Remove all files of this kernel."""
-        for file in (self.connection_file, self.crash_notes):
-            file.unlink(missing_ok=True)
-        for socket in self.address.parent.glob(f"{self.address.name}-*"):
-            with contextlib.suppress(OSError):
-                socket.unlink()
+        with contextlib.suppress(OSError):  # of the folder too: no descriptor may be left
+            for file in (self.connection_file, self.crash_notes):
+                file.unlink(missing_ok=True)
+            for socket in self.address.parent.glob(f"{self.address.name}-*"):
+                socket.unlink(missing_ok=True)
         # Remove the files that AutoGraph wrote in a killed process; the recorder left links to
         # them.
         with contextlib.suppress(OSError):

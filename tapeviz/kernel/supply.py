@@ -145,7 +145,8 @@ class Supply:
             self._fail(str(error))
         except Exception as error:
             _log.exception("no kernels can be started")
-            self._fail(self._missing() or f"no kernel can be started: {error}")
+            words = getattr(error, "strerror", None) or str(error)
+            self._fail(self._missing() or f"no kernel can be started: {words}")
 
     def _open_fork_server(self, versions: Versions) -> None:
         trouble = trouble_with_version(self._choice, versions)

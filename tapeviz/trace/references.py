@@ -88,6 +88,8 @@ class References:
         return ""
 
     def _runs(self, event: e.BodiesRun) -> str:
+        if not event.graphs:
+            return "a call of no graph"
         if not (event.into and self._open):
             return ""
         graph = self._open[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ with tf.GradientTape() as tape:
     y = x * x
 print("the gradient is", tape.gradient(y, x).numpy())
 """
+CUT_TAPE = Path(__file__).parents[1] / "recordings" / "slice_assign.tape"
 CUT = FLOWS.replace("y = x * x", "y = tf.stop_gradient(x)").replace(".numpy()", "")
 RAISES = FLOWS + "raise KeyError('late')\n"
 LEAVES = FLOWS + "import sys\nsys.exit(4)\n"
@@ -177,6 +179,20 @@ def test_output_that_nobody_reads_ends_the_run(tmp_path: Path) -> None:
     assert done.stdout == "again\n"
     assert "Traceback" not in done.stderr
     assert "bug of tapeviz" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("redirection", "first"), [("", r"\u2202mean / \u2202patch: None"), (">&-", "")]
+)
+def test_standard_output_may_be_ascii_or_closed(redirection: str, first: str) -> None:
+    words = shlex.join([sys.executable, "-m", "tapeviz", "explain", str(CUT_TAPE)])
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        f"{words} {redirection}", shell=True, capture_output=True, text=True, env=environment
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith(first)
+    assert bool(done.stdout) == bool(first)
 
 
 SUMMED = """\

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import queue
 import shutil
@@ -342,6 +343,17 @@ def test_where_forking_fails_kernels_are_launched(make_pool, monkeypatch):
     pool = make_pool()
     heard = play(pool, "import sys; print('launched', '_tapeviz_fork_server' in sys.modules)")
     assert heard.text() == "launched False\n"
+
+
+def test_without_descriptors_a_run_fails_in_words(make_pool, monkeypatch):
+    def broken(*args):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    for name in ("_fork", "_launch"):
+        monkeypatch.setattr(Supply, name, broken)
+    monkeypatch.setattr(Path, "glob", broken)
+    end = play(make_pool(), "pass").end
+    assert (end.reason, end.detail) == ("failed", "Too many open files")
 
 
 def test_a_kernelspec(make_pool, spec):  # noqa: F811

@@ -63,6 +63,7 @@ FRAME = ("f", 1, -1, -1, -1)
         ([e.SiteSeen(1, [FRAME]), e.SiteSeen(2, [FRAME], caller=1)], ""),
         ([e.SiteSeen(2, [FRAME], caller=1)], "a caller that is not there"),
         ([*body(1), *body(2, 1)], ""),
+        ([e.BodiesRun([])], "a call of no graph"),
         (body(1, 1), "a graph that was there before"),
         ([*body(2, 1), *body(1)], "a graph that was there before"),
         ([*body(1), *body(1)], "a graph that was there before"),
