@@ -458,6 +458,16 @@ def bound_names(statement: cst.CSTNode) -> frozenset[str]:
     return frozenset(names)
 
 
+def bindings_of(node: cst.CSTNode, name: str) -> list[cst.CSTNode]:
+    """The assignments, loops and parameters in a node that bind a name."""
+    return [
+        each
+        for each in nodes_in(node)
+        if (isinstance(each, _BINDING) and name in _targets(each.target))
+        or (isinstance(each, cst.Param) and each.name.value == name)
+    ]
+
+
 def _targets(target: cst.CSTNode) -> set[str]:
     if isinstance(target, cst.Name):
         return {target.value}

@@ -92,6 +92,20 @@ BROKEN = {
         "return head(x)",
         [[2.0]],
     ),
+    "a number that is made a tensor beside": (
+        """
+        w = tf.Variable(2.0)
+        def scaled(x, by):
+            return x * tf.cast(by, x.dtype)
+        loss = 0.0
+        with tf.GradientTape() as tape:
+            for i in range(3):
+                loss += scaled(tf.constant(i * 0.5), float(w))
+        tape.gradient(loss, w)
+        """,
+        "loss += scaled(tf.constant(i * 0.5), w)",
+        1.5,
+    ),
     "a mask with a further axis": (
         """
         w, x = tf.Variable([0.0, 2.0]), tf.constant([[1.0], [3.0]])

@@ -29,9 +29,11 @@ from ..source import (
     ParsedSource,
     all_of,
     argument,
+    bindings_of,
     called_name,
     dotted,
     pairs_of,
+    read_names,
     sole,
 )
 from ..states.slices import axes_of, stepped, updated
@@ -167,6 +169,9 @@ class Translated:
         ):
             self.plan.replace(shares, partial(_as_array, self.source))
         module, _, function = dotted(call.func).partition(".")
+        is_entering = module == self.source.tf and function in ENTERING and bool(call.args)
+        if is_entering and self._is_of_numbers(call.args[0].value):
+            return  # a gradient cannot lead into it, and what takes it may need a tensor
         if points := interpolated_by(self.source, call):
             self._do(call, lambda old: cst.parse_expression(points(old)))
         elif isinstance(call.func, cst.Attribute) and name in LEAVING_METHODS and not call.args:
@@ -190,7 +195,7 @@ class Translated:
         elif module == self.source.tf and function == "constant" and self._may_be_list(call):
             self.plan.replace(call.func, f"{module}.convert_to_tensor")
             self.count += 1
-        elif module == self.source.tf and function in ENTERING and len(call.args) == 1:
+        elif is_entering and len(call.args) == 1:
             self._do(
                 call,
                 lambda old: self._given(call, old),
@@ -220,6 +225,16 @@ class Translated:
             isinstance(target, cst.Subscript) and self.source.code(target.value) == name
             for target in targets
         )
+
+    def _is_of_numbers(self, value: cst.BaseExpression) -> bool:
+        """Whether an expression has literals and counters of ``range`` alone."""
+        return not all_of(value, cst.Call) and all(map(self._is_counter, read_names(value)))
+
+    def _is_counter(self, name: str) -> bool:
+        bindings = bindings_of(self.source.module, name)
+        loops = [node.iter for node in bindings if isinstance(node, cst.For)]
+        calls = [dotted(loop.func) for loop in loops if isinstance(loop, cst.Call)]
+        return bool(bindings) and calls == ["range"] * len(bindings)
 
     def _is_list(self, name: str) -> bool:
         """Whether a name is bound to a list in the text."""
