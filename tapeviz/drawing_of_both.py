@@ -56,11 +56,12 @@ _WORTH = 1.05
 @dataclass(frozen=True, slots=True)
 class _Placed:
     """``graphs``: of both runs, folded, with their ``union``, which is laid out for half of the
-    room."""
+    room; ``most``: how many boxes each may have."""
 
     graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph]
     union: Union
     is_below: bool
+    most: int
 
 
 def draw_both(
@@ -91,6 +92,20 @@ def draw_both(
 
 
 def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> _Placed:
+    """Both graphs; what the user opens or closes leaves the other groups as they are."""
+    plain = replace(view, folded=frozenset(), unfolded=frozenset())
+    placed = _first_view(before, after, comparison, plain)
+    if plain == view:
+        return placed
+    first = _Grown(before, view, comparison.removed)
+    second = _Grown(after, view, comparison.added)
+    for grown in (first, second):
+        grown.open(placed.most)
+    graphs = first.folded(second.opened), second.folded(first.opened)
+    return replace(placed, graphs=graphs, union=unite(*graphs, comparison.pairs))
+
+
+def _first_view(before: Shown, after: Shown, comparison: Comparison, view: View) -> _Placed:
     """Both graphs, with as many boxes as can be read; groups of both are open or closed in both."""
     first = _Grown(before, view, comparison.removed)
     second = _Grown(after, view, comparison.added)
@@ -109,7 +124,7 @@ def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> 
             scale = shown_scale(layout, room_of_each(view.room, is_below=is_below))
             worth = worth_of(scale, len(union.graph))
             if worth > largest * (_WORTH if is_below else 1.0):
-                best, largest = _Placed(graphs, union, is_below), worth
+                best, largest = _Placed(graphs, union, is_below, most), worth
             if scale >= LEGIBLE and best is not None:
                 return best
         most = boxes - 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .scene.model import Overlay
 
@@ -30,6 +30,15 @@ class View:
     room: tuple[float, float] = ROOM
     turns: tuple[tuple[str, int], ...] = ()
     overlay: Overlay = field(default_factory=Overlay)
+
+    def opened(self, path: str) -> View:
+        """The view in which the user opened a group."""
+        return replace(self, folded=self.folded - {path}, unfolded=self.unfolded | {path})
+
+    def closed(self, path: str) -> View:
+        """The view in which the user closed a group, with all in it."""
+        inner = {known for known in self.unfolded if f"{known}/".startswith(f"{path}/")}
+        return replace(self, folded=self.folded | {path}, unfolded=self.unfolded - inner)
 
 
 DEFAULT_VIEW = View()

@@ -57,7 +57,9 @@ class Comparing(QObject):
         self.awaited = ""
         """The name of the run that the comparison waits for; empty for none."""
         self._number = 0
-        self._form = DEFAULT_VIEW
+        self._form = self._folds = DEFAULT_VIEW
+        """The view drawn, and one whose groups were opened and closed by hand in the picture of
+        both: those of the document's own picture are of one graph."""
         self._picked: NodeId = ""
         self._partners: dict[NodeId, NodeId] = {}
         document.view_changed.connect(self._follow_view)
@@ -85,7 +87,7 @@ class Comparing(QObject):
         self._number += 1
         self._document.background.drop("compare")
         was_there = self.both is not None or self.awaited
-        self.both, self.awaited, self._picked = None, "", ""
+        self.both, self.awaited, self._picked, self._folds = None, "", "", DEFAULT_VIEW
         if was_there:
             self.changed.emit()
 
@@ -102,6 +104,7 @@ class Comparing(QObject):
         call = current.call.id if current is not None else None
         before = Shown(document.text.filename, document.trace, document.diagnosis, call)
         diagnose, view = document.stages.diagnose, self._view()
+        self._form = view
 
         def work() -> Both:
             trace = take()
@@ -126,11 +129,25 @@ class Comparing(QObject):
     # View and selection
 
     def _view(self) -> View:
-        """The document's view, without selection, step and folds."""
+        """The document's view, without selection and step, with the folds of both pictures."""
         view = self._document.view
         overlay = replace(DEFAULT_VIEW.overlay, show_bridge=view.overlay.show_bridge)
-        # Groups that were opened or closed by hand are those of one graph.
-        return replace(view, overlay=overlay, folded=frozenset(), unfolded=frozenset())
+        folds = self._folds
+        return replace(view, overlay=overlay, folded=folds.folded, unfolded=folds.unfolded)
+
+    def unfold(self, node: NodeId) -> bool:
+        """Open a folded group in both pictures; returns False if the node is none."""
+        known = self.both.arranged.graph.nodes.get(node) if self.both is not None else None
+        path = known["node"].opens if known is not None else ""
+        if path:
+            self._folds = self._folds.opened(path)
+            self._follow_view()
+        return bool(path)
+
+    def fold_group(self, path: str) -> None:
+        """Close an open group in both pictures."""
+        self._folds = self._folds.closed(path)
+        self._follow_view()
 
     def _follow_view(self) -> None:
         both, view = self.both, self._view()

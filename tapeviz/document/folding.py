@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..graph.groups.fold import GROUP_PREFIX
 from ..graph.model import NodeId
+from ..view import View
 
 if TYPE_CHECKING:
     from .document import Document
@@ -20,13 +21,13 @@ class Folding:
     def unfold(self, node: NodeId) -> bool:
         """Open a folded group; returns False if the node is none. For a compiled call whose inside
         is not known yet, ask for that first."""
-        links, view = self._document.links, self._document.view
+        links = self._document.links
         path = links.closed_path(node)
         call = links.unknown_call(node)
         if call is not None and self._document.insides.look(call, path):
             return True
         if path:
-            self._document.change_form(folded=view.folded - {path}, unfolded=view.unfolded | {path})
+            self._take(self._document.view.opened(path))
         return bool(path)
 
     def fold(self, node: NodeId) -> bool:
@@ -40,9 +41,10 @@ class Folding:
 
     def fold_group(self, path: str) -> None:
         """Close an open group by its path."""
-        view = self._document.view
-        inner = {unfolded for unfolded in view.unfolded if f"{unfolded}/".startswith(f"{path}/")}
-        self._document.change_form(folded=view.folded | {path}, unfolded=view.unfolded - inner)
+        self._take(self._document.view.closed(path))
+
+    def _take(self, view: View) -> None:
+        self._document.change_form(folded=view.folded, unfolded=view.unfolded)
 
     def show_turn(self, path: str, turn: int) -> None:
         """Show a turn (from 1) of a repeat, which opens."""

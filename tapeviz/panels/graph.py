@@ -17,7 +17,8 @@ from ..canvas.neighbours import Direction, neighbour
 from ..canvas.view import KEY_STEP, GraphView
 from ..document import Document
 from ..document.background import are_same
-from ..document.comparing import BEFORE
+from ..document.comparing import BEFORE, Comparing
+from ..document.folding import Folding
 from ..document.pipeline import ArrangedGraph
 from ..graph.model import NodeId
 from ..layout.model import Rect
@@ -365,8 +366,14 @@ class GraphPanel(Panel):
         """Open or close a group, or zoom to another node."""
         nodes = frozenset((node,)) if node else self._selected
         first = node or next(iter(nodes), "")
-        if not self.document.folding.unfold(first) and nodes:
+        if not self._folding.unfold(first) and nodes:
             self.view.reveal(nodes)
+
+    @property
+    def _folding(self) -> Folding | Comparing:
+        """Opens and closes groups of the picture that is drawn."""
+        document = self.document
+        return document.folding if document.comparing.both is None else document.comparing
 
     def _can_fold(self, node: str) -> bool:
         is_one = self.document.comparing.both is None
@@ -398,7 +405,7 @@ class GraphPanel(Panel):
         if frame is None:
             return
         if button == "fold":
-            self.document.folding.fold_group(path)
+            self._folding.fold_group(path)
             return
         turn = frame.turn + (1 if button == "forward" else -1)
         if 1 <= turn <= frame.count:

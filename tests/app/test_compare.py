@@ -14,6 +14,7 @@ from tapeviz.app.compare import CompareDialog, changed_lines
 from tapeviz.app.processes.live import live_stages
 from tapeviz.app.window import Window
 from tapeviz.document.comparing import AFTER, BEFORE
+from tapeviz.scene.parts.frames import frame_buttons
 from tests.document.sample import FIX, SOURCE, SamplePipeline
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
@@ -197,3 +198,30 @@ def test_the_cut_and_what_is_searched_are_found_on_the_side_of_the_run(
     assert sight.left < around.x < sight.right
     assert sight.top < around.y < sight.bottom
     assert view.camera.scale > 0.9
+
+
+def test_a_group_opens_and_closes_in_both_pictures(qtbot: QtBot, ran: Window) -> None:
+    document, graph = ran.document, ran.graph
+    document.stages = live_stages()
+    assert ran.files.open(RECORDINGS / "chain_for_lists.tape")
+    qtbot.waitUntil(lambda: bool(document.diagnosis.calls))
+    ran.side_by_side.show_file(RECORDINGS / "chain_for_lists.tape")
+    qtbot.waitUntil(lambda: document.comparing.both is not None, timeout=10_000)
+    boxes = len(graph.scene.boxes)
+    assert {f"{BEFORE}group:norm", f"{AFTER}group:norm"} <= set(graph.view.prepared.indices)
+    graph.view.node_activated.emit(f"{AFTER}group:norm")
+    qtbot.waitUntil(lambda: [frame.path for frame in graph.scene.frames] == ["norm"] * 2)
+    assert len(graph.scene.boxes) > boxes
+    assert not document.view.unfolded, "the picture of the run alone stays as it is"
+    for frame in graph.scene.frames:
+        at = frame_buttons(frame)["fold"]
+        x, y = graph.view.camera.to_screen((at.x, at.y))
+        QTest.mouseClick(
+            graph.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(x), round(y))
+        )
+        qtbot.waitUntil(lambda: not graph.scene.frames)
+        assert len(graph.scene.boxes) == boxes
+        graph.view.node_activated.emit(f"{BEFORE}group:norm")
+        qtbot.waitUntil(lambda: bool(graph.scene.frames))
+    document.comparing.leave()
+    assert not document.view.unfolded | document.view.folded
