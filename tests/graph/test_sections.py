@@ -16,8 +16,8 @@ from ..traces import Script
 class Program(Script):
     """A snippet that asks for the gradient of what its last line makes."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, source: str = "") -> None:
+        super().__init__(source)
         self.at = 10
         self.tape_in_use = self.tape()
         self.x = self.tensor((), name="x")
@@ -103,3 +103,16 @@ def test_a_layer_has_sections_if_it_is_most_of_the_picture(others: int, sections
     paths = [group.path for group in s.groups(value)]
     (norm,) = (path for path in paths if path.endswith("norm"))
     assert any(path.startswith(f"{norm}/") for path in paths) == sections
+
+
+def test_a_section_that_is_mostly_a_loop_has_the_header_of_the_loop() -> None:
+    s = Program("\n" * 13 + "while c:\n    y = f(x)\n    x = g(y)\n")
+    value = s.line("a", s.x, ops=1)
+    kept = [s.line(name, value, ops=1) for name in "bc"]
+    for _ in range(20):
+        s.at = 14
+        value = s.line("x", s.line("y", value, *kept))
+    for name in ("d", "e", "f"):
+        value = s.line(name, value, *kept, ops=1)
+    titles = [title for title, _, last in outermost(s.groups(value)) if last]
+    assert titles == ["while c"]

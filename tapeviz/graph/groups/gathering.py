@@ -210,12 +210,17 @@ def gather_into_sections(root: Branch, reads: Reads, words: Words) -> None:
 
 
 def _section_of(run: list[Branch | int], words: Words) -> Branch:
-    """A group of neighbours with the name of its layers, else of what the last one made, else of
-    its lines, or of the ops of a single one."""
+    """A group of neighbours with the header of the loop that has most of its ops, else the name of
+    its layers, else of what the last one made, else of its lines, or of the ops of a single one."""
     lines = [(_line(child, words.lines), _last_line(child, words.lines)) for child in run]
     first = min((line for line, _ in lines if line), default=0)
     last = max(line for _, line in lines)
-    title = _layers_of(run) or words.name(_last_op(run[-1])).partition("[")[0]
+    branches = [child for child in run if isinstance(child, Branch)]
+    largest = max(branches, key=lambda branch: branch.ops, default=None)
+    if largest and largest.kind == "loop" and 2 * largest.ops > _size(run):
+        title = largest.title
+    else:
+        title = _layers_of(run) or words.name(_last_op(run[-1])).partition("[")[0]
     title = title or (f"lines {first}–{last}" if first < last else _ends_of(run, words))
     return Branch("line", title, first, None, run, _size(run), last=last)
 
