@@ -8,7 +8,13 @@ from typing import Any, TypeAlias
 
 import libcst as cst
 
-from .source import ParsedSource, Statement, sole
+from .nodes import (
+    sole,
+)
+from .source import (
+    ParsedSource,
+    Statement,
+)
 
 Change: TypeAlias = "Callable[[Any], cst.CSTNode]"
 

@@ -6,8 +6,16 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
+from .nodes import (
+    all_of,
+    bound_names,
+    called_name,
+    nodes_in,
+)
 from .plan import Plan
-from .source import ParsedSource, all_of, bound_names, called_name, nodes_in
+from .source import (
+    ParsedSource,
+)
 
 WRITING_METHODS = (
     *("assign", "assign_add", "assign_sub"),

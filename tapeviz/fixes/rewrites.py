@@ -14,8 +14,11 @@ from typing import TypeAlias
 import libcst as cst
 
 from .model import Edit, FixCase
+from .nodes import (
+    all_of,
+    called_name,
+)
 from .plan import Plan, enclosed, fitting
-from .source import all_of, called_name
 
 Code: TypeAlias = "Callable[[FixCase, cst.Call], str]"
 """A call in, the code in its place out; empty where the call has another form."""

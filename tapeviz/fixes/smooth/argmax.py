@@ -8,8 +8,16 @@ from functools import partial
 import libcst as cst
 
 from ..model import Edit, FixCase
+from ..nodes import (
+    all_of,
+    argument,
+    called_name,
+    nodes_in,
+)
 from ..plan import Plan, enclosed
-from ..source import ParsedSource, all_of, argument, called_name, nodes_in
+from ..source import (
+    ParsedSource,
+)
 from .indices import embeddings_of, input_shape, rank_of
 
 

@@ -7,8 +7,16 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
+from ..nodes import (
+    all_of,
+    argument,
+    called_name,
+    dotted,
+)
 from ..plan import Plan
-from ..source import ParsedSource, all_of, argument, called_name, dotted
+from ..source import (
+    ParsedSource,
+)
 
 _SQUASHING = ("sigmoid", "softmax")
 _LOSSES = (

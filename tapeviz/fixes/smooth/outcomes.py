@@ -8,10 +8,7 @@ import libcst as cst
 
 from ..blocks import block_of_call, target_name
 from ..model import Edit, FixCase
-from ..plan import Plan
-from ..source import (
-    ParsedSource,
-    Statement,
+from ..nodes import (
     all_of,
     argument,
     bound_names,
@@ -19,6 +16,11 @@ from ..source import (
     header_nodes,
     read_names,
     sole,
+)
+from ..plan import Plan
+from ..source import (
+    ParsedSource,
+    Statement,
 )
 from .counts import uncast
 from .indices import input_shape

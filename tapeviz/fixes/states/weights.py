@@ -10,13 +10,7 @@ import libcst as cst
 
 from ..blocks import Block, block_of_call, watch_inside
 from ..model import Edit, FixCase
-from ..numpy_words import without_exit
-from ..plan import Plan, enclosed
-from ..regions import LoopRounds, region_after, rounds_around
-from ..renaming import rename_reads
-from ..source import (
-    ParsedSource,
-    Statement,
+from ..nodes import (
     all_of,
     argument,
     called_name,
@@ -24,6 +18,14 @@ from ..source import (
     header_nodes,
     nodes_in,
     sole,
+)
+from ..numpy_words import without_exit
+from ..plan import Plan, enclosed
+from ..regions import LoopRounds, region_after, rounds_around
+from ..renaming import rename_reads
+from ..source import (
+    ParsedSource,
+    Statement,
 )
 from .variables import constant_of
 

@@ -10,10 +10,7 @@ from ...analysis.causes.replaced_source import ReplacedSource
 from ...trace.model import TensorId
 from ..blocks import Block, block_of_call, gradient_call
 from ..model import Edit, FixCase
-from ..plan import Plan
-from ..renaming import rename_reads
-from ..source import (
-    ParsedSource,
+from ..nodes import (
     all_of,
     argument,
     bound_names,
@@ -21,6 +18,11 @@ from ..source import (
     header_nodes,
     read_names,
     sole,
+)
+from ..plan import Plan
+from ..renaming import rename_reads
+from ..source import (
+    ParsedSource,
 )
 
 

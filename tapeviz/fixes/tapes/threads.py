@@ -8,8 +8,16 @@ import libcst as cst
 
 from ...analysis.causes.outside_tape import OutsideTape
 from ..model import Edit, FixCase
+from ..nodes import (
+    all_of,
+    called_name,
+    dotted,
+    sole,
+)
 from ..plan import Plan
-from ..source import ParsedSource, all_of, called_name, dotted, sole
+from ..source import (
+    ParsedSource,
+)
 
 _POOLS = ("ThreadPoolExecutor", "ThreadPool")
 

@@ -6,8 +6,16 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
+from ..nodes import (
+    all_of,
+    called_name,
+    dotted,
+    sole,
+)
 from ..plan import Plan
-from ..source import ParsedSource, all_of, called_name, dotted, sole
+from ..source import (
+    ParsedSource,
+)
 
 CACHES = frozenset({"cache", "lru_cache", "cached_property"})
 

@@ -6,7 +6,12 @@ import re
 
 import libcst as cst
 
-from ..source import ParsedSource, dotted
+from ..nodes import (
+    dotted,
+)
+from ..source import (
+    ParsedSource,
+)
 
 _SOLE_FIELD = re.compile(r"\{\w*(:[^{}]*)?\}")
 _SOLE_PERCENT = re.compile(r"%[-+ 0#]*\d*(\.\d+)?[efgdrs]")

@@ -8,10 +8,7 @@ import libcst as cst
 
 from ...analysis.causes.nonfinite import Nonfinite
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed
-from ..rewrites import CallRewrite, template
-from ..source import (
-    ParsedSource,
+from ..nodes import (
     all_of,
     argument,
     called_name,
@@ -19,6 +16,11 @@ from ..source import (
     header_nodes,
     nodes_in,
     read_names,
+)
+from ..plan import Plan, enclosed
+from ..rewrites import CallRewrite, template
+from ..source import (
+    ParsedSource,
 )
 
 _TINY = "1e-12"

@@ -9,10 +9,7 @@ import libcst as cst
 
 from ...trace.model import VariableId
 from ..model import Edit, FixCase
-from ..plan import Plan, enclosed
-from ..source import (
-    ParsedSource,
-    Statement,
+from ..nodes import (
     all_of,
     argument,
     bound_names,
@@ -21,6 +18,11 @@ from ..source import (
     header_nodes,
     nodes_in,
     read_names,
+)
+from ..plan import Plan, enclosed
+from ..source import (
+    ParsedSource,
+    Statement,
 )
 from .estimates import straight_through
 from .stopping import inner

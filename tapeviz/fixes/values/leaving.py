@@ -12,13 +12,7 @@ import libcst as cst
 
 from ..blocks import block_of_call
 from ..model import Edit, FixCase, FixFunction
-from ..numpy_words import FUNCTIONS, PREDICTING
-from ..plan import Plan, enclosed
-from ..regions import region_after
-from ..rewrites import CallRewrite
-from ..source import (
-    ParsedSource,
-    Statement,
+from ..nodes import (
     all_of,
     argument,
     bound_names,
@@ -26,6 +20,14 @@ from ..source import (
     dotted,
     nodes_in,
     read_names,
+)
+from ..numpy_words import FUNCTIONS, PREDICTING
+from ..plan import Plan, enclosed
+from ..regions import region_after
+from ..rewrites import CallRewrite
+from ..source import (
+    ParsedSource,
+    Statement,
 )
 from .translating import Manner, Translated, called_model
 

@@ -7,9 +7,16 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
+from ..nodes import (
+    all_of,
+    argument,
+    called_name,
+    dotted,
+    nodes_in,
+    pairs_of,
+)
 from ..plan import Plan, enclosed
 from ..smooth.indices import embeddings_of, input_shape
-from ..source import all_of, argument, called_name, dotted, nodes_in, pairs_of
 
 _CARRYING = ("stack", "concat", "identity", "tuple", "list", "expand_dims", "squeeze")
 _CARRYING_OPS = frozenset(
