@@ -19,7 +19,7 @@ from ...trace.model import Trace
 
 PIECE = 20_000
 """Entries of a table that are freed in one go: some milliseconds' work."""
-_PAUSE = 0.02
+_PAUSE = 0.005
 """Seconds between two pieces."""
 _LEFT_FIRST = 1.0
 """Seconds in which what was made from the trace goes, too: it shares its tables."""
@@ -33,7 +33,7 @@ class Freeing(QObject):
     def __init__(self, document: Document) -> None:
         super().__init__(document)
         self._document = document
-        self._left: SimpleQueue[Tables] = SimpleQueue()
+        self._left: SimpleQueue[tuple[float, Tables]] = SimpleQueue()
         document.trace_changed.connect(self._note_trace)
         threading.Thread(
             target=_free_all, args=(self._left,), name="tapeviz-freeing", daemon=True
@@ -43,7 +43,7 @@ class Freeing(QObject):
         trace = self._document.trace
         tables = large_tables(trace)
         if tables:
-            finalize(trace, self._left.put, tables).atexit = False
+            finalize(trace, lambda: self._left.put((time.monotonic(), tables))).atexit = False
 
 
 def large_tables(trace: Trace) -> Tables:
@@ -52,10 +52,11 @@ def large_tables(trace: Trace) -> Tables:
     return [table for table in found if isinstance(table, (dict, tuple)) and len(table) > PIECE]
 
 
-def _free_all(left: SimpleQueue[Tables]) -> None:
+def _free_all(left: SimpleQueue[tuple[float, Tables]]) -> None:
     while True:
-        tables = left.get()
-        time.sleep(_LEFT_FIRST)
+        since, tables = left.get()
+        # Of a run under way traces are left faster than once in this time.
+        time.sleep(max(since + _LEFT_FIRST - time.monotonic(), 0.0))
         free(tables)
 
 

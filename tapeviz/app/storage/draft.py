@@ -115,7 +115,7 @@ class DraftKeeper(QObject):
                 if self._lock is None:
                     self._lock = hold(self._file.with_suffix(_LOCK))
             except OSError as error:
-                raise TapevizError(str(error)) from error
+                raise TapevizError(f"{error.strerror or error}: {self._folder}") from error
             write_whole(self._file, json.dumps(contents).encode(), mode=0o600)
 
     def _write_or_tell(self, contents: dict[str, Any]) -> bool:
