@@ -411,3 +411,21 @@ def test_what_prepares_data_is_opened_after_what_a_gradient_can_pass() -> None:
 
 def _with_its_ops(tree: Tree, path: str) -> Group:
     return msgspec.structs.replace(tree.groups[path], ops=tree.home.count(path))
+
+
+def test_what_a_folded_layer_hands_to_the_next_turn_runs_back_to_it() -> None:
+    s = Script("h = x\nfor t in range(9):\n    h = cell(x[t], h)\n")
+    data, state = s.tensor((9,), name="x"), s.tensor((1,), name="h")
+    for _ in range(9):
+        s.bind("t", 0, 2)
+        now = s.op("StridedSlice", [data], (1,), line=3)
+        state = s.op("Mul", [now, state], (1,), line=3, scope="cell")
+        for kind in ("Tanh", "Sin", "Exp"):
+            state = s.op(kind, [state], (1,), line=3, scope="cell")
+    trace = s.trace()
+    graph = build(trace)
+    tree = grow(graph, trace)
+    folded = fold(graph, tree, choose_open(graph, tree, most=4))
+    back = [edge for _, _, edge in folded.edges(data="edge") if edge.is_carried]
+    titles = {name: node.title for name, node in folded.nodes(data="node")}
+    assert [(titles[edge.source], titles[edge.target]) for edge in back] == [("cell", "cell")]

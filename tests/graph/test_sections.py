@@ -116,3 +116,21 @@ def test_a_section_that_is_mostly_a_loop_has_the_header_of_the_loop() -> None:
         value = s.line(name, value, *kept, ops=1)
     titles = [title for title, _, last in outermost(s.groups(value)) if last]
     assert titles == ["while c"]
+
+
+def test_a_section_around_one_that_is_mostly_a_loop_has_its_header_too() -> None:
+    s = Script("\n" * 10 + "for t in range(9):\n    h = f(h)\n" + "\n" * 20)
+    value = s.tensor((), name="x")
+    for number in range(1, 11):
+        value = s.op("AddN", [value], line=number, name="first")
+    for _ in range(9):
+        s.bind("t", 0, 11)
+        for kind in ("Sin", "Exp", "Mul"):
+            value = s.op(kind, [value], line=12)
+    for number in range(13, 25):
+        value = s.op("Sub", [value], line=number, name="last")
+    trace = s.trace()
+    groups = grow(build(trace), trace).groups.values()
+    titles = [group.title for group in groups if group.last and group.ops > 27]
+    assert len(titles) > 1
+    assert set(titles) == {"for t in range(9)"}

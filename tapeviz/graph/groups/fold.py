@@ -237,7 +237,7 @@ class _Folding:
         carried = self._are_carried(self._home[sources], self._home[targets])
         native = (starts == sources) & (ends == targets) & (starts != ends)
         kept = (starts >= 0) & (ends >= 0) & ~native
-        kept &= (starts != ends) | ((ends == targets) & carried)
+        kept &= (starts != ends) | carried
         for row in rows[native].tolist():
             edge = graph.edge(row)
             number = result.number_of_edges(edge.source, edge.target)

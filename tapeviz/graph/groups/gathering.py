@@ -215,14 +215,22 @@ def _section_of(run: list[Branch | int], words: Words) -> Branch:
     lines = [(_line(child, words.lines), _last_line(child, words.lines)) for child in run]
     first = min((line for line, _ in lines if line), default=0)
     last = max(line for _, line in lines)
-    branches = [child for child in run if isinstance(child, Branch)]
-    largest = max(branches, key=lambda branch: branch.ops, default=None)
-    if largest and largest.kind == "loop" and 2 * largest.ops > _size(run):
-        title = largest.title
-    else:
-        title = _layers_of(run) or words.name(_last_op(run[-1])).partition("[")[0]
+    size = _size(run)
+    title = _loop_of(run, size) or _layers_of(run)
+    title = title or words.name(_last_op(run[-1])).partition("[")[0]
     title = title or (f"lines {first}–{last}" if first < last else _ends_of(run, words))
-    return Branch("line", title, first, None, run, _size(run), last=last)
+    return Branch("line", title, first, None, run, size, last=last)
+
+
+def _loop_of(run: Sequence[Branch | int], size: int) -> str:
+    """The title of the loop that is most of a section of ``size`` ops, itself or in a section of
+    it; empty for none."""
+    for child in run:
+        if isinstance(child, Branch) and 2 * child.ops > size:
+            if child.kind == "loop":
+                return child.title
+            return _loop_of(child.children, size) if child.last else ""
+    return ""
 
 
 def _last_line(child: Branch | int, lines: Sequence[int]) -> int:

@@ -9,7 +9,7 @@ import networkx as nx
 
 from ...analysis.inside_words import inside_words, run_words, short_words
 from ...graph.model import Frame
-from ...graph.words import joined
+from ...graph.words import joined, user_name
 from ...layout.model import Layout, Point, Rect
 from ...trace.model import Trace
 from ..model import FrameBox
@@ -38,7 +38,7 @@ FrameButton = Literal["back", "forward", "fold"]
 def frames_of(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> tuple[FrameBox, ...]:
     """The frames that the layout has a rectangle for, outer ones first."""
     frames: tuple[Frame, ...] = graph.graph.get("frames", ())
-    carried = _carried(graph, layout) if frames else {}
+    carried = _carried(graph, layout, trace) if frames else {}
     return tuple(
         FrameBox(
             frame.path,
@@ -68,11 +68,13 @@ def _run_tooltip(frame: Frame, trace: Trace) -> str:
     return inside_words(trace, op) if op is not None else ""
 
 
-def _carried(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[tuple[str, Point]]]:
+def _carried(
+    graph: nx.MultiDiGraph, layout: Layout, trace: Trace
+) -> dict[str, list[tuple[str, Point]]]:
     """The words of each frame for the values that go from turn to turn, beside the wires that run
     back, where they cover no box. Wires that run back side by side share their words."""
     found: dict[str, list[tuple[str, Point]]] = {}
-    for frame, wires in _wires_back(graph, layout).items():
+    for frame, wires in _wires_back(graph, layout, trace).items():
         for beside in _side_by_side(wires):
             words = _going_on([wire.name for wire in beside])
             top = min(wire.top for wire in beside)
@@ -96,14 +98,22 @@ class _WireBack(NamedTuple):
     bottom: float
 
 
-def _wires_back(graph: nx.MultiDiGraph, layout: Layout) -> dict[str, list[_WireBack]]:
+def _wires_back(graph: nx.MultiDiGraph, layout: Layout, trace: Trace) -> dict[str, list[_WireBack]]:
     """The wires of each frame whose values go from turn to turn, from left to right."""
     found: dict[str, list[_WireBack]] = {}
     named: set[str] = set()
+    carried: dict[str, dict[str, None]] = {}
+    """For each node the names of its values that go from turn to turn."""
+    for source, _, edge in graph.edges(data="edge"):
+        if edge.is_carried:
+            names = (user_name(trace, tensor) for tensor, _ in edge.links)
+            carried.setdefault(source, {}).update(dict.fromkeys(filter(None, names)))
     for source, target, key, edge in graph.edges(keys=True, data="edge"):
+        if not edge.is_carried:
+            continue
         points = layout.routes.get((source, target, key), ())
-        name = graph.nodes[source]["node"].name.rpartition(" … ")[2]
-        if not edge.is_carried or not name or source in named or len(points) < 4:
+        name = ", ".join(carried[source]) or graph.nodes[source]["node"].name
+        if not name or source in named or len(points) < 4:
             continue
         (x, low), (other, high) = points[2], points[3]
         around = [path for path, rect in layout.frames.items() if _holds(rect, x, (low + high) / 2)]
