@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -26,6 +26,30 @@ if TYPE_CHECKING:
     from tests.recorder.forks import ForkServer
 
 INTERPRETER = os.environ.get("TAPEVIZ_PYTHON", sys.executable)
+_TOGETHER = {
+    "tests/parity": "kernels, plain runs",
+    "tests/cli/test_commands.py": "kernels, plain runs",
+    "tests/kernel": "kernels of a fake recorder",
+}
+"""Files whose tests share processes with TensorFlow loaded, which takes 5 seconds of CPU each: with
+``--dist loadfile`` one worker runs them all."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadFileScheduling
+
+    if config.getvalue("dist") != "loadfile":
+        return None
+    scheduling: Any = LoadFileScheduling(config, log)
+    file_of = scheduling._split_scope
+
+    def together(nodeid: str) -> str:
+        file: str = file_of(nodeid)
+        return next((name for start, name in _TOGETHER.items() if file.startswith(start)), file)
+
+    scheduling._split_scope = together
+    return scheduling
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -273,6 +273,10 @@ def serve(orders: BinaryIO, answers: BinaryIO) -> None:
 
     with contextlib.suppress(ImportError):
         import keras._tf_keras.keras  # noqa: F401
+    with contextlib.suppress(ImportError):
+        from tensorflow.python.util import pywrap_xla_ops
+
+        pywrap_xla_ops.get_cpu_kernel_names()  # what else each child registers with its first op
     _ = tf.keras
     private = Private(pywrap_tfe, gradients_impl)
     gc.freeze()  # a child's last collection would go through all of TensorFlow: a second each

@@ -85,6 +85,10 @@ def main(address: str, folder: str) -> None:
         import keras
     with contextlib.suppress(ImportError):
         import keras._tf_keras.keras  # noqa: F401
+    with contextlib.suppress(ImportError):
+        from tensorflow.python.util import pywrap_xla_ops
+
+        pywrap_xla_ops.get_cpu_kernel_names()  # what else each child registers with its first op
     recorder = load_recorder(Path(folder))
     gc.freeze()  # children share these pages as long as nobody counts through them
     orders = Client(address, "AF_UNIX")
