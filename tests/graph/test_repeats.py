@@ -129,12 +129,13 @@ def test_a_repeat_of_several_layers_is_named_by_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "inside", "is_repeat"), [(4, 2, True), (3, 2, False), (4, 0, False)]
+    ("count", "inside", "every", "is_repeat"),
+    [(4, 2, 60, True), (3, 2, 60, False), (4, 0, 60, False), (4, 2, 70, False)],
 )
-def test_blocks_of_layers_that_are_alike_are_a_repeat(
-    count: int, inside: int, is_repeat: bool
+def test_blocks_of_layers_that_are_alike_are_a_repeat_if_they_are_most_of_the_ops(
+    count: int, inside: int, every: int, is_repeat: bool
 ) -> None:
-    root = Branch("", "", 0)
+    root = Branch("", "", 0, ops=every)
     for number in range(count):
         layers = [Branch("layer", f"dense_{n}", 1, None, [], 4) for n in range(inside)]
         root.children.append(Branch("layer", f"block_{number}", 1, None, [*layers], 8, shape=5))

@@ -20,7 +20,8 @@ LEAST_OPS = 4
 _LEAST_TURNS = 6
 _LEAST_LONG_TURNS = 4
 """Stretches that are alike, without a loop, are a repeat if there are at least ``_LEAST_TURNS``, or
-``_LEAST_LONG_TURNS`` of more than two children or of a block of layers each."""
+``_LEAST_LONG_TURNS`` of more than two children each, or of blocks of layers that have most of the
+ops: of a model whose blocks are not all alike each is drawn."""
 
 
 def prune(root: Branch, least_turns: int, lines: list[int]) -> None:
@@ -162,10 +163,10 @@ def _span(child: Branch | int, ops: Sequence[Op]) -> TextSpan | None:
 def bundle(root: Branch, words: Words, shapes: Shapes) -> None:
     """Make consecutive stretches of children that are alike the turns of a repeat."""
     for branch in inner_first(root):
-        _bundle_in(branch, words, shapes)
+        _bundle_in(branch, words, shapes, root.ops)
 
 
-def _bundle_in(branch: Branch, words: Words, shapes: Shapes) -> None:
+def _bundle_in(branch: Branch, words: Words, shapes: Shapes, every: int) -> None:
     children = branch.children
     if branch.kind == "loop" or len(children) < _LEAST_LONG_TURNS:
         return
@@ -175,7 +176,7 @@ def _bundle_in(branch: Branch, words: Words, shapes: Shapes) -> None:
     for start, end, period in find_stretches(tokens, _LEAST_LONG_TURNS):
         count = (end - start) // period
         inside = children[start : start + count * period]
-        is_long = period > 2 or any(map(_is_block, inside[:period]))
+        is_long = period > 2 or (2 * _size(inside) > every and _is_block(inside[0]))
         least = _LEAST_LONG_TURNS if is_long else _LEAST_TURNS
         if _size(inside) < LEAST_OPS or count < least:
             continue
