@@ -45,6 +45,23 @@ class _Open:
     when: int
     reads: list[TensorId] = field(default_factory=list)
     touched_by: list[OpId] = field(default_factory=list)
+    _given: Version | None = None
+
+    def version(self, handle: VariableId) -> Version:
+        """The version so far; the same object as long as it is the same: the trace of a run under
+        way is made anew again and again."""
+        given = self._given
+        if (
+            given is None
+            or (given.index, given.op, given.value) != (self.index, self.op, self.value)
+            or len(given.reads) != len(self.reads)
+            or given.touched_by[-1:] != tuple(self.touched_by[-1:])
+            or len(given.touched_by) != len(self.touched_by)
+        ):
+            reads, touched_by = tuple(self.reads), tuple(self.touched_by)
+            given = Version(handle, self.index, self.op, self.value, self.when, reads, touched_by)
+            self._given = given
+        return given
 
 
 class VersionTracker:
@@ -125,25 +142,12 @@ class VersionTracker:
 
     def variables(self) -> dict[VariableId, Variable]:
         """Every variable that was made, with its versions so far."""
-        return {
-            handle: replace(variable, versions=self._versions(handle))
-            for handle, variable in self._made.items()
-        }
+        for handle, variable in self._made.items():
+            versions = tuple([version.version(handle) for version in self._open[handle]])
+            if versions != variable.versions:
+                self._made[handle] = replace(variable, versions=versions)
+        return dict(self._made)
 
     def is_trainable(self, handle: VariableId) -> bool:
         made = self._made.get(handle)
         return made is not None and made.trainable
-
-    def _versions(self, handle: VariableId) -> tuple[Version, ...]:
-        return tuple(
-            Version(
-                handle,
-                version.index,
-                version.op,
-                version.value,
-                version.when,
-                tuple(version.reads),
-                tuple(version.touched_by),
-            )
-            for version in self._open[handle]
-        )
