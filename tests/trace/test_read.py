@@ -7,6 +7,7 @@ import numpy as np
 from tapeviz.trace import events as e
 from tapeviz.trace.model import OpId, TapeId, TensorId, Trace, Variable, VariableId
 from tapeviz.trace.read import Reader, read
+from tests.traces import Script
 
 SOURCE = """\
 w = tf.Variable(2.0)
