@@ -53,11 +53,14 @@ def group_cards(
 def _shared_card(trace: Trace, card: PageCard, alike: Sequence[SourceResult]) -> PageCard:
     """The card of the first of several sources that fared alike, worded for all of them."""
     first = alike[0].finding
-    heading = bridge_heading(first) if first.across is not None else "Gradients"
+    numbers = [result_in_a_line(trace, each) for each in alike[:MOST_ROWS]]
+    heading = "Gradients" if any(numbers) else "Sources"
+    if first.across is not None:
+        heading = bridge_heading(first)
     more = len(alike) - MOST_ROWS
     note = f"and {more} more" if more > 0 else ""
     names = [each.finding.source for each in alike]
-    rows = [(each.finding.source, result_in_a_line(trace, each)) for each in alike[:MOST_ROWS]]
+    rows = [tuple(filter(None, row)) for row in zip(names, numbers, strict=False)]
     same = () if first.status == "flows" else (same_words(names),)
     return replace(
         card,
@@ -130,7 +133,8 @@ def _fix(fix: Fix) -> PageFix:
     text = ""
     if value is not None:
         text = rounded_text(value, 60) or type_text(str(value.dtype), value.shape)
-    title = fix.title + (" (an estimate)" if fix.is_estimate else "")
+    is_said = not fix.is_estimate or fix.title.startswith("Estimate")
+    title = fix.title if is_said else f"{fix.title} (an estimate)"
     return PageFix(title, tuple(diff_lines(fix.diff)), text)
 
 

@@ -129,6 +129,19 @@ def test_sources_with_one_story_share_a_card() -> None:
     assert card.tables[0].note == "and 2 more"
 
 
+def test_sources_without_a_number_are_named_alone() -> None:
+    trace, diagnosis = traced("slice_assign")
+    (call,) = diagnosis.calls
+    (finding,) = call.findings
+    fix = Fix("Estimate: pass it on", "@@ -1 +1 @@\n-a\n+b\n", "b", is_estimate=True)
+    silent = replace(saying(finding, "A cut."), tensor=None, bridged=None, bridged_value=None)
+    findings = tuple(replace(silent, source=f"w{n}", fixes=(fix,)) for n in range(2))
+    shown = replace(call, findings=findings)
+    text = answer(trace, replace(diagnosis, calls=(shown,)), shown)
+    assert "Sources:\n\n```\nw0\nw1\n```" in text
+    assert "Estimate: pass it on:" in text
+
+
 def test_trouble_comes_first() -> None:
     trace, diagnosis = traced("slice_assign")
     (call,) = diagnosis.calls
