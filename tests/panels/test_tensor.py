@@ -297,6 +297,17 @@ def test_of_a_tensor_too_large_to_fetch_the_slice_in_sight_is_shown(
     qtbot.waitUntil(lambda: bool((panel.display.array == 5.0).all()))
 
 
+@pytest.mark.parametrize("finite", [[], [1.0, 1.0]])
+def test_values_that_are_not_finite_alone_have_no_histogram(
+    panel: TensorPanel, finite: list[float]
+) -> None:
+    look_at(panel, [*finite, 1.0, 2.0, 3.0, 4.0])
+    assert panel.display.histogram is not None
+    assert panel.display.histogram.isVisible()
+    look_at(panel, [*finite, np.nan, np.nan, np.inf, -np.inf])
+    assert not panel.display.histogram.isVisible()
+
+
 @pytest.mark.parametrize("shape", [(100, 32), (3, 3)])
 def test_an_image_has_labels_for_its_own_rows_and_columns_alone(
     qtbot: QtBot, light: Theme, shape: tuple[int, int]

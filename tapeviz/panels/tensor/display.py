@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -183,7 +184,9 @@ class ArrayDisplay(QWidget):
             return False
         array = self.array if self.part is None else self.part.spread
         is_worth = array.dtype.kind in "biufc" and array.size > 3
-        is_worth = is_worth and not bool((array == array.flat[0]).all())
+        if is_worth:
+            finite = array[np.isfinite(array)]
+            is_worth = bool((finite != finite[:1]).any())
         if is_worth and self.histogram is None:
             self.histogram = Histogram(self._theme)
             self.histogram.hide()
