@@ -87,6 +87,15 @@ def test_replacing_is_one_step_and_keeps_the_rest(qtbot: QtBot, editor: Editor) 
     assert editor.toPlainText() == "a = “1”\nb 🎉\nc"
 
 
+def test_undo_of_a_replaced_text_stays_at_the_change(qtbot: QtBot, editor: Editor) -> None:
+    text = "\n".join(f"line {number}" for number in range(200))
+    editor.setPlainText(text)
+    replace_text(editor.document(), text.replace("line 150\n", "line 150\nadded\n"))
+    editor.undo()
+    assert editor.toPlainText() == text
+    assert editor.textCursor().blockNumber() in (150, 151)
+
+
 def test_spans_know_strings_keywords_and_numbers() -> None:
     lines = read_spans('with x as g:\n    """a\nb""" + 1.5\n# no')
     roles = [[(start, length, role_of(token)) for start, length, token in line] for line in lines]

@@ -135,11 +135,9 @@ def replace_text(document: QTextDocument, text: str) -> None:
     while end < shorter - start and old[-1 - end] == text[-1 - end]:
         end += 1
     cursor = QTextCursor(document)
-    cursor.beginEditBlock()
     cursor.setPosition(_units(old[:start]))
     cursor.setPosition(_units(old[: len(old) - end]), QTextCursor.MoveMode.KeepAnchor)
     cursor.insertText(text[start : len(text) - end])
-    cursor.endEditBlock()
 
 
 def _units(text: str) -> int:
