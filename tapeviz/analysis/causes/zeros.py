@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from math import prod, sqrt
+from math import inf, prod, sqrt
 from typing import ClassVar, Literal
 
 from ...text.op_words import friendly
@@ -215,6 +215,8 @@ def _multiplies_zeros(op: Op, zeros: Collection[TensorId]) -> bool:
 
 
 _DIVIDING = frozenset({"RealDiv", "Div", "DivNoNan"})
+# The open range of results in which the slope is not 0.
+_SLOPED = {"Exp": (0.0, inf), "Sigmoid": (0.0, 1.0), "Tanh": (-1.0, 1.0)}
 _BOUNDS = frozenset({"Relu", "Relu6", "Maximum", "Minimum", "ClipByValue"})
 
 
@@ -237,11 +239,13 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
         return Saturated()
     if op.type in NORMALISING and zero.step is not None and is_even(facts, zero.step):
         return Cancelled("sum")
+    dtype = facts.dtype(op.inputs[0]) if op.inputs else ""
+    if dtype in _SMALLEST and _has_slope_everywhere(facts, op):
+        return MultipliedByZero("underflow", dtype)
     if op.type in CLIPPING:
         return saturated_at(facts, op)
     if op.type in _JOINING:
         return MultipliedByZero("others")
-    dtype = facts.dtype(op.inputs[0]) if op.inputs else ""
     if zero.step is not None and _is_underflow(facts, zero.step, op, _SMALLEST.get(dtype, 0.0)):
         return MultipliedByZero("underflow", dtype)
     return Cancelled()
@@ -254,6 +258,18 @@ def _is_underflow(facts: CallFacts, step: Step, op: Op, smallest: float) -> bool
     upstream = _largest(facts, step.upstream[0]) if step.upstream else 0.0
     factors = [1.0] if op.type == "Cast" else [_largest(facts, tensor) for tensor in op.inputs]
     return 0 < upstream * max(factors) < smallest
+
+
+def _has_slope_everywhere(facts: CallFacts, op: Op) -> bool:
+    """Whether the slope is not 0 at any element, by the values that the op gave. No floating-point
+    number is a zero of the cosine, which is the slope of ``Sin``."""
+    if op.type == "Sin":
+        return True
+    stats = facts.trace.stats(op.outputs[0]) if op.outputs else None
+    if op.type not in _SLOPED or stats is None or stats.min is None or stats.max is None:
+        return False
+    low, high = _SLOPED[op.type]
+    return stats.has_range and low < stats.min and stats.max < high
 
 
 def _vanished(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
