@@ -126,6 +126,16 @@ def test_a_hundred_thousand_steps_are_no_burden(qtbot: QtBot, panel: BackpropPan
     assert panel.model.rowCount() < 20  # turns of four steps each, folded
 
 
+def test_a_line_of_five_digits_can_be_read(panel: BackpropPanel) -> None:
+    document = panel.document
+    call = document.diagnosis.calls[0]
+    narrow = panel.table.columnWidth(LINE)
+    steps = tuple(structs.replace(step, line=12345) for step in call.steps)
+    document.diagnosing.take(Diagnosis((with_steps(call, steps),)))
+    assert row(panel, 1)[-1] == "12345"
+    assert panel.table.columnWidth(LINE) >= narrow + 2 * panel.fontMetrics().horizontalAdvance("5")
+
+
 def test_the_calls_can_be_chosen(qtbot: QtBot, panel: BackpropPanel) -> None:
     call = panel.document.diagnosis.calls[0]
     asked = replace(call.call, id=7)  # type: ignore[arg-type]

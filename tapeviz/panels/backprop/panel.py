@@ -223,8 +223,10 @@ class BackpropPanel(Panel):
         if steps is not self._shown:
             self._shown = steps
             self.model.show_steps(steps)
-            digits = len(str(len(steps)))
-            self.table.setColumnWidth(NUMBER, WIDTHS[NUMBER] + 9 * max(digits - 2, 0))
+            last_line = max((step.line or 0 for step in steps), default=0)
+            for column, number, fitting in ((NUMBER, len(steps), 2), (LINE, last_line, 3)):
+                wider = 9 * max(len(str(number)) - fitting, 0)
+                self.table.setColumnWidth(column, WIDTHS[column] + wider)
         else:
             self.model.repaint()
         self.empty.setText(self._empty_words())
