@@ -356,3 +356,15 @@ def test_a_long_diff_takes_no_more_rows_than_the_button_below_it_leaves(
     assert "more line" in view.accessibleName()
     view.heightForWidth(2000)
     assert len(view.lines) == 9
+
+
+def test_an_indented_line_wraps_behind_its_sign_not_before_the_code(
+    qtbot: QtBot, light: Theme
+) -> None:
+    view = DiffView("+    a_rather_long_name.assign_add(micro)\n+b\n", light)
+    qtbot.addWidget(view)
+    view.heightForWidth(150)
+    block = view.findChild(QTextDocument).firstBlock()
+    rows = block.layout()
+    assert rows.lineCount() > 1
+    assert "a_rather" in block.text()[: rows.lineAt(0).textLength()]

@@ -109,7 +109,8 @@ class DiffView(QWidget):
         for number, (sign, code) in enumerate(self.lines):
             if number:
                 cursor.insertBlock()
-            hang = column * (2 + len(code) - len(code.lstrip()))
+            indent = len(code) - len(code.lstrip())
+            hang = column * (2 + indent)
             block = QTextBlockFormat()
             block.setLeftMargin(hang)
             block.setTextIndent(-hang)
@@ -117,7 +118,8 @@ class DiffView(QWidget):
             letters = QTextCharFormat()
             letters.setForeground(colour(tones[sign]))
             shown = sign.replace("-", MINUS)
-            cursor.insertText(f"{shown}\u00a0{code}", letters)  # the sign never stands alone
+            gap = "\u00a0" * (1 + indent)  # does not break: the sign never stands alone
+            cursor.insertText(f"{shown}{gap}{code.lstrip()}", letters)
 
     def hasHeightForWidth(self) -> bool:
         return True
