@@ -172,6 +172,7 @@ class Window(QMainWindow):
             document.scene_changed,
             document.step_changed,
             document.selection_changed,
+            document.comparing.changed,
         ):
             signal.connect(self.menus.refresh)
         hints = QGuiApplication.styleHints()
@@ -332,6 +333,7 @@ class Window(QMainWindow):
         """Put the text of a fix into the editor, as one step to undo, and run it."""
         text, part = self.document.repairing.fixed_text(fix)
         self.source.edit_text(text)
+        self.source.editor.setFocus()  # the card with its button goes
         self.run(part)
 
     def show_commands(self) -> None:

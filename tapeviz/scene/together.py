@@ -53,11 +53,10 @@ def together(before: Side, after: Side, title: str, *, is_below: bool) -> tuple[
     """Both scenes, ``after`` below ``before`` or right of it, and by how much it was moved (px)."""
     bounds = _covering(before, after)
     top = bounds.top - NOTE_DROP - _HEAD_ROOM
-    room = bounds.width + (0.0 if is_below else GAP / 2)
     by = (0.0, bounds.height + GAP / 2 + _HEAD) if is_below else (bounds.width + GAP, 0.0)
     first, second = _moved(before, (0.0, 0.0)), _moved(after, by)
     heads = [
-        Heading(side.name, side.scene.title, bounds.left + dx, top + dy, room)
+        Heading(side.name, side.scene.title, bounds.left + dx, top + dy, bounds.width)
         for side, (dx, dy) in ((before, (0.0, 0.0)), (after, by))
     ]
     changes = first.changes + second.changes

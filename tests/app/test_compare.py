@@ -56,7 +56,10 @@ def test_a_fix_is_seen_beside_the_run_in_one_click(
     scene = ran.graph.view.prepared.scene
     assert [heading.text for heading in scene.headings] == ["assign_cut.py", FIX.title]
     assert ran.document.text.source == SOURCE
+    bounds = scene.bounds
+    assert all(head.x + head.width <= bounds.right for head in scene.headings)
     assert ran.graph.strip.apply.isVisible()
+    assert ran.menus.actions["leave-comparison"].isEnabled()
     qtbot.mouseClick(ran.graph.strip.back, Qt.MouseButton.LeftButton)
     assert ran.graph.view.prepared.scene is alone
     assert not ran.graph.strip.isVisible()

@@ -270,8 +270,10 @@ def test_actions_that_cannot_be_done_are_grey(qtbot: QtBot, window: Window) -> N
 
 
 def test_a_fix_is_applied_run_and_undone(qtbot: QtBot, ran: Window) -> None:
+    ran.diagnosis.setFocus()
     ran.apply_fix(FIX)
     assert ran.document.text.source == FIX.text
+    assert ran.focusWidget() is ran.source.editor
     qtbot.waitUntil(lambda: settled(ran), timeout=5000)
     ran.menus.actions["undo"].trigger()
     assert ran.document.text.source == SOURCE
