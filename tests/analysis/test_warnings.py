@@ -383,6 +383,17 @@ ODDS = (
         """,
     ),
     _odd(
+        "a straight-through estimate that writes its expression out each time",
+        None,
+        """
+        q = tf.Variable([0.5, 1.7])
+        with tf.GradientTape() as t:
+            code = q * 3.0 + tf.stop_gradient(tf.round(q * 3.0) - q * 3.0)
+            out = tf.reduce_sum(code * 2.0)
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
         "a maximum that keeps an exponential in range",
         None,
         """

@@ -20,8 +20,9 @@ from ..status import status_of
 from .outside import NO_NUMBER
 
 _ADDING = frozenset({"Add", "AddV2", "AddN", "Sub", "Pack", "ConcatV2"})
-_KEEPING = frozenset({"Mean", "Neg", "Sum"}) | ops_with("copy", "view")
-"""Linear in their first input; the others are axes and shapes."""
+_KEEPING = (frozenset({"Mean", "Neg", "Sum"}) | ops_with("copy", "view")) - {"StopGradient"}
+"""Linear in their first input; the others are axes and shapes. What is behind a ``StopGradient``
+is meant to count nothing."""
 _WEIGHING = frozenset({"Mul", "RealDiv"})
 # Nothing that can be differentiated goes through them.
 _WITHOUT_SLOPE = ops_with("no-gradient", "flat", "position", "question", "no-data", "form") | {
