@@ -50,9 +50,9 @@ class TurnRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """Parts of gradients that rows give: ``part`` (0 to 1, by the norms of all that rows
-    give to it) of the source at ``place`` in ``names`` is given by the row (0-based) in ``rows``,
-    which are in order."""
+    """Parts of gradients that rows of the Backprop panel give, three arrays of one length: row
+    ``rows[i]`` (0-based, ascending) gives ``part[i]`` (0 to 1, of the norms of all that is given)
+    of the gradient of the source ``names[place[i]]``."""
 
     names: Sequence[str]
     rows: Array
@@ -103,8 +103,8 @@ def find_turns(steps: Sequence[WalkStep]) -> tuple[TurnRows, ...]:
 def parts_of_sources(
     trace: Trace, sources: Mapping[TensorId, str], steps: Sequence[WalkStep]
 ) -> Parts:
-    """Find :attr:`Passage.parts`. ``sources``: by the gradient that came
-    back."""
+    """What each of the ``steps`` gives to gradients that are sums. ``sources``: the names of the
+    sources, by the gradient that came back for them."""
     known: dict[TensorId, tuple[int, float]] = {}
     names: list[str] = []
     for step in steps:
