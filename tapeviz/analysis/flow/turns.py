@@ -103,7 +103,7 @@ def find_turns(steps: Sequence[WalkStep]) -> tuple[TurnRows, ...]:
 def parts_of_sources(
     trace: Trace, sources: Mapping[TensorId, str], steps: Sequence[WalkStep]
 ) -> Parts:
-    """Find what each of the ``steps`` gives to gradients that are sums. ``sources``: the names of the
+    """Find what each of the ``steps`` gives to gradients that are sums. ``sources``: names of
     sources, by the gradient that came back for them."""
     known: dict[TensorId, tuple[int, float]] = {}
     names: list[str] = []
