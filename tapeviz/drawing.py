@@ -116,10 +116,12 @@ def _first_view(
         scale = shown_scale(placed(sized, view, is_draft=True), view.room)
         if (worth := worth_of(scale, len(sized))) > largest:
             best, largest = (sized, most), worth
+        if scale >= LEGIBLE:
+            return best
         most = math.ceil(opening.boxes * math.sqrt(scale / LEGIBLE))
         most = min(most, int(opening.boxes * _STEP))
         fewer = opening_in(built, tree, trace, view, most)
-        if scale >= LEGIBLE or fewer.closed == opening.closed:  # the rest is never closed
+        if fewer.closed == opening.closed:  # the rest is never closed
             return best
         opening, sized = fewer, folded_in(built, tree, trace, view, fewer)
 

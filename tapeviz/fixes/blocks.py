@@ -8,19 +8,9 @@ from dataclasses import dataclass
 import libcst as cst
 
 from ..trace.model import Call, StackFrame, Tape, Trace
-from .nodes import (
-    all_of,
-    argument,
-    bound_names,
-    called_name,
-    read_names,
-    sole,
-)
+from .nodes import all_of, argument, bound_names, called_name, read_names, sole
 from .plan import Plan
-from .source import (
-    ParsedSource,
-    Statement,
-)
+from .source import ParsedSource, Statement
 
 TAPES = ("GradientTape", "ForwardAccumulator")
 

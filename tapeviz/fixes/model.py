@@ -9,9 +9,7 @@ import libcst as cst
 
 from ..analysis.model import Cause, Finding
 from ..trace.model import Call, Trace
-from .source import (
-    ParsedSource,
-)
+from .source import ParsedSource
 
 
 @dataclass(frozen=True, slots=True)

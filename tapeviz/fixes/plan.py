@@ -8,13 +8,8 @@ from typing import Any, TypeAlias
 
 import libcst as cst
 
-from .nodes import (
-    sole,
-)
-from .source import (
-    ParsedSource,
-    Statement,
-)
+from .nodes import sole
+from .source import ParsedSource, Statement
 
 Change: TypeAlias = "Callable[[Any], cst.CSTNode]"
 

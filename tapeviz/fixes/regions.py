@@ -7,10 +7,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from .blocks import Block
-from .source import (
-    ParsedSource,
-    Statement,
-)
+from .source import ParsedSource, Statement
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from .nodes import (
-    all_of,
-    bound_names,
-    called_name,
-    nodes_in,
-)
+from .nodes import all_of, bound_names, called_name, nodes_in
 from .plan import Plan
-from .source import (
-    ParsedSource,
-)
+from .source import ParsedSource
 
 WRITING_METHODS = (
     *("assign", "assign_add", "assign_sub"),

@@ -14,10 +14,7 @@ from typing import TypeAlias
 import libcst as cst
 
 from .model import Edit, FixCase
-from .nodes import (
-    all_of,
-    called_name,
-)
+from .nodes import all_of, called_name
 from .plan import Plan, enclosed, fitting
 
 Code: TypeAlias = "Callable[[FixCase, cst.Call], str]"

@@ -56,9 +56,7 @@ from .smooth.zeros import (
     stop_second,
     sum_of_squares,
 )
-from .source import (
-    ParsedSource,
-)
+from .source import ParsedSource
 from .states.assigned_lists import use_new_list
 from .states.assigns import rebind_attribute, rebind_name, return_tensor, use_new_tensor
 from .states.variables import SHALLOW_COPY, keep_in_scope, keep_tensor

@@ -37,9 +37,7 @@ from .judging import (
 )
 from .merging import pairs_of
 from .model import Edit, FixCase
-from .source import (
-    ParsedSource,
-)
+from .source import ParsedSource
 from .table import edits_for, edits_for_error
 
 MOST_RUNS = 12

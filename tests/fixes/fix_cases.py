@@ -11,9 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from tapeviz.analysis.causes.table import KINDS
 from tapeviz.analysis.model import Cause, Evidence, Finding
 from tapeviz.fixes.model import FixCase
-from tapeviz.fixes.source import (
-    ParsedSource,
-)
+from tapeviz.fixes.source import ParsedSource
 from tapeviz.trace.model import (
     Call,
     CallId,

@@ -20,9 +20,7 @@ from tapeviz.examples import examples
 from tapeviz.fixes.diffs import short_diff
 from tapeviz.fixes.plan import Plan
 from tapeviz.fixes.smooth.argmax import soften_argmax
-from tapeviz.fixes.source import (
-    ParsedSource,
-)
+from tapeviz.fixes.source import ParsedSource
 from tapeviz.fixes.table import FIXES, edits_for
 from tapeviz.text.source import SourceText
 

@@ -9,16 +9,10 @@ import libcst as cst
 
 from ...analysis.causes.zeros import MultipliedByZero
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    called_name,
-    dotted,
-)
+from ..nodes import all_of, called_name, dotted
 from ..plan import Plan
 from ..rewrites import CallRewrite, template
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 # Piecewise linear, so that the second derivative is 0.
 _BENT = ("relu", "leaky_relu", "relu6")

@@ -8,16 +8,9 @@ from functools import partial
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    nodes_in,
-)
+from ..nodes import all_of, argument, called_name, nodes_in
 from ..plan import Plan, enclosed
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 from .indices import embeddings_of, input_shape, rank_of
 
 

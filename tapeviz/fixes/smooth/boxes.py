@@ -7,15 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    called_name,
-    is_zero,
-)
+from ..nodes import all_of, called_name, is_zero
 from ..plan import Plan, enclosed
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 _SWAPPED = {"minimum": "maximum", "maximum": "minimum"}
 

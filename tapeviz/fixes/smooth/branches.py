@@ -9,19 +9,9 @@ import libcst as cst
 from ...analysis.causes.left_tensorflow import LeftTensorFlow
 from ...analysis.causes.not_connected import NotConnected
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    bound_names,
-    called_name,
-    read_names,
-    sole,
-)
+from ..nodes import all_of, argument, bound_names, called_name, read_names, sole
 from ..plan import Plan, bare, enclosed
-from ..source import (
-    ParsedSource,
-    Statement,
-)
+from ..source import ParsedSource, Statement
 from .comparisons import soft_truth
 from .counts import uncast
 

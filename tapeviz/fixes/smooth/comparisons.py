@@ -7,18 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    header_nodes,
-    is_zero,
-)
+from ..nodes import all_of, argument, called_name, header_nodes, is_zero
 from ..numpy_words import without_exit
 from ..plan import Plan, bare, enclosed
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 from .counts import uncast
 from .indices import is_at_cause
 

@@ -9,17 +9,11 @@ from __future__ import annotations
 import libcst as cst
 
 from ..model import FixCase
-from ..nodes import (
-    argument,
-    called_name,
-    dotted,
-)
+from ..nodes import argument, called_name, dotted
 from ..numpy_words import LEAVING_METHODS, without_exit
 from ..plan import enclosed
 from ..rewrites import CallRewrite, Code
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 
 def _triangle(source: ParsedSource, distance: str) -> str:

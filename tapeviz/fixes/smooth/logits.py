@@ -7,16 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    dotted,
-)
+from ..nodes import all_of, argument, called_name, dotted
 from ..plan import Plan
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 _SQUASHING = ("sigmoid", "softmax")
 _LOSSES = (

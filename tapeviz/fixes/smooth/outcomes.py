@@ -8,20 +8,9 @@ import libcst as cst
 
 from ..blocks import block_of_call, target_name
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    bound_names,
-    dotted,
-    header_nodes,
-    read_names,
-    sole,
-)
+from ..nodes import all_of, argument, bound_names, dotted, header_nodes, read_names, sole
 from ..plan import Plan
-from ..source import (
-    ParsedSource,
-    Statement,
-)
+from ..source import ParsedSource, Statement
 from .counts import uncast
 from .indices import input_shape
 

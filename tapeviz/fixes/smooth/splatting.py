@@ -7,15 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-)
+from ..nodes import all_of, argument, called_name
 from ..plan import Plan, enclosed
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 from .counts import uncast
 from .indices import MOST_AXES, is_at_cause, sides_of
 

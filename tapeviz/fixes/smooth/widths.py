@@ -7,15 +7,9 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-)
+from ..nodes import all_of, argument, called_name
 from ..plan import Plan, enclosed, fitting
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 from .comparisons import soft_truth
 from .counts import uncast
 from .indices import input_shape, is_at_cause, rank_of

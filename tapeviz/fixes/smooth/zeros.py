@@ -9,19 +9,10 @@ import libcst as cst
 from ...analysis.causes.cancelled import Cancelled
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    dotted,
-    header_nodes,
-    is_zero,
-)
+from ..nodes import all_of, argument, called_name, dotted, header_nodes, is_zero
 from ..plan import Plan, bare, enclosed
 from ..rewrites import CallRewrite, template
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 _SUMS = ("reduce_sum", "reduce_mean")
 _HINGES = {

@@ -9,19 +9,11 @@ import libcst as cst
 
 from ..blocks import Block, block_of_call
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    called_name,
-    dotted,
-    sole,
-)
+from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan
 from ..regions import Region, region_after, rounds_around
 from ..renaming import WRITING_METHODS, reads_of, rename_reads
-from ..source import (
-    ParsedSource,
-    Statement,
-)
+from ..source import ParsedSource, Statement
 from .assigns import new_name, stem
 from .weights import begin_with_tensors
 from .writes import Write, new_value, write_of, writes_on

@@ -8,21 +8,11 @@ import libcst as cst
 
 from ..blocks import Block, block_of_call, gradient_call, watch_inside
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    bound_names,
-    called_name,
-    dotted,
-    read_names,
-    sole,
-)
+from ..nodes import all_of, argument, bound_names, called_name, dotted, read_names, sole
 from ..plan import Plan
 from ..regions import Region, region_after
 from ..renaming import calls_any, functions_that_read, is_rebound, reads_of, rename_reads
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 from ..tapes.functions import run_in_python
 from .writes import Write, new_value, writes_on, writes_to
 

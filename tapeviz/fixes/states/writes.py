@@ -8,18 +8,10 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from ...trace.model import Trace, VariableId
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    dotted,
-)
+from ..nodes import all_of, argument, called_name, dotted
 from ..plan import as_term
 from ..renaming import WRITING_METHODS
-from ..source import (
-    ParsedSource,
-    Statement,
-)
+from ..source import ParsedSource, Statement
 from .slices import axes_of, stepped, updated
 
 _MODULES = ("state_ops", "v1", "K", "backend")

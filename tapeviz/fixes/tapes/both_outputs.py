@@ -11,17 +11,9 @@ from ...analysis.causes.replaced_source import ReplacedSource
 from ...trace.model import Trace
 from ..blocks import Block, block_of_call, body_of, gradient_call
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    sole,
-)
+from ..nodes import all_of, argument, called_name, sole
 from ..plan import Plan
-from ..source import (
-    ParsedSource,
-    Statement,
-)
+from ..source import ParsedSource, Statement
 
 
 def give_both(case: FixCase) -> Iterator[Edit]:

@@ -9,16 +9,9 @@ import libcst as cst
 from ...analysis.causes.custom_gradient import CustomGradient
 from ...analysis.causes.stateful import StatefulObject
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    called_name,
-    dotted,
-    sole,
-)
+from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 
 def differentiate_itself(case: FixCase) -> Iterator[Edit]:

@@ -7,16 +7,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    sole,
-)
+from ..nodes import all_of, sole
 from ..plan import Plan
 from ..renaming import reads_of
-from ..source import (
-    ParsedSource,
-    Statement,
-)
+from ..source import ParsedSource, Statement
 from ..values.caches import caching_decorators
 
 _PREPARING = frozenset({"__init__", "build"})

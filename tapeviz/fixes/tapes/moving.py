@@ -10,19 +10,9 @@ from ...analysis.causes.outside_tape import OutsideTape
 from ...trace.model import StackFrame
 from ..blocks import Block, block_of_call, gradient_call, is_method_statement, put_in_front
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    bound_names,
-    called_name,
-    read_names,
-    sole,
-)
+from ..nodes import all_of, argument, bound_names, called_name, read_names, sole
 from ..plan import Plan
-from ..source import (
-    ParsedSource,
-    Statement,
-)
+from ..source import ParsedSource, Statement
 
 
 def move_in(case: FixCase) -> Iterator[Edit]:

@@ -12,17 +12,10 @@ from ...analysis.causes.outside_tape import OutsideTape
 from ...analysis.flow.ends import Ends
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
-from ..nodes import (
-    argument,
-    bound_names,
-    nodes_in,
-    sole,
-)
+from ..nodes import argument, bound_names, nodes_in, sole
 from ..plan import Plan, enclosed
 from ..renaming import reads_of
-from ..source import (
-    Statement,
-)
+from ..source import Statement
 
 _ALIKE = 0.5
 """A ``difflib`` ratio: ``l_score`` and ``r_score`` have 0.86, ``mse`` and ``reg`` 0.33."""

@@ -10,16 +10,9 @@ from ...analysis.causes.replaced_source import ReplacedSource
 from ...text.source import is_plain_path
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    nodes_in,
-)
+from ..nodes import all_of, argument, called_name, nodes_in
 from ..plan import Plan
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 
 def ask_for_whole(case: FixCase) -> Iterator[Edit]:

@@ -10,17 +10,9 @@ import libcst as cst
 from ...trace.model import Trace
 from ..blocks import TAPES, block_of_call, gradient_call
 from ..model import Edit
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    dotted,
-    header_nodes,
-)
+from ..nodes import all_of, argument, called_name, dotted, header_nodes
 from ..plan import Plan, bare, enclosed
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 
 def make_persistent(trace: Trace, source: ParsedSource) -> Iterator[Edit]:

@@ -10,20 +10,10 @@ from ...analysis.causes.replaced_source import ReplacedSource
 from ...trace.model import TensorId
 from ..blocks import Block, block_of_call, gradient_call
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    bound_names,
-    dotted,
-    header_nodes,
-    read_names,
-    sole,
-)
+from ..nodes import all_of, argument, bound_names, dotted, header_nodes, read_names, sole
 from ..plan import Plan
 from ..renaming import rename_reads
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 
 def ask_for_original(case: FixCase) -> Iterator[Edit]:

@@ -8,16 +8,9 @@ import libcst as cst
 
 from ...analysis.causes.outside_tape import OutsideTape
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    called_name,
-    dotted,
-    sole,
-)
+from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 _POOLS = ("ThreadPoolExecutor", "ThreadPool")
 

@@ -11,15 +11,9 @@ from ...analysis.causes.replaced_source import ReplacedSource
 from ...text.source import is_plain_path
 from ..blocks import Block, block_of_call, gradient_call, is_method_statement, tape_call
 from ..model import Edit, FixCase
-from ..nodes import (
-    argument,
-    called_name,
-    sole,
-)
+from ..nodes import argument, called_name, sole
 from ..plan import Plan
-from ..source import (
-    Statement,
-)
+from ..source import Statement
 
 _MADE_BY = ("constant", "convert_to_tensor", "identity")
 

@@ -6,16 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from ..nodes import (
-    all_of,
-    called_name,
-    dotted,
-    sole,
-)
+from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 CACHES = frozenset({"cache", "lru_cache", "cached_property"})
 

@@ -10,16 +10,9 @@ import libcst as cst
 from ...trace.model import Op, OpId, TensorId, Trace
 from ..blocks import Block, block_of_call, body_of, target_name
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    bound_names,
-    called_name,
-)
+from ..nodes import all_of, bound_names, called_name
 from ..plan import Plan
-from ..source import (
-    ParsedSource,
-    Statement,
-)
+from ..source import ParsedSource, Statement
 
 _MOST = 2_000
 """Tensors that an op was made from which are looked at."""

@@ -8,15 +8,9 @@ import libcst as cst
 
 from ..blocks import block_of_call
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-)
+from ..nodes import all_of, argument, called_name
 from ..plan import Plan, enclosed
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 _LATER = ("prefetch", "cache", "take", "repeat", "skip", "shuffle", "batch")
 """Steps before which a function of the elements can as well be left out, and be called after; of a

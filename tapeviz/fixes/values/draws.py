@@ -8,18 +8,9 @@ import libcst as cst
 
 from ..blocks import Block, block_of_call, body_of, target_name
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    bound_names,
-    called_name,
-    sole,
-)
+from ..nodes import all_of, argument, bound_names, called_name, sole
 from ..plan import Plan, enclosed
-from ..source import (
-    ParsedSource,
-    Statement,
-)
+from ..source import ParsedSource, Statement
 from .leaving import said_in_tensorflow
 
 _DRAWS = (

@@ -9,18 +9,10 @@ import libcst as cst
 
 from ...trace.model import Leave, Op, TensorId, Trace, VariableId
 from ..model import Edit, FixCase
-from ..nodes import (
-    argument,
-    called_name,
-    dotted,
-    header_nodes,
-    sole,
-)
+from ..nodes import argument, called_name, dotted, header_nodes, sole
 from ..plan import Plan, enclosed
 from ..rewrites import CallRewrite
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 _MOST_BEFORE = 12
 

@@ -7,18 +7,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    called_name,
-    dotted,
-    sole,
-)
+from ..nodes import all_of, called_name, dotted, sole
 from ..numpy_words import without_exit
 from ..plan import Plan, enclosed
 from ..smooth.widths import window_of
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 from ..states.slices import axes_of, updated
 
 _MAKING = ("zeros", "empty", "ones", "full", "zeros_like", "ones_like", "empty_like", "full_like")

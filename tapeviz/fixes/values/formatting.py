@@ -6,12 +6,8 @@ import re
 
 import libcst as cst
 
-from ..nodes import (
-    dotted,
-)
-from ..source import (
-    ParsedSource,
-)
+from ..nodes import dotted
+from ..source import ParsedSource
 
 _SOLE_FIELD = re.compile(r"\{\w*(:[^{}]*)?\}")
 _SOLE_PERCENT = re.compile(r"%[-+ 0#]*\d*(\.\d+)?[efgdrs]")

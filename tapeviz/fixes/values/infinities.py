@@ -8,20 +8,10 @@ import libcst as cst
 
 from ...analysis.causes.nonfinite import Nonfinite
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    dotted,
-    header_nodes,
-    nodes_in,
-    read_names,
-)
+from ..nodes import all_of, argument, called_name, dotted, header_nodes, nodes_in, read_names
 from ..plan import Plan, enclosed
 from ..rewrites import CallRewrite, template
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 _TINY = "1e-12"
 _GUARDED = "Guard inside tf.where too: its other branch is differentiated as well"

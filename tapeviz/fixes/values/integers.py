@@ -20,10 +20,7 @@ from ..nodes import (
     read_names,
 )
 from ..plan import Plan, enclosed
-from ..source import (
-    ParsedSource,
-    Statement,
-)
+from ..source import ParsedSource, Statement
 from .estimates import straight_through
 from .stopping import inner
 

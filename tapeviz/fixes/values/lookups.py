@@ -10,17 +10,9 @@ from ...analysis.flow.dataflow import DataFlow
 from ...analysis.flow.lookups import picked_by
 from ..blocks import Block, block_of_call, body_of, gradient_call, is_method_statement
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    nodes_in,
-    sole,
-)
+from ..nodes import all_of, argument, nodes_in, sole
 from ..plan import Plan
-from ..source import (
-    ParsedSource,
-    Statement,
-)
+from ..source import ParsedSource, Statement
 
 
 def ask_for_rows(case: FixCase) -> Iterator[Edit]:

@@ -7,17 +7,9 @@ from collections.abc import Iterator, Mapping
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    dotted,
-    pairs_of,
-)
+from ..nodes import all_of, argument, called_name, dotted, pairs_of
 from ..plan import Plan, enclosed
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 _FORMS = {
     "Mean": "{tf}.reduce_mean({a})",

@@ -7,22 +7,13 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    dotted,
-    header_nodes,
-    sole,
-)
+from ..nodes import all_of, argument, called_name, dotted, header_nodes, sole
 from ..plan import Plan, enclosed
 from ..regions import region_after
 from ..renaming import rename_reads
 from ..smooth.comparisons import soft_truth
 from ..smooth.indices import is_at_cause
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 _VALUES = {
     "argmax": "reduce_max",

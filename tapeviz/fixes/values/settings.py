@@ -7,17 +7,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    dotted,
-)
+from ..nodes import all_of, argument, called_name, dotted
 from ..numpy_words import without_exit
 from ..plan import Plan, enclosed
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 _LEAKY = "{tf}.maximum({x}, 0.0) + {a} * {tf}.minimum({x}, 0.0)"
 _SQUARES = "{a} * {tf}.reduce_sum({tf}.square({x}))"

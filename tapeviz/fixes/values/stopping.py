@@ -8,17 +8,10 @@ from functools import partial
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    dotted,
-)
+from ..nodes import all_of, argument, called_name, dotted
 from ..plan import Plan, bare, enclosed, fitting
 from ..smooth.zeros import differences
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 
 
 def take_away(case: FixCase) -> Iterator[Edit]:

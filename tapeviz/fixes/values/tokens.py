@@ -7,14 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    called_name,
-    dotted,
-    nodes_in,
-    pairs_of,
-)
+from ..nodes import all_of, argument, called_name, dotted, nodes_in, pairs_of
 from ..plan import Plan, enclosed
 from ..smooth.indices import embeddings_of, input_shape
 

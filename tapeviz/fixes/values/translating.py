@@ -9,16 +9,7 @@ from functools import partial
 import libcst as cst
 
 from ..model import FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    bindings_of,
-    called_name,
-    dotted,
-    pairs_of,
-    read_names,
-    sole,
-)
+from ..nodes import all_of, argument, bindings_of, called_name, dotted, pairs_of, read_names, sole
 from ..numpy_calls import interpolated_by, solved_vector
 from ..numpy_draws import BY_GAMMA, drawn, is_draw
 from ..numpy_words import (
@@ -35,9 +26,7 @@ from ..numpy_words import (
     twin_of,
 )
 from ..plan import Plan, bare, enclosed, fitting
-from ..source import (
-    ParsedSource,
-)
+from ..source import ParsedSource
 from ..states.slices import axes_of, stepped, updated
 from .caches import take_caches_away
 from .formatting import (
