@@ -68,19 +68,15 @@ def point_beside(
 ) -> Point | None:
     """The middle of a disc beside the middle of the wire (above or below a level one) that covers
     nothing in ``rects`` or ``taken`` and none of the other wires; None if there is no room."""
-    path = flattened(curve(wire.points, wire.axis))
+    path, *paths = (flattened(curve(each.points, each.axis)) for each in (wire, *others))
     x, y = point_along(path, 0.5)
     is_level = abs(path[-1][0] - path[0][0]) > abs(path[-1][1] - path[0][1])
     out = radius + _ASIDE
     obstacles = np.vstack([rects, np.array(taken, np.float64).reshape(-1, 4)])
     for sign in (-1, 1):
         spot = (x, y + sign * out) if is_level else (x + sign * out, y)
-        disc = Rect(*spot, 2 * radius, 2 * radius)
-        if _room(spot, obstacles, (radius, radius)) < 0:
-            continue
-        near = (dense(flattened(curve(o.points, o.axis)), disc) for o in others)
-        points = np.concatenate([np.empty((0, 2)), *near])
-        if not (np.hypot(*(points - spot).T) < radius).any():
+        is_free = _room(spot, obstacles, (radius, radius)) >= 0
+        if is_free and not _touches(spot, radius, paths):
             return spot
     return None
 
@@ -88,16 +84,15 @@ def point_beside(
 def shares_apart(wire: Wire, others: Sequence[Wire], radius: float) -> list[float]:
     """The points to try for a disc on the wire, as parts of its length: first those where it
     touches none of the ``others``."""
-    path = flattened(curve(wire.points, wire.axis))
-    paths = [flattened(curve(other.points, other.axis)) for other in others]
+    path, *paths = (flattened(curve(each.points, each.axis)) for each in (wire, *others))
+    return sorted(_SHARES, key=lambda share: _touches(point_along(path, share), radius, paths))
 
-    def touches(share: float) -> bool:
-        spot = point_along(path, share)
-        disc = Rect(*spot, 2 * radius, 2 * radius)
-        points = np.concatenate([np.empty((0, 2)), *(dense(other, disc) for other in paths)])
-        return bool((np.hypot(*(points - spot).T) < radius).any())
 
-    return sorted(_SHARES, key=touches)
+def _touches(spot: Point, radius: float, paths: Sequence[Sequence[Point]]) -> bool:
+    """Whether a disc covers a part of one of the polylines."""
+    disc = Rect(*spot, 2 * radius, 2 * radius)
+    points = np.concatenate([np.empty((0, 2)), *(dense(path, disc) for path in paths)])
+    return bool((np.hypot(*(points - spot).T) < radius).any())
 
 
 def dense(path: Sequence[Point], within: Rect) -> NDArray[np.float64]:
