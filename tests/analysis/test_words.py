@@ -94,6 +94,11 @@ ZEROS = {
         "    h = w * m\n    loss = tf.reduce_sum(h ** 2)\ntape.gradient(loss, w)\n",
         "w * m on line 4 multiplies by a value that is 0 everywhere",
     ),
+    "a dividend that is 0": (
+        "s, p = tf.Variable(2.0), tf.zeros(2)\nwith tf.GradientTape() as tape:\n"
+        "    loss = tf.reduce_sum(p / s)\ntape.gradient(loss, s)\n",
+        "p / s on line 4 divides a value that is 0 everywhere",
+    ),
     "a number that overflowed": (
         "w = tf.Variable(tf.constant([300.0, 200.0], tf.float16))\n"
         "with tf.GradientTape() as tape:\n    s = tf.reduce_sum(w ** 2)\n    r = tf.sqrt(s)\n"

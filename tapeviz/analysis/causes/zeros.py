@@ -26,6 +26,7 @@ FLAT = ops_with("flat")
 PRODUCTS = ops_with("product")
 _SQUARES = frozenset({"Pow", "Square", "SquaredDifference"})
 _JOINING = frozenset({"ConcatV2", "Pack"})
+_QUOTIENTS = frozenset({"RealDiv", "Div"})
 # The smallest positive number of a dtype (IEEE 754, subnormal; bfloat16: float32's exponent).
 _SMALLEST = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149}
 
@@ -117,6 +118,12 @@ class MultipliedByZero(Evidence):
                 f"is 0 everywhere, as it is at the first step of a sequence if no initial_state "
                 f"is given. The gradient of {source} is multiplied by the same zeros. Pass an "
                 f"initial_state, or a sequence of more than one step."
+            )
+        if cause.op in _QUOTIENTS:  # a divisor of 0 gives no zeros but infinity
+            return (
+                f"{cause.op_words} on line {cause.line} {cause.probably}divides a value that is 0 "
+                f"everywhere. The gradient is multiplied by the same zeros on its way to {source}. "
+                f"Look at where that value became 0."
             )
         return (
             f"{cause.op_words} on line {cause.line} {cause.probably}multiplies by a value that is "
@@ -214,7 +221,7 @@ def _multiplies_zeros(op: Op, zeros: Collection[TensorId]) -> bool:
     return op.type == "Mul" and len(zeros) == len(op.inputs)
 
 
-_DIVIDING = frozenset({"RealDiv", "Div", "DivNoNan"})
+_DIVIDING = _QUOTIENTS | {"DivNoNan"}
 # The open range of results in which the slope is not 0.
 _SLOPED = {"Exp": (0.0, inf), "Sigmoid": (0.0, 1.0), "Tanh": (-1.0, 1.0)}
 _BOUNDS = frozenset({"Relu", "Relu6", "Maximum", "Minimum", "ClipByValue"})
