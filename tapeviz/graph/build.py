@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
 from ..analysis.status import status_of
 from ..errors import go_on
 from ..trace.compiled.model import Loop
-from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
+from ..trace.model import Call, Op, Operand, OpId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
 from .loose_ends import loose_ends
 from .model import Edge, EdgeState, Link, NodeId
@@ -79,15 +79,14 @@ def _pinned(
     graph: OpGraph, trace: Trace, selection: NodeSelection, call: Call | None
 ) -> frozenset[int]:
     """Places of the targets, of the cuts and of the sources; of more than :data:`_MOST_SOURCES`
-    sources only those whose gradient is None, zero or not finite, if they are as few. If all ops
-    are shown, the only versions of a variable among them are those that no op wrote."""
+    sources only those that :func:`_stand_out`, if they are as few. If all ops are shown, the only
+    versions of a variable among them are those that no op wrote."""
     if call is None:
         return frozenset()
     operands = list(call.targets[:_MOST_SOURCES])
-    sources = list(call.sources)
+    sources: Sequence[Operand] = call.sources
     if len(sources) > _MOST_SOURCES:
-        given = zip(sources, call.results, strict=False)
-        sources = [source for source, result in given if status_of(trace, result) != "flows"]
+        sources = _stand_out(graph, trace, call)
     if len(sources) <= _MOST_SOURCES:
         operands += sources
     wanted = {operand.tensor for operand in operands if operand.tensor is not None}
@@ -110,6 +109,26 @@ def _pinned(
         if is_pinned:
             found.append(place)
     return frozenset(found)
+
+
+def _stand_out(graph: OpGraph, trace: Trace, call: Call) -> Sequence[Operand]:
+    """The sources whose gradient is None, zero or not finite; none of a model whose sources are all
+    like that: its box says so."""
+    models: dict[TensorId, str] = {}
+    for place, part in enumerate(graph.parts):
+        if isinstance(part, Version):
+            takers = (graph.parts[taker] for taker in graph.successors(place))
+            scopes = (taker.scope.strip("/") for taker in takers if isinstance(taker, Op))
+            models.setdefault(TensorId(part.variable), next(scopes, "").split("/")[0])
+    given = zip(call.sources, call.results, strict=False)
+    are_known = [(source, status_of(trace, result) == "flows") for source, result in given]
+    flowing = {models.get(source.tensor) for source, flows in are_known if flows and source.tensor}
+    flowing.add("")
+    return [
+        source
+        for source, flows in are_known
+        if not flows and (source.tensor is None or models.get(source.tensor, "") in flowing)
+    ]
 
 
 _latest: list[tuple[Trace, Links, TraceIndex]] = []

@@ -436,3 +436,29 @@ def test_of_many_sources_those_without_a_gradient_are_pinned() -> None:
         results += [s.tensor(value=0.0 if weight == weights[3] else 1.0) for weight in weights]
     graph = build(s.trace())
     assert {graph.node(place).name for place in graph.pinned} == {"w3", "y"}
+
+
+@pytest.mark.parametrize(
+    ("missing", "pinned"),
+    [
+        (range(4, 10), {"y"}),  # the whole model: its box says so
+        (range(4, 9), {"y", *(f"w{number}" for number in range(4, 9))}),
+    ],
+)
+def test_the_sources_of_a_model_without_any_gradient_are_not_pinned(
+    missing: range, pinned: set[str]
+) -> None:
+    s = Script()
+    weights = [s.variable(f"w{number}", value=1.0) for number in range(10)]
+    tape = s.tape()
+    scopes = ["encoder/dense"] * 4 + ["decoder/dense"] * 6
+    y = s.op("AddN", map_reads(s, weights, scopes), name="y")
+    with s.call(tape, [y], weights, variables=weights) as results:
+        results += [0 if number in missing else s.tensor(value=1.0) for number in range(10)]
+    graph = build(s.trace())
+    assert {graph.node(place).name for place in graph.pinned} == pinned
+
+
+def map_reads(s: Script, weights: list[int], scopes: list[str]) -> list[int]:
+    reads = ((s.read(weight), scope) for weight, scope in zip(weights, scopes, strict=True))
+    return [s.op("Exp", [read], scope=scope) for read, scope in reads]

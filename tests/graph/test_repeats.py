@@ -16,7 +16,17 @@ from tapeviz.graph.groups.stretches import find_stretches
 from tapeviz.text.called_names import CalledNames
 from tapeviz.text.source import SourceText
 from tapeviz.trace import events as e
-from tapeviz.trace.model import Op, OpId, Site, SiteId, StackFrame
+from tapeviz.trace.model import (
+    Op,
+    OpId,
+    Site,
+    SiteId,
+    StackFrame,
+    TensorId,
+    Variable,
+    VariableId,
+    Version,
+)
 from tapeviz.trace.ops import OpDescription
 
 from ..traces import Script, op_at, trace_of
@@ -228,6 +238,28 @@ def test_a_scope_that_tensorflow_opens_in_a_module_is_in_the_module(
     scope: str, titles: list[str]
 ) -> None:
     assert _titles(("__call__", "<module>"), [(4, 8), (10, 4)], scope) == titles
+
+
+@pytest.mark.parametrize(
+    ("path", "scope", "titles"),
+    [
+        ("model/conv2d/kernel", "model_1/conv2d_1/convolution", ["model", "conv2d", "convolution"]),
+        ("model/conv2d_1/kernel", "model_1/conv2d_1_2", ["model", "conv2d_1"]),
+        ("model/dense/kernel", "model_1/conv2d_1", ["model_1", "conv2d_1"]),  # of no such layer
+    ],
+)
+def test_a_layer_in_a_numbered_scope_of_a_graph_has_its_own_name(
+    path: str, scope: str, titles: list[str]
+) -> None:
+    site = Site(SiteId(1), (StackFrame("train_step", 2, 0),))
+    description = OpDescription({}, site, scope, traced=7)
+    read = Op(OpId(1), "ReadVariableOp", (), (TensorId(5),), 1, None, frozenset(), description)
+    handle = VariableId(TensorId(4))
+    version = Version(handle, 0, None, None, 0, (TensorId(5),))
+    variable = Variable(handle, path, "float32", (), True, None, site, path, 0, (version,))
+    trace = trace_of("", [read], {}, variables={handle: variable}, producers={TensorId(5): read.id})
+    levels = OpLevels(trace).of(read)
+    assert [level.title for level in levels if level.kind == "layer"] == titles
 
 
 def _titles(names: Sequence[str], frames: Sequence[tuple[int, int]], scope: str) -> list[str]:

@@ -145,6 +145,26 @@ class _Program:
                 inside.setdefault("/".join(names[:depth]), {})[name] = None
         self.blocks = {above: block_parts(list(names)) for above, names in inside.items()}
         """For each scope: layer → the blocks around it."""
+        self.layers = _layers_of_scopes(trace)
+
+
+def _layers_of_scopes(trace: Trace) -> dict[str, str]:
+    """The name of the layer for each scope of a graph in which a variable of the layer is read.
+
+    A graph numbers equal scopes: ``conv2d`` runs in ``conv2d_1`` if the scope was opened before, as
+    by Keras when it builds a model. The path of the variable has the layer's own name.
+    """
+    found: dict[str, str] = {}
+    for variable in trace.variables.values():
+        path = variable.path.split("/")[:-1]
+        readers = (trace.maker(tensor) for version in variable.versions for tensor in version.reads)
+        scopes = {op.scope for op in readers if op is not None and op.traced} if path else ()
+        for scope in scopes:
+            layers = scope.split("/")[: len(path)]
+            if list(map(kind_of, layers)) == list(map(kind_of, path)):
+                for depth, layer in enumerate(path, 1):
+                    found["/".join(layers[:depth])] = layer
+    return found
 
 
 _latest: list[tuple[ReferenceType[Trace], _Program]] = []
@@ -179,6 +199,7 @@ class OpLevels:
         self._marks = program.marks
         self._whens = program.whens
         self._blocks = program.blocks
+        self._layers_of_scopes = program.layers
         self._headers_bound = program.headers_bound
         self._at = 0
         self._ids: dict[object, int] = {}
@@ -356,4 +377,6 @@ class OpLevels:
         titles = layer_titles(self._names, scope, op.site.frames)
         for depth, (name, title) in enumerate(zip(names, titles, strict=True)):
             above = "/".join(names[:depth])
-            yield self._blocks.get(above, {}).get(name, ()), name, title.text
+            own = self._layers_of_scopes.get(f"{above}/{name}".lstrip("/"), name)
+            text = own if title.text == name else title.text
+            yield self._blocks.get(above, {}).get(name, ()), name, text
