@@ -6,7 +6,7 @@ The one sequence that the window, the command line and the tests run: build, fol
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 import networkx as nx
@@ -35,7 +35,17 @@ from .scene.parts.frames import frame_width
 from .scene.sizes import LEGIBLE, with_sizes
 from .trace.compiled.raised import op_that_raised
 from .trace.model import Call, CallId, Trace
-from .view import View
+from .view import DEFAULT_VIEW, View
+
+
+@dataclass(frozen=True, slots=True)
+class FirstView:
+    """What the program opened, before the user's choices. ``place``: the gradient call's site and
+    method; ``most``: how many boxes there may be; ``ruled``: see :func:`choose_open`."""
+
+    place: Hashable = None
+    most: int = MOST_BOXES
+    ruled: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +57,8 @@ class Arranged:
     successors: Mapping[NodeId, NodeId] = field(default_factory=dict)
     """The counterpart of each node of the arrangement before, where the graphs are alike. It
     stands in the same place, unless a box needed more room."""
-    most: int = MOST_BOXES
-    """How many boxes its first view may have."""
+    view: View = DEFAULT_VIEW
+    first_view: FirstView = FirstView()
 
 
 _ONWARD = 8.0
@@ -74,48 +84,59 @@ def arrange(
     """The graph of a gradient call as the view wants it, each node and edge in its place.
 
     Depends on everything in the view but its overlay. ``call``: the id of the gradient call;
-    None: the one that a diagnosis would show first. ``before``: the arrangement of another call in
-    the same view: where the graphs are alike, nothing moves, unless a wider value has no room.
+    None: the one that a diagnosis would show first. ``before``: the arrangement of another call, or
+    before the user folded something. Of another call whose graph is alike nothing moves, unless a
+    wider value has no room; another round of the same call opens the same groups.
     """
     built = built_graph(trace, view, call)
     go_on()
     tree = grow(built, trace, view.grouping)
     go_on()
-    if before is not None:
-        most = before.most
-        sized = _sized(built, tree, trace, view, most)
-        if same := counterparts(before.graph, sized):
-            wider = _keep_sizes(before.graph, sized, same)
-            kept = widened(_renamed(before, sized, same), wider)
-            return Arranged(sized, kept or placed(sized, view), same, most)
-    return _arranged(built, tree, trace, view)
+    drawn = _drawn_call(trace, call)
+    place = (drawn.site.id, drawn.method) if drawn is not None else None
+    if before is not None and _plain(before.view) == _plain(view):
+        first = before.first_view
+        is_round = first.place == place
+        ruled = first.ruled if is_round else {}
+        opening = opening_in(built, tree, trace, view, first.most, ruled)
+        sized = folded_in(built, tree, trace, view, opening)
+        is_folded = (before.view.folded, before.view.unfolded) != (view.folded, view.unfolded)
+        same = {} if is_folded else counterparts(before.graph, sized)
+        if same or is_round:
+            first = FirstView(place, first.most, {**opening.ruled, **ruled})
+            kept = _kept(before, sized, same) if same else None
+            return Arranged(sized, kept or placed(sized, view), same, view, first)
+    # What the user folds or opens leaves the other groups as they are.
+    sized, opening, most = _first_view(built, tree, trace, _plain(view))
+    if _plain(view) != view:
+        sized = folded_in(built, tree, trace, view, opening_in(built, tree, trace, view, most))
+    first = FirstView(place, most, opening.ruled)
+    return Arranged(sized, placed(sized, view), view=view, first_view=first)
 
 
-def _arranged(built: OpGraph, tree: Tree, trace: Trace, view: View) -> Arranged:
-    """Fold, size and lay out; what the user folds or opens leaves the other groups as they are."""
-    plain = replace(view, folded=frozenset(), unfolded=frozenset(), turns=())
-    sized, most = _first_view(built, tree, trace, plain)
-    if plain != view:
-        sized = _sized(built, tree, trace, view, most)
-    return Arranged(sized, placed(sized, view), most=most)
+def _plain(view: View) -> View:
+    """The view without what the user folded or opened."""
+    return replace(
+        view, folded=frozenset(), unfolded=frozenset(), turns=(), overlay=DEFAULT_VIEW.overlay
+    )
 
 
 def _first_view(
     built: OpGraph, tree: Tree, trace: Trace, view: View
-) -> tuple[nx.MultiDiGraph, int]:
+) -> tuple[nx.MultiDiGraph, OpenGroups, int]:
     """The folded graph with as many boxes as can still be read, of those with more or fewer groups
     open, and the most boxes that it was chosen with. Drafts tell how large their pictures are."""
     most = 0 if view.grouping else MOST_BOXES
     opening = opening_in(built, tree, trace, view, most)
     sized = folded_in(built, tree, trace, view, opening)
+    best, largest = (sized, opening, most), -1.0
     if view.layout != "layered" or view.grouping:
-        return sized, most
-    best, largest = (sized, most), -1.0
+        return best
     while True:
         go_on()
         scale = shown_scale(placed(sized, view, is_draft=True), view.room)
         if (worth := worth_of(scale, len(sized))) > largest:
-            best, largest = (sized, most), worth
+            best, largest = (sized, opening, most), worth
         if scale >= LEGIBLE:
             return best
         most = math.ceil(opening.boxes * math.sqrt(scale / LEGIBLE))
@@ -157,6 +178,16 @@ def placed(sized: nx.MultiDiGraph, view: View, *, is_draft: bool = False) -> Lay
     return squeezed(layout, (across, along))
 
 
+def _kept(before: Arranged, after: nx.MultiDiGraph, same: Mapping[NodeId, NodeId]) -> Layout | None:
+    """The layout from before for a graph that is alike; None where something has no room in it."""
+    layout = widened(_renamed(before, after, same), _keep_sizes(before.graph, after, same))
+    if layout is None:
+        return None
+    frames: tuple[Frame, ...] = after.graph.get("frames", ())
+    has_room = all(layout.frames[frame.path].width >= sum(frame_width(frame)) for frame in frames)
+    return layout if has_room else None
+
+
 def _keep_sizes(
     before: nx.MultiDiGraph, after: nx.MultiDiGraph, same: Mapping[NodeId, NodeId]
 ) -> dict[NodeId, float]:
@@ -188,12 +219,16 @@ def sized_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDi
     return arrange(trace, view, call).graph
 
 
-def _sized(built: OpGraph, tree: Tree, trace: Trace, view: View, most: int) -> nx.MultiDiGraph:
-    return folded_in(built, tree, trace, view, opening_in(built, tree, trace, view, most))
-
-
-def opening_in(built: OpGraph, tree: Tree, trace: Trace, view: View, most: int) -> OpenGroups:
-    """The groups that a view opens, with at most so many boxes by itself."""
+def opening_in(
+    built: OpGraph,
+    tree: Tree,
+    trace: Trace,
+    view: View,
+    most: int,
+    ruled: Mapping[str, bool] | None = None,
+) -> OpenGroups:
+    """The groups that a view opens, with at most so many boxes by itself; ``ruled``: what it opened
+    of another round."""
     return choose_open(
         built,
         tree,
@@ -202,6 +237,7 @@ def opening_in(built: OpGraph, tree: Tree, trace: Trace, view: View, most: int) 
         unfolded=view.unfolded | _around_what_raised(built, tree, trace),
         turns=dict(view.turns),
         most=most,
+        ruled=ruled,
     )
 
 

@@ -85,10 +85,12 @@ class Picturing:
         is_growing = document.is_running and self._arranged_from[1:] == wanted[1:]
         if is_growing and not document.background.is_due("arrange"):
             return  # the picture of a moment ago is worth more than none: this one comes after it
-        before = self.arranged if self._stays_alike() else None
+        is_alike = self._stays_alike()
+        is_known = bool(self._arranged_from) and self._arranged_from[0] is document.trace
+        before = self.arranged if is_known and self.arranged is not NOTHING_ARRANGED else None
         self._arranged_from = wanted
         work = partial(self._arranged, *wanted, before)
-        if before is not None and _is_small(before):
+        if is_alike and _is_small(self.arranged):
             document.background.drop("arrange")
             self.take_arranged(work())
         else:

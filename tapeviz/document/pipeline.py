@@ -121,7 +121,7 @@ class Stages:
 
     diagnose: Callable[[Trace], Diagnosis]
     arrange: Callable[[Trace, View, int | None, Any], ArrangedGraph]
-    """Trace, view, call, and the arrangement of another call in the same view (or None)."""
+    """Trace, view, call, and the arrangement before of the same trace (or None)."""
     compose: Callable[[ArrangedGraph, Trace, CallDiagnosis | None, Overlay], Scene]
     repair: Callable[[str], Repairs] = leave_text_alone
     has_shares: Callable[[Trace, Call], bool] = have_no_shares

@@ -1,7 +1,8 @@
 """Find the counterpart of each node in another op graph, if the graphs are alike.
 
-Rounds of one call site ran the same lines, so their graphs differ only in ids and values. Nodes are
-in the order in which they were made, so counterparts have the same position.
+Rounds of one call site ran the same lines, so their graphs differ only in ids, values and what is
+folded: a loop may have had more turns. Nodes are in the order in which they were made, so
+counterparts have the same position.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def counterparts(before: nx.MultiDiGraph, after: nx.MultiDiGraph) -> Mapping[Nod
     if len(before) != len(after) or before.number_of_edges() != after.number_of_edges():
         return {}
     frames = [
-        [(frame.title, frame.line, frame.count) for frame in graph.graph.get("frames", ())]
+        [(frame.title, frame.line) for frame in graph.graph.get("frames", ())]
         for graph in (before, after)
     ]
     if frames[0] != frames[1]:
@@ -47,5 +48,4 @@ def _kind(node: Node) -> Hashable:
         node.assigns,
         node.is_backward,
         node.is_chip,
-        len(node.members),
     )

@@ -15,18 +15,21 @@ from .tree import Group, Tree, upwards
 MOST_BOXES = 40
 """Boxes of a first view, at most."""
 _NUMBER = re.compile(r"\d+")
+_TURN = re.compile(r"(?<![^/])turn \d+(?![^/])")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenGroups:
     """``closed``: paths of closed groups; ``turns``: path of a repeat → path of the turn shown;
     ``numbers``: path of a compiled loop → number, from 1, of the turn whose values are shown;
-    ``boxes``: how many boxes the rule counted, before the user's choices."""
+    ``boxes``: how many boxes the rule counted, before the user's choices; ``ruled``: see
+    :func:`choose_open`."""
 
     closed: frozenset[str]
     turns: Mapping[str, str]
     numbers: Mapping[str, int] = field(default_factory=dict)
     boxes: int = 0
+    ruled: Mapping[str, bool] = field(default_factory=dict)
 
 
 def choose_open(
@@ -38,6 +41,7 @@ def choose_open(
     unfolded: Collection[str] = (),
     turns: Mapping[str, int] | None = None,
     most: int = MOST_BOXES,
+    ruled: Mapping[str, bool] | None = None,
 ) -> OpenGroups:
     """Open groups, those with the most ops first, as long as there are at most ``most`` boxes.
 
@@ -45,8 +49,10 @@ def choose_open(
     to ``conv5`` of a model: a reader takes those that differ for something else. Groups that the
     user ``folded`` or ``unfolded`` stay so. ``pinned``: places of nodes that are never hidden. A
     recorded operation (custom_gradient) stays closed: the gradient does not pass its inside.
+    ``ruled``: for groups of another round, by path without the number of a turn, whether the rule
+    opened them there: it does the same here, and decides about other groups only.
     """
-    return _Chooser(nodes, tree, pinned, folded, unfolded, turns or {}).choose(most)
+    return _Chooser(nodes, tree, pinned, folded, unfolded, turns or {}, ruled or {}).choose(most)
 
 
 class _Chooser:
@@ -58,8 +64,10 @@ class _Chooser:
         folded: Collection[str],
         unfolded: Collection[str],
         turns: Mapping[str, int],
+        ruled: Mapping[str, bool],
     ) -> None:
         self._tree = tree
+        self._ruled = ruled
         self._folded = frozenset(folded)
         self._wanted = {
             above for path in unfolded if path in tree.groups for above in upwards(path)
@@ -101,7 +109,8 @@ class _Chooser:
 
     def choose(self, most: int) -> OpenGroups:
         """Choose the open groups; the user's choices do not change those of other groups."""
-        automatic, boxes = self._automatic(most)
+        ruled, boxes = self._automatic(most)
+        automatic = {path for path, is_open in ruled.items() if is_open}
         shapes = {self._tree.groups[path].shape for path in automatic}
         others = {turn for path, turn in self._chosen.items() if turn != self._turns[path]}
         self._turns = self._chosen
@@ -119,31 +128,40 @@ class _Chooser:
                     opened.add(self._turns[group.path])
                 waiting.extend(self._parts(group.path)[1])
         closed = frozenset(self._tree.groups) - opened
-        return OpenGroups(closed, self._turns, self._numbers, boxes)
+        is_open = {_any_turn(path): is_open for path, is_open in ruled.items()}
+        return OpenGroups(closed, self._turns, self._numbers, boxes, is_open)
 
-    def _automatic(self, most: int) -> tuple[set[str], int]:
-        """The groups to open without the user's choices, while there are at most ``most`` boxes,
-        and the number of boxes."""
+    def _automatic(self, most: int) -> tuple[dict[str, bool], int]:
+        """For each group that is in sight without the user's choices whether it is open, while
+        there are at most ``most`` boxes, and the number of boxes."""
         opened, boxes, waiting = self._inside_of([""])
+        found = dict.fromkeys(opened, True) | {group.path: False for group in waiting}
         too_large: set[int] = set()
         """Shapes of groups that are not opened."""
-        while unit := self._next(waiting):
+        as_before: list[Group] = []
+        while True:
+            if self._ruled:
+                as_before = [group for group in waiting if self._ruled.get(_any_turn(group.path))]
+                waiting = [group for group in waiting if _any_turn(group.path) not in self._ruled]
+            unit = as_before or self._next(waiting)
+            if not unit:
+                break
             more, cost, inside = self._inside_of([group.path for group in unit])
             cost -= len(unit)
-            if boxes + cost > most:
+            if boxes + cost > most and not as_before:
                 too_large.update(group.shape for group in unit)
             else:
-                opened |= more
+                found |= dict.fromkeys(more, True) | {group.path: False for group in inside}
                 boxes += cost
                 waiting += inside
             waiting = [
                 group
                 for group in waiting
                 # From then on only sections, which keep apart what belongs together.
-                if group.path not in more and (not too_large or group.last)
+                if not found[group.path] and (not too_large or group.last)
                 if group.shape not in too_large
             ]
-        return opened - {""}, boxes
+        return {path: is_open for path, is_open in found.items() if path}, boxes
 
     def _next(self, waiting: list[Group]) -> list[Group]:
         """The groups to open next: of those that are opened together the ones with the most ops.
@@ -185,6 +203,11 @@ class _Chooser:
             closed += [group for group in groups if group.path not in self._held]
         turns = {self._turns[path] for path in opened if path in self._turns}
         return turns.union(opened), boxes + len(closed), closed
+
+
+def _any_turn(path: str) -> str:
+    """The path without the numbers of turns."""
+    return _TURN.sub("turn", path) if "turn " in path else path
 
 
 def usual_shape(tree: Tree, repeat: Group) -> int:
