@@ -15,15 +15,16 @@ from .analysis.diagnose import default_call
 from .analysis.model import CallDiagnosis, Diagnosis
 from .analysis.python.outside import follow
 from .errors import go_on
-from .graph.alike import counterparts
+from .graph.alike import counterparts, matches
 from .graph.build import build
 from .graph.chips import chip
 from .graph.groups.fold import fold
 from .graph.groups.opening import MOST_BOXES, OpenGroups, choose_open
 from .graph.groups.tree import Tree, grow
-from .graph.model import Frame, NodeId
+from .graph.model import NodeId
 from .graph.nodes import op_id
 from .graph.op_graph import OpGraph
+from .graph.union import edge_in_union, frames_in, unite
 from .layout import lay_out_nested
 from .layout.model import EMPTY_LAYOUT, Layout, Rect
 from .layout.squeezing import squeezed
@@ -39,9 +40,9 @@ from .view import DEFAULT_VIEW, View
 
 
 @dataclass(frozen=True, slots=True)
-class FirstView:
-    """What the program opened, before the user's choices. ``place``: the gradient call's site and
-    method; ``most``: how many boxes there may be; ``ruled``: see :func:`choose_open`."""
+class FirstOpening:
+    """The groups that the program opened, before the user's choices. ``place``: the gradient call's
+    site and method; ``most``: how many boxes there may be; ``ruled``: see :func:`choose_open`."""
 
     place: Hashable = None
     most: int = MOST_BOXES
@@ -58,7 +59,9 @@ class Arranged:
     """The counterpart of each node of the arrangement before, where the graphs are alike. It
     stands in the same place, unless a box needed more room."""
     view: View = DEFAULT_VIEW
-    first_view: FirstView = FirstView()
+    first_opening: FirstOpening = FirstOpening()
+    laid: nx.MultiDiGraph | None = None
+    """The graph that was laid out: this one, or its union with those of other rounds."""
 
 
 _ONWARD = 8.0
@@ -74,6 +77,8 @@ _MORE = 0.25
 _STEP = 0.95
 """The part of its boxes that the next smaller picture to be tried has at most; less if its text is
 much too small."""
+_GAPS = 1.3
+"""The most boxes of several rounds together, as a multiple of those of one."""
 _FEW, _BARE = 8, 2
 """Fewer boxes say little, as a model is more than its name; the power with which that counts."""
 
@@ -95,23 +100,44 @@ def arrange(
     drawn = _drawn_call(trace, call)
     place = (drawn.site.id, drawn.method) if drawn is not None else None
     if before is not None and _plain(before.view) == _plain(view):
-        first = before.first_view
+        first = before.first_opening
         is_round = first.place == place
         ruled = first.ruled if is_round else {}
         opening = opening_in(built, tree, trace, view, first.most, ruled)
+        if ruled and any(opening.ruled[path] for path in opening.ruled.keys() - ruled.keys()):
+            most = _first_view(built, tree, trace, _plain(view), ruled)[2]
+            opening = opening_in(built, tree, trace, view, most, ruled)
         sized = folded_in(built, tree, trace, view, opening)
         is_folded = (before.view.folded, before.view.unfolded) != (view.folded, view.unfolded)
         same = {} if is_folded else counterparts(before.graph, sized)
         if same or is_round:
-            first = FirstView(place, first.most, {**opening.ruled, **ruled})
+            first = FirstOpening(place, first.most, {**opening.ruled, **ruled})
             kept = _kept(before, sized, same) if same else None
-            return Arranged(sized, kept or placed(sized, view), same, view, first)
+            if kept is not None:
+                return Arranged(sized, kept, same, view, first, before.laid)
+            if is_round and not is_folded:
+                return _beside(before, sized, view, first)
+            return Arranged(sized, placed(sized, view), same, view, first, sized)
     # What the user folds or opens leaves the other groups as they are.
     sized, opening, most = _first_view(built, tree, trace, _plain(view))
     if _plain(view) != view:
         sized = folded_in(built, tree, trace, view, opening_in(built, tree, trace, view, most))
-    first = FirstView(place, most, opening.ruled)
-    return Arranged(sized, placed(sized, view), view=view, first_view=first)
+    first = FirstOpening(place, most, opening.ruled)
+    return Arranged(sized, placed(sized, view), {}, view, first, sized)
+
+
+def _beside(before: Arranged, sized: nx.MultiDiGraph, view: View, first: FirstOpening) -> Arranged:
+    """The arrangement of a round of another shape: what it shares with those before it stands in
+    the same place, and what it lacks leaves a gap, unless that is too much."""
+    laid = before.laid if before.laid is not None else before.graph
+    both = unite(laid, sized, matches(laid, sized))
+    if len(both.graph) > _GAPS * min(len(laid), len(sized)):
+        return Arranged(sized, placed(sized, view), {}, view, first, sized)
+    both.graph.graph["frames"] = both.frames
+    layout = part_of(placed(both.graph, view), sized, both.after)
+    is_same = len(both.graph) == len(laid) and layout.bounds == before.layout.bounds
+    stays = matches(before.graph, sized) if is_same else {}
+    return Arranged(sized, layout, stays, view, first, both.graph)
 
 
 def _plain(view: View) -> View:
@@ -122,12 +148,17 @@ def _plain(view: View) -> View:
 
 
 def _first_view(
-    built: OpGraph, tree: Tree, trace: Trace, view: View
+    built: OpGraph,
+    tree: Tree,
+    trace: Trace,
+    view: View,
+    ruled: Mapping[str, bool] | None = None,
 ) -> tuple[nx.MultiDiGraph, OpenGroups, int]:
     """The folded graph with as many boxes as can still be read, of those with more or fewer groups
-    open, and the most boxes that it was chosen with. Drafts tell how large their pictures are."""
+    open, and the most boxes that it was chosen with. Drafts tell how large their pictures are.
+    ``ruled``: see :func:`opening_in`."""
     most = 0 if view.grouping else MOST_BOXES
-    opening = opening_in(built, tree, trace, view, most)
+    opening = opening_in(built, tree, trace, view, most, ruled)
     sized = folded_in(built, tree, trace, view, opening)
     best, largest = (sized, opening, most), -1.0
     if view.layout != "layered" or view.grouping:
@@ -141,7 +172,7 @@ def _first_view(
             return best
         most = math.ceil(opening.boxes * math.sqrt(scale / LEGIBLE))
         most = min(most, int(opening.boxes * _STEP))
-        fewer = opening_in(built, tree, trace, view, most)
+        fewer = opening_in(built, tree, trace, view, most, ruled)
         if fewer.closed == opening.closed:  # the rest is never closed
             return best
         opening, sized = fewer, folded_in(built, tree, trace, view, fewer)
@@ -162,7 +193,7 @@ def worth_of(scale: float, boxes: int) -> float:
 def placed(sized: nx.MultiDiGraph, view: View, *, is_draft: bool = False) -> Layout:
     """The layout of a graph whose boxes have sizes, its frames among them; its rows are a little
     closer where all of it can then be read."""
-    frames: tuple[Frame, ...] = sized.graph.get("frames", ())
+    frames = frames_in(sized)
     layout = lay_out_nested(
         sized,
         {frame.path: frame.parent for frame in frames},
@@ -178,13 +209,24 @@ def placed(sized: nx.MultiDiGraph, view: View, *, is_draft: bool = False) -> Lay
     return squeezed(layout, (across, along))
 
 
+def part_of(layout: Layout, graph: nx.MultiDiGraph, called: Mapping[NodeId, NodeId]) -> Layout:
+    """The part of a union's layout that belongs to one graph; the bounds stay the same."""
+    return replace(
+        layout,
+        rects={name: layout.rects[called[name]] for name in graph},
+        routes={key: layout.routes[edge_in_union(key, called)] for key in graph.edges(keys=True)},
+        frames={f.path: layout.frames[f.path] for f in frames_in(graph) if f.path in layout.frames},
+    )
+
+
 def _kept(before: Arranged, after: nx.MultiDiGraph, same: Mapping[NodeId, NodeId]) -> Layout | None:
     """The layout from before for a graph that is alike; None where something has no room in it."""
     layout = widened(_renamed(before, after, same), _keep_sizes(before.graph, after, same))
     if layout is None:
         return None
-    frames: tuple[Frame, ...] = after.graph.get("frames", ())
-    has_room = all(layout.frames[frame.path].width >= sum(frame_width(frame)) for frame in frames)
+    has_room = all(
+        layout.frames[frame.path].width >= sum(frame_width(frame)) for frame in frames_in(after)
+    )
     return layout if has_room else None
 
 
@@ -204,7 +246,7 @@ def _keep_sizes(
 
 def _renamed(before: Arranged, after: nx.MultiDiGraph, same: Mapping[NodeId, NodeId]) -> Layout:
     layout = before.layout
-    pairs = zip(before.graph.graph.get("frames", ()), after.graph.get("frames", ()), strict=True)
+    pairs = zip(frames_in(before.graph), frames_in(after), strict=True)
     paths = {old.path: new.path for old, new in pairs}
     return replace(
         layout,

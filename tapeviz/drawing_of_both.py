@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import networkx as nx
@@ -16,6 +16,7 @@ from .drawing import (
     compose_over,
     folded_in,
     opening_in,
+    part_of,
     shown_call,
     shown_scale,
     worth_of,
@@ -25,7 +26,7 @@ from .graph.groups.opening import MOST_BOXES
 from .graph.groups.tree import grow
 from .graph.model import Edge, NodeId
 from .graph.nodes import op_id
-from .graph.union import Union, edge_in_union, frames_in, unite
+from .graph.union import Union, same_nodes, unite
 from .layout import lay_out_nested
 from .layout.model import Layout
 from .scene.model import ChangeKind, Scene
@@ -74,7 +75,7 @@ def draw_both(
     layout = _laid(union, view, is_below=placed.is_below)
     kinds = _kinds(union, graphs, comparison)
     drawn, other = (
-        _part(layout, graph, called)
+        part_of(layout, graph, called)
         for graph, called in zip(graphs, (union.before, union.after), strict=True)
     )
     first = _side(before, view, Arranged(graphs[0], drawn), "before:", kinds[0])
@@ -102,7 +103,7 @@ def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> 
     for grown in (first, second):
         grown.open(placed.most)
     graphs = first.folded(second.opened), second.folded(first.opened)
-    return replace(placed, graphs=graphs, union=unite(*graphs, comparison.pairs))
+    return replace(placed, graphs=graphs, union=_united(graphs, comparison))
 
 
 def _first_view(before: Shown, after: Shown, comparison: Comparison, view: View) -> _Placed:
@@ -118,7 +119,7 @@ def _first_view(before: Shown, after: Shown, comparison: Comparison, view: View)
         closed = first.closed, second.closed
         graphs = first.folded(second.opened), second.folded(first.opened)
         go_on()
-        union = unite(*graphs, comparison.pairs)
+        union = _united(graphs, comparison)
         for is_below in (False, True):
             layout = _laid(union, view, is_below=is_below, is_draft=True)
             scale = shown_scale(layout, room_of_each(view.room, is_below=is_below))
@@ -128,6 +129,10 @@ def _first_view(before: Shown, after: Shown, comparison: Comparison, view: View)
             if scale >= LEGIBLE and best is not None:
                 return best
         most = boxes - 1
+
+
+def _united(graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph], comparison: Comparison) -> Union:
+    return unite(*graphs, same_nodes(*graphs, comparison.pairs))
 
 
 def _laid(union: Union, view: View, *, is_below: bool, is_draft: bool = False) -> Layout:
@@ -213,16 +218,6 @@ def _side(shown: Shown, view: View, arranged: Arranged, prefix: str, kinds: Kind
     call = shown_call(shown.diagnosis, overlay)
     scene = compose_over(arranged, shown.trace, call, overlay)
     return Side(scene, prefix, shown.name, kinds)
-
-
-def _part(layout: Layout, graph: nx.MultiDiGraph, called: Mapping[NodeId, NodeId]) -> Layout:
-    """The part of a layout of two graphs that belongs to one graph; the bounds stay the same."""
-    return replace(
-        layout,
-        rects={name: layout.rects[called[name]] for name in graph},
-        routes={key: layout.routes[edge_in_union(key, called)] for key in graph.edges(keys=True)},
-        frames={f.path: layout.frames[f.path] for f in frames_in(graph) if f.path in layout.frames},
-    )
 
 
 def _renamed(graph: nx.MultiDiGraph, side: Side) -> nx.MultiDiGraph:

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from tapeviz.analysis.diagnose import diagnose
-from tapeviz.drawing import arrange, compose_over, draw, shown_call
+from tapeviz.drawing import Arranged, arrange, compose_over, draw, shown_call
 from tapeviz.errors import Superseded, unless
+from tapeviz.layout.model import Rect
 from tapeviz.scene.model import Overlay
-from tapeviz.trace.model import EMPTY_TRACE
+from tapeviz.trace.model import EMPTY_TRACE, Trace
 from tapeviz.view import DEFAULT_VIEW, View
 
 from .graph.test_build import slice_assign
@@ -122,3 +123,50 @@ def test_a_picture_that_another_replaces_is_not_finished(monkeypatch: pytest.Mon
         asked = iter([False] * (wanted - 1) + [True])
         with unless(lambda: next(asked)), pytest.raises(Superseded):  # noqa: B023
             diagnose(trace)
+
+
+def rounds(*programs: tuple[str, ...]) -> Trace:
+    """Rounds of one call; each program lists ops of a ``block`` and, from line 20 on, of lines."""
+    s = Script()
+    for program in programs:
+        tape = s.tape(line=3)
+        x = s.variable("x", value=1.0, line=1)
+        out = s.read(x, line=4)
+        for line, kind in enumerate(("Sin", "Cos", "Exp", "Tanh", "Square", "Abs"), 5):
+            out = s.op(kind, [out], line=line, scope="block")
+        for kind in program:
+            out = s.op(kind, [out], line=20 + len(kind))
+        s.exit(tape)
+        with s.call(tape, [out], [x], line=30) as results:
+            results.append(s.tensor(value=1.0))
+    return s.trace()
+
+
+def test_a_round_of_another_shape_leaves_the_boxes_where_they_are() -> None:
+    trace = rounds(("Neg", "Mean"), ("Neg", "Scale3", "Mean"), ("Neg", "Mean"))
+    first, odd, last = (call.id for call in trace.calls)
+    shown = arrange(trace, DEFAULT_VIEW, odd)
+    other = arrange(trace, DEFAULT_VIEW, first, shown)
+    kept = arrange(trace, DEFAULT_VIEW, last, other)
+    again = arrange(trace, DEFAULT_VIEW, odd, kept)
+
+    def places(arranged: Arranged) -> dict[str, Rect]:
+        nodes = arranged.graph.nodes(data="node")
+        return {node.title: arranged.layout.rects[name] for name, node in nodes}
+
+    assert places(again).items() > places(other).items()
+    for name, rect in places(shown).items():  # a wire passes the box that other rounds lack
+        assert abs(rect.x - places(again)[name].x) + abs(rect.y - places(again)[name].y) <= 12
+    assert places(kept) == places(other)
+    assert {*kept.successors} == {*other.graph}
+    assert "Scale3" in places(again).keys() - places(kept).keys()
+
+
+def test_groups_that_only_another_round_has_are_opened_as_far_as_it_can_be_read() -> None:
+    trace = rounds(("Neg",), tuple(f"Op{'x' * number}" for number in range(40)))
+    short, long = (call.id for call in trace.calls)
+    view = View(room=(400.0, 400.0))
+    alone, after = (
+        arrange(trace, view, long, each) for each in (None, arrange(trace, view, short))
+    )
+    assert len(after.graph) == len(alone.graph) < len(arrange(trace, DEFAULT_VIEW, long).graph)

@@ -8,10 +8,13 @@ counterparts have the same position.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from difflib import SequenceMatcher
 
 import networkx as nx
 
 from .model import Node, NodeId
+
+_MANY = 200
 
 
 def counterparts(before: nx.MultiDiGraph, after: nx.MultiDiGraph) -> Mapping[NodeId, NodeId]:
@@ -35,6 +38,21 @@ def counterparts(before: nx.MultiDiGraph, after: nx.MultiDiGraph) -> Mapping[Nod
         for source, target, key in before.edges(keys=True)
     )
     return found if is_same else {}
+
+
+def matches(before: nx.MultiDiGraph, after: nx.MultiDiGraph) -> Mapping[NodeId, NodeId]:
+    """Node of ``before`` → node of ``after``, where these follow each other alike; empty for graphs
+    with more than ``_MANY`` nodes."""
+    if max(len(before), len(after)) > _MANY:
+        return {}
+    names, others = list(before), list(after)
+    kinds, theirs = (
+        [_kind(node) for _, node in graph.nodes(data="node")] for graph in (before, after)
+    )
+    found: dict[NodeId, NodeId] = {}
+    for first, second, size in SequenceMatcher(None, kinds, theirs, False).get_matching_blocks():
+        found.update(zip(names[first : first + size], others[second : second + size], strict=True))
+    return found
 
 
 def _kind(node: Node) -> Hashable:

@@ -28,12 +28,8 @@ class Union:
         return frozenset(self.before.values()) & frozenset(self.after.values())
 
 
-def unite(
-    before: nx.MultiDiGraph, after: nx.MultiDiGraph, pairs: Iterable[tuple[OpId, OpId]]
-) -> Union:
-    """The union of two graphs. Paired ops are one node; so are variables, constants and groups with
-    the same title, preferably those with the same readers."""
-    same = _same_nodes(before, after, dict(pairs))
+def unite(before: nx.MultiDiGraph, after: nx.MultiDiGraph, same: Mapping[NodeId, NodeId]) -> Union:
+    """The union of two graphs. ``same``: node of the first → the same node of the second."""
     names = {node: node for node in before}
     others = {name: f"+{name}" for name in after} | {b: a for a, b in same.items()}
     graph = nx.MultiDiGraph()
@@ -71,11 +67,12 @@ def edge_in_union(edge: EdgeKey, called: Mapping[NodeId, NodeId]) -> EdgeKey:
     return called[edge[0]], called[edge[1]], edge[2]
 
 
-def _same_nodes(
-    before: nx.MultiDiGraph, after: nx.MultiDiGraph, ops: Mapping[OpId, OpId]
+def same_nodes(
+    before: nx.MultiDiGraph, after: nx.MultiDiGraph, pairs: Iterable[tuple[OpId, OpId]]
 ) -> dict[NodeId, NodeId]:
-    """Map nodes of the first graph to those of the second: ops first, then their inputs."""
-    of_op = dict(_drawn_ops(after))
+    """Map nodes of the first graph to those of the second: paired ops, then variables, constants
+    and groups with the same title, preferably those with the same readers."""
+    ops, of_op = dict(pairs), dict(_drawn_ops(after))
     same = {name: of_op[ops[op]] for op, name in _drawn_ops(before) if ops.get(op) in of_op}
     for is_strict in (True, False):
         back = {other: name for name, other in same.items()}

@@ -99,6 +99,17 @@ def test_blocks_of_one_series_are_opened_together_or_not_at_all(most: int, close
     assert choose_open(graph, grouped(graph, home), most=most).closed == closed
 
 
+def test_groups_are_open_that_were_open_in_the_round_before() -> None:
+    graph = wired(12, [(i, i + 1) for i in range(11)])
+    ops = {"a": range(1, 5), "b/turn 7": range(5, 9), "c": range(9, 13)}
+    home = {f"op:{i}": path for path, numbers in ops.items() for i in numbers}
+    tree = grouped(graph, home)
+    opening = choose_open(graph, tree, ruled={"a": False, "b": True, "b/turn": True}, most=7)
+    assert opening.closed == {"a", "c"}
+    assert opening.ruled == {"a": False, "b": True, "b/turn": True, "c": False}
+    assert choose_open(graph, tree, ruled={"a": False}, most=40).closed == {"a"}
+
+
 def test_the_target_is_an_end_of_the_layer_that_made_it() -> None:
     s = Script()
     x = s.variable("x", value=1.0, line=1)
