@@ -151,6 +151,8 @@ class _Rows:
                 sums.setdefault(self.complete[position], []).append(position)
         rows: list[WalkStep] = []
         for place, (step, op) in enumerate(self.taken):
+            if op.id in self.stops and all(given is None for given in step.downstream):
+                continue  # its gradient function gave nothing: the row of the cut tells it
             rows.append(self._row(len(rows), step, op))
             for position in sums.get(place, ()):
                 rows.append(self._sum(len(rows), position))
