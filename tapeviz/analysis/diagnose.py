@@ -179,7 +179,7 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         shape=shape,
         tensor=gradient,
         cause=causes[0] if causes else None,
-        others=causes[1:],
+        others=tuple(cause for cause in causes[1:] if not cause.is_gone_around),
         bridged=bridge.gradient,
         bridged_value=_bridged_jacobian(facts, index),
         no_bridge=_why_no_bridge(trace, causes) if is_cut else "",

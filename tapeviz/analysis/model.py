@@ -41,7 +41,8 @@ class Cause:
 
     ``op``/``op_id``: the op at the cut, where there is one, by TensorFlow's name for its type;
     ``words``: what the snippet calls it, empty if not known. ``links``: the edges that are cut.
-    ``is_alone``: no other cut has to be mended for the gradient to arrive.
+    ``is_alone``: no other cut has to be mended for the gradient to arrive. ``is_gone_around``: the
+    gradient has another way through the same call, so that nothing has to be mended here.
     """
 
     evidence: Evidence
@@ -53,6 +54,7 @@ class Cause:
     words: str = ""
     is_probable: bool = False
     is_alone: bool = True
+    is_gone_around: bool = False
 
     @property
     def kind(self) -> str:

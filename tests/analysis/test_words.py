@@ -165,3 +165,23 @@ def test_a_long_quotient_is_shortened() -> None:
     line = "y = x / (tf.reduce_sum(w * w) + tf.reduce_sum(v * v))"
     text = SourceText(line)
     assert text.words_at(TextSpan(1, 4, 1, len(line))) == "x / …"
+
+
+@pytest.mark.parametrize(
+    ("loss", "others"),
+    [
+        ("tf.nn.sigmoid_cross_entropy_with_logits(tf.ones(2), h)", []),  # asks h >= 0
+        ("h * tf.cast(h > 0.0, tf.float32)", ["not-differentiable"]),
+    ],
+)
+def test_a_cut_that_the_same_call_goes_around_is_none_to_mend(
+    loss: str, others: list[str], recorder: Recorder
+) -> None:
+    text = (
+        "import tensorflow as tf\nw = tf.Variable([1.0, 2.0])\nwith tf.GradientTape() as tape:\n"
+        f"    h = tf.stop_gradient(w * 2.0)\n    loss = {loss}\ntape.gradient(loss, w)\n"
+    )
+    found = first_finding(recorder, text)
+    assert found.cause is not None
+    assert found.cause.kind == "stop-gradient"
+    assert [cause.kind for cause in found.others] == others

@@ -17,6 +17,7 @@ from ..flow.dataflow import FORM_OPS, Ancestry, DataEdge, EdgesInto, Position
 from ..model import Cause
 from ..numbers.spoiled import has_inside, spoiling
 from ..status import is_zero
+from .gone_around import gone_around
 from .inside_zero import zero_inside
 from .not_connected import unconnected
 from .outside_tape import OutsideTape, with_computed_again
@@ -61,6 +62,19 @@ class CutPaths:
                     found[edge] = cause
         return found
 
+    @cached_property
+    def _gone_around(self) -> frozenset[DataEdge]:
+        return gone_around(self._facts, self._edges, self._causes.keys(), self._targets)
+
+    def _own(self) -> tuple[Cause, ...]:
+        """The cuts that the gradient does not go around within the same call."""
+        return _once({e: cause for e, cause in self._causes.items() if e not in self._gone_around})
+
+    def _harmless(self) -> tuple[Cause, ...]:
+        """The cuts that the gradient goes around within the same call."""
+        found = _once({e: cause for e, cause in self._causes.items() if e in self._gone_around})
+        return tuple(replace(cause, is_gone_around=True) for cause in found)
+
     def explain_none(self) -> tuple[Cause, ...]:
         """Why no gradient came back to the source: the deciding cause first, the others after
         it."""
@@ -75,7 +89,7 @@ class CutPaths:
             return (unconnected(facts, source),)
         if not self._stops(self._edges, self._causes):
             cause = first_cause(CAUSES.unwatched, Unwatched(facts, source, tensor))
-            return (*(() if cause is None else (cause,)), *_others(self._causes))
+            return (*(() if cause is None else (cause,)), *self._own(), *self._harmless())
         first, *others = self._decide(self._edges)
         return (with_computed_again(facts, tensor, first), *others)
 
@@ -101,7 +115,9 @@ class CutPaths:
 
     def _decide(self, edges: EdgesInto) -> tuple[Cause, ...]:
         """The deciding cause first: nearest the target, and alone enough to stop the gradient."""
+        edges = _without(edges, self._gone_around.__contains__)
         causes = _latest_first(self._facts, self._causes)
+        causes = {edge: cause for edge, cause in causes.items() if edge not in self._gone_around}
         distance = _distances(edges, self._targets)
         groups: dict[tuple[str, int], list[DataEdge]] = {}
         for edge, cause in sorted(causes.items(), key=lambda pair: distance.get(pair[0].end, 0)):
@@ -118,7 +134,8 @@ class CutPaths:
         first = _first_outside(merged, deciding)
         if not is_alone:
             first = replace(first, is_alone=False)
-        return (first, *(cause for key, cause in merged.items() if key != (first.kind, first.line)))
+        others = (cause for key, cause in merged.items() if key != (first.kind, first.line))
+        return (first, *others, *self._harmless())
 
     def _deciding_beside_stops(
         self, edges: EdgesInto, ordered: list[tuple[tuple[str, int], list[DataEdge]]]
@@ -244,8 +261,8 @@ def _latest_first(facts: CallFacts, causes: Mapping[DataEdge, Cause]) -> dict[Da
     return {edge: causes[edge] for edge in sorted(causes, key=moment)}
 
 
-def _others(causes: Mapping[DataEdge, Cause]) -> tuple[Cause, ...]:
-    """Cuts on some of the edges, once for each kind and line."""
+def _once(causes: Mapping[DataEdge, Cause]) -> tuple[Cause, ...]:
+    """The causes of some edges, once for each kind and line."""
     groups: dict[tuple[str, int], list[Cause]] = {}
     for cause in causes.values():
         groups.setdefault((cause.kind, cause.line), []).append(cause)

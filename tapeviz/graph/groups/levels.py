@@ -158,7 +158,11 @@ def _layers_of_scopes(trace: Trace) -> dict[str, str]:
     for variable in trace.variables.values():
         path = variable.path.split("/")[:-1]
         readers = (trace.maker(tensor) for version in variable.versions for tensor in version.reads)
-        scopes = {op.scope for op in readers if op is not None and op.traced} if path else ()
+        scopes = (
+            {op.scope for op in readers if op is not None and (op.traced or op.graph)}
+            if path
+            else ()
+        )
         for scope in scopes:
             layers = scope.split("/")[: len(path)]
             if list(map(kind_of, layers)) == list(map(kind_of, path)):
