@@ -27,6 +27,7 @@ from .hooks import (
     bodies,
     calls,
     forward_mode,
+    graph_ops,
     graphs,
     leaving,
     names,
@@ -209,6 +210,7 @@ class Session:
             "steps of the backward pass": lambda: backward.install(recording, installed),
             "variables": lambda: variables.install(recording, installed),
             "graph mode": lambda: graphs.install(recording, installed, known_calls),
+            "vectorized functions": lambda: graph_ops.install(recording, installed),
             "compiled functions": lambda: bodies.install(recording, installed),
             "numbers in names": lambda: numbering.install(installed),
             "files of AutoGraph": lambda: traced_names.note_generated_code(

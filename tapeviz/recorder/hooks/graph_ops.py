@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from sys import _getframe
+from types import FrameType
 from typing import Any
 
 from .. import private
 from ..attributes import readable
 from ..encode import of_thread
+from ..installed import Installed
 from ..recording import RecordingContext
 
 _BRANCHES = {
@@ -19,6 +22,29 @@ _BRANCHES = {
 _CASES = frozenset({"Case", "StatelessCase"})
 # In a function's graph these say nothing: its inputs are emitted with its end.
 _FORMAL = frozenset({"Placeholder", "NoOp"})
+_VECTORIZED = "/pfor/"
+"""In the names of what ``pfor`` makes of an op, after the name of that op."""
+
+
+def install(recording: RecordingContext, installed: Installed) -> None:
+    """``pfor``, behind ``tf.vectorized_map``, puts copies of ops into a graph without a callback
+    (``_create_op`` in parallel_for/pfor.py, 2.15-2.21)."""
+
+    @recording.guarded
+    def created(op: Any) -> None:
+        attrs, given = private.attrs_of(op), op.outputs
+        put_into_graph(recording, op.type, op.inputs, attrs, given, op.graph)
+
+    def wrap(create: Callable[..., Any]) -> Callable[..., Any]:
+        def creating(*args: Any, **named: Any) -> Any:
+            op = create(*args, **named)
+            if not recording.local.hidden:
+                created(op)
+            return op
+
+        return creating
+
+    installed.replace(private.vectorizing, private.VECTORIZED_OP, wrap)
 
 
 def put_into_graph(
@@ -37,7 +63,7 @@ def put_into_graph(
         "type": kind,
         "inputs": ids,
         "outputs": given,
-        "site": recording.here(_getframe(2)),
+        "site": _site_of(recording, op, graph, _getframe(2)),
         "graph": recording.symbols.graph(graph),
         "attrs": readable(attrs) if attrs else {},
     }
@@ -64,6 +90,16 @@ def put_into_graph(
     if kind == "Const" and attrs:
         array = private.constant_array(attrs)
         recording.tell((recording.encoder.constant, given[0], array))
+
+
+def _site_of(recording: RecordingContext, op: Any, graph: Any, frame: FrameType) -> int:
+    """Where the snippet stands; for what was made of an op in a vectorized function, where that
+    stands."""
+    body_op = op.name.rpartition(_VECTORIZED)[0]
+    given = private.outputs_of(graph, body_op) if body_op else ()
+    made_at = recording.traced_names.made_at
+    known = next((made_at.get(recording.id(tensor)) for tensor in given), None)
+    return known or recording.here(frame)
 
 
 def _branches(recording: RecordingContext, op_type: str, attrs: Any) -> list[Any]:

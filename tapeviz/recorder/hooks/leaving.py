@@ -80,7 +80,7 @@ def _leaving(recording: RecordingContext, take: Callable[..., Any], how: str) ->
         frame, asked = _taker(caller(2), how)
         if frame is None:
             return
-        if recording.is_snippet(frame) or frame.f_globals.get("__name__", "").startswith("numpy"):
+        if not _is_framework(frame):
             tell_left(recording, tensor, asked, frame, value)
         elif (method := _handing_out(recording, frame)) is not None:
             tell_left(recording, tensor, method, frame, value)
@@ -98,13 +98,19 @@ def _taker(frame: FrameType | None, how: str) -> tuple[FrameType | None, str]:
     """The frame that took the value, and how: past a variable's methods, which ask its tensor in
     turn."""
     while frame is not None and frame.f_code.co_name in _RELAYS:
-        name = frame.f_globals.get("__name__", "")
-        if not (is_ours(name) or name.startswith(("tensorflow.", "keras.", "tf_keras."))):
+        if not _is_framework(frame):
             break
         called = frame.f_code.co_name
         how = called if called in CONVERTING else _WAYS.get(called, how)
         frame = frame.f_back
     return frame, how
+
+
+def _is_framework(frame: FrameType) -> bool:
+    """Whether code of TensorFlow, Keras or ours runs, not the snippet's, a module of the user's or
+    another library, such as NumPy."""
+    name = frame.f_globals.get("__name__") or ""
+    return is_ours(name) or name.startswith(("tensorflow.", "keras.", "tf_keras."))
 
 
 def _handing_out(recording: RecordingContext, frame: FrameType | None) -> str | None:

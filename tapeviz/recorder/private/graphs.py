@@ -29,6 +29,8 @@ get_default_graph = find(
 op_def_of = find(
     "tensorflow.python.framework.op_def_registry:get", "finite differences in double precision"
 )
+vectorizing = find("tensorflow.python.ops.parallel_for.pfor", "the inside of tf.vectorized_map")
+VECTORIZED_OP = "_create_op"
 
 
 def graph_behind(function: Any) -> Any:
@@ -53,6 +55,13 @@ def newest_call(graph: Any, outputs: Sequence[Any]) -> Any:
         return outputs[0].op
     calls = ("PartitionedCall", "StatefulPartitionedCall")
     return next((op for op in reversed(graph.get_operations()) if op.type in calls), None)
+
+
+def outputs_of(graph: Any, name: str) -> Sequence[Any]:
+    """The tensors that the op of this name gives; none if the graph has no such op."""
+    with suppress(KeyError):
+        return graph.get_operation_by_name(name).outputs  # type: ignore[no-any-return]
+    return ()
 
 
 def is_stateful(op: Any) -> bool:
