@@ -24,13 +24,15 @@ class Block:
     name: str
 
 
-def blocks_on(source: ParsedSource, line: int) -> Iterator[Block]:
-    """The tape blocks whose heading covers the line, one for each tape."""
+def blocks_on(source: ParsedSource, line: int, *, made_in_call: bool = False) -> Iterator[Block]:
+    """The tape blocks whose heading covers the line, one for each tape; with ``made_in_call`` also
+    those of a context manager of the snippet's own, which makes the tape."""
     for statement in source.statements:
         if not isinstance(statement, cst.With):
             continue
         for item in statement.items:
-            if source.covers(item.item, line) and _may_be_tape(item):
+            may_be_tape = made_in_call or _may_be_tape(item)
+            if source.covers(item.item, line) and may_be_tape:
                 yield Block(statement, item, _name(source, item))
 
 
@@ -40,9 +42,9 @@ def block_of(source: ParsedSource, tape: Tape | None) -> Block | None:
         return None
     sites = [interval.start_site for interval in tape.intervals[:1]] + [tape.site]
     for site in sites:
-        for frame in site.frames:
-            found = list(blocks_on(source, frame.line))
-            if found:
+        for depth, frame in enumerate(site.frames):
+            found = list(blocks_on(source, frame.line, made_in_call=depth > 0))
+            if found and not all_of(found[0].node.body, cst.Yield):  # else the caller's block runs
                 named = [block for block in found if block.name == tape.name]
                 return named[0] if named else found[0]
     return None

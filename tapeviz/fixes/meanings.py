@@ -60,7 +60,7 @@ def meanings_of(module: cst.Module, tf: str, np: str) -> Mapping[str, str]:
             root, _, rest = dotted(value).partition(".")
             if isinstance(target, cst.Name) and rest and (root in (tf, np) or root in found):
                 found[target.value] = f"{found.get(root, root)}.{rest}"
-    known = (tf, np, "math", "scipy")
+    known = (tf, np, "math", "scipy", "statistics")
     return {
         name: path
         for name, path in found.items()

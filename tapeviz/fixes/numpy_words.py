@@ -1,4 +1,4 @@
-"""Say in TensorFlow's names what a name of NumPy or ``math`` means."""
+"""Say in TensorFlow's names what a name of NumPy, ``math`` or ``statistics`` means."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ _OTHER_NAME = {
     "clip": "clip_by_value",
     "cross": "linalg.cross",
     "fabs": "abs",
+    "fmean": "reduce_mean",
     "linalg.norm": "norm",
     "max": "reduce_max",
     "mean": "reduce_mean",
@@ -52,6 +53,8 @@ _OTHER_NAME = {
     "nansum": "reduce_sum",
     "negative": "negative",
     "power": "pow",
+    "pstdev": "math.reduce_std",
+    "pvariance": "math.reduce_variance",
     "prod": "reduce_prod",
     "std": "math.reduce_std",
     "sum": "reduce_sum",

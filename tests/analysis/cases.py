@@ -788,4 +788,100 @@ CASES = (
         t.gradient(y, v)
         """,
     ),
+    case(
+        "rounded in a vectorized function",
+        "not-differentiable",
+        """
+        v = tf.Variable(1.5)
+        def steps(x):
+            scaled = x * v
+            return tf.round(scaled) + 1.0  # cut
+        with tf.GradientTape() as t:
+            y = tf.reduce_sum(tf.vectorized_map(steps, tf.constant([1.1, 2.3])))
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "a vectorized function in a vectorized function",
+        "stop-gradient",
+        """
+        v = tf.Variable(1.5)
+        def rows(row):
+            def each(x):
+                return x * tf.stop_gradient(v)  # cut
+            return tf.reduce_sum(tf.vectorized_map(each, row) ** 2)
+        with tf.GradientTape() as t:
+            y = tf.reduce_sum(tf.vectorized_map(rows, tf.ones((2, 3))))
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "rounded in a vectorized function, but only to count",
+        None,
+        """
+        v = tf.Variable(1.5)
+        def steps(x):
+            count = tf.round(x)
+            return count * v + x
+        with tf.GradientTape() as t:
+            y = tf.reduce_sum(tf.vectorized_map(steps, tf.constant([1.1, 2.3])))
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "made a float by Python's library",
+        "left-tensorflow",
+        """
+        import statistics
+        v = tf.Variable([1.5, 0.5])
+        with tf.GradientTape() as t:
+            parts = tf.unstack(tf.exp(v))
+            middle = statistics.fmean(parts)  # cut
+            y = middle * 2.0 * tf.ones(())
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "computed before a function is called that opens the tape",
+        "outside-tape",
+        """
+        v = tf.Variable([1.5, 0.5])
+        def slope(values):
+            with tf.GradientTape() as t:
+                y = tf.reduce_sum(values ** 2)
+            return t.gradient(y, v)
+        squashed = tf.tanh(v)  # cut
+        slope(squashed)
+        """,
+    ),
+    case(
+        "after the block of a context manager that opens the tape",
+        "outside-tape",
+        """
+        from contextlib import contextmanager
+        @contextmanager
+        def recording():
+            with tf.GradientTape() as t:
+                yield t
+        v = tf.Variable([1.5, 0.5])
+        with recording() as t:
+            z = tf.exp(v)
+        y = tf.reduce_sum(z)  # cut
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "on another thread, started and joined on one line",
+        "outside-tape",
+        """
+        import threading
+        v, made = tf.Variable(1.5), []
+        def work():
+            made.append(v ** 2)  # cut
+        with tf.GradientTape() as t:
+            worker = threading.Thread(target=work); worker.start(); worker.join()
+            y = made[0] * 3.0
+        t.gradient(y, v)
+        """,
+    ),
 )

@@ -90,5 +90,12 @@ SMOOTH_MAXIMUM = tuple(
         f"Estimate: {new} in place of {old}",
         is_estimate=True,
     )
-    for old, new in (("reduce_max", "reduce_logsumexp"), ("sign", "tanh"))
+    for old, new in (
+        ("reduce_max", "reduce_logsumexp"),
+        ("sign", "tanh"),
+        ("hard_sigmoid", "sigmoid"),
+        ("hard_tanh", "tanh"),
+        ("hard_silu", "nn.silu"),
+        ("hard_swish", "nn.silu"),
+    )
 )

@@ -51,33 +51,75 @@ def compute_default_inside(case: FixCase) -> Iterator[Edit]:
 
 
 def compute_again_inside(case: FixCase) -> Iterator[Edit]:
-    """``z = enc(x)`` in the block of another tape → the same once more in this tape's block.
+    """``z = enc(x)`` in the block of another tape, or outside of the function that opens this one →
+    the same once more in this tape's block.
 
     The weights may have been trained in between; the gradient is that of the weights as they are.
     """
     source = case.source
     block = block_of_call(source, case.trace, case.call)
     first = source.statement(case.cause.line)
-    other = source.enclosing(first, cst.With) if first is not None else None
-    if block is None or first is None or other is None or other is block.node:
+    if block is None or first is None:
         return
-    if any(node is block.node or node is other for node in source.ancestors(block.node)):
+    other, given = source.enclosing(first, cst.With), dict[str, str]()
+    home, function = (source.enclosing(node, cst.FunctionDef) for node in (first, block.node))
+    around = list(source.ancestors(block.node))
+    is_outside = function is not home and (home is None or home in around)
+    if other is not None and other not in (block.node, *around):
+        between = _between(source, first, source.line(block.node))
+    elif is_outside:
+        lines = (frame.line for frame in case.call.site.frames)
+        ran = (line for line in lines if _function_at(source, line) is home)
+        line = next(ran, 0)
+        given = _named_arguments(source, line, function)
+        between = _between(source, first, line)
+        between = [each for each in between if source.enclosing(each, cst.FunctionDef) is home]
+    else:
         return
-    start, end = source.line(first), source.line(block.node)
-    inside = [each for each in source.statements if start <= source.line(each) < end]
-    between = [each for each in inside if isinstance(sole(each), cst.Assign)]
     made = _dependents(between, first)
-    needed, chosen = set(read_names(block.node.body)), list[Statement]()
+    read, chosen = read_names(block.node.body), list[Statement]()
+    needed = {given.get(name, name) for name in read}
     for statement in reversed(made):
         if needed & bound_names(statement):
             chosen.insert(0, statement)
             needed |= read_names(statement)
     if first in chosen:
         plan = Plan(source)
-        put_in_front(plan, block, *chosen)
-        names = " and ".join(sorted(set().union(*map(bound_names, chosen))))
+        made_names = set[str]().union(*map(bound_names, chosen))
+        passed = ((name, value) for name, value in given.items() if name in read)
+        renamed = [f"{a} = {b}" for a, b in passed if a != b and b in made_names]
+        put_in_front(plan, block, *chosen, *renamed)
+        names = " and ".join(sorted(made_names))
         title = f"Compute {names} again inside this tape's block"
         yield Edit(title, plan.text(), has_other_value=True)
+
+
+def _between(source: ParsedSource, first: Statement, end: int) -> list[Statement]:
+    """The assignments from a statement on that begin before the line ``end``."""
+    return [
+        statement
+        for statement in source.statements
+        if source.line(first) <= source.line(statement) < end
+        and isinstance(sole(statement), cst.Assign)
+    ]
+
+
+def _named_arguments(
+    source: ParsedSource, line: int, function: cst.FunctionDef | None
+) -> dict[str, str]:
+    """The names given as arguments where a function is called, by the names of its parameters."""
+    found: dict[str, str] = {}
+    for call in source.calls(line, function.name.value) if function is not None else ():
+        names = [param.name.value for param in function.params.params] if function else []
+        for name, arg in zip(names, call.args, strict=False):
+            if isinstance(arg.value, cst.Name):
+                found[arg.keyword.value if arg.keyword else name] = arg.value.value
+    return found
+
+
+def _function_at(source: ParsedSource, line: int) -> cst.FunctionDef | None:
+    statement = source.statement(line)
+    return source.enclosing(statement, cst.FunctionDef) if statement is not None else None
 
 
 def _from_before(

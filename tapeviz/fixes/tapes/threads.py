@@ -42,6 +42,8 @@ def call_without_threads(case: FixCase) -> Iterator[Edit]:
             is_all = loop is not None and loop.body.body == (statement,)
             if isinstance(sole(statement), cst.Expr):
                 plan.remove(loop if is_all and loop is not None else statement)  # type: ignore[arg-type]
+            elif isinstance(alone := source.parent(call), cst.Expr):  # th.start(); th.join()
+                plan.remove(alone)
     if plan.changes:
         yield Edit("Call the function on the tape's own thread", plan.text())
 

@@ -37,7 +37,7 @@ from .formatting import (
     written,
 )
 
-_MODULES = ("math", "scipy")
+_MODULES = ("math", "scipy", "statistics")
 _WRITING_TEXT = ("json.dump", "json.dumps")
 _MAKING = ("zeros", "empty", "ones", "zeros_like", "ones_like", "empty_like")
 _CHOOSING = ("choice", "choices")
@@ -278,7 +278,7 @@ class Translated:
         return root in (self.source.np, self.source.tf, *_MODULES)
 
     def function(self, call: cst.Call, function: str) -> cst.BaseExpression:
-        """A call of a function of NumPy or ``math`` said in TensorFlow."""
+        """A call of a function of NumPy or Python's library said in TensorFlow."""
         text = twin_of(self.source, function, call)
         if self.manner.has_vectors and function == "linalg.solve":
             text = solved_vector(self.source, call)
