@@ -234,7 +234,8 @@ class LiveRecording:
             return  # the recorder gave the line and the time already
         names = {"died": "ProcessDied", "failed": "RecordingFailed"}
         if end.reason in names:
-            self._growing.add(Raised(names[end.reason], end.detail, end.line or 0))
+            words = f"{end.detail[:1].upper()}{end.detail[1:]}"
+            self._growing.add(Raised(names[end.reason], words, end.line or 0))
         self._growing.add(Ended(end.reason, detail=end.detail))
 
     def fail(self, failure: Raised) -> None:

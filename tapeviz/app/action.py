@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 Act = Callable[["Window"], object]
 Ask = Callable[["Window"], bool]
+ACROSS = "Draw the gradient as it would be without the cut"
 EditVerb = Literal["cut", "copy", "paste", "selectAll"]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..canvas.view import KEY_STEP
 from ..formats import WRITERS, Writer
-from .action import Action, filled_on_opening, section
+from .action import ACROSS, Action, filled_on_opening, section
 from .editing_actions import EDITING
 
 if TYPE_CHECKING:
@@ -163,7 +163,8 @@ ACTIONS: tuple[Action, ...] = (
             "&Across the cut",
             lambda w: w.document.show_bridge(not w.document.view.overlay.show_bridge),
             "Ctrl+B",
-            "Draw the gradient as it would be without the cut",
+            ACROSS,
+            is_there=lambda w: w.document.view.overlay.show_bridge or not w.document.lacks_bridge,
             is_on=lambda w: w.document.view.overlay.show_bridge,
         ),
         Action(

@@ -9,8 +9,10 @@ from dataclasses import astuple, dataclass
 ALIKE = 40
 """Px by which the sizes of two windows may differ to count as the same."""
 MOST_KEPT = 20
-ROOMY, WIDE = 800, 1300
+ROOMY, WIDE = 800, 1260
 """Px of height and width of a window that is not small."""
+TALL = 640
+"""Px of height from which the diagnosis takes all of it, in a wide window."""
 GRAPH = 260
 """Px of width that the graph never falls below."""
 GAPS, GAPS_DOWN = 40, 30
@@ -22,6 +24,8 @@ MOST_PART = 0.4
 """The part of the width that the source takes at most, except that 44 columns always fit."""
 LEAST_PART = 0.36
 """The part of the width that the graph keeps in a small window, whatever the source needs."""
+SOURCE_PART = 0.45
+"""The part of the height that the source has above the diagnosis."""
 MOST_BELOW = 0.405
 """The part of a low window that the docks below take at most."""
 NARROW = 1160
@@ -31,7 +35,7 @@ NARROW = 1160
 @dataclass(frozen=True, slots=True)
 class DockSizes:
     """Px: widths of source, diagnosis and backprop, height of the docks below (0: what they need),
-    height of the source where the diagnosis is below it (0: half)."""
+    height of the source where the diagnosis is below it (0: ``SOURCE_PART``)."""
 
     source: int
     diagnosis: int
@@ -72,7 +76,7 @@ def has_drawer(width: int, height: int) -> bool:
 
 def has_tall_diagnosis(width: int, height: int) -> bool:
     """Whether the diagnosis has the full height, or ends above the lower docks."""
-    return width >= WIDE and height >= ROOMY
+    return width >= WIDE and height >= TALL
 
 
 class SizesByHand:

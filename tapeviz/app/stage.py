@@ -17,6 +17,7 @@ from .cards import HEIGHT, RADIUS, DockCard, MiddleCard
 from .sizes import (
     GAPS,
     GAPS_DOWN,
+    SOURCE_PART,
     DockSizes,
     SizesByHand,
     has_drawer,
@@ -138,7 +139,7 @@ class Stage(QMainWindow):
         if narrow:
             left = [docks["source"], docks["diagnosis"]]
             self.resizeDocks(left[:1], [sizes.source], across)
-            upper = sizes.source_height or height // 2
+            upper = sizes.source_height or round(SOURCE_PART * height)
             self.resizeDocks(left, [upper, max(height - GAPS_DOWN - upper, 1)], down)
             return
         sides = [docks["source"], docks["diagnosis"]]

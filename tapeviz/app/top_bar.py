@@ -10,6 +10,7 @@ from ..document import Document
 from ..panels.icons import make_icon
 from ..panels.look import Theme
 from ..panels.widgets import Switch, plain_label
+from .action import ACROSS
 from .search import find_matches, named_repetition
 
 ROOM_FOR_HINT = 1180
@@ -43,7 +44,6 @@ class TopBar(QWidget):
         self.kernel_button = _menu_button("Python")
         self.kernel_button.setToolTip("The interpreter that snippets run in")
         self.bridge = Switch("Across the cut", theme)
-        self.bridge.setToolTip("Draw the gradient as it would be without the cut")
         self.search = QLineEdit()
         self.search.setPlaceholderText("Find op, name, line, round …")
         self.search.setClearButtonEnabled(True)
@@ -81,12 +81,14 @@ class TopBar(QWidget):
         self.search.returnPressed.connect(self._take)
         self.bridge.clicked.connect(document.show_bridge)
         document.view_changed.connect(self._show_bridge)
+        document.diagnosis_changed.connect(self._show_bridge)
         document.run_started.connect(self._show_running)
         document.run_ended.connect(self._show_running)
         document.arrangement_changed.connect(self._forget_found)
         self._matches: list[str] = []
         self._place = -1
         self._show_running()
+        self._show_bridge()
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
@@ -118,7 +120,10 @@ class TopBar(QWidget):
         return size
 
     def _show_bridge(self) -> None:
-        self.bridge.setChecked(self._document.view.overlay.show_bridge)
+        is_on, lacks = self._document.view.overlay.show_bridge, self._document.lacks_bridge
+        self.bridge.setChecked(is_on)
+        self.bridge.setEnabled(is_on or not lacks)
+        self.bridge.setToolTip(lacks or ACROSS)
 
     def _show_running(self) -> None:
         is_running = self._document.is_running

@@ -222,7 +222,8 @@ class Switch(QAbstractButton):
         )
         track = QRectF(self.width() - 34, self.height() / 2 - 8, 30, 16)
         painter.setPen(colour(theme.accent) if self.hasFocus() else Qt.PenStyle.NoPen)
-        painter.setBrush(colour(theme.gradient if self.isChecked() else theme.op_stroke))
+        off = theme.op_stroke if self.isEnabled() else theme.border
+        painter.setBrush(colour(theme.gradient if self.isChecked() else off))
         painter.drawRoundedRect(track, 8, 8)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour("#ffffff"))

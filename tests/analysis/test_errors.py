@@ -65,7 +65,7 @@ RAISING = {
         "import tensorflow as tf\nm = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n"
         "v = m.trainable_variables\nwith tf.GradientTape() as tape:\n    y = m(tf.ones((1, 2)))\n"
         "tf.keras.optimizers.SGD(0.1).apply_gradients(zip(tape.gradient(y, v), v))",
-        ["line 6 asked", "no variable", "first call"],
+        ["line 6 takes the gradients of is empty", "no variable", "first call"],
     ),
     "a variable made in a layer's call": (
         "import tensorflow as tf\nclass Noise(tf.keras.layers.Layer):\n    def call(self, x):\n"

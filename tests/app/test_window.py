@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 
+from tapeviz.analysis.model import Diagnosis
 from tapeviz.app.actions import ACTIONS
 from tapeviz.app.help import about_window, keys_window
 from tapeviz.app.processes.live import LivePipeline
@@ -234,6 +235,26 @@ def test_the_switch_shows_the_gradient_across(qtbot: QtBot, ran: Window) -> None
     ran.menus.actions["bridge"].trigger()
     assert len(ran.document.scene.wires) == wires
     assert not ran.top_bar.bridge.isChecked()
+
+
+def test_the_switch_is_off_where_it_would_show_nothing(qtbot: QtBot, ran: Window) -> None:
+    bridge, action = ran.top_bar.bridge, ran.menus.actions["bridge"]
+    diagnosis = ran.document.diagnosis
+    (call,) = diagnosis.calls
+    flowing = replace(call.findings[0], status="flows", bridged=None)
+    ran.document.diagnosing.diagnosis = Diagnosis((replace(call, findings=(flowing,)),))
+    ran.document.show_diagnosis()
+    ran.menus.refresh()
+    assert not bridge.isEnabled()
+    assert not action.isEnabled()
+    assert "every gradient flows" in bridge.toolTip()
+    lost = replace(call.findings[0], bridged=None, no_bridge="it is text")
+    ran.document.diagnosing.diagnosis = Diagnosis((replace(call, findings=(lost,)),))
+    ran.document.show_diagnosis()
+    assert bridge.toolTip().endswith("it is text")
+    ran.document.diagnosing.diagnosis = diagnosis
+    ran.document.show_diagnosis()
+    assert bridge.isEnabled()
 
 
 def test_every_action_can_be_called_at_any_time(

@@ -17,6 +17,7 @@ from tapeviz.panels.diagnosis.findings import ErrorCard, FindingCard, WarningCar
 from tapeviz.panels.diagnosis.panel import PAGE, DiagnosisPanel
 from tapeviz.panels.look import Theme
 from tapeviz.panels.outdated import Veil
+from tapeviz.panels.tensor.values import ValueTable
 from tapeviz.panels.widgets import Badge
 from tapeviz.trace.model import CallId, Trace
 from tests.document.sample import FIX, SamplePipeline
@@ -108,21 +109,22 @@ def test_a_card_stays_when_fixes_come_and_go(qtbot: QtBot, panel: DiagnosisPanel
     assert panel.cards[1] is cards[1]
 
 
-def test_in_a_low_panel_the_fix_is_offered_above_the_values(
+def test_a_fix_is_applied_above_its_lines_and_all_values(
     qtbot: QtBot, panel: DiagnosisPanel
 ) -> None:
     card = panel.cards[0]
-    link = button(card, "Apply the fix")
-    assert not link.isVisible()
+
+    def top(widget: QWidget) -> int:
+        return widget.mapTo(card, QPoint(0, 0)).y()
+
+    apply = button(card, "Apply")
+    below = (card.findChild(DiffView), card.findChild(ValueTable))
+    assert top(apply) < min(map(top, below))
     tall = card.sizeHint().height()
     panel.resize(420, 200)
-    qtbot.waitUntil(link.isVisible)
-    assert link.y() < button(card, "Apply").mapTo(card, QPoint(0, 0)).y()
+    qtbot.waitUntil(lambda: not titled(card, "Tried fixes").isVisible())
     assert card.sizeHint().height() < tall
-    assert FIX.title in link.toolTip()
-    with qtbot.waitSignal(panel.apply_requested) as heard:
-        qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
-    assert heard.args == [FIX]
+    assert top(apply) < min(map(top, below))
 
 
 def titled(widget: QWidget, text: str) -> QLabel:

@@ -25,6 +25,7 @@ from tapeviz.panels.graph import GraphPanel
 from tapeviz.panels.look import THEMES, Theme
 from tapeviz.panels.rounds.panel import OverTimePanel
 from tapeviz.panels.rounds.plots import RoundPlot
+from tapeviz.panels.rounds.slider import RoundSlider
 from tapeviz.panels.rounds.sparkline import drawn_rounds
 from tapeviz.panels.rounds.strip import LEAST_SLIDER
 from tapeviz.panels.source.line_marks import marks_of
@@ -221,6 +222,41 @@ def test_over_time_plots_what_the_rounds_gave(qtbot: QtBot, loop: Document, ligh
     assert loop.round == 1
     loop.diagnosing.keep(nan_from(loop.diagnosis, 2))
     assert "NaN from round 2 on" in panel.words.text()
+
+
+def test_without_any_number_there_is_a_sentence_instead_of_an_empty_axis(
+    qtbot: QtBot, loop: Document, light: Theme
+) -> None:
+    panel = OverTimePanel(loop, light)
+    qtbot.addWidget(panel)
+    panel.show()
+    qtbot.waitUntil(panel.split.isVisible)
+    site, lost = site_of(loop), np.full(len(site_of(loop)), np.nan)
+    sources = tuple(
+        replace(each, statuses=("none",) * len(site), norms=lost, values=lost[:0])
+        for each in site.sources
+    )
+    for target, is_plotted in ((site.target_values, True), (lost, False)):
+        changed = replace(site, sources=sources, target_values=target)
+        rounds = replace(loop.diagnosis.rounds, sites=(changed,))
+        loop.diagnosing.diagnosis = replace(loop.diagnosis, rounds=rounds)
+        loop.diagnosis_changed.emit()
+        assert panel.split.isVisible() == is_plotted
+        assert panel.empty.isVisible() != is_plotted
+        assert not panel.by_round.getAxis("left").isVisible()
+        assert [panel.choice.itemText(n) for n in range(panel.choice.count())] == (
+            ["by round"] if is_plotted else []
+        )
+    assert "None" in panel.empty.text()
+
+
+def test_a_single_number_is_no_line(qtbot: QtBot, light: Theme) -> None:
+    slider = RoundSlider(light)
+    qtbot.addWidget(slider)
+    slider.show_calls(np.array([np.nan, np.nan, 2.0]), 3)
+    low = slider.height()
+    slider.show_calls(np.array([np.nan, 3.0, 2.0]), 3)
+    assert slider.height() > low
 
 
 def test_words_are_left_out_whole(qtbot: QtBot) -> None:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from .case import Case
 
+_NOT_CONNECTED = (
+    "The loss is not connected to these variables on the tape. "
+    "Look at the gradients of this run: each None is explained with the line that cuts it."
+)
+
 
 def no_pairs(case: Case) -> str:
     if "apply_gradients" not in case.code:
@@ -22,24 +27,26 @@ def _nothing_applied(case: Case) -> str:
     calls = [call for call in case.trace.calls if call.ended]
     if calls and not calls[-1].sources:
         return (
-            f"apply_gradients was given an empty list, for line {calls[-1].line} asked for the "
-            f"gradients of no variable at all. A model that was not told its input has no "
-            f"variables before its first call: read model.trainable_variables after that call, "
-            f"or give the model a tf.keras.Input(shape) first."
+            f"apply_gradients was given an empty list: the list of variables that line "
+            f"{calls[-1].line} takes the gradients of is empty. A model that does not know the "
+            f"shape of its input has no variables before its first call: read "
+            f"model.trainable_variables after that call, or give it a tf.keras.Input(shape)."
         )
     if calls and set(calls[-1].results) == {None}:
-        return "apply_gradients was given an empty list. " + no_gradients(case)
+        return (
+            "apply_gradients was given an empty list: every gradient is None, and was left out. "
+            + _NOT_CONNECTED
+        )
     return (
         "apply_gradients was given an empty list. It needs at least one pair of a gradient and its "
-        "variable: look at what was left out of the list."
+        "variable."
     )
 
 
 def no_gradients(case: Case) -> str:
     return (
         "Every gradient that the optimizer was given is None, so there is nothing to apply. "
-        "The loss is not connected to these variables on the tape. "
-        "Look at the gradients of this run: each None is explained with the line that cuts it."
+        + _NOT_CONNECTED
     )
 
 

@@ -64,6 +64,8 @@ class Card(QFrame):
     def _stand(self, is_low: bool) -> None:
         self.column.setContentsMargins(14, *((6, 12, 6) if is_low else (12, 12, 12)))
         self.column.setSpacing(5 if is_low else 9)
+        for fixes in self.findChildren(FixList):
+            fixes.set_low(is_low)
 
     def set_current(self, is_current: bool) -> None:
         """Mark the card, if it is of the call that the graph shows."""
@@ -147,6 +149,7 @@ class FixList(QWidget):
         super().__init__()
         self._title, self._asks, self._theme = title, asks, theme
         self._frames: list[tuple[Fix, QFrame]] = []
+        self._is_low = False
         self._heading = plain_label("Tried fixes", "heading")
         self._rule = rule()
         self._not_tried = plain_label("", "muted", wraps=True)
@@ -156,6 +159,12 @@ class FixList(QWidget):
         for part in (self._rule, self._heading, self._not_tried):
             self._column.addWidget(part)
         self.show_fixes((), "")
+
+    def set_low(self, is_low: bool) -> None:
+        """Leave out the heading, in a panel of little height."""
+        self._is_low = is_low
+        for part in (self._rule, self._heading):
+            part.setVisible(bool(self._frames) and not is_low)
 
     def show_fixes(self, fixes: Sequence[Fix], not_tried: str) -> None:
         """Show these fixes; frames of fixes that were there before stay."""
@@ -173,8 +182,7 @@ class FixList(QWidget):
                 self._column.removeWidget(frame)
                 frame.hide()
                 frame.deleteLater()
-        self._rule.setVisible(bool(fixes))
-        self._heading.setVisible(bool(fixes))
+        self.set_low(self._is_low)
         self._not_tried.setText(f"Fixes were {not_tried}." if not_tried else "")
         self._not_tried.setVisible(bool(not_tried))
         self.setVisible(bool(fixes) or bool(not_tried))
@@ -185,13 +193,22 @@ def _are_one(fix: Fix, other: Fix) -> bool:
 
 
 def fix_frame(fix: Fix, title: str, asks: Asks, theme: Theme) -> QFrame:
-    """A frame with a fix: its lines, its result, and buttons to apply or compare it."""
+    """A frame with a fix: its title beside the button that applies it, its lines, its result, and a
+    link to compare it."""
     frame = QFrame()
     frame.setObjectName("fix")
     column = QVBoxLayout(frame)
-    column.setContentsMargins(12, 10, 12, 10)
+    column.setContentsMargins(12, 10, 10, 10)
     column.setSpacing(4)
-    column.addWidget(plain_label(breakable(fix.title, LONG_WORD), "fixTitle", wraps=True))
+    row = QHBoxLayout()
+    row.setSpacing(8)
+    row.addWidget(plain_label(breakable(fix.title, LONG_WORD), "fixTitle", wraps=True), 1)
+    apply = QPushButton("Apply")
+    apply.setObjectName("primary")
+    apply.setToolTip("Take the edit and run it; Ctrl+Z brings the text back")
+    apply.clicked.connect(lambda: asks.apply(fix))
+    row.addWidget(apply, 0, Qt.AlignmentFlag.AlignTop)
+    column.addLayout(row)
     column.addWidget(DiffView(fix.diff, theme))
     text = array_text(fix.value, LONGEST_VALUE) if fix.value is not None else ""
     if text and title:
@@ -200,21 +217,7 @@ def fix_frame(fix: Fix, title: str, asks: Asks, theme: Theme) -> QFrame:
     if fix.is_estimate:
         words = "An estimate: it computes another value, or takes another slope, than was written."
         column.addWidget(plain_label(words, "muted", wraps=True))
-    column.addSpacing(4)
-    column.addLayout(_fix_buttons(fix, title, asks))
-    return frame
-
-
-def _fix_buttons(fix: Fix, title: str, asks: Asks) -> QHBoxLayout:
-    row = QHBoxLayout()
-    button = QPushButton("Apply")
-    button.setObjectName("primary")
-    button.setToolTip("Take the edit and run it; Ctrl+Z brings the text back")
-    button.clicked.connect(lambda: asks.apply(fix))
     beside = link_button("Compare side by side")
     beside.clicked.connect(lambda: asks.compare(title, fix))
-    row.addWidget(button)
-    row.addSpacing(8)
-    row.addWidget(beside)
-    row.addStretch(1)
-    return row
+    column.addWidget(beside, 0, Qt.AlignmentFlag.AlignLeft)
+    return frame

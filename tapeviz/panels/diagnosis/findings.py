@@ -12,12 +12,11 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout
 
 from ...analysis.alike import SourceResult, same_words, shared_title
 from ...analysis.inside_words import runs_words, words_about_values
-from ...analysis.model import ExplainedError, Finding, Fix, Warned
+from ...analysis.model import ExplainedError, Finding, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.rounds.round_words import numbers_words, rounds_words, series_words
 from ...analysis.run_words import bridge_heading, plain_message, result_in_a_line, trust_words
 from ...analysis.status import joint_word, round_word, word_of
-from ...canvas.tips import plain_tip
 from ...document import Document
 from ...explanations import explanation, kinds
 from ...graph.words import shape_words
@@ -28,7 +27,6 @@ from ..rounds.sparkline import Sparkline
 from ..tensor.values import MOST_CELLS, ValueTable
 from ..widgets import Badge, ShortLabel, link_button, plain_label
 from .cards import Asks, Card, FixList, rule
-from .diff_view import changed_lines
 
 MOST_ROWS, MOST_COLUMNS = 8, 5
 NARROW = 140
@@ -63,11 +61,6 @@ class FindingCard(Card):
         self.call, self.finding, self.series = call, finding, series
         self.site = document.diagnosis.rounds.site_of(call.call.id) if series else None
         self._document, self._asks = document, asks
-        self._is_low = False
-        self._first_fix: Fix | None = None
-        self._apply = link_button("Apply the fix")
-        self._apply.clicked.connect(self._apply_first)
-        self._apply.hide()
         self.line: Sparkline | None = None
         pill = word_of(finding)
         if self.site is not None and series is not None:
@@ -92,36 +85,14 @@ class FindingCard(Card):
         if alike and finding.status != "flows":
             self.add_words(same_words(names))
         self._add_way(finding)
+        self.column.addWidget(FixList(self.title, asks, theme))
         if alike:
             self._add_alike(finding, alike, names, spread)
         else:
             if series is None:
                 self._add_gradient(finding)
             self._add_bridge(finding)
-        self.column.addWidget(FixList(self.title, asks, theme))
         self.show_fixes(finding.fixes, finding.not_tried)
-
-    def set_low(self, is_low: bool) -> None:
-        """In a panel of little height the fix below the values can be applied above them."""
-        super().set_low(is_low)
-        self._is_low = is_low
-        self._offer_fix()
-
-    def show_fixes(self, fixes: Sequence[Fix], not_tried: str = "") -> None:
-        super().show_fixes(fixes, not_tried)
-        self._first_fix = next(iter(fixes), None)
-        self._offer_fix()
-
-    def _offer_fix(self) -> None:
-        fix = self._first_fix
-        self._apply.setVisible(self._is_low and fix is not None)
-        if fix is not None:
-            changed = (f"{sign} {code}" for sign, code in changed_lines(fix.diff))
-            self._apply.setToolTip(plain_tip("\n".join((fix.title, *changed))))
-
-    def _apply_first(self) -> None:
-        if self._first_fix is not None:
-            self._asks.apply(self._first_fix)
 
     def _add_runs(self) -> None:
         """Say which run of a compiled function the values of a gradient call in it are from."""
@@ -210,7 +181,6 @@ class FindingCard(Card):
             self._add_special(self.site, self.series)
         if cause is not None and cause.kind in kinds():
             self.add_explanation(row, explanation(cause.kind), self._asks)
-        row.addWidget(self._apply)
 
     def _add_special(self, site: CallSite, series: SourceSeries) -> None:
         """A link to each round in which the trouble begins or ends; where all flows, words about

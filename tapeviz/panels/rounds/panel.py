@@ -20,13 +20,14 @@ from ...document import Document
 from ..look import Theme
 from ..panel import Panel
 from ..widgets import plain_label
-from .plots import BarPlot, HeatMap, RoundPlot
+from .plots import BarPlot, HeatMap, RoundPlot, has_norms, has_numbers
 
 EMPTY = (
     "How gradients change from round to round appears here, once a place in the snippet asks for "
     "them several times, as in a training loop; and turn by turn, when a loop inside the tape uses "
     "a variable again and again."
 )
+NO_NORMS = "No round has a gradient to plot: each is None, NaN or infinite."
 BY_ROUND, BY_LAYER, BY_TURN = "by round", "by layer", "by turn"
 
 
@@ -121,11 +122,13 @@ class OverTimePanel(Panel):
             return
         self._seen = seen
         self._shares = () if current is None else turn_shares(document.trace, current)
-        has_any = site is not None or bool(self._shares)
+        plotted = site if site is not None and has_numbers(site) else None
+        has_any = plotted is not None or bool(self._shares)
         self.split.setVisible(has_any)
         self.choice.setVisible(has_any)
         self.empty.setVisible(not has_any)
-        self._offer(site)
+        self.empty.setText(EMPTY if site is None else NO_NORMS)
+        self._offer(plotted)
         words = stories(document.diagnosis, site, document.round, self._shares)
         self.words.setText("\n\n".join(words))
         self.beside.setVisible(bool(words))
@@ -134,7 +137,7 @@ class OverTimePanel(Panel):
     def _offer(self, site: CallSite | None) -> None:
         """Offer the plots that have data; the chosen one stays if it can."""
         offered = [BY_ROUND] if site is not None else []
-        if site is not None and len(site.sources) > 1:
+        if site is not None and len(site.sources) > 1 and has_norms(site):
             offered.append(BY_LAYER)
         if self._shares:
             offered.append(BY_TURN)

@@ -124,6 +124,7 @@ class RoundPlot(PlotByRound):
             self._thin_out(curve, rounds)
             self._right.addItem(curve)
             self._named.append((pen, f"{site.target} (right)"))
+        self.showAxis("left", has_norms(site))
         table = np.stack([each.norms for each in series]) if series else np.zeros((0, len(site)))
         is_log = spans_decades(table) or are_apart(table)
         self.getAxis("left").setLogMode(is_log)
@@ -132,7 +133,8 @@ class RoundPlot(PlotByRound):
             tone = mix(theme.gradient, theme.text_muted, place / max(len(series), 2))
             pen = pg.mkPen(tone, width=1.6, style=_DASHES[place % len(_DASHES)])
             self._thin_out(self.plot(rounds, table[place], pen=pen, connect="finite"), rounds)
-            self._named.append((pen, f"‖∂{shortened(each.source)}‖"))
+            if np.isfinite(each.norms).any():
+                self._named.append((pen, f"‖∂{shortened(each.source)}‖"))
         for number in site.special:
             self.addItem(pg.InfiniteLine(number, pen=pg.mkPen(theme.trouble, style=_DASHES[2])))
         self.setXRange(1, max(len(site), 2), padding=0.02)
@@ -253,6 +255,16 @@ class BarPlot(ThemedPlot):
         self.getPlotItem().getViewBox().enableAutoRange(axis="y")
         names = ", ".join(f"∂{share.source} (line {share.line})" for share in shares[:4])
         self.getAxis("bottom").setLabel(f"turn · share in % of {names}", color=theme.text_muted)
+
+
+def has_norms(site: CallSite) -> bool:
+    """Whether a round of any source has a finite gradient."""
+    return any(bool(np.isfinite(series.norms).any()) for series in site.sources)
+
+
+def has_numbers(site: CallSite) -> bool:
+    """Whether there is anything to plot by round."""
+    return has_norms(site) or bool(np.isfinite(site.target_values).any())
 
 
 def are_apart(table: Numbers) -> bool:

@@ -69,7 +69,7 @@ class RoundSlider(QSlider):
         self.blockSignals(True)
         if is_new:
             self._ground = None
-            has_lines = self._site is not None or bool(np.isfinite(self._numbers).any())
+            has_lines = self._site is not None or int(np.isfinite(self._numbers).sum()) > 1
             self.setFixedHeight(HEIGHT if has_lines else LOW)
             self.setRange(1, count)
         self.setValue(number)
@@ -162,7 +162,7 @@ class RoundSlider(QSlider):
             ]
             if len(points) > 1:
                 painter.drawPolyline(QPolygonF(points))
-            elif points:
+            elif points and known.size > 1:
                 painter.drawPoint(points[0])
 
     def _paint_marks(
