@@ -61,6 +61,7 @@ class Listener(Protocol):
     """Hears of a recording as it happens, on a background thread.
 
     ``shows_growing``: it wants traces while the snippet runs, and not at its end alone.
+    ``finished``: the snippet is over; its trace comes with ``ended``, after the follow-ups.
     """
 
     shows_growing: bool
@@ -70,6 +71,7 @@ class Listener(Protocol):
     def printed(self, stream: str, text: str) -> None: ...
     def pictured(self, png: bytes) -> None: ...
     def asked(self, prompt: str, is_secret: bool, reply: Reply) -> None: ...
+    def finished(self) -> None: ...
     def ended(self, trace: Trace) -> None: ...
 
 
@@ -93,6 +95,9 @@ class Silent:
     def asked(self, prompt: str, is_secret: bool, reply: Reply) -> None:
         """Nobody is there to type."""
         reply(None)
+
+    def finished(self) -> None:
+        """Nothing to do."""
 
     def ended(self, trace: Trace) -> None:
         """Nothing to do."""
@@ -204,6 +209,7 @@ class LiveRecording:
 
     def ended(self, end: RunEnd) -> None:
         """The run is over, one way or another."""
+        self._listener.finished()
         # We are on the kernel's own thread here, and a replay waits for that thread's answer.
         threading.Thread(target=self._conclude, args=(end,), name="tapeviz-replay").start()
 

@@ -139,8 +139,12 @@ class Background(QObject):
             error = caught
         now = time.monotonic()
         self._took[task.kind] = (now, now - began)
+        if not self._is_current(task):
+            answer = error = None  # freed here, and not on the window's thread
         with suppress(RuntimeError):  # the window was closed meanwhile, and this object with it
             self._answered.emit(task, answer, error)
+        # The traceback has this frame: they would keep each other, and all that the work had made.
+        answer = error = None
         with self._ended:
             self._at_work.remove(task)
             self._ended.notify_all()

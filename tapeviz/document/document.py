@@ -14,7 +14,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.model import CallDiagnosis, Cause, Diagnosis, WalkStep
+from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, WalkStep
 from ..analysis.rounds.call_sites import CallSite
 from ..errors import TapevizError
 from ..graph.model import NodeId
@@ -89,6 +89,7 @@ class Document(QObject):
         self.runs.picture_added.connect(self.picture_added)
         self.runs.question_changed.connect(self.question_changed)
         self.runs.traced.connect(self.take_trace)
+        self.runs.finished.connect(self._give_up_growing)
         for signal in (self.run_started, self.run_ended):
             signal.connect(self.status_changed)
             signal.connect(self.progress_changed)
@@ -223,6 +224,13 @@ class Document(QObject):
                 self._picturing.arrange()
         self.selection_changed.emit()
         self.status_changed.emit()
+
+    def _give_up_growing(self) -> None:
+        """Cancel what is made from a part of the trace, unless nothing of this run is shown: it
+        would take time and memory that the whole needs."""
+        if self.diagnosing.diagnosis is not EMPTY_DIAGNOSIS:
+            self.diagnosing.give_up()
+        self._picturing.give_up()
 
     def _forget_diagnosis(self) -> None:
         """Drop the cards, marks and steps of the run before at once; its graph stays, faded."""

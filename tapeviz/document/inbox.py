@@ -45,6 +45,7 @@ class Batch:
     dropped: int = 0
     pictures: tuple[bytes, ...] = ()
     question: Question | None = None
+    has_finished: bool = False
     has_ended: bool = False
 
 
@@ -67,7 +68,7 @@ class Inbox(QObject):
         self._dropped = 0
         self._pictures: list[bytes] = []
         self._question: Question | None = None
-        self._has_ended = False
+        self._has_finished = self._has_ended = False
         self._is_announced = False
 
     def retire(self) -> None:
@@ -113,6 +114,11 @@ class Inbox(QObject):
             self._question = Question(prompt, is_secret, reply)
         self._announce()
 
+    def finished(self) -> None:
+        with self._lock:
+            self._trace, self._has_finished = None, True
+        self._announce()
+
     def ended(self, trace: Trace) -> None:
         with self._lock:
             self._trace = trace
@@ -137,9 +143,11 @@ class Inbox(QObject):
                 self._dropped,
                 tuple(self._pictures),
                 self._question,
+                self._has_finished,
                 self._has_ended,
             )
             self._trace = self._question = None
+            self._has_finished = False
             self._pictures, self._dropped = [], 0
             self._is_announced = False
         return batch

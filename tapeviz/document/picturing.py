@@ -65,6 +65,11 @@ class Picturing:
         self._document.background.drop("arrange", "compose")
         self._before = self._document.trace
 
+    def give_up(self) -> None:
+        """Cancel the arrangement under way, if there is a picture of this run."""
+        if self._before is None and self.arranged is not NOTHING_ARRANGED:
+            self._document.background.drop("arrange")
+
     def begin_anew(self) -> None:
         """Let the next :meth:`arrange` and :meth:`compose` work, whatever was drawn before."""
         self._arranged_from = self._composed_from = self._scene_from = ()

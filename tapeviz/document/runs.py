@@ -20,6 +20,8 @@ class Runs(QObject):
     started = Signal()
     ended = Signal()
     traced = Signal(object)
+    finished = Signal()
+    """The snippet is over; its whole trace comes soon, with the end of the run."""
     output_added = Signal(str, str)
     progressed = Signal()
     question_changed = Signal()
@@ -134,6 +136,8 @@ class Runs(QObject):
             if batch.ops != self.ops:
                 self.ops = batch.ops
                 self.progressed.emit()
+            if batch.has_finished:
+                self.finished.emit()
             if batch.has_ended:
                 self.seconds = time.monotonic() - self._began
                 self._set_running(False)

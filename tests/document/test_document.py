@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
@@ -157,6 +159,27 @@ def test_a_growing_trace_is_diagnosed_while_it_grows(
     with qtbot.waitSignal(document.diagnosis_changed, timeout=5000):
         go_on.set()
     assert len(asked) == 1
+
+
+def test_what_is_made_from_a_part_of_the_trace_is_given_up_when_the_snippet_is_over(
+    qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(qtbot, document)
+    go_on = threading.Event()
+
+    def diagnose(trace: Trace) -> Diagnosis:
+        go_on.wait(5)
+        return EMPTY_DIAGNOSIS
+
+    document.stages = replace(document.stages, diagnose=diagnose)
+    monkeypatch.setattr(Document, "is_running", property(lambda _: True))
+    document.runs.traced.emit(replace(document.trace, texts={}))
+    assert "diagnose" in document.background.busy
+    document.runs.finished.emit()
+    assert not document.background.busy & {"diagnose", "arrange"}
+    go_on.set()
+    qtbot.wait(50)
+    assert document.diagnosis is not EMPTY_DIAGNOSIS
 
 
 def test_the_answer_of_an_old_run_is_dropped(
@@ -318,6 +341,27 @@ def test_work_that_another_replaces_ends_where_it_asks(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not background.busy)
     assert (passed, results, failures) == (["begun"], ["second"], [])
     go_on()  # outside of the background nothing ends
+
+
+def test_what_replaced_work_had_made_is_freed_without_a_collection(qtbot: QtBot) -> None:
+    """The window collects cyclic garbage seldom, and a trace has hundreds of megabytes."""
+    background, go, made = Background(), threading.Event(), list[weakref.ref[Any]]()
+
+    def work() -> None:
+        large = threading.Event()  # anything that can be referred to weakly
+        made.append(weakref.ref(large))
+        go.wait(5)
+        go_on()
+
+    gc.disable()
+    try:
+        background.submit("arrange", work, lambda _: None)
+        qtbot.waitUntil(lambda: bool(made))
+        background.submit("arrange", lambda: None, lambda _: None)
+        go.set()
+        qtbot.waitUntil(lambda: not background.busy and made[0]() is None)
+    finally:
+        gc.enable()
 
 
 def test_computing_tasks_come_one_after_the_other_unless_nobody_waits_for_one(
