@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import islice
 from typing import Any
 
@@ -127,7 +128,8 @@ class ProcessRequests:
         self._growing = growing
         self._is_following = is_following
         self._lock = threading.Lock()
-        self._answered: set[str] = set()
+        self._answered: set[bytes] = set()
+        """Digests: a request may be as long as the recording."""
 
     def _fetch(
         self, name: str, arguments: Mapping[str, Any], seconds: float
@@ -238,7 +240,7 @@ class ProcessRequests:
         if not growing.has_compiled_calls:
             return
         growing.reread()
-        trace = growing.snapshot()
+        trace = growing.so_far()
         standing = standing_calls(trace, round)
         until = time.monotonic() + _LOOK_SECONDS
         while time.monotonic() < until:
@@ -247,7 +249,7 @@ class ProcessRequests:
             if not new or not all(self._ask(Request("inside", {"op": call})) for call in new):
                 break
             growing.reread()
-            trace = growing.snapshot()
+            trace = growing.so_far()
         if turns:
             for call in list(growing.insides):
                 self._ask(Request("inside", {"op": call, "turns": list(turns)}))
@@ -257,17 +259,23 @@ class ProcessRequests:
 
     def _follow_up(self) -> None:
         for follow_up in FOLLOW_UPS:
-            until = time.monotonic() + follow_up.seconds
-            has_opened = False
-            wanted = follow_up.requests(DataFlow(self._growing.snapshot()), self._is_following)
-            for asked in islice(wanted, follow_up.most):
-                if time.monotonic() > until or not self._ask(asked):
-                    if follow_up.is_needed:
-                        return
-                    break
-                has_opened |= asked.name == "inside"
-            if has_opened:
-                self._growing.reread()
+            if not self._ask_each(follow_up) and follow_up.is_needed:
+                return
+
+    def _ask_each(self, follow_up: FollowUp) -> bool:
+        """False when a request got no answer, or not in time. A request and the data flow may be as
+        large as the trace: they are gone when this returns."""
+        until = time.monotonic() + follow_up.seconds
+        has_opened, is_answered = False, True
+        wanted = follow_up.requests(DataFlow(self._growing.so_far()), self._is_following)
+        for asked in islice(wanted, follow_up.most):
+            is_answered = time.monotonic() <= until and self._ask(asked)
+            if not is_answered:
+                break
+            has_opened |= asked.name == "inside"
+        if has_opened:
+            self._growing.reread()
+        return is_answered
 
     def _ask(self, asked: Request) -> bool:
         """Take in the events of an answer; False, and a note, when there was none."""
@@ -284,7 +292,8 @@ class ProcessRequests:
 
     def _answer(self, asked: Request) -> None:
         """Take in the events of an answer, unless they are here already."""
-        key = json.dumps([asked.name, asked.arguments], default=int)
+        text = json.dumps([asked.name, asked.arguments], default=int)
+        key = sha256(text.encode()).digest()
         if key in self._answered:
             return
         try:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
-from typing import TypeVar, cast
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 Key = TypeVar("Key", bound=int)
 Value = TypeVar("Value", bound=int)
-_PIECE = 20_000
+_NOTHING = -1
 
 
 class NumberPairs:
@@ -54,13 +53,50 @@ class NumberPairs:
             before = key
 
 
-def _column(numbers: Iterable[int]) -> array[int]:
-    """The numbers as an array, made piece by piece: Python runs no other thread while it makes one
-    of a million numbers at a time."""
-    column, left = array("q"), iter(numbers)
-    while piece := list(islice(left, _PIECE)):
-        column.fromlist(piece)
-    return column
+class GrowingMap:
+    """Numbers for numbers as they come, none of them negative; the latest for a number holds.
+
+    In 16 bytes an entry, and without looking any up until a :class:`NumberMap` is made.
+    """
+
+    def __init__(self) -> None:
+        self._keys, self._values = array("q"), array("q")
+        self._copied: dict[int, int] = {}
+        """By place in the columns the key whose value then belongs there."""
+
+    def add(self, key: int, value: int) -> None:
+        self._keys.append(key)
+        self._values.append(value)
+
+    def copy(self, key: int, other: int) -> None:
+        """Give ``other`` what ``key`` has by now, if it has something."""
+        self._copied[len(self._keys)] = key
+        self.add(other, _NOTHING)
+
+    def map(self, copies: Mapping[Any, int]) -> NumberMap[Any, Any]:
+        """The mapping so far; ``copies``: keys that have what another key has."""
+        self._look_up_copied()
+        pairs = NumberPairs(self._keys, self._values)
+        found = {copy: pairs.last(key) for copy, key in copies.items()}
+        more = {copy: value for copy, value in found.items() if value is not None}
+        if more:
+            keys = self._keys + array("q", more)
+            pairs = NumberPairs(keys, self._values + array("q", more.values()))
+        return NumberMap(pairs)
+
+    def _look_up_copied(self) -> None:
+        if not self._copied:
+            return
+        places = NumberPairs(self._keys, array("q", range(len(self._keys))))
+        for place, key in self._copied.items():
+            before = places.all(key)
+            last = bisect_left(before, place) - 1
+            self._values[place] = self._values[before[last]] if last >= 0 else _NOTHING
+        self._copied.clear()
+        keys, values = (np.array(column, np.int64) for column in (self._keys, self._values))
+        kept = values != _NOTHING
+        self._keys = array("q", keys[kept].tobytes())
+        self._values = array("q", values[kept].tobytes())
 
 
 class NumberMap(Mapping[Key, Value]):
@@ -72,10 +108,6 @@ class NumberMap(Mapping[Key, Value]):
         self._pairs = pairs
         keys = np.frombuffer(pairs.keys, np.int64)
         self._count = len(keys) - int(np.count_nonzero(keys[1:] == keys[:-1]))
-
-    @classmethod
-    def of(cls, known: Mapping[Key, Value]) -> NumberMap[Key, Value]:
-        return cls(NumberPairs(_column(known), _column(known.values())))
 
     def __getitem__(self, key: Key) -> Value:
         value = self._pairs.last(key)

@@ -181,7 +181,7 @@ class Watched(_TracedEvent, frozen=True, tag="watch"):
     site: int = 0
 
 
-class RawOperand(msgspec.Struct, frozen=True, omit_defaults=True):
+class RawOperand(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One target, source or output gradient of a call, in flat order.
 
     ``tensor``: its id (a variable's handle id; 0: not a tensor or None). ``kind``: ``tensor``,
@@ -192,7 +192,7 @@ class RawOperand(msgspec.Struct, frozen=True, omit_defaults=True):
 
     tensor: int
     kind: str = "tensor"
-    keys: list[int | str] = []
+    keys: tuple[int | str, ...] = ()
     type: str = ""
     name: str = ""
 

@@ -87,17 +87,20 @@ class GrowingTrace:
         return bytes(self._blob[start : start + count])
 
     def snapshot(self) -> Trace:
-        """The trace so far, made anew only when events came since the last one."""
+        """The trace so far, to be kept while more events come."""
+        return self._current().trace(self.values())
+
+    def so_far(self) -> Trace:
+        """The trace so far, to be dropped before the run goes on: more events change it. It is made
+        anew only when events came since the last one."""
         if self._latest is None or self._latest[0] != len(self.lines):
-            self._latest = (len(self.lines), self._current().trace(self.values()))
+            self._latest = None  # first: two of them would be in memory
+            self._latest = (len(self.lines), self._current().trace(self.values(), is_kept=False))
         return self._latest[1]
 
     def finish(self) -> Trace:
         """The trace of all events. What comes later is read with the rest, by :meth:`reread`."""
-        if self._latest is not None and self._latest[0] == len(self.lines):
-            self.whole = self._latest[1]
-        else:
-            self.whole = self._current().trace(self.values(), is_last=True)
+        self.whole = self.so_far()
         self._reader = self._latest = None  # the reader's parts are the trace's own now
         return self.whole
 

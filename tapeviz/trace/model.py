@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
 
 import msgspec
@@ -22,6 +23,14 @@ from .ops import Tensor as Tensor
 from .sites import NOWHERE as NOWHERE
 from .sites import Site as Site
 from .sites import StackFrame as StackFrame
+
+_NO_ENTRIES: Mapping[Any, Any] = MappingProxyType({})
+
+
+def _no_entries() -> Mapping[Any, Any]:
+    """Give one for all: a dictionary of its own takes 64 bytes."""
+    return _NO_ENTRIES
+
 
 Method = Literal["gradient", "jacobian", "batch_jacobian", "tf.gradients", "jvp"]
 Array = NDArray[Any]
@@ -207,11 +216,11 @@ class Call:
     within: OpId | None = None
     error: str = ""
     replay: Replay | None = None
-    beyond: Mapping[str, TensorId] = field(default_factory=dict)
-    estimates: Mapping[str, TensorId] = field(default_factory=dict)
-    checks: Mapping[TensorId, Check] = field(default_factory=dict)
-    shares: Mapping[tuple[int, ...], Mapping[str, TensorId]] = field(default_factory=dict)
-    doubts: Mapping[tuple[OpId, TensorId], Check] = field(default_factory=dict)
+    beyond: Mapping[str, TensorId] = field(default_factory=_no_entries)
+    estimates: Mapping[str, TensorId] = field(default_factory=_no_entries)
+    checks: Mapping[TensorId, Check] = field(default_factory=_no_entries)
+    shares: Mapping[tuple[int, ...], Mapping[str, TensorId]] = field(default_factory=_no_entries)
+    doubts: Mapping[tuple[OpId, TensorId], Check] = field(default_factory=_no_entries)
 
     @property
     def line(self) -> int:

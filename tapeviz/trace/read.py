@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from sys import intern
 from typing import Any
 
 from ..text.called_names import CalledNames
 from ..text.source import SourceText
 from . import events as e
-from .columns import NumberMap
+from .columns import GrowingMap
 from .compiled.bodies import Bodies
 from .compiled.expansion import LocatedEvent
 from .compiled.functions import Functions, copying
@@ -61,7 +60,7 @@ def read(
     """
     if not isinstance(events, (Sequence, EventLines)):
         events = list(events)
-    return reread(events, source, filename, opened).trace(blob, is_last=True)
+    return reread(events, source, filename, opened).trace(blob, is_kept=False)
 
 
 def reread(
@@ -94,7 +93,7 @@ class Reader:
         self._tensors: dict[TensorId, Tensor] = {}
         self._alike: dict[tuple[str, Shape, bool, bool], Tensor] = {}
         self._handles: set[TensorId] = set()
-        self._places: dict[TensorId, int] = {}
+        self._places = GrowingMap()
         self._texts: dict[TensorId, tuple[str, ...]] = {}
         self._stats: dict[TensorId, Stats] = {}
         self._samples: dict[TensorId, tuple[int, int, int]] = {}
@@ -150,12 +149,12 @@ class Reader:
         """Whether compiled functions were called, so that it matters which calls are opened."""
         return bool(self._functions.functions())
 
-    def trace(self, blob: bytes, is_last: bool = False) -> Trace:
+    def trace(self, blob: bytes, is_kept: bool = True) -> Trace:
         """The trace so far; ``blob``: the bytes of values that came with the events.
 
-        ``is_last``: nothing is fed any more, so nothing has to be copied.
+        ``is_kept``: while more events are fed; else its tables are not copied, and grow with them.
         """
-        taken: Callable[[dict[Any, Any]], dict[Any, Any]] = _as_it_is if is_last else dict
+        taken: Callable[[dict[Any, Any]], dict[Any, Any]] = dict if is_kept else _as_it_is
         variables = self._states.variables()
         versions = [version for variable in variables.values() for version in variable.versions]
         names = taken(self._names.tensors)
@@ -169,14 +168,7 @@ class Reader:
             tensors=taken(self._tensors),
             producers=taken(self._producers),
             variables=variables,
-            tapes={
-                # In a function that AutoGraph converts no binding is seen: its text is there.
-                tape: replace(
-                    known,
-                    name=self._names.tapes.get(tape) or self._text.opened_name(known.site.line),
-                )
-                for tape, known in self._tapes.tapes().items()
-            },
+            tapes=self._tapes.tapes(self._name_of_tape),
             calls=tuple(self._calls.calls(self._text, words)),
             bindings=tuple(self._names.bindings),
             leaves=tuple(self._leaves),
@@ -193,7 +185,7 @@ class Reader:
             notes=tuple(self._notes),
             printed=tuple(self._printed),
             blob=blob,
-            places=NumberMap.of(self._functions.with_copies(taken(self._places))),
+            places=self._places.map(self._functions.copies),
             texts=self._functions.with_copies(taken(self._texts)),
             sent_stats=self._functions.with_copies(taken(self._stats)),
             samples=self._functions.with_copies(taken(self._samples)),
@@ -205,6 +197,10 @@ class Reader:
                 if version.op in self._ops and writes_state(self._ops[version.op].type)
             },
         )
+
+    def _name_of_tape(self, tape: Tape) -> str:
+        """In a function that AutoGraph converts no binding is seen: its text is there."""
+        return self._names.tapes.get(tape.id) or self._text.opened_name(tape.site.line)
 
     # One method for each kind of event.
 
@@ -230,7 +226,7 @@ class Reader:
         if event.handle:
             self._handles.add(tensor)
         if event.at >= 0:
-            self._places[tensor] = event.at
+            self._places.add(tensor, event.at)
         if event.text is not None:
             self._texts[tensor] = tuple(event.text)
         if event.stats is not None:

@@ -8,7 +8,7 @@ onto every recording tape with ``watch_accessed_variables`` when it is read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from .model import Interval, Site, Tape, TapeId, TensorId, Watch
@@ -37,6 +37,36 @@ class _Open:
     why: str = ""
     site: Site | None = None
     thread: int = 0
+    _given: Tape | None = None
+
+    def tape_so_far(self, name: str) -> Tape:
+        """The tape as it is; the same object as long as it is the same: the trace of a run under
+        way is made anew again and again."""
+        given = self._given
+        if (
+            given is None
+            or self.since is not None
+            or given.name != name
+            or len(given.intervals) != len(self.intervals)
+            or given.intervals[-1:] != tuple(self.intervals[-1:])
+            or len(given.watches) != len(self.watches)
+            or given.thread != self.thread
+        ):
+            intervals = list(self.intervals)
+            if self.since is not None:
+                intervals.append(self.interval(FOREVER, "", Site(self.tape.site.id)))
+            given = self._given = replace(
+                self.tape,
+                name=name,
+                intervals=tuple(intervals),
+                watches=tuple(self.watches),
+                thread=self.thread,
+            )
+        return given
+
+    def interval(self, end: int, why: str, site: Site) -> Interval:
+        assert self.since is not None
+        return Interval(self.since, end, self.why, why, self.site or site, site)
 
 
 class TapeTracker:
@@ -63,7 +93,7 @@ class TapeTracker:
             known.since, known.why, known.site, known.thread = when, why, site, thread
             self._recording.append(known)
         elif not on and known.since is not None:
-            known.intervals.append(self._interval(known, when, why, site))
+            known.intervals.append(known.interval(when, why, site))
             known.since = None
             self._recording.remove(known)
 
@@ -104,17 +134,8 @@ class TapeTracker:
     def is_any_recording(self) -> bool:
         return bool(self._recording)
 
-    def tapes(self) -> dict[TapeId, Tape]:
-        return {identity: self._closed(known) for identity, known in self._tapes.items()}
-
-    def _closed(self, known: _Open) -> Tape:
-        intervals = list(known.intervals)
-        if known.since is not None:
-            intervals.append(self._interval(known, FOREVER, "", Site(known.tape.site.id)))
-        watches = tuple(known.watches)
-        return replace(known.tape, intervals=tuple(intervals), watches=watches, thread=known.thread)
-
-    @staticmethod
-    def _interval(tape: _Open, end: int, why: str, site: Site) -> Interval:
-        assert tape.since is not None
-        return Interval(tape.since, end, tape.why, why, tape.site or site, site)
+    def tapes(self, name_of: Callable[[Tape], str]) -> dict[TapeId, Tape]:
+        return {
+            identity: known.tape_so_far(name_of(known.tape))
+            for identity, known in self._tapes.items()
+        }

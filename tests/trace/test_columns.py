@@ -6,7 +6,7 @@ from array import array
 
 import pytest
 
-from tapeviz.trace.columns import NumberMap, NumberPairs
+from tapeviz.trace.columns import GrowingMap, NumberMap, NumberPairs
 
 
 def test_pairs_of_one_number_keep_their_order() -> None:
@@ -30,19 +30,46 @@ def test_a_number_without_a_pair() -> None:
 
 def test_a_map_of_numbers_is_as_a_dictionary() -> None:
     given = {5: 40, -3: 8, 9: 0}
-    known = NumberMap.of(given)
+    known = _map_of(given)
     assert dict(known) == given
     assert len(known) == 3
     assert 6 not in known
     assert known.get(6) is None
     with pytest.raises(KeyError):
         known[100]
-    assert not NumberMap.of({})
+    assert not _map_of({})
 
 
-def test_a_map_of_more_numbers_than_a_piece() -> None:
-    given = {3 * number: number for number in range(50_001)}
-    assert dict(NumberMap.of(given)) == given
+def _map_of(given: dict[int, int]) -> NumberMap[int, int]:
+    growing = GrowingMap()
+    for key, value in given.items():
+        growing.add(key, value)
+    return growing.map({})
+
+
+def test_a_growing_map_goes_on_after_a_look() -> None:
+    growing = GrowingMap()
+    growing.add(5, 50)
+    first = growing.map({})
+    growing.add(5, 51)
+    growing.add(6, 60)
+    assert dict(first) == {5: 50}
+    assert dict(growing.map({7: 5, 8: 9})) == {5: 51, 6: 60, 7: 51}
+    assert dict(growing.map({})) == {5: 51, 6: 60}
+
+
+def test_a_copy_has_what_was_there_by_then() -> None:
+    growing = GrowingMap()
+    growing.copy(1, 2)  # nothing yet
+    growing.add(1, 10)
+    growing.copy(1, 3)
+    growing.copy(3, 4)
+    growing.add(1, 11)
+    growing.copy(9, 1)  # has nothing, and so takes nothing away
+    assert dict(growing.map({})) == {1: 11, 3: 10, 4: 10}
+    growing.copy(1, 4)
+    growing.add(3, 12)
+    assert dict(growing.map({})) == {1: 11, 3: 12, 4: 11}
 
 
 def test_of_two_entries_with_one_key_the_last_holds() -> None:

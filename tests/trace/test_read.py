@@ -81,7 +81,7 @@ def test_names_and_values() -> None:
 
 
 def test_operands_are_called_what_the_snippet_calls_them() -> None:
-    operands = [e.RawOperand(1, "variable", [0], name="Variable:0"), e.RawOperand(3, keys=[1])]
+    operands = [e.RawOperand(1, "variable", (0,), name="Variable:0"), e.RawOperand(3, keys=(1,))]
     began = e.CallBegan(1, "gradient", 1, [e.RawOperand(7)], operands, site=7)
     (call,) = _trace(began, e.CallEnded(1, [8, 0])).calls
     assert [target.text for target in call.targets] == ["z"]

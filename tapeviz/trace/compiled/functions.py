@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from .. import events as e
+from ..columns import GrowingMap
 from ..model import Call, Op, OpId, Site, Tensor, TensorId, VariableId
 from ..state import VersionTracker
 from .bodies import Bodies
@@ -167,7 +168,7 @@ def _inside(run: EagerRun) -> RerunOutcome | None:
 
 def copying(
     tensors: dict[TensorId, Tensor],
-    places: dict[TensorId, int],
+    places: GrowingMap,
     texts: dict[TensorId, tuple[str, ...]],
 ) -> Callable[[int, int], None]:
     """Lets a graph's tensor go by another id in a call of the graph."""
@@ -176,8 +177,7 @@ def copying(
         known, own = TensorId(tensor), TensorId(other)
         if known in tensors:
             tensors[own] = tensors[known]
-        if known in places:
-            places[own] = places[known]
+        places.copy(known, own)
         if known in texts:
             texts[own] = texts[known]
 

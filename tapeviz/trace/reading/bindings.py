@@ -30,7 +30,7 @@ class BoundNames:
         bound = tuple(zip(tensors, words, strict=True))
         if tensors and site.frames and not site.frames[0].function.isidentifier():
             self.of_modules.add(name)
-        self.bindings.append(Binding(name, site, when, bound, event.value, event.object))
+        self.bindings.append(Binding(name, site, when, bound, intern(event.value), event.object))
         if event.tape:
             self.tapes.setdefault(TapeId(event.tape), event.name)
         for tensor, word in bound:

@@ -3,7 +3,8 @@ afterwards (replays, estimates, finite differences)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import ast
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from sys import intern
 
@@ -11,9 +12,11 @@ from ...text.source import SourceText
 from .. import events as e
 from ..compiled.bodies import Bodies
 from ..compiled.functions import Functions
-from ..model import Call, CallId, Check, Op, OpId, Replay, Site, Step, Tensor, TensorId
+from ..model import Call, CallId, Check, Op, Operand, OpId, Replay, Site, Step, Tensor, TensorId
 from ..naming import OperandWords
 from .nouns import IdTuples, call_of
+
+RawOperands = tuple[e.RawOperand, ...]
 
 _DENSE = 1 << 60
 """Taken from the id of a graph's IndexedSlices, it gives that of the dense tensor."""
@@ -37,15 +40,38 @@ class CallTracker:
         self._bodies = bodies
         self._functions = functions
         self._calls: dict[CallId, Call] = {}
-        self._begun: dict[CallId, e.CallBegan] = {}
+        self._operands: dict[CallId, tuple[RawOperands, RawOperands, RawOperands]] = {}
+        """Targets, sources and output gradients of each call."""
+        self._known: dict[RawOperands, RawOperands] = {}
+        """Equal operands once: a loop asks for the same sources in each round."""
+        self._given: dict[CallId, Call] = {}
         self._steps: dict[CallId, list[Step]] = {}
         self.sums: dict[TensorId, tuple[TensorId, TensorId]] = {}
         """For each dense sum the rows and row numbers of its IndexedSlices."""
 
     def began(self, event: e.CallBegan, site: Site, when: int) -> None:
         call = call_of(event, site, when)
-        self._begun[call.id] = event
+        self._operands[call.id] = (
+            self._shared(event.targets),
+            self._shared(event.sources),
+            self._shared(event.output_gradients),
+        )
         self._calls[call.id] = call
+
+    def _shared(self, operands: Sequence[e.RawOperand]) -> RawOperands:
+        made = tuple(
+            [
+                e.RawOperand(
+                    self._ids.one(known.tensor),
+                    intern(known.kind),
+                    known.keys,
+                    intern(known.type),
+                    intern(known.name),
+                )
+                for known in operands
+            ]
+        )
+        return self._known.setdefault(made, made)
 
     def ended(self, event: e.CallEnded, when: int) -> None:
         call = CallId(event.call)
@@ -143,9 +169,17 @@ class CallTracker:
         """Yield each call with its steps, the snippet's words for its operands, and how often its
         function ran."""
         ran = self._bodies.calls()
+        named: dict[tuple[int, ast.expr | None], tuple[Operand, ...]] = {}
+
+        def operands(raw: RawOperands, expression: ast.expr | None) -> tuple[Operand, ...]:
+            key = id(raw), expression
+            if key not in named:
+                named[key] = tuple([words.operand(operand, expression) for operand in raw])
+            return named[key]
+
         for known in self._calls.values():
             call = self._functions.of_graph(known, ran)
-            event = self._begun[call.id]
+            given = self._operands[call.id]
             node = None
             if call.is_direct and call.site.frames:
                 node = text.call_at(call.site.frames[0].span, call.method)
@@ -153,12 +187,16 @@ class CallTracker:
             sources = text.operands(node, "sources")
             if call.method == "jvp":  # is given outputs; the accumulator knows its primals
                 targets, sources = None, targets
-            yield replace(
+            made = replace(
                 call,
                 steps=tuple(self._steps.get(call.id, ())),
-                targets=tuple(words.operand(target, targets) for target in event.targets),
-                sources=tuple(words.operand(source, sources) for source in event.sources),
-                output_gradients=tuple(
-                    words.operand(operand, None) for operand in event.output_gradients
-                ),
+                targets=operands(given[0], targets),
+                sources=operands(given[1], sources),
+                output_gradients=operands(given[2], None),
             )
+            # The same object as long as it is the same: the trace of a run under way is made anew
+            # again and again.
+            before = self._given.get(call.id)
+            if before != made:
+                before = self._given[call.id] = made
+            yield before

@@ -14,7 +14,7 @@ from ..tapes import FOREVER
 _NO_ATTRIBUTES: Mapping[str, Any] = {}
 
 
-_MOST_KNOWN = 1 << 16
+_MOST_KNOWN = 1 << 14
 _MOST_NUMBERS = 1 << 24
 _FURTHER = 1 << 12
 
