@@ -15,7 +15,7 @@ from .parts.numbers import rounded_text, scalar_text
 from .parts.pictures import cells_of_tensor
 from .text import clean, shorten
 
-TITLE_LENGTH = 28
+TITLE_LENGTH = 24
 """Longer titles lose their middle; the tooltip has them whole."""
 SUBTITLE_LENGTH = 36
 

@@ -30,7 +30,7 @@ PADDING = {"rounded": 9.0, "capsule": 14.0, "chip": 7.0, "stack": 9.0}
 def with_sizes(graph: nx.MultiDiGraph, trace: Trace) -> nx.MultiDiGraph:
     """A copy of ``graph`` whose nodes have attributes ``width`` and ``height`` in px.
 
-    A box has room for its words (titles of at most 28 characters) and its value, and none for what
+    A box has room for its words (titles of at most 24 characters) and its value, and none for what
     an overlay adds.
     """
     sized = graph.copy()

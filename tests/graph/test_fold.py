@@ -440,3 +440,13 @@ def test_what_a_folded_layer_hands_to_the_next_turn_runs_back_to_it() -> None:
     back = [edge for _, _, edge in folded.edges(data="edge") if edge.is_carried]
     titles = {name: node.title for name, node in folded.nodes(data="node")}
     assert [(titles[edge.source], titles[edge.target]) for edge in back] == [("cell", "cell")]
+
+
+@pytest.mark.parametrize(("count", "is_open"), [(24, True), (25, False)])
+def test_small_layers_are_drawn_by_their_ops_all_or_none(count: int, is_open: bool) -> None:
+    graph = wired(count, [(i, i + 1) for i in range(count - 1)])
+    layers = {"a/l1": 1, "a/l2": 4, "b/l3": 7, "b/l4": 10}
+    home = {f"op:{first + i}": path for path, first in layers.items() for i in range(3)}
+    tree = grouped(graph, home)
+    tree = replace(tree, groups={path: _with_its_ops(tree, path) for path in tree.groups})
+    assert choose_open(graph, tree).closed == (set() if is_open else set(layers))

@@ -202,7 +202,7 @@ def test_a_source_that_flows_is_ringed_in_the_flow(example: Pictured) -> None:
 
 
 @pytest.mark.parametrize("role", ["op", "variable", "constant", "group"])
-@pytest.mark.parametrize("title", ["x", "a_name_of_exactly_28_letters", "n" * 200, "梯度" * 8])
+@pytest.mark.parametrize("title", ["x", "a_name_of_exactly_24_chr", "n" * 200, "梯度" * 8])
 def test_a_lone_node_has_room_for_its_title(example: Pictured, role: str, title: str) -> None:
     import networkx as nx
 
@@ -210,7 +210,7 @@ def test_a_lone_node_has_room_for_its_title(example: Pictured, role: str, title:
     node = Node("n", role, title, "kernel · 2×3", "Add", 1)  # type: ignore[arg-type]
     graph.add_node("n", node=node)
     data = with_sizes(graph, example.trace).nodes["n"]
-    shown = title if len(title) <= 28 else "n" * 28
+    shown = title if len(title) <= 24 else "n" * 24
     size = 14
     assert data["width"] >= text_width(shown, "mono", size)
     assert data["height"] in (26, 46)

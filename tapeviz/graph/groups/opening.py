@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 import networkx as nx
 
 from ..model import NodeId
+from .gathering import LEAST_OPS
 from .tree import Group, Tree, upwards
 
 MOST_BOXES = 40
 """Boxes of a first view, at most."""
+_MOST_WITH_OPS = 24
+"""Boxes of a first view in which layers are drawn by their ops: their names say more."""
 _NUMBER = re.compile(r"\d+")
 _TURN = re.compile(r"(?<![^/])turn \d+(?![^/])")
 
@@ -148,7 +151,8 @@ class _Chooser:
                 break
             more, cost, inside = self._inside_of([group.path for group in unit])
             cost -= len(unit)
-            if boxes + cost > most and not as_before:
+            limit = min(most, _MOST_WITH_OPS) if self._are_plain(unit) else most
+            if boxes + cost > limit and not as_before:
                 too_large.update(group.shape for group in unit)
             else:
                 found |= dict.fromkeys(more, True) | {group.path: False for group in inside}
@@ -165,22 +169,29 @@ class _Chooser:
 
     def _next(self, waiting: list[Group]) -> list[Group]:
         """The groups to open next: of those that are opened together the ones with the most ops.
-        What prepares data, where no gradient can pass, comes last."""
+        Layers without groups in them come after others, and last what prepares data, where no
+        gradient can pass."""
         together: nx.Graph[Hashable] = nx.Graph()
         for group in waiting:
             if group.kind != "entry":
                 series = (group.parent, _NUMBER.sub("#", group.title))
-                together.add_edges_from([(group.path, group.shape), (group.path, series)])
+                is_small = group.ops <= LEAST_OPS and self._are_plain([group])
+                alike = (group.path in self._tree.recorded,) if is_small else series
+                together.add_edges_from([(group.path, group.shape), (group.path, alike)])
         units = [
-            [group for group in waiting if group.path in alike]
-            for alike in nx.connected_components(together)
+            [group for group in waiting if group.path in unit]
+            for unit in nx.connected_components(together)
         ]
 
-        def weight(unit: list[Group]) -> tuple[bool, int]:
+        def weight(unit: list[Group]) -> tuple[bool, bool, int]:
             is_recorded = any(group.path in self._tree.recorded for group in unit)
-            return is_recorded, sum(group.ops for group in unit)
+            return is_recorded, not self._are_plain(unit), sum(group.ops for group in unit)
 
         return max(units, key=weight, default=[])
+
+    def _are_plain(self, unit: Sequence[Group]) -> bool:
+        """Whether these are layers without groups in them."""
+        return all(group.kind == "layer" and not self._inside.get(group.path) for group in unit)
 
     def _parts(self, path: str) -> tuple[int, list[Group]]:
         """The number of nodes and the groups directly in an open group; for a repeat, in the turn

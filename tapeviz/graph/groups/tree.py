@@ -199,15 +199,14 @@ def _user_name(graph: OpGraph, trace: Trace, op: Op, place: int) -> str:
 
 
 def _own_values(graph: OpGraph, places: Sequence[int]) -> Mapping[int, int]:
-    """For each op that alone takes variables and constants how many, without sources. ``places``:
-    those of the ops, which are known by their numbers here."""
+    """For each op that alone takes variables and constants how many. ``places``: those of the ops,
+    which are known by their numbers here."""
     sources, targets = np.array(graph.edges.sources), np.array(graph.edges.targets)
     lowest, highest = np.full(len(graph), len(graph)), np.full(len(graph), -1)
     np.minimum.at(lowest, sources, targets)
     np.maximum.at(highest, sources, targets)
     is_own = lowest == highest  # it has a single taker
     is_own[targets] = False
-    is_own[list(graph.pinned)] = False
     values = np.array(graph.values, np.int64)
     counts = np.bincount(lowest[values[is_own[values]]], minlength=len(graph))
     return {number: count for number, count in enumerate(counts[places].tolist()) if count}
