@@ -73,7 +73,7 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
         }
 
     for step in shown.steps if base.trace.functions else ():
-        for link in links_inside(base.trace, step):
+        for link in links_inside(base.trace, step, flow.gradients):
             if not (is_followed(link[0]) and link in flow.walked):
                 for key in base.edges.get(link, ()):
                     on_wires.setdefault(key, set()).add(None)

@@ -35,7 +35,7 @@ def advance(base: BaseScene, shown: CallDiagnosis, step: int, fans: Collection[s
                 walked.add(key)
                 if key[0] in fans:
                     shares[key] = gradient
-        for link in links_inside(base.trace, earlier):
+        for link in links_inside(base.trace, earlier, shown.flow.gradients):
             walked.update(base.edges.get(link, ()))
     return Progress(walked, shares, _arrived(base, shown, steps, fans), _current(base, steps))
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.flow.through import links_inside
+from tapeviz.drawing import draw, group_paths
+from tapeviz.recording import Recorder, Snippet
 from tapeviz.trace import events as e
 from tapeviz.trace.model import Trace
 from tapeviz.trace.read import read
+from tapeviz.view import View
 
 # def f(x): return (x * 2) * stop(x), of which the second factor gets no gradient
 TRACED: list[e.Event] = [
@@ -63,7 +68,45 @@ def test_a_gradient_takes_the_ways_that_were_derived() -> None:
     (step,) = [step for step in diagnose(trace).calls[-1].steps if step.kind == "op"]
     mul, stop, product = trace.ops[trace.functions[1].calls[-1]].body
     outer, inner = trace.ops[product], trace.ops[mul]
-    links = links_inside(trace, step)
+    links = links_inside(trace, step, diagnose(trace).calls[-1].flow.gradients)
     assert links == [(outer.inputs[0], product), (outer.inputs[1], product), (301, mul)]
     assert inner.inputs[0] == 301
     assert not [op for _, op in links if op == stop]
+
+
+INSIDE = {
+    "loop": "for t in tf.range(4):\n            h = tf.tanh(h * w + b)",
+    "function in a loop": "for t in tf.range(4):\n            h = inner(h)",
+    "branch": "if tf.reduce_sum(x) > 0.0:\n            h = h * w + b\n"
+    "        else:\n            h = h - b",
+    "branch in a loop": "for t in tf.range(4):\n            if t > 1:\n"
+    "                h = h * w + b",
+}
+
+
+@pytest.mark.parametrize("case", INSIDE)
+def test_wires_into_a_loop_or_a_branch_carry_the_gradient(case: str, recorder: Recorder) -> None:
+    text = f"""\
+import tensorflow as tf
+w, b = tf.Variable([0.5, 0.2]), tf.Variable([0.1, 0.1])
+@tf.function
+def inner(x):
+    return tf.sin(x * w) + b
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        h = tf.exp(x)
+        {INSIDE[case]}
+        loss = tf.reduce_sum(h)
+    return tape.gradient(loss, [w, b])
+step(tf.ones(2))
+"""
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    folded = frozenset(group_paths(trace, View()))
+    for view in (View(folded=folded), View(unfolded=folded)):
+        _, scene = draw(trace, diagnose(trace), view)
+        from_variables = [wire for wire in scene.wires if wire.edge[0].startswith("var:")]
+        assert len({wire.edge[0] for wire in from_variables}) == 2
+        assert {wire.state for wire in from_variables} == {"gradient"}

@@ -53,8 +53,9 @@ class Functions:
 
     def inside(self, op: Op, located: LocatedEvent) -> Op:
         """The op with what is known of it as one of a function's inside."""
-        if located.loop is not None:
-            self.loops[op.id] = located.loop
+        if located.loop is not None:  # a tape's entry may have taken the place of a call
+            body = tuple(inner for inner in located.loop.body if inner in self._ops)
+            self.loops[op.id] = replace(located.loop, body=body)
         if located.skipped is not None:
             taken, lines = located.skipped
             self.conditionals[op.id] = Conditional(op.id, taken, lines)
