@@ -55,6 +55,11 @@ class _Ways:
         self._sources.append(source)
         self._takers.append(taker)
 
+    def close(self) -> None:
+        """Forget the numbers of points, once all are joined."""
+        self._values.clear()
+        self._ops.clear()
+
     @cached_property
     def onward(self) -> NumberPairs:
         return NumberPairs(self._sources, self._takers)
@@ -123,6 +128,7 @@ def ways_between(
                     lead(writer, place, True)
                 if keeps_prior_state(writer.type):
                     lead(position.prior, place, True)
+    ways.close()
     scope = _between(ways, starts)
     scope.cuts = _cuts(trace, call, ways, starts)
     return scope
@@ -182,7 +188,8 @@ class _CutBetween:
     def __init__(self, trace: Trace, call: Call) -> None:
         self._trace = trace
         self._tape = call.tape
-        self._passed = {step.op for step in call.steps}
+        self._passed = {step.op for step in call.steps} if call.tape is None else set()
+        """Asked for of ``tf.gradients`` alone, which has no tape."""
         self._stopped = {step.op for step in call.steps if not any(step.downstream)}
         self._sources = {operand.tensor for operand in call.sources}
 
@@ -201,7 +208,7 @@ class _CutBetween:
         return isinstance(source, int)  # the first value of a variable
 
     def _is_recorded(self, op: Op) -> bool:
-        if self._tape is None:  # tf.gradients
+        if self._tape is None:
             return op.id in self._passed
         return self._tape in op.tapes
 

@@ -22,11 +22,13 @@ class NumberPairs:
 
     def __init__(self, keys: array[int], values: array[int]) -> None:
         """``keys``, ``values``: arrays of type ``"q"``, as long as each other; they are copied."""
-        found = np.frombuffer(keys, np.int64)
-        order = np.argsort(found, kind="stable")
-        self.keys = array("q", found[order].tobytes())
-        """The first numbers, in order."""
-        self._values = array("q", np.frombuffer(values, np.int64)[order].tobytes())
+        self.keys, self._values = keys[:], values[:]
+        """The first numbers, in order, and the second ones."""
+        found = np.frombuffer(self.keys, np.int64)
+        if np.any(found[1:] < found[:-1]):  # sorting lets no other thread run
+            order = np.argsort(found, kind="stable")
+            self.keys = array("q", found[order].tobytes())
+            self._values = array("q", np.frombuffer(values, np.int64)[order].tobytes())
 
     def __len__(self) -> int:
         return len(self.keys)

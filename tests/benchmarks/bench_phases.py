@@ -1,6 +1,6 @@
 """The cost of each phase, and how it grows with the rounds of a loop and the ops in one tape.
 
-    python tests/benchmarks/bench_phases.py [rounds|ops]
+    python tests/benchmarks/bench_phases.py [rounds|ops|"Keras rounds"]
 
 Each size is recorded for real and run plainly, then read, diagnosed, built, folded, laid out and
 composed in a process of its own. CPU seconds (user and system), not the clock's; peak memory
@@ -32,6 +32,19 @@ for step in range({size}):
         loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
     w.assign_sub(0.01 * tape.gradient(loss, w))
 """,
+    "Keras rounds": """
+import tensorflow as tf
+keras = tf.keras
+keras.utils.set_random_seed(1)
+x, y = tf.random.normal([16, 4]), tf.random.normal([16, 1])
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(8, "relu"), keras.layers.Dense(1)])
+optimizer = keras.optimizers.SGD(0.01)
+for step in range({size}):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x, training=True) - y))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+""",
     "ops": """
 import tensorflow as tf
 v = tf.Variable(0.5)
@@ -44,6 +57,7 @@ print(tape.gradient(x, v))
 }
 SIZES = {
     "rounds": [500, 2_000, 8_000, *([16_000] if LONG else [])],
+    "Keras rounds": [250, 1_000, 4_000, *([16_000] if LONG else [])],
     "ops": [5_000, 20_000, 50_000, *([128_000, 200_000] if LONG else [])],
 }
 PHASES = ("read", "diagnose", "build", "fold", "layout", "compose")
@@ -120,7 +134,7 @@ def measure(kind: str, size: int, folder: Path) -> dict[str, float]:
 
 def main(kinds: list[str]) -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    for kind in kinds or list(SNIPPETS):
+    for kind in [kind for kind in SNIPPETS if not kinds or kind in kinds]:
         results = []
         for size in SIZES[kind]:
             with tempfile.TemporaryDirectory() as folder:
@@ -130,14 +144,18 @@ def main(kinds: list[str]) -> None:
             times = found["memory"] / found["size"]
             print(f"{size:7} {kind}: {words}  boxes {found['boxes']:.0f}  memory {times:.1f} files")
         sizes = SIZES[kind]
-        for phase in PHASES:
+        last = results[-1]
+        for phase in ("record", *PHASES, "memory"):
             costs = [found[phase] for found in results]
+            if phase == "record":  # and diagnose and save, without what the plain run takes
+                costs = [found["record"] - found["plain"] for found in results]
+            unit = 1.0 if phase != "memory" else 2**20
             tell(
                 f"{phase}, {sizes[0]:,} to {sizes[-1]:,} {kind}",
-                f"{costs[-1]:.2f} s, grows as n^{exponent(sizes, costs):.2f}",
+                f"{costs[-1] / unit:.2f} {'s' if unit == 1.0 else 'MB'}, "
+                f"grows as n^{exponent(sizes, costs):.2f}",
                 "at most n^1.1",
             )
-        last = results[-1]
         tell(  # the command reads and diagnoses what it records
             f"record, read, diagnose and save {sizes[-1]:,} {kind} against the plain run",
             f"{last['record'] / last['plain']:.2f} times",

@@ -405,7 +405,7 @@ class Ancestry:
             edges.sort(key=self._numbers[position].__getitem__)
         return tuple(edges)
 
-    def leads_from(self, sources: Iterable[Position]) -> frozenset[Position]:
+    def leads_from(self, sources: Iterable[Position]) -> Set[Position]:
         """The positions that edges lead to from one of the sources, those included."""
         reached: set[Position] = set()
         waiting = list(self.into.keys() & sources)  # looks up the fewer in the more
@@ -414,12 +414,22 @@ class Ancestry:
             if position not in reached:
                 reached.add(position)
                 waiting.extend(edge.end for edge in self._onward.get(position, ()))
-        return frozenset(reached)
+        return reached
 
     def edges_from(self, sources: Iterable[Position]) -> dict[Position, tuple[DataEdge, ...]]:
         """Only the edges that lead on from one of the sources."""
-        found: dict[Position, list[DataEdge]] = {p: [] for p in self.leads_from(sources)}
+        reached = self.leads_from(sources)
+        if 2 * len(reached) > len(self.into):  # mostly the same tuples
+            return {position: _from(reached, self.into[position]) for position in reached}
+        found: dict[Position, list[DataEdge]] = {position: [] for position in reached}
         for position in list(found):
             for edge in self._onward.get(position, ()):
                 found[edge.end].append(edge)
         return {position: self._in_order(position, edges) for position, edges in found.items()}
+
+
+def _from(starts: Set[Position], edges: tuple[DataEdge, ...]) -> tuple[DataEdge, ...]:
+    """The edges with one of these starts; the same object if that are all."""
+    if all(edge.start in starts for edge in edges):
+        return edges
+    return tuple([edge for edge in edges if edge.start in starts])
