@@ -15,8 +15,9 @@ from .causes.questions import MadeNonfinite
 from .causes.table import CAUSES, first_cause
 from .model import Cause, Status
 from .numbers.spoiled import has_inside, spoiling_op
+from .python.outside import NO_NUMBER
 from .requests.replays import is_unconnected
-from .status import is_zero
+from .status import status_of
 
 
 def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> tuple[Cause, ...]:
@@ -28,7 +29,8 @@ def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> 
     if status == "zero" and (causes := _cut_inside(facts, source) or _cut_jacobian(facts, source)):
         return causes
     if status == "zero":
-        return _inside_python(facts, source) or _as_tuple(explain_zero(facts, source))
+        first = _as_tuple(explain_zero(facts, source))
+        return _inside_python(facts, source) or (*first, *CutPaths(facts, source).beside_zero())
     if status == "nonfinite":
         return _as_tuple(first_cause(CAUSES.nonfinite, MadeNonfinite(facts, source)))
     return ()
@@ -87,25 +89,30 @@ def _forward(facts: CallFacts, asked: Operand) -> tuple[Cause, ...]:
 
 
 def _inside_python(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
-    """``tf.py_function`` gives zeros where the tape that it keeps inside gave None, or zeros.
+    """An op whose backward pass calls Python, which asks another tape, gives zeros where that tape
+    gave None, or zeros.
 
-    ``EagerFunc.backward`` in ``script_ops.py`` asks that tape for ``unconnected_gradients`` zero,
-    or leaves zeros to the op.
+    ``EagerFunc.backward`` in ``script_ops.py`` and ``recompute_grad`` in ``custom_gradient.py`` ask
+    for ``unconnected_gradients`` zero, or leave zeros to the op (2.15-2.21).
     """
-    op = spoiling_op(facts, source)
-    python = (
-        () if op is None else [each for each in (op, *_body(facts, op)) if each.type == _PYTHON]
-    )
+    trace, op = facts.trace, spoiling_op(facts, source)
+    python = [each for each in (op, *_body(facts, op)) if _calls_python(each)] if op else []
     for inner in _calls_inside(facts) if python else ():
         within = replace(facts, call=inner)
-        for operand, result in zip(inner.sources, inner.results, strict=False):
+        asked = [*enumerate(zip(inner.sources, inner.results, strict=False))]
+        asked.sort(key=lambda each: each[1][0].tensor != source.tensor)  # the source itself first
+        for index, (operand, result) in asked:
             if not any(_is_given(facts, operand, each) for each in python):
                 continue
-            if result is None:
-                return _as_tuple(_left_inside(within)) or CutPaths(within, operand).explain_none()
-            if is_zero(facts.trace.stats(result)):
-                return _as_tuple(explain_zero(within, operand))
+            status = status_of(trace, result)
+            causes = () if result is not None else _as_tuple(_left_inside(within))
+            if causes or (causes := causes_of(within, index, operand, status)):
+                return causes
     return ()
+
+
+def _calls_python(op: Op) -> bool:
+    return op.type == _PYTHON or (op.is_recorded_operation and not op.is_compiled_call)
 
 
 _PYTHON = "EagerPyFunc"
@@ -128,7 +135,7 @@ def _left_inside(facts: CallFacts) -> Cause | None:
     if tape is None or any(target.tensor in trace.producers for target in facts.call.targets):
         return None
     for leave in trace.leaves:
-        if tape.is_recording(leave.when) and leave.site.line and leave.how != "bool":
+        if tape.is_recording(leave.when) and leave.site.line and leave.how not in NO_NUMBER:
             return facts.cause(LeftTensorFlow(leave.how), leave.site.line)
     return None
 

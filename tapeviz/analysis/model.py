@@ -20,6 +20,8 @@ Status = Literal["flows", "none", "zero", "nonfinite"]
 Link = tuple[TensorId | None, OpId]
 """A value on its way into an op: (tensor, consumer). The tensor is None for a variable's state."""
 
+_MOST_FURTHER = 3
+
 
 class Evidence(ABC):
     """The kind of a cause with what its detector found: a frozen dataclass for each kind.
@@ -129,6 +131,22 @@ class Finding:
     def across(self) -> TensorId | Array | None:
         """The gradient across the cut: a tensor of the recording, or the numbers of another run."""
         return self.bridged if self.bridged_value is None else self.bridged_value
+
+    @property
+    def further(self) -> str:
+        """The lines on which the gradient is cut besides that of the cause, in a sentence."""
+        known = self.cause.line if self.cause is not None else 0
+        cuts = [cause for cause in reversed(self.others) if cause.kind != "outside-tape"]
+        words = {cause.line: cause.op_words or cause.code for cause in cuts}
+        places = [f"line {n} ({words[n]})" for n in sorted(words) if n and n != known]
+        if not places:
+            return ""
+        if len(places) > _MOST_FURTHER:
+            places[_MOST_FURTHER:] = [f"{len(places) - _MOST_FURTHER} more"]
+        listed = " and ".join(filter(None, (", ".join(places[:-1]), places[-1])))
+        if self.status == "zero":
+            return f"Another way is cut on {listed}."
+        return f"The gradient is cut on {listed}, too."
 
     @property
     def message(self) -> str:

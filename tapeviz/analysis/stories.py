@@ -51,6 +51,7 @@ def story_of(finding: Finding) -> object:
         finding.across is None,
         finding.check and not finding.check.agrees and finding.check.words,  # few are checked
         _without_name(finding.held, finding.source),
+        finding.further,
         finding.no_bridge,
         finding.not_tried,
         tuple((fix.title, fix.diff) for fix in finding.fixes),

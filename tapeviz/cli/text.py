@@ -184,7 +184,7 @@ def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[s
 def _trouble(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:
     """The words that the findings of a group share, then the numbers of each."""
     finding = group[0]
-    yield _wrapped(finding.message)
+    yield _wrapped(" ".join(filter(None, (finding.message, finding.further))))
     cause = finding.cause
     if cause is not None and cause.code:
         yield f"    line {cause.line}: {cause.code}"

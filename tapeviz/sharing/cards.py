@@ -74,7 +74,7 @@ def _shared_card(trace: Trace, card: PageCard, alike: Sequence[SourceResult]) ->
 def _result_card(trace: Trace, diagnosis: Diagnosis, result: SourceResult) -> PageCard:
     """The card of one gradient; for a call site it begins with what happened over all rounds."""
     finding, call = result.finding, result.call.call
-    words, number = [finding.message], 0
+    words, number = [*filter(None, (finding.message, finding.further))], 0
     site = diagnosis.rounds.site_of(call.id)
     if result.series is not None and site is not None:
         outcomes = series_words(diagnosis, site, result.series)

@@ -128,10 +128,12 @@ class SourceText:
 
     def chooses_value(self, line: int) -> bool:
         """Whether a truth value on the line decides what a name is bound to or a function returns:
-        a conditional expression, or an ``if`` or ``while`` that does more than call functions."""
+        a conditional expression, a comprehension with an ``if``, or an ``if`` or ``while`` that
+        does more than call functions."""
         statement = self.statement(line)
         if not isinstance(statement, (ast.If, ast.While)):
-            return any(isinstance(n, ast.IfExp) for n in (ast.walk(statement) if statement else ()))
+            nodes = ast.walk(statement) if statement else ()
+            return any(isinstance(n, ast.IfExp) or getattr(n, "ifs", ()) for n in nodes)
         branches = [*statement.body, *statement.orelse]
         return any(isinstance(n, _DECIDED) for part in branches for n in ast.walk(part))
 

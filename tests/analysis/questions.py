@@ -440,4 +440,98 @@ QUESTIONS: tuple[Case, ...] = (
         t.gradient(y, x)
         """,
     ),
+    case(
+        "tf.cond chooses a constant",
+        "not-connected",
+        """
+        v = tf.Variable(1.6)
+        with tf.GradientTape() as t:
+            high = v > 1.0
+            y = tf.cond(high, lambda: tf.constant(1.0), lambda: tf.constant(5.0))  # cut
+            loss = y * 2.0
+        t.gradient(loss, v)
+        """,
+    ),
+    case(
+        "tf.cond chooses, and takes the value, too",
+        None,
+        """
+        v = tf.Variable(1.6)
+        with tf.GradientTape() as t:
+            y = tf.cond(v > 1.0, lambda: v * 2.0, lambda: tf.constant(5.0))
+            loss = y * 2.0
+        t.gradient(loss, v)
+        """,
+    ),
+    case(
+        "tf.switch_case picks by a whole number",
+        "not-connected",
+        """
+        v, w = tf.Variable(1.6), tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            place = tf.cast(v, tf.int32)
+            y = tf.switch_case(place, [lambda: w * 1.0, lambda: w * 5.0])  # cut
+            loss = y * 2.0
+        t.gradient(loss, v)
+        """,
+    ),
+    case(
+        "tf.while_loop turns as long as a value says",
+        "not-connected",
+        """
+        v = tf.Variable(3.6)
+        with tf.GradientTape() as t:
+            more = lambda i, y: i < v
+            _, y = tf.while_loop(more, lambda i, y: (i + 1.0, y * 2.0), [0.0, 1.0])  # cut
+            loss = y * 2.0
+        t.gradient(loss, v)
+        """,
+    ),
+    case(
+        "a comprehension keeps the large ones",
+        "not-connected",
+        """
+        v = tf.Variable([0.3, 0.6, 0.7])
+        with tf.GradientTape() as t:
+            large = [x for x in tf.unstack(v) if x > 0.5]  # cut
+            y = tf.constant(float(len(large))) / 3.0
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "a comprehension keeps the large ones, and they are summed",
+        None,
+        """
+        v = tf.Variable([0.3, 0.6, 0.7])
+        with tf.GradientTape() as t:
+            large = [x for x in tf.unstack(v) if x > 0.5]
+            y = tf.add_n(large) / 3.0
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "a part that is computed again rounds",
+        "not-differentiable",
+        """
+        v = tf.Variable([1.0, 2.0])
+        def part(x):
+            scaled = x * v
+            return tf.round(scaled)  # cut
+        again = tf.recompute_grad(part)
+        with tf.GradientTape() as t:
+            y = tf.reduce_sum(again(tf.constant([3.0, 4.0])) ** 2)
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "a part that is computed again does not round",
+        None,
+        """
+        v = tf.Variable([1.0, 2.0])
+        again = tf.recompute_grad(lambda x: tf.nn.softplus(x * v))
+        with tf.GradientTape() as t:
+            y = tf.reduce_sum(again(tf.constant([3.0, 4.0])) ** 2)
+        t.gradient(y, v)
+        """,
+    ),
 )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # Where no edit can be right: what the user wants to be connected only the user knows.
 BEYOND = {"not-connected"}
 ZEROS = {
+    "a part that is computed again rounds",
     "a gradient function that gives zeros",
     "an area of two boxes side by side",
     "an area that two boxes do not share",

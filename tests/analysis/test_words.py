@@ -185,3 +185,24 @@ def test_a_cut_that_the_same_call_goes_around_is_none_to_mend(
     assert found.cause is not None
     assert found.cause.kind == "stop-gradient"
     assert [cause.kind for cause in found.others] == others
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        ("w * mask", "tf.cast(tf.cast(w, tf.int32), tf.float32)", "Another way is cut on line 6 "),
+        ("tf.round(w)", "tf.stop_gradient(w)", "The gradient is cut on line 6 (tf.stop_gradient),"),
+        ("w * mask", "tf.zeros(())", ""),
+        ("tf.round(w)", "2.0 * tf.ones(())", ""),
+    ],
+)
+def test_further_cuts_are_told(first: str, second: str, words: str, recorder: Recorder) -> None:
+    text = (
+        "import tensorflow as tf\nw = tf.Variable(2.0)\nmask = tf.constant(0.0)\n"
+        f"with tf.GradientTape() as tape:\n    a = {first}\n    b = {second}\n"
+        "    loss = a + b ** 2\ntape.gradient(loss, w)\n"
+    )
+    found = first_finding(recorder, text)
+    assert found.cause is not None
+    assert found.cause.line == 5
+    assert found.further.startswith(words) if words else not found.further

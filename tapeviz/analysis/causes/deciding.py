@@ -70,6 +70,13 @@ class CutPaths:
         """The cuts that the gradient does not go around within the same call."""
         return _once({e: cause for e, cause in self._causes.items() if e not in self._gone_around})
 
+    def beside_zero(self) -> tuple[Cause, ...]:
+        """The cuts on other ways, where the gradient that came is zero: of what ran since the tape
+        began to record."""
+        begin, trace = self._facts.paths.begin, self._facts.trace
+        own = (cause for cause in self._own() if not isinstance(cause.evidence, OutsideTape))
+        return tuple(c for c in own if c.op_id is None or trace.ops[c.op_id].when >= begin)
+
     def _harmless(self) -> tuple[Cause, ...]:
         """The cuts that the gradient goes around within the same call."""
         found = _once({e: cause for e, cause in self._causes.items() if e in self._gone_around})

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ...trace.compiled.model import Conditional
-from ...trace.model import Operand, TensorId, VariableId
+from ...trace.model import Leave, Operand, TensorId, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts, name_of
 from ..flow.dataflow import FORM_OPS
 from ..flow.ends import Ends, ends_of
 from ..model import Cause, Evidence
+from ..python.outside import NO_NUMBER
 from .questions import Unlinked
 
 _LOOPS = ops_with("loop")
@@ -273,28 +274,31 @@ def unconnected(facts: CallFacts, source: Operand) -> Cause:
     """As :func:`not_connected`, for a source that may be no tensor of the recording."""
     how = _how(facts, source)
     ends = None if how else ends_of(facts, source)
-    decides = ends is not None and ends.fate == "decides"
-    line = _choice(facts, source) if how == "constant" or decides else 0
-    if line and (how == "constant" or facts.text.chooses_value(line)):
-        is_loop = isinstance(facts.text.statement(line), ast.While)
-        return facts.cause(NotConnected("repeated" if is_loop else "chosen"), line)
+    decides = ends is not None and ends.fate in ("decides", "counts")
+    choice = _choice(facts, source) if how == "constant" or decides else None
+    if choice is not None:
+        line = choice.site.line
+        if how == "constant" or choice.how != "bool" or facts.text.chooses_value(line):
+            is_while = isinstance(facts.text.statement(line), ast.While)
+            is_loop = choice.how == "while_loop" or is_while
+            return facts.cause(NotConnected("repeated" if is_loop else "chosen"), line)
     return facts.cause(NotConnected(how, ends), facts.call.line)
 
 
-def _choice(facts: CallFacts, source: Operand) -> int:
-    """The line of the last truth value that the snippet took of something made from the source
-    while the tape recorded; 0 if there is none."""
+def _choice(facts: CallFacts, source: Operand) -> Leave | None:
+    """The last truth value that the snippet took of something made from the source while the tape
+    recorded; None if there is none."""
     tape, flow = facts.tape, facts.flow
     if tape is None or source.tensor is None:
-        return 0
+        return None
     starts = facts.paths.starts(source.tensor)
     for leave in reversed(facts.trace.leaves):
-        if leave.how != "bool" or not tape.is_recording(leave.when) or not leave.site.line:
+        if leave.how not in NO_NUMBER or not tape.is_recording(leave.when) or not leave.site.line:
             continue
         made_from = flow.ancestry([flow.position_left(leave)])
         if leave.when < facts.call.when and made_from.leads_from(starts):
-            return leave.site.line
-    return 0
+            return leave
+    return None
 
 
 def _how(facts: CallFacts, source: Operand) -> How | None:

@@ -25,8 +25,9 @@ from ...trace.op_kinds import ops_with
 _MOST_LEAVES = 64
 _MOST_BINDINGS = 200
 _REDUCTIONS = ops_with("reduces")
-# Asked for its truth value, a tensor decides what runs: no number of it goes on.
-NO_NUMBER = frozenset({"bool"})
+# Asked for its truth value, a tensor decides what runs: no number of it goes on. So it does where
+# it is given to ``tf.cond`` or ``tf.while_loop``.
+NO_NUMBER = frozenset({"bool", "cond", "while_loop"})
 
 
 @dataclass(frozen=True)

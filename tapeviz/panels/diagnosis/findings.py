@@ -82,6 +82,8 @@ class FindingCard(Card):
             self._add_runs()
         if series is None or finding.status != "flows":
             self.add_words(finding.message)
+        if finding.further:
+            self.add_words(finding.further)
         if alike and finding.status != "flows":
             self.add_words(same_words(names))
         self._add_way(finding)

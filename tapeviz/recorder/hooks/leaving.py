@@ -33,10 +33,19 @@ _WAYS = {
 _RELAYS = frozenset((*_WAYS, *CONVERTING, "_numpy"))
 _PREDICT = "predict"
 # Methods of Keras and of ragged tensors that give the snippet arrays and numbers; some take tensors
-# apart, too.
-_HANDING_OUT = frozenset(
-    {"get_weights", "predict_on_batch", "evaluate", "test_on_batch", "train_on_batch", "to_list"}
-)
+# apart, too. Then what asks a tensor where a conditional or a loop of TensorFlow's runs eagerly
+# (cond.py, control_flow_switch_case.py and while_loop.py in tensorflow/python/ops, 2.15-2.21).
+_HANDING_OUT = {
+    "get_weights": "get_weights",
+    "predict_on_batch": "predict_on_batch",
+    "evaluate": "evaluate",
+    "test_on_batch": "test_on_batch",
+    "train_on_batch": "train_on_batch",
+    "to_list": "to_list",
+    "_eager_cond_implementation": "cond",
+    "_indexed_case_helper": "cond",
+    "while_loop": "while_loop",
+}
 _TAKING_IN = (_PREDICT, "evaluate")
 _FRAMES_TO_SNIPPET = 8
 
@@ -114,12 +123,12 @@ def _is_framework(frame: FrameType) -> bool:
 
 
 def _handing_out(recording: RecordingContext, frame: FrameType | None) -> str | None:
-    """The method that the snippet called for arrays, if this is inside one."""
+    """How what the snippet called takes a value, if this is inside one of those."""
     for _ in range(_FRAMES_TO_SNIPPET):
         if frame is None or recording.is_snippet(frame):
             return None
         if frame.f_code.co_name in _HANDING_OUT:
-            return frame.f_code.co_name
+            return _HANDING_OUT[frame.f_code.co_name]
         frame = frame.f_back
     return None
 
