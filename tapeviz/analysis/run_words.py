@@ -147,3 +147,9 @@ def number_in_a_line(trace: Trace, number: TensorId | Array) -> str:
         return " ".join(np.array2string(number, threshold=_IN_A_LINE, edgeitems=1).split())
     length = float(np.linalg.norm(number.reshape(-1).astype(np.complex128)))
     return f"{list(number.shape)}, norm {length:.4g}"
+
+
+def tracing_words(trace: Trace) -> str:
+    """Say which line of a run under way made TensorFlow trace a function, until that asks for a
+    gradient."""
+    return f"tracing line {max(trace.traced)}" if trace.traced and not trace.calls else ""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
-from ..analysis.run_words import ending_words
+from ..analysis.run_words import ending_words, tracing_words
 from ..document import Document
 from ..panels.widgets import ShortLabel, link_button, plain_label
 from ..trace.model import EMPTY_TRACE
@@ -106,7 +106,9 @@ class StatusBar(QWidget):
             self.trouble.style().polish(self.trouble)
         self.trouble.setText(document.trouble)
         if document.is_running:
-            self.state.setText("stopping …" if document.runs.is_stopping else "running")
+            doing = ("running", tracing_words(document.trace))
+            is_stopping = document.runs.is_stopping
+            self.state.setText("stopping …" if is_stopping else " · ".join(filter(None, doing)))
         elif document.is_stale:
             self.state.setText("edited since the run")
         else:

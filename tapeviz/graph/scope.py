@@ -115,7 +115,8 @@ def before_path(trace: Trace, tensor: TensorId) -> str:
 
 
 def _forward_scope(index: TraceIndex) -> Scope:
-    """Every forward op, except those that made the first values of variables."""
+    """Every forward op, except those that made the first values of variables, and while the run
+    goes on those of lines that traced a function: there Keras sets a model up before it trains."""
     trace = index.trace
     made = ScopeWalk(index, Scope(), lambda op, tensor: True)
     made.reach(
@@ -126,6 +127,7 @@ def _forward_scope(index: TraceIndex) -> Scope:
     walk = ScopeWalk(index, scope, lambda op, tensor: True)
     for op in trace.ops.values():
         is_making = op.id in made.scope.ops or op.id in creations
+        is_making = is_making or op.line in trace.traced
         if op.call is None and not is_making and op.type != "VarHandleOp" and not op.graph:
             if is_assign(trace, op) and op.id in trace.writes:
                 walk.reach(walk.keep_version(trace.writes[op.id]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from ..analysis.run_words import ran_no_code
+from ..analysis.run_words import ran_no_code, tracing_words
 from ..document import Document
 from .widgets import plain_label
 
@@ -42,8 +42,14 @@ class EmptyGraph(QWidget):
     def _show(self) -> None:
         document = self._document
         if document.is_running:
-            self.title.setText("Running …")
-            self.words.setText("The graph appears as soon as the first ops are recorded.")
+            tracing = tracing_words(document.trace)
+            self.title.setText(f"{tracing.capitalize() or 'Running'} …")
+            self.words.setText(
+                "TensorFlow makes a graph of the function that this line runs. Its gradients appear"
+                " after its first call."
+                if tracing
+                else "The graph appears as soon as the first ops are recorded."
+            )
         elif ran_no_code(document.trace):
             self.title.setText("No code to run")
             self.words.setText(

@@ -319,6 +319,8 @@ class Trace(_Referable):
     given_names: Mapping[str, str] = field(default_factory=dict)
     """Name of a variable in a layer that the snippet calls by a name of its own (``head.kernel``) →
     the name without that of the layer (``dense_9/kernel``), which JSON has for its source."""
+    traced: frozenset[int] = frozenset()
+    """While the run goes on: the lines on which TensorFlow traced compiled functions."""
     fetched: Mapping[TensorId, TensorId] = field(default_factory=dict)
     """Symbolic tensor → the value that a session computed for it, last, or that a compiled function
     gave for it, first."""

@@ -175,6 +175,7 @@ class Reader:
             names=names,
             variable_names=variable_words,
             given_names={variable_words[id_]: given[id_] for id_ in titles},
+            traced=self._lines_traced() if is_kept else frozenset(),
             fetched={**self._functions.values(), **self._fetched},
             functions=self._functions.functions(),
             loops=dict(self._functions.loops),
@@ -197,6 +198,10 @@ class Reader:
                 if version.op in self._ops and writes_state(self._ops[version.op].type)
             },
         )
+
+    def _lines_traced(self) -> frozenset[int]:
+        sites = (self._sites.get(site, NOWHERE) for site in self._bodies.graphs.sites)
+        return frozenset(site.line for site in sites)
 
     def _name_of_tape(self, tape: Tape) -> str:
         """In a function that AutoGraph converts no binding is seen: its text is there."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tapeviz.analysis.run_words import tracing_words
+from tapeviz.graph.scope import find_scope
+from tapeviz.graph.trace_index import TraceIndex
 from tapeviz.trace import events as e
 from tapeviz.trace.model import Op, OpId, TensorId, Trace
 from tapeviz.trace.read import Reader, read
@@ -383,3 +386,22 @@ def test_threads_trace_at_once() -> None:
     assert [trace.ops[op].type for op in trace.ops[OpId(15)].body] == ["Cos"]
     assert len(trace.tapes) == 1
     assert [trace.ops[OpId(each)].function for each in (6, 15)] == ["f", "g"]
+
+
+def test_while_a_function_is_traced_its_line_is_named_and_not_drawn() -> None:
+    set_up: list[e.Event] = [
+        *_tensors(20, 21),
+        e.OpRan(1, "Fill", [], [20], site=3, name="before"),
+        e.BodyTraced(on=True, site=1),
+        e.OpRan(2, "RandomUniform", [], [21], site=1, name="Initializer"),
+    ]
+    reader = Reader("", "snippet.py")
+    for event in _story(*set_up):
+        reader.feed(event)
+    trace = reader.trace(b"")
+    assert tracing_words(trace) == "tracing line 7"
+    assert find_scope(TraceIndex(trace, ()), None).ops == {OpId(1)}
+    reader.feed(e.Ended("finished"))
+    trace = reader.trace(b"", is_kept=False)
+    assert tracing_words(trace) == ""
+    assert find_scope(TraceIndex(trace, ()), None).ops == {OpId(1), OpId(2)}

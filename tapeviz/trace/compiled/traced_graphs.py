@@ -88,6 +88,8 @@ class TracedGraphs:
 
     def __init__(self) -> None:
         self.known: dict[int, TracedGraph] = {}
+        self.sites: set[int] = set()
+        """Where functions were traced that no other function called."""
         self._open: dict[int, list[TracedGraph]] = {}
         """By the thread that traces them, the innermost last."""
         self._closures: dict[int, frozenset[int]] = {}
@@ -99,6 +101,8 @@ class TracedGraphs:
     def turned(self, event: e.BodyTraced) -> Sequence[e.Event]:
         """A graph begins, or is complete; what is to be read of one that could not be traced."""
         if event.on:
+            if event.tracer not in self._open:
+                self.sites.add(event.site)
             self._open.setdefault(event.tracer, []).append(TracedGraph(event))
             return ()
         around = self._open.get(event.tracer)
