@@ -146,14 +146,14 @@ def main(kinds: list[str]) -> None:
         sizes = SIZES[kind]
         last = results[-1]
         for phase in ("record", *PHASES, "memory"):
-            costs = [found[phase] for found in results]
-            if phase == "record":  # and diagnose and save, without what the plain run takes
-                costs = [found["record"] - found["plain"] for found in results]
-            unit = 1.0 if phase != "memory" else 2**20
+            counts, costs = sizes, [found[phase] for found in results]
+            if phase == "record":  # without the plain run, which takes most of it in small ones
+                beyond = [found["record"] - found["plain"] for found in results]
+                counts, costs = sizes[-2:], beyond[-2:]
+            figure = f"{costs[-1] / 2**20:.0f} MB" if phase == "memory" else f"{costs[-1]:.2f} s"
             tell(
-                f"{phase}, {sizes[0]:,} to {sizes[-1]:,} {kind}",
-                f"{costs[-1] / unit:.2f} {'s' if unit == 1.0 else 'MB'}, "
-                f"grows as n^{exponent(sizes, costs):.2f}",
+                f"{phase}, {counts[0]:,} to {counts[-1]:,} {kind}",
+                f"{figure}, grows as n^{exponent(counts, costs):.2f}",
                 "at most n^1.1",
             )
         tell(  # the command reads and diagnoses what it records
