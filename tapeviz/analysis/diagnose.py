@@ -49,17 +49,17 @@ def diagnose(trace: Trace) -> Diagnosis:
     if not trace.calls and trace.failure is None:
         return EMPTY_DIAGNOSIS
     asked = reported(trace.calls)
-    all_facts = list(map(_FactsOf(trace).call, asked))
-    later = _FactsOf(trace)
+    now, later = _FactsOf(trace), _FactsOf(trace)
+    facts = {call.id: now.call(call) for call in asked}
     repeated = RepeatedCalls(trace, asked)
-    by_call = {facts.call.id: facts for facts in all_facts}
     found = {
-        call.id: _diagnose_call(by_call[call.id], repeated, later)
+        call.id: _diagnose_call(facts[call.id], repeated, later)
         for call in repeated.best_first(asked)
     }
     calls = tuple(found[call.id] for call in asked)
+    warned = warn(facts.pop(call.id) for call in asked)  # none is kept longer than it is asked
     rounds = find_rounds(trace, calls, shapes_of(trace, asked))
-    return Diagnosis(calls, _error(trace), (*warn(all_facts), *incomplete(trace)), rounds)
+    return Diagnosis(calls, _error(trace), (*warned, *incomplete(trace)), rounds)
 
 
 def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
