@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tapeviz.graph.build import build
+from tapeviz.graph.groups.branches import Branch, inner_first
 from tapeviz.graph.groups.gathering import LEAST_OPS
-from tapeviz.graph.groups.sections import MOST
+from tapeviz.graph.groups.sections import MOST, Reads, gather_sections
 from tapeviz.graph.groups.tree import Group, grow
 from tapeviz.trace.model import TensorId
 
@@ -134,3 +136,25 @@ def test_a_section_around_one_that_is_mostly_a_loop_has_its_header_too() -> None
     titles = [group.title for group in groups if group.last and group.ops > 27]
     assert len(titles) > 1
     assert set(titles) == {"for t in range(9)"}
+
+
+@pytest.mark.parametrize("size", [6, 40])
+def test_a_line_of_many_boxes_between_others_is_in_sections(size: int) -> None:
+    calls = [Branch("entry", f"f{number}", 2, ops=4) for number in range(size)]
+    for number, call in enumerate(calls):
+        call.children = [1 + 4 * number + op for op in range(4)]
+    before, after = 0, 1 + 4 * size
+    root = Branch("", "", 0, children=[before, *calls, after], ops=after + 1)
+    ends = np.arange(after + 1)
+    chain = Reads(ends[:-1], ends[1:])
+
+    def make(children: list[Branch | int]) -> Branch:
+        ops = sum(child.ops if isinstance(child, Branch) else 1 for child in children)
+        return Branch("line", "", 0, None, children, ops)
+
+    def line_of(child: Branch | int) -> int:
+        return 2 if isinstance(child, Branch) else 1 + 2 * (child > 0)
+
+    gather_sections(root, chain, line_of, make, LEAST_OPS)
+    branches = [branch for branch in inner_first(root) if branch not in calls]
+    assert max(len(branch.children) for branch in branches) <= MOST

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -189,6 +189,8 @@ class _Gatherer:
         """The units, or sections of neighbours so that there are at most ``MOST`` boxes: of those
         that read each other, and if these are few, of any."""
         while (boxes := _boxes(units)) > MOST:
+            if len(units) == 1:
+                return [self._in_pieces(units[0])]
             fewer = self._in_runs(units, self._links(units))
             if len(fewer) == 1 or _boxes(fewer) > max(MOST, _ENOUGH * boxes):
                 fewer = self._in_runs(units, range(len(units)))
@@ -196,6 +198,18 @@ class _Gatherer:
                 break
             units = fewer
         return units
+
+    def _in_pieces(self, unit: _Unit) -> _Unit:
+        """A line that has too many boxes by itself, in sections of about as many boxes each."""
+        children = unit.children
+        while len(children) > MOST:
+            count = -(-len(children) // MOST)
+            ends = [len(children) * piece // count for piece in range(count + 1)]
+            pieces = [self._make(children[start:end]) for start, end in pairwise(ends)]
+            if min(piece.ops for piece in pieces) < self._least:
+                break
+            children = [*pieces]
+        return replace(unit, children=children)
 
     def _links(self, units: Sequence[_Unit]) -> set[int]:
         """The places of the units that read a value of the unit before them."""
