@@ -77,6 +77,8 @@ _MORE = 0.25
 _STEP = 0.95
 """The part of its boxes that the next smaller picture to be tried has at most; less if its text is
 much too small."""
+_LARGER = 1.1
+"""A picture too small to be read is left for its draft if that is larger by this factor."""
 _GAPS = 1.3
 """The most boxes of several rounds together, as a multiple of those of one."""
 _FEW, _BARE = 8, 2
@@ -206,7 +208,11 @@ def placed(sized: nx.MultiDiGraph, view: View, *, is_draft: bool = False) -> Lay
     if view.layout != "layered":
         return layout
     across, along = view.room[0] / LEGIBLE - _RINGS[0], view.room[1] / LEGIBLE - _RINGS[1]
-    return squeezed(layout, (across, along))
+    made = squeezed(layout, (across, along))
+    if not is_draft and (scale := shown_scale(made, view.room)) < LEGIBLE:
+        draft = placed(sized, view, is_draft=True)  # it has more crossings
+        return draft if shown_scale(draft, view.room) >= _LARGER * scale else made
+    return made
 
 
 def part_of(layout: Layout, graph: nx.MultiDiGraph, called: Mapping[NodeId, NodeId]) -> Layout:

@@ -246,6 +246,32 @@ def test_a_loop_is_one_turn_with_what_it_carries_and_what_its_turns_share() -> N
     assert every == set(graph)
 
 
+def test_many_variables_that_all_turns_share_are_one_box_outside_of_them() -> None:
+    s = Script("for t in range(9):\n    state = cell(state)\n")
+    tape = s.tape(line=1)
+    weights = [s.variable(f"w{number}", value=[1.0], line=1) for number in range(10)]
+    state = s.tensor((1,), name="state")
+    for _ in range(9):
+        s.bind("t", 0, 1)
+        for number, weight in enumerate(weights):
+            state = s.op(f"Op{number}", [state, s.read(weight, (1,), line=2)], (1,), line=2)
+    s.bind("state", state, 2)
+    with s.call(tape, [state], weights[:1], line=3, variables=weights[:1]) as results:
+        results.append(0)
+    trace = s.trace()
+    graph = build(trace)
+    tree = grow(graph, trace)
+    (repeat,) = (group for group in tree.groups.values() if group.turns)
+    shared = tree.groups[f"{repeat.path}/variables"]
+    assert (shared.kind, shared.ops) == ("values", 9)
+    folded = fold(graph, tree, choose_open(graph, tree, most=20))
+    box = folded.nodes[group_id(shared.path)]
+    assert box["frame"] == ""
+    edges = folded.out_edges(group_id(shared.path), data="edge")
+    assert edges
+    assert not any(edge.is_carried for _, _, edge in edges)
+
+
 def test_what_all_turns_share_is_in_the_closed_loop_unless_it_is_a_source() -> None:
     trace = recurrent(50)
     graph = build(trace)

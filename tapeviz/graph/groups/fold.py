@@ -287,6 +287,9 @@ class _Folding:
         """Whether edges lead from one turn of an open repeat into a later one; ``homes``,
         ``others``: the groups of their ends."""
         turns, closed = self._opening.turns, self._opening.closed
+        kinds = [group.kind for group in self._tree.groups.values()]
+        is_values = np.array([kind == "values" for kind in (*kinds, "")])
+        homes = np.where(is_values[homes], self._parents[homes], homes)
         is_open = np.array([path in turns and path not in closed for path in (*self._paths, "")])
         shared = self._parents[homes]
         apart = (homes >= 0) & (others >= 0) & (homes != others)

@@ -268,15 +268,19 @@ def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> No
 
 
 def _gather_values(graph: OpGraph, home: list[str], groups: dict[str, Group]) -> None:
-    """Make one group of many values that no op shown made and that are in no group."""
-    found: dict[Role, list[int]] = {"variable": [], "constant": []}
+    """Make one group of many values that no op shown made and that are in no group, or that all
+    turns of a repeat take."""
+    found: dict[tuple[str, Role], list[int]] = {}
     for place in graph.values:
-        if not (home[place] or place in graph.pinned or graph.into.count(place)):
-            found[graph.role(place)].append(place)
-    for role, places in found.items():
+        around = home[place]
+        is_apart = not around or groups[around].kind == "repeat"
+        if is_apart and place not in graph.pinned and not graph.into.count(place):
+            found.setdefault((around, graph.role(place)), []).append(place)
+    for (around, role), places in found.items():
         if len(places) > _MOST_VALUES:
-            path = f"{role}s"
-            groups[path] = Group(path, "values", path, 0, "", len(places), -len(groups))
+            title = f"{role}s"
+            path = f"{around}/{title}" if around else title
+            groups[path] = Group(path, "values", title, 0, around, len(places), -len(groups))
             for place in places:
                 home[place] = path
 
