@@ -483,6 +483,34 @@ BEFORE_AND_AFTER = [
         tape.gradient(b, x)
         """,
     ),
+    (  # what the value is put into is read later; what it is multiplied by stays NumPy's
+        "left-tensorflow",
+        6,
+        """
+        import numpy as np
+        with tf.GradientTape() as tape:
+            out = []
+            scale = np.array([1.0, 3.0])
+            for row in (x, 2.0 * x):
+                p = row.numpy()
+                out.append(np.log(p))
+            scale = scale / scale.mean()
+            y = tf.reduce_sum(np.array(out) * scale[0])
+        tape.gradient(y, x)
+        """,
+        """
+        import numpy as np
+        with tf.GradientTape() as tape:
+            out = []
+            scale = np.array([1.0, 3.0])
+            for row in (x, 2.0 * x):
+                p = row
+                out.append(tf.math.log(p))
+            scale = scale / scale.mean()
+            y = tf.reduce_sum(tf.stack(out) * scale[0])
+        tape.gradient(y, x)
+        """,
+    ),
     (
         "not-differentiable",
         2,

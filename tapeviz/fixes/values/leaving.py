@@ -162,7 +162,7 @@ def _in_region(case: FixCase, region: _Region) -> Iterator[cst.CSTNode]:
         names = set(bound_names(statement)) | _filled_by(statement)
         for following in region_after(source, statement, block).statements:
             if names & read_names(following) and not _is_print(following):
-                names |= bound_names(following)
+                names |= bound_names(following) | _filled_by(following)
                 yield from nodes_in(following)
 
 
