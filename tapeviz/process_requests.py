@@ -5,7 +5,6 @@ Answers are events like those of the run: they go into its recording, and so int
 
 from __future__ import annotations
 
-import json
 import math
 import threading
 import time
@@ -292,8 +291,8 @@ class ProcessRequests:
 
     def _answer(self, asked: Request) -> None:
         """Take in the events of an answer, unless they are here already."""
-        text = json.dumps([asked.name, asked.arguments], default=int)
-        key = sha256(text.encode()).digest()
+        text = msgspec.json.encode([asked.name, asked.arguments], enc_hook=int)
+        key = sha256(text).digest()
         if key in self._answered:
             return
         try:

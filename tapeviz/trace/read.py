@@ -344,7 +344,8 @@ class Reader:
 
     def _tape_turned(self, event: e.TapeTurned) -> None:
         site = self._site(event.site)
-        self._tapes.turned(TapeId(event.tape), event.on, event.why, self._when, site, event.thread)
+        tape, why = TapeId(event.tape), intern(event.why)
+        self._tapes.turned(tape, event.on, why, self._now, site, event.thread)
 
     def _watched(self, event: e.Watched) -> None:
         for tensor in event.tensors:

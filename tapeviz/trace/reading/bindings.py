@@ -32,7 +32,7 @@ class BoundNames:
             self.of_modules.add(name)
         self.bindings.append(Binding(name, site, when, bound, intern(event.value), event.object))
         if event.tape:
-            self.tapes.setdefault(TapeId(event.tape), event.name)
+            self.tapes.setdefault(TapeId(event.tape), name)
         for tensor, word in bound:
             names = self.tensors.get(tensor, ())
             if word not in names:

@@ -104,7 +104,7 @@ class OpMaker:
             inputs,
             outputs,
             self._shared(when),
-            CallId(event.call) if event.call else None,
+            CallId(self._shared(event.call)) if event.call else None,
             tapes,
             description,
         )
@@ -168,12 +168,12 @@ def call_of(event: e.CallBegan, site: Site, when: int) -> Call:
     """The call that began; the snippet's words for its operands come later."""
     return Call(
         id=CallId(event.id),
-        method=event.method,  # type: ignore[arg-type]  # the recorder's own words
+        method=intern(event.method),  # type: ignore[arg-type]  # the recorder's own words
         tape=TapeId(event.tape) if event.tape else None,
         targets=(),
         sources=(),
         output_gradients=(),
-        unconnected=event.unconnected,
+        unconnected=intern(event.unconnected),
         site=site,
         is_direct=event.direct,
         when=when,
