@@ -534,4 +534,51 @@ QUESTIONS: tuple[Case, ...] = (
         t.gradient(y, v)
         """,
     ),
+    case(
+        "as many as were kept, by len",
+        "not-connected",
+        """
+        v = tf.Variable([0.3, 0.6, 0.7])
+        with tf.GradientTape() as t:
+            kept = tf.boolean_mask(v, v > 0.5)
+            y = len(kept) / 3.0 * tf.ones(())  # cut
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "as many as were kept, by the shape and under a name",
+        "not-connected",
+        """
+        v = tf.Variable([0.3, 0.6, 0.7])
+        with tf.GradientTape() as t:
+            kept = tf.boolean_mask(v, v > 0.5)
+            many = kept.shape[0]  # cut
+            share = many / 3.0
+            y = tf.constant(share) ** 2
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "as many as were kept, and these as well",
+        None,
+        """
+        v = tf.Variable([0.3, 0.6, 0.7])
+        with tf.GradientTape() as t:
+            kept = tf.boolean_mask(v, v > 0.5)
+            y = tf.reduce_sum(kept) / len(kept)
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "as many as were kept are only shown",
+        "not-connected",
+        """
+        v, w = tf.Variable([0.3, 0.6, 0.7]), tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            kept = tf.boolean_mask(v, v > 0.5)
+            print(len(kept))
+            y = w ** 2
+        t.gradient(y, v)  # cut
+        """,
+    ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from ...trace.compiled.model import Conditional
@@ -12,9 +12,10 @@ from ...trace.model import Leave, Operand, TensorId, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts, name_of
 from ..flow.dataflow import FORM_OPS
-from ..flow.ends import Ends, ends_of
+from ..flow.ends import Ends, ends_of, last_made_from
 from ..model import Cause, Evidence
 from ..python.outside import NO_NUMBER
+from ..python.steering import form_read
 from .questions import Unlinked
 
 _LOOPS = ops_with("loop")
@@ -49,7 +50,7 @@ _HOW: dict[How, str] = {
     ),
     "form": (
         "{target} takes nothing of {source} but its form: {op} looks at how many elements there "
-        "are, not at what they are. So {target} stays the same whatever {source} holds. "
+        "are, not at what they are. That is a whole number, of which there is no derivative. "
         "Use the values of {source}, too, where the gradient should come from."
     ),
 }
@@ -263,6 +264,16 @@ def only_form(asked: Unlinked) -> Cause | None:
             if op is not None and op.type in FORM_OPS and op.call is None:
                 return facts.cause(NotConnected("form"), facts.line_of(op), edge)
     return None
+
+
+def form_in_python(asked: Unlinked) -> Cause | None:
+    """As :func:`only_form`, of what the source ends in, by a form that Python was told at once."""
+    facts = asked.facts
+    end = last_made_from(facts, asked.tensor)
+    found = form_read(facts.text, end.name, asked.used.lines) if end is not None else None
+    if found is None:
+        return None
+    return replace(facts.cause(NotConnected("form"), found[0]), words=found[1])
 
 
 def not_connected(asked: Unlinked) -> Cause:

@@ -11,6 +11,8 @@ from ...text.names import called_name, names_in, targets_of
 from ...text.source import SourceText
 
 _MOST_HANDOVERS = 3
+_FORM_FUNCTIONS = ("len", "size", "rank")
+_FORM_ATTRIBUTES = ("shape", "get_shape", "ndim")
 
 
 class Steered(NamedTuple):
@@ -36,6 +38,24 @@ def steered_by(text: SourceText, line: int, ran: Collection[int]) -> Steered | N
             if steered.binds & reads or any(other in steered.lines for other in ran):
                 return steered
     return None
+
+
+def form_read(text: SourceText, name: str, ran: Collection[int]) -> tuple[int, str] | None:
+    """The line and the words of the last ``len(x)``, ``tf.size(x)`` or ``x.shape`` of the name that
+    one of the lines ``ran`` computes with; TensorFlow runs no op for these where it knows them."""
+    reads = {read for line in ran for read in _read_on(text, line)}
+    found = None
+    for node in ast.walk(text.tree) if text.tree else ():
+        if isinstance(node, ast.Call) and called_name(node) in _FORM_FUNCTIONS and node.args:
+            of: ast.expr = node.args[0]
+        elif isinstance(node, ast.Attribute) and node.attr in _FORM_ATTRIBUTES:
+            of = node.value
+        else:
+            continue
+        is_it = isinstance(of, ast.Name) and of.id == name
+        if is_it and (node.lineno in ran or _carriers(text, node.lineno) & reads):
+            found = max(found or (0, ""), (node.lineno, ast.unparse(node)))
+    return found
 
 
 def _carriers(text: SourceText, line: int) -> frozenset[str]:
