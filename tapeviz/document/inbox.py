@@ -53,11 +53,11 @@ class Inbox(QObject):
     """Listens to a run. However much is reported, only one signal waits in the event loop."""
 
     arrived = Signal()
-    shows_growing = True
 
     def __init__(self, number: int, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.number = number
+        self.shows_growing = True
         self._lock = threading.Lock()
         self._ops = 0
         self._trace: Trace | None = None

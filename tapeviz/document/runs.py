@@ -12,6 +12,8 @@ from .background import Background
 from .inbox import Inbox, Question
 from .pipeline import Pipeline, RunHandle
 
+_MADE_OF_TRACES = frozenset(("diagnose", "arrange"))
+
 
 class Runs(QObject):
     """Starts and ends the runs of one document, one at a time; drops what an old one still
@@ -43,6 +45,7 @@ class Runs(QObject):
         self._handing_over = threading.Lock()
         self._began = 0.0
         background.failed.connect(self._note_failure)
+        background.busy_changed.connect(self._note_busy)
 
     def start(self, source: str, filename: str) -> None:
         """Run a text; the run under way is stopped and forgotten."""
@@ -91,6 +94,12 @@ class Runs(QObject):
         self._background.drop("record", "fetch")
         self.ops = 0
         self._set_running(False)
+
+    def _note_busy(self) -> None:
+        """Take no longer trace while something is made from a shorter one: it would be in memory
+        besides."""
+        if self._inbox is not None:
+            self._inbox.shows_growing = not self._background.busy & _MADE_OF_TRACES
 
     def _note_failure(self, kind: str, error: object) -> None:
         if kind == "record":  # the run could not begin

@@ -161,6 +161,30 @@ def test_a_growing_trace_is_diagnosed_while_it_grows(
     assert len(asked) == 1
 
 
+def test_no_further_trace_is_taken_while_one_is_diagnosed(
+    qtbot: QtBot, document: Document, pipeline: SamplePipeline
+) -> None:
+    run(qtbot, document)
+    go_on, trace = threading.Event(), document.trace
+    pipeline.endless = True
+    document.run()
+    qtbot.waitUntil(lambda: bool(pipeline.recordings) and document.runs.ops == 3)
+    inbox = document.findChildren(Inbox)[-1]
+    assert inbox.shows_growing
+    diagnosed = document.stages.diagnose
+
+    def diagnose(trace: Trace) -> Diagnosis:
+        go_on.wait(5)
+        return diagnosed(trace)
+
+    document.stages = replace(document.stages, diagnose=diagnose)
+    document.runs.traced.emit(replace(trace, texts={}))
+    assert not inbox.shows_growing
+    go_on.set()
+    qtbot.waitUntil(lambda: inbox.shows_growing)
+    document.stop()
+
+
 def test_what_is_made_from_a_part_of_the_trace_is_given_up_when_the_snippet_is_over(
     qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
