@@ -27,6 +27,11 @@ class TextSpan(NamedTuple):
     end_column: int = -1
 
 
+def _chooses(node: ast.AST) -> bool:
+    is_extreme = isinstance(node, ast.Call) and called_name(node) in ("max", "min")
+    return is_extreme or isinstance(node, ast.IfExp) or bool(getattr(node, "ifs", ()))
+
+
 _LAYERS = ("Layer", "Model", "Sequential")
 
 
@@ -128,12 +133,12 @@ class SourceText:
 
     def chooses_value(self, line: int) -> bool:
         """Whether a truth value on the line decides what a name is bound to or a function returns:
-        a conditional expression, a comprehension with an ``if``, or an ``if`` or ``while`` that
-        does more than call functions."""
+        a conditional expression, ``max``, ``min``, a comprehension with an ``if``, or an ``if`` or
+        ``while`` that does more than call functions."""
         statement = self.statement(line)
         if not isinstance(statement, (ast.If, ast.While)):
             nodes = ast.walk(statement) if statement else ()
-            return any(isinstance(n, ast.IfExp) or getattr(n, "ifs", ()) for n in nodes)
+            return any(map(_chooses, nodes))
         branches = [*statement.body, *statement.orelse]
         return any(isinstance(n, _DECIDED) for part in branches for n in ast.walk(part))
 

@@ -581,4 +581,26 @@ QUESTIONS: tuple[Case, ...] = (
         t.gradient(y, v)  # cut
         """,
     ),
+    case(
+        "Python's max takes the other one",
+        "not-connected",
+        """
+        v, w = tf.Variable(1.0), tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            y = max(v * 3.0, w * 2.0)  # cut
+            loss = y ** 2
+        t.gradient(loss, v)
+        """,
+    ),
+    case(
+        "Python's max takes this one",
+        None,
+        """
+        v, w = tf.Variable(1.0), tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            y = max(v * 5.0, w * 2.0)
+            loss = y ** 2
+        t.gradient(loss, v)
+        """,
+    ),
 )
