@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -10,6 +11,17 @@ from .model import Layout, Point, Rect
 
 Part = tuple[str, str, int]
 """An edge of one level's graph."""
+_FRAME = "frame:"
+
+
+def frame_box(path: str) -> str:
+    """The node that stands for a frame in the level around it."""
+    return _FRAME + path
+
+
+def value_of(source: str, route: Sequence[Point]) -> tuple[str, float]:
+    """A key of the value that runs along a route: of a frame several leave, each at its place."""
+    return source, route[0][0] if source.startswith(_FRAME) else 0.0
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from .bundling import Bundled
 from .engines import lay_out
 from .fitting import fitted
 from .layered.routing import LEAVE
-from .level import FrameLevel, Part, boxes_in, sides
+from .level import FrameLevel, Part, boxes_in, frame_box, sides
 from .model import EdgeKey, Layout, Point, Rect
 
 HEADER = 36.0
@@ -36,10 +36,6 @@ _LABEL = 12.0
 _PORT = 2.0
 _ANCHOR = 60.0
 """Weight of the edges that hold ports at the border."""
-
-
-def frame_box(path: str) -> str:
-    return f"frame:{path}"
 
 
 def lay_out_nested(

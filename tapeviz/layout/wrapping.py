@@ -13,6 +13,7 @@ from itertools import pairwise, product
 from math import inf
 
 from .layered.routing import LEAVE
+from .level import value_of
 from .model import EdgeKey, Layout, Point, Rect
 
 READABLE = 0.8
@@ -87,11 +88,11 @@ def _gaps(layout: Layout) -> list[tuple[float, int]]:
         if top > reach + 1:
             gaps.append((reach + top) / 2)
         reach = max(reach, bottom)
-    crossing: list[set[str]] = [set() for _ in gaps]
+    crossing: list[set[tuple[str, float]]] = [set() for _ in gaps]
     for (source, _, _), points in layout.routes.items():
         heights = [y for _, y in points]
         for place in range(bisect_left(gaps, min(heights)), bisect_left(gaps, max(heights))):
-            crossing[place].add(source)
+            crossing[place].add(value_of(source, points))
     return [(gap, len(sources)) for gap, sources in zip(gaps, crossing, strict=True)]
 
 
@@ -156,7 +157,7 @@ class _Columns:
             route = [self._shifted(point, start) for point in first]
             if last:
                 into = [self._shifted(point, end) for point in last]
-                lane = lanes[homes[key[0]], key[0]]
+                lane = lanes[homes[key[0]], value_of(key[0], self._layout.routes[key])]
                 route += self._between(route[-1], into[0], start, lane, key in self._aside)
                 route += into
                 if _runs_through(route, [r for name, r in rects.items() if name not in key[:2]]):
@@ -276,18 +277,20 @@ class _Columns:
                     column.left, column.right = min(column.left, x), max(column.right, x)
         return columns
 
-    def _lanes(self, homes: dict[str, int]) -> dict[tuple[int, str], int]:
-        """The number of each value that leaves a column, by (column, source)."""
-        lanes: dict[tuple[int, str], int] = {}
+    def _lanes(self, homes: dict[str, int]) -> dict[tuple[int, tuple[str, float]], int]:
+        """The number of each value that leaves a column, by (column, value)."""
+        lanes: dict[tuple[int, tuple[str, float]], int] = {}
         used = [0] * (len(self._cuts) + 1)
-        for source, target, _ in self._layout.routes:
-            home = homes[source]
-            if home != homes[target] and (home, source) not in lanes:
-                lanes[home, source] = used[home]
+        for (source, target, _), route in self._layout.routes.items():
+            home, value = homes[source], value_of(source, route)
+            if home != homes[target] and (home, value) not in lanes:
+                lanes[home, value] = used[home]
                 used[home] += 1
         return lanes
 
-    def _stand(self, columns: list[_Column], lanes: dict[tuple[int, str], int]) -> None:
+    def _stand(
+        self, columns: list[_Column], lanes: dict[tuple[int, tuple[str, float]], int]
+    ) -> None:
         x = 0.0
         for number, column in enumerate(columns):
             column.x = x

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import networkx as nx
 import pytest
@@ -102,3 +103,21 @@ def test_a_route_left_of_a_column_enters_it_from_the_side() -> None:
     assert skips[-1] == (pytest.approx(target.x - 30), pytest.approx(target.top))
     turn = target.top - 20
     assert min(y for x, y in skips if made.rects["0"].right < x < left) == pytest.approx(turn)
+
+
+def test_values_of_one_frame_run_to_the_next_column_in_lanes_of_their_own() -> None:
+    graph = nx.MultiDiGraph()
+    for name in "abcdefghijkl":
+        graph.add_node(name, width=150, height=50, frame="f" if name in "ab" else "")
+    for start, end in [*pairwise("cdefghijkl"), ("a", "c"), ("a", "k"), ("b", "l")]:
+        graph.add_edge(start, end, weight=8.0 if start > "b" else 1.0, carried=False)
+    layout = lay_out_nested(graph, {"f": ""}, {"f": (60.0, 30.0)}, room=(520.0, 400.0))
+    first, second = layout.routes["a", "k", 0], layout.routes["b", "l", 0]
+    assert layout.bounds.width > layout.bounds.height, "it is in columns"
+    upright = [
+        {(x, min(y, low), max(y, low)) for (x, y), (other, low) in pairwise(route) if x == other}
+        for route in (first, second)
+    ]
+    for x, top, bottom in upright[0]:
+        for other, high, low in upright[1]:
+            assert abs(x - other) > 4 or bottom <= high or low <= top
