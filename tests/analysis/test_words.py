@@ -206,3 +206,18 @@ def test_further_cuts_are_told(first: str, second: str, words: str, recorder: Re
     assert found.cause is not None
     assert found.cause.line == 5
     assert found.further.startswith(words) if words else not found.further
+
+
+def test_the_use_in_a_branch_of_a_branch_that_did_not_run_has_its_own_line(
+    recorder: Recorder,
+) -> None:
+    text = (
+        "import tensorflow as tf\nb = tf.Variable(2.0)\n@tf.function\ndef step(x):\n"
+        "    with tf.GradientTape() as tape:\n        h = x\n        if x > 9.0:\n"
+        "            h = x * 2.0\n            if h > 1.0:\n                h = h * b\n"
+        "        loss = h + 0.0 * x\n    return tape.gradient(loss, b)\nstep(tf.constant(3.0))\n"
+    )
+    cause = first_finding(recorder, text).cause
+    assert cause is not None
+    assert (cause.kind, cause.line) == ("not-connected", 7)
+    assert "(line 10)" in cause.message("loss", "b")

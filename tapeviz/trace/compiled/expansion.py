@@ -159,13 +159,30 @@ class Expansion:
         }
         lines: dict[TensorId, int] = {}
         for number in (*numbers[:taken], *numbers[taken + 1 :]):
-            ops = [event for event in self._graphs[number].events if isinstance(event, e.OpRan)]
+            ops = list(self._ops_of_branch(number))
             made = {tensor for op in ops for tensor in op.outputs}
             for op in ops:
                 for tensor in set(op.inputs) - made - used:
                     line = self._places.line(op.site)
                     lines.setdefault(TensorId(around.tensor(tensor)), line)
         return UntakenInputs(taken, lines)
+
+    def _ops_of_branch(self, number: int) -> Iterator[e.OpRan]:
+        """The ops of a graph. In place of a conditional in it, which takes what its branches take,
+        those of its branches."""
+        pending: e.BodiesRun | None = None
+        for event in self._graphs[number].events:
+            if isinstance(event, e.BodiesRun):
+                pending = event
+            elif isinstance(event, e.OpRan):
+                inner = pending.graphs if pending is not None and runs_graphs(event) else ()
+                is_known = inner and all(graph in self._graphs for graph in inner)
+                if event.type in CONDITIONALS and is_known:
+                    for graph in inner:
+                        yield from self._ops_of_branch(graph)
+                else:
+                    yield event
+                pending = None if runs_graphs(event) else pending
 
     def _alone(self, op: e.OpRan, around: GraphScope | None) -> LocatedEvent:
         """The event of an op that runs graphs; it comes after the events of those graphs."""
