@@ -29,11 +29,15 @@ def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> 
     if status == "zero" and (causes := _cut_inside(facts, source) or _cut_jacobian(facts, source)):
         return causes
     if status == "zero":
-        first = _as_tuple(explain_zero(facts, source))
-        return _inside_python(facts, source) or (*first, *CutPaths(facts, source).beside_zero())
+        return _inside_python(facts, source) or _made_zero(facts, source)
     if status == "nonfinite":
         return _as_tuple(first_cause(CAUSES.nonfinite, MadeNonfinite(facts, source)))
     return ()
+
+
+def _made_zero(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
+    cause = explain_zero(facts, source)
+    return () if cause is None else (cause, *CutPaths(facts, source).beside_zero())
 
 
 def _as_tuple(cause: Cause | None) -> tuple[Cause, ...]:

@@ -603,4 +603,52 @@ QUESTIONS: tuple[Case, ...] = (
         t.gradient(loss, v)
         """,
     ),
+    case(
+        "one line of a compiled loop rounds a value and hands it to the next turn",
+        "not-differentiable",
+        """
+        v = tf.Variable(1.5)
+        @tf.function
+        def turns(x):
+            last = x
+            for _ in tf.range(3):
+                last, x = tf.round(x), x * 2.0  # cut
+                x = x + 1.0
+            return last
+        with tf.GradientTape() as t:
+            y = turns(v * 1.0)
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "one turn of a compiled loop stops the gradient, on the line of the other branch",
+        "stop-gradient",
+        """
+        v = tf.Variable(1.5)
+        @tf.function
+        def turns(x):
+            for i in tf.range(4):
+                x = tf.cond(i == 2, lambda: tf.stop_gradient(x), lambda: x * 2.0)  # cut
+                x = x + 1.0
+            return x
+        with tf.GradientTape() as t:
+            y = turns(v * 1.0)
+        t.gradient(y, v)
+        """,
+    ),
+    case(
+        "a number decides how often Python repeats, before a loop of TensorFlow's of many turns",
+        "left-tensorflow",
+        """
+        v, w = tf.Variable(2.6), tf.Variable(1.5)
+        with tf.GradientTape() as t:
+            more = lambda i, y: i < 70.0
+            count = int(v * 1.0)  # cut
+            y = w * 1.0
+            for _ in range(count):
+                y = y * 1.1
+            _, y = tf.while_loop(more, lambda i, y: (i + 1.0, y * 1.01), [tf.constant(0.0), y])
+        t.gradient(y, v)
+        """,
+    ),
 )

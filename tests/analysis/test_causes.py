@@ -23,6 +23,8 @@ ZEROS = {
     "a gradient function that gives zeros",
     "an area of two boxes side by side",
     "an area that two boxes do not share",
+    "one line of a compiled loop rounds a value and hands it to the next turn",
+    "one turn of a compiled loop stops the gradient, on the line of the other branch",
     "zeros of a batch_jacobian that has a cut",
 }
 

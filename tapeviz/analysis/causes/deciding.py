@@ -64,7 +64,13 @@ class CutPaths:
 
     @cached_property
     def _gone_around(self) -> frozenset[DataEdge]:
-        return gone_around(self._facts, self._edges, self._causes.keys(), self._targets)
+        return self._gone_around_in(self._edges)
+
+    def _gone_around_in(self, edges: EdgesInto) -> frozenset[DataEdge]:
+        """The cuts that the gradient goes around within the same call; none if that are all: from
+        turn to turn of a loop a way may lead back to the same cut."""
+        found = gone_around(self._facts, edges, self._causes.keys(), self._targets)
+        return found if len(found) < len(self._causes) else frozenset()
 
     def _own(self) -> tuple[Cause, ...]:
         """The cuts that the gradient does not go around within the same call."""
@@ -73,14 +79,14 @@ class CutPaths:
     def beside_zero(self) -> tuple[Cause, ...]:
         """The cuts on other ways, where the gradient that came is zero: of what ran since the tape
         began to record."""
-        begin, trace = self._facts.paths.begin, self._facts.trace
-        own = (cause for cause in self._own() if not isinstance(cause.evidence, OutsideTape))
-        return tuple(c for c in own if c.op_id is None or trace.ops[c.op_id].when >= begin)
+        if not self._facts.once(_has_recent_cuts):
+            return ()
+        return tuple(cause for cause in self._own() if _is_recent(self._facts, cause))
 
-    def _harmless(self) -> tuple[Cause, ...]:
-        """The cuts that the gradient goes around within the same call."""
-        found = _once({e: cause for e, cause in self._causes.items() if e in self._gone_around})
-        return tuple(replace(cause, is_gone_around=True) for cause in found)
+    def _harmless(self, around: Collection[DataEdge]) -> tuple[Cause, ...]:
+        """The causes of the cuts that the gradient goes ``around``."""
+        found = {edge: cause for edge, cause in self._causes.items() if edge in around}
+        return tuple(replace(cause, is_gone_around=True) for cause in _once(found))
 
     def explain_none(self) -> tuple[Cause, ...]:
         """Why no gradient came back to the source: the deciding cause first, the others after
@@ -96,8 +102,9 @@ class CutPaths:
             return (unconnected(facts, source),)
         if not self._stops(self._edges, self._causes):
             cause = first_cause(CAUSES.unwatched, Unwatched(facts, source, tensor))
-            return (*(() if cause is None else (cause,)), *self._own(), *self._harmless())
-        first, *others = self._decide(self._edges)
+            cuts = (*self._own(), *self._harmless(self._gone_around))
+            return cuts if cause is None else (cause, *cuts)
+        first, *others = self._decide(self._edges, self._gone_around)
         return (with_computed_again(facts, tensor, first), *others)
 
     def explain_cut_branch(self) -> tuple[Cause, ...]:
@@ -118,13 +125,17 @@ class CutPaths:
         taken = _without(self._edges, beside.__contains__)
         if not self._causes or not self._stops(taken, self._causes):
             return ()
-        return self._decide(taken)
+        return self._decide(taken, self._gone_around_in(taken))
 
-    def _decide(self, edges: EdgesInto) -> tuple[Cause, ...]:
-        """The deciding cause first: nearest the target, and alone enough to stop the gradient."""
-        edges = _without(edges, self._gone_around.__contains__)
+    def _decide(self, edges: EdgesInto, around: Collection[DataEdge]) -> tuple[Cause, ...]:
+        """The deciding cause first: nearest the target, and alone enough to stop the gradient.
+
+        ``around``: the cuts that the gradient goes around; none of them decides.
+        """
         causes = _latest_first(self._facts, self._causes)
-        causes = {edge: cause for edge, cause in causes.items() if edge not in self._gone_around}
+        if around:
+            edges = _without(edges, around.__contains__)
+            causes = {edge: cause for edge, cause in causes.items() if edge not in around}
         distance = _distances(edges, self._targets)
         groups: dict[tuple[str, int], list[DataEdge]] = {}
         for edge, cause in sorted(causes.items(), key=lambda pair: distance.get(pair[0].end, 0)):
@@ -142,7 +153,7 @@ class CutPaths:
         if not is_alone:
             first = replace(first, is_alone=False)
         others = (cause for key, cause in merged.items() if key != (first.kind, first.line))
-        return (first, *others, *self._harmless())
+        return (first, *others, *self._harmless(around))
 
     def _deciding_beside_stops(
         self, edges: EdgesInto, ordered: list[tuple[tuple[str, int], list[DataEdge]]]
@@ -178,6 +189,25 @@ class CutPaths:
             seen.add(position)
             waiting.extend(edge.start for edge in edges.get(position, ()) if edge not in shut)
         return not any(start in seen for start in self._starts)
+
+
+def _has_recent_cuts(facts: CallFacts) -> bool:
+    """Whether anything is cut on the ways from all sources to the targets: mostly not, and then no
+    source has to be asked about its own ways."""
+    tensors = facts.call.source_tensors
+    starts = [start for tensor in tensors for start in facts.paths.starts(tensor)]
+    ways = facts.paths.recent.edges_from(starts)
+    edges = (edge for into in ways.values() for edge in into if not _takes_form(facts, edge))
+    causes = (barrier(EdgeUnderTest(edge, facts)) for edge in edges)
+    return any(cause is not None and _is_recent(facts, cause) for cause in causes)
+
+
+def _is_recent(facts: CallFacts, cause: Cause) -> bool:
+    """Whether a cut is of what ran since the tape began to record, and on it."""
+    op = facts.trace.op(cause.op_id)
+    return not isinstance(cause.evidence, OutsideTape) and (
+        op is None or op.when >= facts.paths.begin
+    )
 
 
 def _is_stop(cause: Cause) -> bool:

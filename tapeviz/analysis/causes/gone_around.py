@@ -11,6 +11,8 @@ from ..flow.dataflow import DataEdge, EdgesInto, Position
 _Place = tuple[int, int]
 """Line and column of what the snippet ran. In a function that AutoGraph converts the column is
 unknown, and all of a line is one call."""
+_OUTSIDE: _Place = (0, 0)
+"""Of what is no op of the snippet: the targets are taken there."""
 
 
 def gone_around(
@@ -26,20 +28,19 @@ def gone_around(
     starts = {edge.start for edge in cuts}
     if all(edge in cuts for into in edges.values() for edge in into if edge.start in starts):
         return frozenset()  # most cuts are the only way from where they begin
-    onward: dict[Position, list[tuple[DataEdge, _Place]]] = {}
-    for into in edges.values():
-        for edge in into:
-            op = facts.op(edge)
-            if op is not None and (place := _place(op)) is not None:
-                onward.setdefault(edge.start, []).append((edge, place))
+    flowing = [edge for into in edges.values() for edge in into if edge not in cuts]
+    places = {edge: place for edge in (*flowing, *cuts) if (place := _place(facts.op(edge)))}
+    begins: dict[Position, set[_Place]] = {target: {_OUTSIDE} for target in targets}
+    """The places of the edges from each position."""
+    for edge, place in places.items():
+        begins.setdefault(edge.start, set()).add(place)
     leaving: set[tuple[Position, _Place]] = set()
     """Positions from which a gradient can pass out of the call that is at this place."""
-    waiting = []
-    places = {edge: place for ways in onward.values() for edge, place in ways}
-    for edge, place in places.items():
-        is_out = edge.end in targets or any(place != next_ for _, next_ in onward.get(edge.end, ()))
-        if is_out and edge not in cuts:
-            waiting.append((edge.start, place))
+    waiting = [
+        (edge.start, place)
+        for edge in flowing
+        if (place := places.get(edge)) is not None and begins.get(edge.end, {place}) != {place}
+    ]
     while waiting:
         key = position, place = waiting.pop()
         if key not in leaving:
@@ -49,6 +50,6 @@ def gone_around(
     return frozenset(edge for edge in cuts if (edge.start, places.get(edge)) in leaving)
 
 
-def _place(op: Op) -> _Place | None:
-    frames = op.site.frames
+def _place(op: Op | None) -> _Place | None:
+    frames = op.site.frames if op is not None else ()
     return (frames[0].line, frames[0].column) if frames else None

@@ -113,13 +113,12 @@ def _steering(used: Used) -> list[tuple[Leave, Steered, Ancestry]]:
         leave
         for leave in facts.trace.leaves
         if tape is not None and leave.when < until and tape.is_recording(leave.when)
+        if leave.how not in NO_NUMBER and leave.site.line
     ]
     lines: dict[int, Steered | None] = {}
     found = []
     for leave in left[: -_MOST_LEAVES - 1 : -1]:
         line = leave.site.line
-        if leave.how in NO_NUMBER or not line:
-            continue
         if line not in lines:
             lines[line] = steered_by(facts.text, line, used.lines)
         if (steered := lines[line]) is not None:
@@ -131,11 +130,15 @@ def _came_back(used: Used) -> list[tuple[Leave, Ancestry]]:
     """The numbers that left and are among the constants, the last first, and what made them."""
     trace, flow, until = used.facts.trace, used.facts.flow, used.facts.call.when
     constants = [*_unexplained(used), *_settings(used)]
-    left = [leave for leave in trace.leaves if constants and leave.when < until]
+    left = [
+        leave
+        for leave in trace.leaves
+        if constants and leave.when < until and leave.how not in NO_NUMBER
+    ]
     found = []
     for leave in left[: -_MOST_LEAVES - 1 : -1]:
         number = trace.value(leave.tensor)
-        if leave.how in NO_NUMBER or number is None or not _is_telling_number(number):
+        if number is None or not _is_telling_number(number):
             continue
         if any(when > leave.when and _has(value, number) for value, when in constants):
             found.append((leave, flow.ancestry([flow.position_left(leave)])))
