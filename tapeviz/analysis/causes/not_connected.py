@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import ClassVar, Literal
 
 from ...trace.compiled.model import Conditional
 from ...trace.model import Leave, Operand, TensorId, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts, name_of
-from ..flow.dataflow import FORM_OPS
+from ..flow.dataflow import FORM_OPS, Ancestry
 from ..flow.ends import Ends, ends_of, last_made_from
 from ..model import Cause, Evidence
 from ..python.outside import NO_NUMBER
 from ..python.steering import form_read
-from .questions import Unlinked
+from .questions import Unlinked, Used
 
 _LOOPS = ops_with("loop")
 
@@ -270,10 +271,15 @@ def form_in_python(asked: Unlinked) -> Cause | None:
     """As :func:`only_form`, of what the source ends in, by a form that Python was told at once."""
     facts = asked.facts
     end = last_made_from(facts, asked.tensor)
-    found = form_read(facts.text, end.name, asked.used.lines) if end is not None else None
+    found = asked.used.once(_forms_read)(end.name) if end is not None else None
     if found is None:
         return None
     return replace(facts.cause(NotConnected("form"), found[0]), words=found[1])
+
+
+def _forms_read(used: Used) -> Callable[[str], tuple[int, str] | None]:
+    """Tell the last form of a name that the targets are computed with, each looked for once."""
+    return cache(lambda name: form_read(used.facts.text, name, used.lines))
 
 
 def not_connected(asked: Unlinked) -> Cause:
@@ -299,17 +305,25 @@ def unconnected(facts: CallFacts, source: Operand) -> Cause:
 def _choice(facts: CallFacts, source: Operand) -> Leave | None:
     """The last truth value that the snippet took of something made from the source while the tape
     recorded; None if there is none."""
-    tape, flow = facts.tape, facts.flow
-    if tape is None or source.tensor is None:
+    flow = facts.flow
+    if source.tensor is None:
         return None
-    starts = facts.paths.starts(source.tensor)
-    for leave in reversed(facts.trace.leaves):
-        if leave.how not in NO_NUMBER or not tape.is_recording(leave.when) or not leave.site.line:
-            continue
-        made_from = flow.ancestry([flow.position_left(leave)])
-        if leave.when < facts.call.when and made_from.leads_from(starts):
-            return leave
-    return None
+    taken, made_from = facts.once(_truth_values)
+    reached = made_from.leads_from(facts.paths.starts(source.tensor))
+    return next((leave for leave in taken if flow.position_left(leave) in reached), None)
+
+
+def _truth_values(facts: CallFacts) -> tuple[Sequence[Leave], Ancestry]:
+    """The truth values that the snippet took before the call while the tape recorded, the latest
+    first, and what they were made from."""
+    tape, flow = facts.tape, facts.flow
+    taken = [
+        leave
+        for leave in reversed(facts.trace.leaves)
+        if leave.how in NO_NUMBER and leave.site.line and leave.when < facts.call.when
+        if tape is not None and tape.is_recording(leave.when)
+    ]
+    return taken, flow.ancestry(map(flow.position_left, taken))
 
 
 def _how(facts: CallFacts, source: Operand) -> How | None:
