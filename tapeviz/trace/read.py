@@ -200,8 +200,8 @@ class Reader:
         )
 
     def _lines_traced(self) -> frozenset[int]:
-        sites = (self._sites.get(site, NOWHERE) for site in self._bodies.graphs.sites)
-        return frozenset(site.line for site in sites)
+        lines = (self._site(site).line for site in self._bodies.graphs.sites)
+        return frozenset(line for line in lines if line)
 
     def _name_of_tape(self, tape: Tape) -> str:
         """In a function that AutoGraph converts no binding is seen: its text is there."""

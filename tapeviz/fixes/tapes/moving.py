@@ -109,11 +109,18 @@ def _named_arguments(
 ) -> dict[str, str]:
     """The names given as arguments where a function is called, by the names of its parameters."""
     found: dict[str, str] = {}
-    for call in source.calls(line, function.name.value) if function is not None else ():
-        names = [param.name.value for param in function.params.params] if function else []
-        for name, arg in zip(names, call.args, strict=False):
-            if isinstance(arg.value, cst.Name):
-                found[arg.keyword.value if arg.keyword else name] = arg.value.value
+    if function is None:
+        return found
+    names = [param.name.value for param in function.params.params]
+    if names[:1] in (["self"], ["cls"]):
+        names = names[1:]
+    for call in source.calls(line, function.name.value):
+        for place, arg in enumerate(call.args):
+            if arg.star:
+                break
+            name = arg.keyword.value if arg.keyword else "".join(names[place : place + 1])
+            if name and isinstance(arg.value, cst.Name):
+                found[name] = arg.value.value
     return found
 
 
