@@ -19,7 +19,7 @@ from .graph.alike import counterparts, matches
 from .graph.build import build
 from .graph.chips import chip
 from .graph.groups.fold import fold
-from .graph.groups.opening import MOST_BOXES, OpenGroups, choose_open
+from .graph.groups.opening import MOST_BOXES, OpenGroups, any_turn, choose_open
 from .graph.groups.tree import Tree, grow
 from .graph.model import NodeId
 from .graph.nodes import op_id
@@ -132,14 +132,35 @@ def _beside(before: Arranged, sized: nx.MultiDiGraph, view: View, first: FirstOp
     """The arrangement of a round of another shape: what it shares with those before it stands in
     the same place, and what it lacks leaves a gap, unless that is too much."""
     laid = before.laid if before.laid is not None else before.graph
-    both = unite(laid, sized, matches(laid, sized))
+    renamed, paths = _with_frames_of(laid, sized)
+    both = unite(laid, renamed, matches(laid, sized))
     if len(both.graph) > _GAPS * min(len(laid), len(sized)):
         return Arranged(sized, placed(sized, view), {}, view, first, sized)
     both.graph.graph["frames"] = both.frames
-    layout = part_of(placed(both.graph, view), sized, both.after)
+    layout = part_of(placed(both.graph, view), renamed, both.after)
+    layout = replace(layout, frames={paths[path]: rect for path, rect in layout.frames.items()})
     is_same = len(both.graph) == len(laid) and layout.bounds == before.layout.bounds
     stays = matches(before.graph, sized) if is_same else {}
     return Arranged(sized, layout, stays, view, first, both.graph)
+
+
+def _with_frames_of(
+    laid: nx.MultiDiGraph, sized: nx.MultiDiGraph
+) -> tuple[nx.MultiDiGraph, Mapping[str, str]]:
+    """A copy whose frames have the paths that they have in another round, where another turn of a
+    loop may be shown; and the own path of each."""
+    theirs = {any_turn(frame.path): frame.path for frame in frames_in(laid)}
+    called = {
+        frame.path: theirs.get(any_turn(frame.path), frame.path) for frame in frames_in(sized)
+    }
+    copy = sized.copy()
+    for _, data in copy.nodes(data=True):
+        data["frame"] = called.get(data.get("frame", ""), "")
+    copy.graph["frames"] = tuple(
+        replace(frame, path=called[frame.path], parent=called.get(frame.parent, ""))
+        for frame in frames_in(sized)
+    )
+    return copy, {path: own for own, path in called.items()}
 
 
 def _plain(view: View) -> View:

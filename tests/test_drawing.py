@@ -7,7 +7,9 @@ import pytest
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.drawing import Arranged, arrange, compose_over, draw, shown_call
 from tapeviz.errors import Superseded, unless
+from tapeviz.graph.union import frames_in
 from tapeviz.layout.model import Rect
+from tapeviz.recording import Recorder, Snippet
 from tapeviz.scene.model import Overlay
 from tapeviz.trace.model import EMPTY_TRACE, Trace
 from tapeviz.view import DEFAULT_VIEW, View
@@ -170,3 +172,32 @@ def test_groups_that_only_another_round_has_are_opened_as_far_as_it_can_be_read(
         arrange(trace, view, long, each) for each in (None, arrange(trace, view, short))
     )
     assert len(after.graph) == len(alone.graph) < len(arrange(trace, DEFAULT_VIEW, long).graph)
+
+
+def test_the_frames_of_a_round_that_shows_another_turn_stay(recorder: Recorder) -> None:
+    text = """\
+import tensorflow as tf
+v = tf.Variable(0.5)
+for step in range(4):
+    with tf.GradientTape() as tape:
+        x = tf.constant(1.0)
+        for k in range(4 - step % 2):
+            x = tf.exp(x * 0.1)
+            for j in range(3):
+                x = tf.square(x) - v
+                x = tf.abs(x)
+                x = tf.tanh(x)
+                x = tf.sin(x)
+            x = tf.sqrt(tf.abs(x) + 1.0)
+        if step % 2:
+            x = tf.nn.relu(x) * 2.0
+    tape.gradient(x, v)
+"""
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    view, shown = View(room=(1400.0, 1000.0)), None
+    for call in (0, 1, 3, 0):
+        shown = arrange(trace, view, trace.calls[call].id, shown)
+        assert len(shown.layout.frames) == 2
+        assert {frame.path for frame in frames_in(shown.graph)} == {*shown.layout.frames}

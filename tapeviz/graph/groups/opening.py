@@ -131,7 +131,7 @@ class _Chooser:
                     opened.add(self._turns[group.path])
                 waiting.extend(self._parts(group.path)[1])
         closed = frozenset(self._tree.groups) - opened
-        is_open = {_any_turn(path): is_open for path, is_open in ruled.items()}
+        is_open = {any_turn(path): is_open for path, is_open in ruled.items()}
         return OpenGroups(closed, self._turns, self._numbers, boxes, is_open)
 
     def _automatic(self, most: int) -> tuple[dict[str, bool], int]:
@@ -144,8 +144,8 @@ class _Chooser:
         as_before: list[Group] = []
         while True:
             if self._ruled:
-                as_before = [group for group in waiting if self._ruled.get(_any_turn(group.path))]
-                waiting = [group for group in waiting if _any_turn(group.path) not in self._ruled]
+                as_before = [group for group in waiting if self._ruled.get(any_turn(group.path))]
+                waiting = [group for group in waiting if any_turn(group.path) not in self._ruled]
             unit = as_before or self._next(waiting)
             if not unit:
                 break
@@ -216,7 +216,7 @@ class _Chooser:
         return turns.union(opened), boxes + len(closed), closed
 
 
-def _any_turn(path: str) -> str:
+def any_turn(path: str) -> str:
     """The path without the numbers of turns."""
     return _TURN.sub("turn", path) if "turn " in path else path
 
