@@ -405,3 +405,13 @@ def test_while_a_function_is_traced_its_line_is_named_and_not_drawn() -> None:
     trace = reader.trace(b"", is_kept=False)
     assert tracing_words(trace) == ""
     assert find_scope(TraceIndex(trace, ()), None).ops == {OpId(1), OpId(2)}
+
+
+def test_a_function_that_no_known_line_traces_hides_no_ops() -> None:
+    reader = Reader("", "snippet.py")
+    ran = e.OpRan(1, "Fill", [], [20], name="made")
+    for event in _story(*_tensors(20), ran, e.BodyTraced(on=True)):
+        reader.feed(event)
+    trace = reader.trace(b"")
+    assert tracing_words(trace) == ""
+    assert find_scope(TraceIndex(trace, ()), None).ops == {OpId(1)}
