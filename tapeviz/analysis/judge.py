@@ -51,9 +51,7 @@ def _cut_inside(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
     (``_construct_function_from_graph_outputs`` in concrete_function.py, ``_WhileGrad`` in
     while_v2.py, ``_IfGrad`` in cond_v2.py, 2.15-2.21).
     """
-    trace = facts.trace
-    entered = (trace.ops.get(step.op) for step in facts.call.steps if step.op is not None)
-    if not any(op is not None and has_inside(op) for op in entered):
+    if not facts.once(_goes_inside):
         return ()
     paths = CutPaths(facts, source)
     causes = paths.explain_none()
@@ -62,6 +60,12 @@ def _cut_inside(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
         is_inside = spoiler is not None and has_inside(spoiler)
         return paths.explain_cut_branch() if is_inside else ()
     return causes
+
+
+def _goes_inside(facts: CallFacts) -> bool:
+    """Whether the backward pass went through a compiled function, a loop or a conditional."""
+    entered = (facts.trace.op(step.op) for step in facts.call.steps)
+    return any(op is not None and has_inside(op) for op in entered)
 
 
 def _is_about_recording(causes: tuple[Cause, ...]) -> bool:
