@@ -83,7 +83,11 @@ class Recombination:
         if result is None:
             # A gradient function may answer for an input that the tape does not follow.
             assert not (shares and self._is_on_tape(tensor)), f"{where}: None of {len(shares)}"
-        elif shares and (self._is_on_tape(tensor) or np.any(self._recorded.value(result))):
+        elif shares and (
+            self._is_on_tape(tensor)
+            or np.any(self._recorded.value(result))
+            or any(target.tensor == tensor for target in self._call.targets)  # its own source
+        ):
             self._agree(result, shares, where)
         else:
             assert self._call.unconnected == "zero", where
