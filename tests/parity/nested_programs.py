@@ -116,20 +116,21 @@ def _block(random: Random, indent: int, depth: int) -> list[str]:
 def _expression(random: Random, depth: int) -> str:
     if depth == 0 or random.random() < 0.2:
         return random.choice(_LEAVES)
-    one, other = _expression(random, depth - 1), _expression(random, depth - 1)
+    made, other = _expression(random, depth - 1), _expression(random, depth - 1)
     leaf, turns = random.choice(_LEAVES), random.randint(0, 3)
+    turn = f"lambda i, h: (i + 1, {made})"
     return random.choice(
         (
-            f"tf.tanh({one})",
-            f"({one}) * ({other})",
-            f"tf.where({leaf} > 0.0, {one}, {other})",
-            f"f{random.randint(0, 2)}({one})",
-            f"tf.map_fn(lambda each: each * 2.0, {one})",
-            f"tf.cond(tf.reduce_sum({leaf}) > 0.5, lambda: {one}, lambda: {other})",
-            f"tf.while_loop(lambda i, h: i < {turns}, lambda i, h: (i + 1, {one}), (0, {leaf}))[1]",
-            f"tf.concat([({one})[:1], ({other})[1:]], 0)",
-            f"doubled({one})",
-            f"tf.switch_case(second, [lambda: {leaf}, lambda: {one}])",
-            f"tf.scan(lambda a, each: a * each, {one})",
+            f"tf.tanh({made})",
+            f"({made}) * ({other})",
+            f"tf.where({leaf} > 0.0, {made}, {other})",
+            f"f{random.randint(0, 2)}({made})",
+            f"tf.map_fn(lambda each: each * 2.0, {made})",
+            f"tf.cond(tf.reduce_sum({leaf}) > 0.5, lambda: {made}, lambda: {other})",
+            f"tf.while_loop(lambda i, h: i < {turns}, {turn}, (0, {leaf}))[1]",
+            f"tf.concat([({made})[:1], ({other})[1:]], 0)",
+            f"doubled({made})",
+            f"tf.switch_case(second, [lambda: {leaf}, lambda: {made}])",
+            f"tf.scan(lambda a, each: a * each, {made})",
         )
     )

@@ -40,10 +40,10 @@ def test_a_call_has_operands_a_result_and_steps(record: Record) -> None:
     )
     call = seen.one(e.CallBegan)
     assert (call.method, call.direct, call.unconnected) == ("gradient", True, "none")
-    assert call.targets == [e.RawOperand(seen.bound("loss")[0], keys=["l"])]
+    assert call.targets == [e.RawOperand(seen.bound("loss")[0], keys=("l",))]
     handle = seen.bound("w")[0]
     assert [source.tensor for source in call.sources] == [handle, handle]
-    assert [source.keys for source in call.sources] == [[0], [1, "again"]]
+    assert [source.keys for source in call.sources] == [(0,), (1, "again")]
     assert {source.kind for source in call.sources} == {"variable"}
     steps = seen.of(e.StepRan)
     by_id = {op.id: op for op in seen.ops()}

@@ -142,11 +142,15 @@ def test_what_tensorflow_takes_for_itself_does_not_leave(record: Record) -> None
         """
         x = tf.constant([3.0, 1.0])
         y = tf.reshape(x, tf.shape(x))
-        z = tf.while_loop(lambda i: i < 3, lambda i: [i + 1], [tf.constant(0)])
         print(x)
         """
     )
     assert not seen.of(e.ValueLeft)
+
+
+def test_an_eager_loop_of_tensorflow_asks_its_condition(record: Record) -> None:
+    seen = record("z = tf.while_loop(lambda i: i < 3, lambda i: [i + 1], [tf.constant(0)])")
+    assert [event.how for event in seen.of(e.ValueLeft)] == ["while_loop"] * 4  # 3 turns, and none
 
 
 def test_what_a_model_predicts_leaves(record: Record) -> None:

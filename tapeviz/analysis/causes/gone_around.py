@@ -12,7 +12,7 @@ _Place = tuple[int, int]
 """Line and column of what the snippet ran. In a function that AutoGraph converts the column is
 unknown, and all of a line is one call."""
 _OUTSIDE: _Place = (0, 0)
-"""Of what is no op of the snippet: the targets are taken there."""
+"""Stands for what is no op of the snippet: the targets are taken there."""
 
 
 def gone_around(
