@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...trace.compiled.model import Loop
 from ...trace.model import OpId, TensorId, Trace
 
 if TYPE_CHECKING:
@@ -27,14 +28,20 @@ def handed_on(trace: Trace) -> Mapping[tuple[OpId, TensorId], Sequence[TensorId]
     for loop in trace.loops.values():
         if loop.count is not None and loop.count < 2:
             continue
-        handed: dict[TensorId, list[TensorId]] = {}
-        for taken, given in loop.carried:
-            if taken != given:
-                handed.setdefault(taken, []).append(given)
+        handed = handed_by(loop)
         for op in loop.body:
             for tensor in handed.keys() & trace.ops[op].inputs:
                 found.setdefault((op, tensor), []).extend(handed[tensor])
     return found
+
+
+def handed_by(loop: Loop) -> dict[TensorId, list[TensorId]]:
+    """For each tensor that a turn of a loop takes, those that a turn hands on in its place."""
+    handed: dict[TensorId, list[TensorId]] = {}
+    for taken, given in loop.carried:
+        if taken != given:
+            handed.setdefault(taken, []).append(given)
+    return handed
 
 
 def deciders_of(

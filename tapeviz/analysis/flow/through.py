@@ -12,6 +12,7 @@ from collections.abc import Container, Mapping, Sequence
 from ...trace.model import OpId, TensorId, Trace
 from ...trace.op_kinds import ops_with
 from ..model import Link, WalkStep
+from .control import handed_by
 
 _CONDITIONALS = ops_with("branch")
 
@@ -66,11 +67,9 @@ def _has_come(trace: Trace, maker: OpId | None) -> bool:
 def _handed(trace: Trace, ops: Sequence[OpId]) -> Mapping[TensorId, Sequence[TensorId]]:
     """For each tensor that a turn of a loop among the ops takes, those that a turn gave for it."""
     handed = defaultdict[TensorId, list[TensorId]](list)
-    for op_id in ops:
-        loop = trace.loops.get(op_id)
-        for taken, gave in loop.carried if loop is not None else ():
-            if taken != gave:
-                handed[taken].append(gave)
+    for loop in filter(None, map(trace.loops.get, ops)):
+        for taken, given in handed_by(loop).items():
+            handed[taken] += given
     return handed
 
 
