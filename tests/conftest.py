@@ -6,6 +6,7 @@ With ``TAPEVIZ_PYTHON=…/bin/python`` both are of another interpreter and its T
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -64,6 +65,18 @@ def application() -> Iterator[object]:
     application = QApplication.instance() or QApplication(["tapeviz"])
     yield application
     QApplication.clipboard().clear()
+
+
+@pytest.fixture(autouse=True)
+def collection_as_before() -> Iterator[None]:
+    """The application turns Python's own collection of garbage off, for the rest of the process.
+
+    A test can turn it off or on, and so can jedi's parser, which has a process of its own in the
+    window (parso 0.8, ``cache._load_from_file_system``).
+    """
+    was_enabled = gc.isenabled()
+    yield
+    (gc.enable if was_enabled else gc.disable)()
 
 
 @pytest.fixture(autouse=True)

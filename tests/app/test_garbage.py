@@ -34,7 +34,10 @@ def allocate_much() -> None:
 
 
 def test_garbage_is_collected_on_the_windows_thread_alone(qtbot: QtBot) -> None:
+    owner = QObject()
+    GarbageCollector(owner)
     gc.collect()
+    Witness.ended_on.clear()
     Witness()
     busy = threading.Thread(target=allocate_much)
     busy.start()

@@ -386,14 +386,11 @@ def test_what_replaced_work_had_made_is_freed_without_a_collection(qtbot: QtBot)
         go_on()
 
     gc.disable()
-    try:
-        background.submit("arrange", work, lambda _: None)
-        qtbot.waitUntil(lambda: bool(made))
-        background.submit("arrange", lambda: None, lambda _: None)
-        go.set()
-        qtbot.waitUntil(lambda: not background.busy and made[0]() is None)
-    finally:
-        gc.enable()
+    background.submit("arrange", work, lambda _: None)
+    qtbot.waitUntil(lambda: bool(made))
+    background.submit("arrange", lambda: None, lambda _: None)
+    go.set()
+    qtbot.waitUntil(lambda: not background.busy and made[0]() is None)
 
 
 def test_computing_tasks_come_one_after_the_other_unless_nobody_waits_for_one(

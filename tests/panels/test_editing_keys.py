@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import json
 from collections.abc import Iterator
@@ -23,16 +22,6 @@ from tapeviz.panels.source.finding import Sought, matches, replacement
 from tapeviz.panels.source.panel import SourcePanel
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
-
-
-@pytest.fixture(autouse=True)
-def _collection_as_before() -> Iterator[None]:
-    """In the window jedi has a process of its own. Here its parser would turn Python's collection
-    of garbage on again (parso 0.8, ``cache._load_from_file_system``); the window turned it off."""
-    was_enabled = gc.isenabled()
-    yield
-    if not was_enabled:
-        gc.disable()
 
 
 @pytest.fixture
