@@ -42,10 +42,13 @@ from .view import DEFAULT_VIEW, View
 @dataclass(frozen=True, slots=True)
 class FirstOpening:
     """The groups that the program opened, before the user's choices. ``place``: the gradient call's
-    site and method; ``most``: how many boxes there may be; ``ruled``: see :func:`choose_open`."""
+    site and method; ``most``: how many boxes there may be; ``pins``: the
+    index of the nodes that are never folded away in :attr:`OpGraph.pins`; ``ruled``: see
+    :func:`choose_open`."""
 
     place: Hashable = None
     most: int = MOST_BOXES
+    pins: int = 0
     ruled: Mapping[str, bool] = field(default_factory=dict)
 
 
@@ -97,23 +100,22 @@ def arrange(
     """
     built = built_graph(trace, view, call)
     go_on()
-    tree = grow(built, trace, view.grouping)
-    go_on()
     drawn = _drawn_call(trace, call)
     place = (drawn.site.id, drawn.method) if drawn is not None else None
     if before is not None and _plain(before.view) == _plain(view):
         first = before.first_opening
+        tree = _grown(built, trace, view, first.pins)
         is_round = first.place == place
         ruled = first.ruled if is_round else {}
         opening = opening_in(built, tree, trace, view, first.most, ruled)
         if ruled and any(opening.ruled[path] for path in opening.ruled.keys() - ruled.keys()):
-            most = _first_view(built, tree, trace, _plain(view), ruled)[2]
+            most = _most_legible(built, tree, trace, _plain(view), ruled).most
             opening = opening_in(built, tree, trace, view, most, ruled)
         sized = folded_in(built, tree, trace, view, opening)
         is_folded = (before.view.folded, before.view.unfolded) != (view.folded, view.unfolded)
         same = {} if is_folded else counterparts(before.graph, sized)
         if same or is_round:
-            first = FirstOpening(place, first.most, {**opening.ruled, **ruled})
+            first = replace(first, place=place, ruled={**opening.ruled, **ruled})
             kept = _kept(before, sized, same) if same else None
             if kept is not None:
                 return Arranged(sized, kept, same, view, first, before.laid)
@@ -121,10 +123,12 @@ def arrange(
                 return _beside(before, sized, view, first)
             return Arranged(sized, placed(sized, view), same, view, first, sized)
     # What the user folds or opens leaves the other groups as they are.
-    sized, opening, most = _first_view(built, tree, trace, _plain(view))
+    pins, best = _first_view(built, trace, _plain(view))
+    sized = best.sized
     if _plain(view) != view:
-        sized = folded_in(built, tree, trace, view, opening_in(built, tree, trace, view, most))
-    first = FirstOpening(place, most, opening.ruled)
+        tree = _grown(built, trace, view, pins)
+        sized = folded_in(built, tree, trace, view, opening_in(built, tree, trace, view, best.most))
+    first = FirstOpening(place, best.most, pins, best.opening.ruled)
     return Arranged(sized, placed(sized, view), {}, view, first, sized)
 
 
@@ -170,35 +174,71 @@ def _plain(view: View) -> View:
     )
 
 
-def _first_view(
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A folded graph; ``most``: the most boxes that it was chosen with; ``scale``: at which its
+    draft fits into the room."""
+
+    sized: nx.MultiDiGraph
+    opening: OpenGroups
+    most: int
+    scale: float = LEGIBLE
+
+    @property
+    def worth(self) -> float:
+        return worth_of(self.scale, len(self.sized))
+
+
+def _grown(built: OpGraph, trace: Trace, view: View, pins: int) -> Tree:
+    """The groups of a graph with all nodes pinned that can be, or with fewer."""
+    built.pinned = built.pins[min(pins, len(built.pins) - 1)]
+    go_on()
+    tree = grow(built, trace, view.grouping)
+    go_on()
+    return tree
+
+
+def _first_view(built: OpGraph, trace: Trace, view: View) -> tuple[int, _Chosen]:
+    """The folded graph of a first view, and the index of the pins that it was made with."""
+    found: list[_Chosen] = []
+    for pins in range(len(built.pins)):
+        tree = _grown(built, trace, view, pins)
+        found.append(_most_legible(built, tree, trace, view))
+        if found[-1].scale >= LEGIBLE:
+            break
+    best = max(found, key=lambda chosen: chosen.worth)
+    return found.index(best), best
+
+
+def _most_legible(
     built: OpGraph,
     tree: Tree,
     trace: Trace,
     view: View,
     ruled: Mapping[str, bool] | None = None,
-) -> tuple[nx.MultiDiGraph, OpenGroups, int]:
+) -> _Chosen:
     """The folded graph with as many boxes as can still be read, of those with more or fewer groups
-    open, and the most boxes that it was chosen with. Drafts tell how large their pictures are.
-    ``ruled``: see :func:`opening_in`."""
+    open. Drafts tell how large their pictures are. ``ruled``: see :func:`opening_in`."""
     most = 0 if view.grouping else MOST_BOXES
-    opening = opening_in(built, tree, trace, view, most, ruled)
-    sized = folded_in(built, tree, trace, view, opening)
-    best, largest = (sized, opening, most), -1.0
-    if view.layout != "layered" or view.grouping:
-        return best
+    best: _Chosen | None = None
+    closed: frozenset[str] = frozenset()
     while True:
+        opening = opening_in(built, tree, trace, view, most, ruled)
+        if best is not None and opening.closed == closed:  # the rest is never closed
+            return best
+        closed = opening.closed
+        sized = folded_in(built, tree, trace, view, opening)
+        if view.layout != "layered" or view.grouping:
+            return _Chosen(sized, opening, most)
         go_on()
         scale = shown_scale(placed(sized, view, is_draft=True), view.room)
-        if (worth := worth_of(scale, len(sized))) > largest:
-            best, largest = (sized, opening, most), worth
+        chosen = _Chosen(sized, opening, most, scale)
+        if best is None or chosen.worth > best.worth:
+            best = chosen
         if scale >= LEGIBLE:
             return best
         most = math.ceil(opening.boxes * math.sqrt(scale / LEGIBLE))
         most = min(most, int(opening.boxes * _STEP))
-        fewer = opening_in(built, tree, trace, view, most, ruled)
-        if fewer.closed == opening.closed:  # the rest is never closed
-            return best
-        opening, sized = fewer, folded_in(built, tree, trace, view, fewer)
 
 
 def shown_scale(layout: Layout, room: tuple[float, float]) -> float:

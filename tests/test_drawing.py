@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from tapeviz.analysis.diagnose import diagnose
-from tapeviz.drawing import Arranged, arrange, compose_over, draw, shown_call
+from tapeviz.drawing import Arranged, arrange, compose_over, draw, shown_call, shown_scale
 from tapeviz.errors import Superseded, unless
 from tapeviz.graph.union import frames_in
 from tapeviz.layout.model import Rect
 from tapeviz.recording import Recorder, Snippet
 from tapeviz.scene.model import Overlay
+from tapeviz.scene.sizes import LEGIBLE
 from tapeviz.trace.model import EMPTY_TRACE, Trace
 from tapeviz.view import DEFAULT_VIEW, View
 
@@ -92,7 +93,8 @@ def test_a_model_is_opened_where_its_name_alone_would_say_little() -> None:
 
 
 def test_a_first_view_holds_as_many_boxes_as_can_be_read() -> None:
-    """No number of boxes between those that can be read and those that cannot is left out."""
+    """No number of boxes between those that can be read and those that cannot is left out. The
+    source is in a group, of 9 or 20 boxes, where no picture with a box for it can be read."""
     script = Script("import tensorflow as tf\n")
     variable = script.variable("x", value=1.0, line=1)
     tape = script.tape(line=1)
@@ -108,7 +110,28 @@ def test_a_first_view_holds_as_many_boxes_as_can_be_read() -> None:
     counts = {
         len(arrange(trace, View(room=(300.0, height))).graph) for height in range(200, 1500, 20)
     }
-    assert counts == {10, 21, 24}
+    assert counts == {9, 10, 20, 21, 24}
+
+
+def test_sources_that_leave_no_room_are_folded_unless_they_get_no_gradient() -> None:
+    script = Script("import tensorflow as tf\n")
+    weights = [script.variable(f"w{number}", value=1.0, line=1) for number in range(6)]
+    tape = script.tape(line=2)
+    value = script.op("AddN", [script.read(w, line=2) for w in weights[:4]], line=2, scope="model")
+    for kind in ("Sin", "Cos", "Tan", "Exp"):
+        value = script.op(kind, [value], line=2, scope="model")
+    lost = script.op("AddN", [script.read(w, line=3) for w in weights[4:]], line=3)
+    lost = script.op("StopGradient", [lost], line=3)
+    loss = script.op("Add", [value, lost], line=4, name="loss", value=1.0)
+    script.exit(tape)
+    with script.call(tape, [loss], weights, line=5) as results:
+        results += [script.tensor(value=1.0) for _ in range(4)] + [0, 0]
+    trace = script.trace()
+    for side, sources in ((450.0, 6), (240.0, 2)):
+        arranged = arrange(trace, View(room=(side, side)))
+        nodes = [node for _, node in arranged.graph.nodes(data="node")]
+        assert sum(node.role == "variable" for node in nodes) == sources
+        assert shown_scale(arranged.layout, (side, side)) >= LEGIBLE
 
 
 def test_a_picture_that_another_replaces_is_not_finished(monkeypatch: pytest.MonkeyPatch) -> None:

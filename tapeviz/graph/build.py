@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -52,7 +52,8 @@ def build(
         for loop in index.trace.loops.values()
         if loop.carried
     }
-    graph.pinned = _pinned(graph, index.trace, selection, call)
+    graph.pins = _pins(graph, index.trace, selection, call)
+    graph.pinned = graph.pins[0]
     return graph
 
 
@@ -75,27 +76,48 @@ def _carried(graph: OpGraph, trace: Trace, loop: Loop) -> tuple[Edge, ...]:
 _MOST_SOURCES = 8
 
 
-def _pinned(
+def _pins(
     graph: OpGraph, trace: Trace, selection: NodeSelection, call: Call | None
-) -> frozenset[int]:
-    """Places of the targets, of the cuts and of the sources; of more than :data:`_MOST_SOURCES`
-    sources only those that :func:`_stand_out`, if they are as few. If all ops are shown, the only
-    versions of a variable among them are those that no op wrote."""
+) -> list[frozenset[int]]:
+    """Places of the targets, of the cuts and of the sources, if these are at most
+    :data:`_MOST_SOURCES`. Then fewer: only the sources that :func:`_stand_out`, none, and at last
+    only the last cut."""
     if call is None:
-        return frozenset()
-    operands = list(call.targets[:_MOST_SOURCES])
-    sources: Sequence[Operand] = call.sources
-    if len(sources) > _MOST_SOURCES:
-        sources = _stand_out(graph, trace, call)
-    if len(sources) <= _MOST_SOURCES:
-        operands += sources
+        return [frozenset()]
+    cuts = selection.scope.cuts
+    few = [call.sources, _stand_out(graph, trace, call)]
+    found: list[frozenset[int]] = []
+    places: Iterable[int] = range(len(graph))
+    for sources in (*(some for some in few if len(some) <= _MOST_SOURCES), ()):
+        operands = (*call.targets[:_MOST_SOURCES], *sources)
+        found.append(_pinned(graph, trace, selection, operands, cuts, places))
+        places = sorted(found[-1])
+    # A source has a node for each version of it that is read.
+    found = [pinned for pinned in found if len(pinned - found[-1]) <= _MOST_SOURCES]
+    if len(cuts) > 1:
+        targets = call.targets[:_MOST_SOURCES]
+        found.append(_pinned(graph, trace, selection, targets, {max(cuts)}, places))
+    return list(dict.fromkeys(found))
+
+
+def _pinned(
+    graph: OpGraph,
+    trace: Trace,
+    selection: NodeSelection,
+    operands: Sequence[Operand],
+    cuts: Collection[OpId],
+    places: Iterable[int],
+) -> frozenset[int]:
+    """Of some places those of operands and cuts. If all ops are shown, the only versions of a
+    variable among them are those that no op wrote."""
     wanted = {operand.tensor for operand in operands if operand.tensor is not None}
     producers = trace.producers
-    makers = {producers[out] for out in wanted if out in producers} | selection.scope.cuts
+    makers = {producers[out] for out in wanted if out in producers}.union(cuts)
     asked = wanted | {out for out in selection.scope.outside if producers.get(out) in makers}
     maker, none_of = graph.maker, wanted.isdisjoint
     found = []
-    for place, part in enumerate(graph.parts):
+    for place in places:
+        part = graph.parts[place]
         if isinstance(part, Op):
             is_pinned = part.id in makers
             if not (is_pinned or none_of(part.outputs)):

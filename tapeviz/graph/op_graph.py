@@ -99,7 +99,8 @@ class OpGraph:
 
     ``entries``: the recorded operations and calls with ops in the graph, by op. ``carried``: the
     edges of each compiled loop into its next turn. ``pinned``: places of nodes that a first view
-    must not fold away: target, sources, cuts. Once it is read, nodes and edges stay.
+    must not fold away: target, sources, cuts; ``pins``: choices of these, each with fewer of them,
+    to take where no picture with those before can be read. Once it is read, nodes and edges stay.
     """
 
     maker: Nodes
@@ -109,6 +110,7 @@ class OpGraph:
     entries: dict[OpId, Op] = field(default_factory=dict)
     carried: Mapping[OpId, tuple[Edge, ...]] = field(default_factory=dict)
     pinned: frozenset[int] = frozenset()
+    pins: Sequence[frozenset[int]] = ()
 
     def __len__(self) -> int:
         return len(self.parts)

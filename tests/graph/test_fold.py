@@ -272,6 +272,33 @@ def test_many_variables_that_all_turns_share_are_one_box_outside_of_them() -> No
     assert not any(edge.is_carried for _, _, edge in edges)
 
 
+def test_the_variables_of_a_model_that_runs_twice_are_a_group() -> None:
+    s = Script("import tensorflow as tf\n")
+    tape = s.tape()
+    weights = [s.variable(f"w{number}", value=[1.0]) for number in range(9)]
+    outs = []
+    for run in range(2):
+        out = s.tensor((1,), name=f"x{run}")
+        for scope, some in (("encoder", weights[:4]), ("head", weights[4:8])):
+            for weight in some:
+                out = s.op("Mul", [out, s.read(weight, (1,))], (1,), line=2, scope=scope)
+        outs.append(s.op("Sub", [out, s.read(weights[8], (1,))], (1,), line=3))
+    loss = s.op("SquaredDifference", outs, (1,), name="loss")
+    with s.call(tape, [loss], weights, variables=weights) as results:
+        results += [s.tensor([1.0]) for _ in weights]
+    trace = s.trace()
+    graph = build(trace)
+    tree = grow(graph, trace)
+    shared = [group for group in tree.groups.values() if group.kind == "values"]
+    assert [(group.path, group.ops) for group in shared] == [
+        ("variables", 9),
+        ("variables/encoder variables", 4),
+        ("variables/head variables", 4),
+    ]
+    folded = fold(graph, tree, choose_open(graph, tree, unfolded=["variables"], most=0))
+    assert {"encoder variables", "head variables", "w8"} <= set(nodes(folded))
+
+
 def test_what_all_turns_share_is_in_the_closed_loop_unless_it_is_a_source() -> None:
     trace = recurrent(50)
     graph = build(trace)

@@ -269,7 +269,7 @@ def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> No
 
 def _gather_values(graph: OpGraph, home: list[str], groups: dict[str, Group]) -> None:
     """Make one group of many values that no op shown made and that are in no group, or that all
-    turns of a repeat take."""
+    turns of a repeat take; within these of the values of a model that runs several times."""
     found: dict[tuple[str, Role], list[int]] = {}
     for place in graph.values:
         around = home[place]
@@ -278,11 +278,31 @@ def _gather_values(graph: OpGraph, home: list[str], groups: dict[str, Group]) ->
             found.setdefault((around, graph.role(place)), []).append(place)
     for (around, role), places in found.items():
         if len(places) > _MOST_VALUES:
-            title = f"{role}s"
-            path = f"{around}/{title}" if around else title
-            groups[path] = Group(path, "values", title, 0, around, len(places), -len(groups))
-            for place in places:
-                home[place] = path
+            around = _add_values(f"{role}s", around, places, home, groups)
+        by_model: dict[str, list[int]] = {}
+        for place in places:
+            takers = {_model_of(home[taker], groups) for taker in graph.successors(place)}
+            if len(takers) == 1:
+                by_model.setdefault(takers.pop(), []).append(place)
+        for model, some in by_model.items():
+            if model and LEAST_OPS <= len(some) < len(places):
+                _add_values(f"{model} {role}s", around, some, home, groups)
+
+
+def _add_values(
+    title: str, around: str, places: Sequence[int], home: list[str], groups: dict[str, Group]
+) -> str:
+    path = f"{around}/{title}" if around else title
+    groups[path] = Group(path, "values", title, 0, around, len(places), -len(groups))
+    for place in places:
+        home[place] = path
+    return path
+
+
+def _model_of(path: str, groups: Mapping[str, Group]) -> str:
+    """The title of the outermost layer around; empty for none."""
+    layers = [above for above in upwards(path) if groups[above].kind == "layer"]
+    return groups[layers[-1]].title if layers else ""
 
 
 def _ends(graph: OpGraph, home: Sequence[str], groups: Mapping[str, Group]) -> dict[int, str]:
