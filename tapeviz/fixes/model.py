@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from ..analysis.causes.left_tensorflow import LeftTensorFlow
 from ..analysis.model import Cause, Finding
 from ..trace.model import Call, Trace
+from .nodes import all_of, called_name, read_names
 from .source import ParsedSource
 
 
@@ -71,6 +73,20 @@ class FixCase:
         """The calls of functions or methods of these names on the lines of the cause."""
         for line in self.lines():
             yield from self.source.calls(line, *names)
+
+    def calls_given(self, *names: str) -> Iterator[cst.Call]:
+        """As :meth:`calls`, and where TensorFlow called the function around the cause by itself,
+        the calls that are given it, or a function that takes it."""
+        yield from self.calls(*names)
+        evidence, source = self.cause.evidence, self.source
+        if not isinstance(evidence, LeftTensorFlow) or evidence.how != "thread":
+            return
+        functions = all_of(source.module, cst.FunctionDef)
+        called = {f.name.value for f in functions if source.covers(f, self.cause.line)}
+        called |= {f.name.value for f in functions if called & read_names(f)}
+        for call in all_of(source.module, cst.Call):
+            if called_name(call) in names and any(called & read_names(arg) for arg in call.args):
+                yield call
 
 
 FixFunction = Callable[[FixCase], Iterator[Edit]]

@@ -36,6 +36,7 @@ from .smooth.indices import (
 )
 from .smooth.logits import from_logits
 from .smooth.outcomes import interpolate_outcome
+from .smooth.pooling import pool_softly
 from .smooth.splatting import splat
 from .smooth.widths import (
     count_softly,
@@ -90,6 +91,7 @@ from .tapes.near_misses import (
 from .tapes.parts import ask_for_all_parts, ask_for_whole
 from .tapes.sources import (
     ask_before,
+    ask_for_bound,
     ask_for_called,
     ask_for_original,
     compute_once,
@@ -108,8 +110,9 @@ from .tapes.watching import (
     watch_values,
 )
 from .values.codebooks import codebook_loss, pass_on_to_compared
-from .values.datasets import map_in_python, unstack_values
-from .values.draws import score_function
+from .values.datasets import map_in_python, unstack_values, walk_generator
+from .values.decoding import ctc_loss
+from .values.draws import score_function, score_of_choice
 from .values.estimates import (
     MIX_ONE_HOT,
     STRAIGHT_THROUGH,
@@ -152,6 +155,7 @@ from .values.leaving import (
 from .values.lookups import ask_for_rows
 from .values.metrics import compute_beside_metric, follow_average
 from .values.misfits import cast_to_agree, give_tensors, use_functions_for_methods
+from .values.objects import keep_in_list, match_keys
 from .values.positions import soft_accuracy, soft_ranks, take_values
 from .values.settings import compute_by_hand
 from .values.stopping import close_after_difference, give_identity, take_away
@@ -173,6 +177,8 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     NewVariable: (keep_tensor, call_with_computed_weights, SHALLOW_COPY),
     LeftTensorFlow: (
+        walk_generator,
+        map_in_python,
         CALL_MODEL,
         COMPUTE_LOSS,
         TAKE_VARIABLES,
@@ -196,6 +202,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         call_directly,
         straight_through_names,
         score_function,
+        score_of_choice,
     ),
     NotWatched: (
         watch_first,
@@ -225,6 +232,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         interpolate_edges,
         interpolate,
         splat,
+        pool_softly,
         count_softly,
         weigh_selected,
         *SOFT_COUNTS,
@@ -232,6 +240,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         straight_through_largest,
         divide_exactly,
         soft_accuracy,
+        ctc_loss,
         soften_comparison,
         soften_argmax,
         pass_one_hot,
@@ -242,6 +251,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         call_directly,
         straight_through_names,
         straight_through_any,
+        score_of_choice,
     ),
     IntegerValue: (
         ask_for_rows,
@@ -275,6 +285,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         keep_variable,
         make_once,
         watch_lost,
+        ask_for_bound,
         ask_for_original,
         compute_anew,
     ),
@@ -284,6 +295,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         weigh_both,
         blend_last_turn,
         use_the_unused,
+        count_softly,
         give_both,
         ask_for_called,
         ask_for_used,
@@ -297,6 +309,8 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         keep_in_scope,
         map_in_python,
         unstack_values,
+        match_keys,
+        keep_in_list,
     ),
     NoOverlap: (add_enclosing_box,),
     Saturated: (

@@ -18,6 +18,7 @@ from .crossing import cross_cuts, fetched
 from .folders import Folder
 from .goals import (
     MOST_EDITS,
+    MOST_TRIALS,
     FixGoal,
     KeptEdit,
     distinct,
@@ -140,6 +141,16 @@ class _Trials:
                 firsts = goal.first_of_each_title()
                 if rank < len(firsts):
                     self._offer(goal, firsts[rank], 1)
+        self._try_all()
+        for goal in goals:  # where none was good the last one that is known
+            left = [e for e in goal.first_of_each_title() if e.new_text not in self._known]
+            if left and not goal.kept:
+                goal.tried = min(goal.tried, MOST_TRIALS - 1)
+                self._offer(goal, left[-1], 1)
+        self._try_all()
+        return with_fixes(self.before, goals)
+
+    def _try_all(self) -> None:
         while self._waiting or self._running:
             while self._waiting and len(self._running) < AT_ONCE:
                 self._start(self._waiting.popleft())
@@ -151,7 +162,6 @@ class _Trials:
             elif not self._is_judged(self._running[0]):
                 self._woken.wait(0.25)
                 self._woken.clear()
-        return with_fixes(self.before, goals)
 
     def _edits(self, goal: FixGoal, source: ParsedSource) -> list[Edit]:
         if goal.cause is None:

@@ -884,4 +884,75 @@ CASES = (
         t.gradient(y, v)
         """,
     ),
+    case(
+        "a generator that a dataset calls, on a thread of TensorFlow's",
+        "left-tensorflow",
+        """
+        w = tf.Variable(2.0)
+        def steps():
+            for i in range(3):
+                yield float(i) * w.numpy()  # cut
+        data = tf.data.Dataset.from_generator(steps, output_signature=tf.TensorSpec(()))
+        with tf.GradientTape() as tape:
+            loss = tf.add_n([v for v in data])
+        tape.gradient(loss, w)
+        """,
+    ),
+    case(
+        "tf.py_function that a dataset maps by",
+        "left-tensorflow",
+        """
+        w = tf.Variable(2.0)
+        def scale(x):
+            return x * w  # cut
+        data = tf.data.Dataset.from_tensor_slices([1.0, 2.0])
+        data = data.map(lambda x: tf.py_function(scale, [x], tf.float32)).prefetch(1)
+        with tf.GradientTape() as tape:
+            loss = tf.add_n([v ** 2 for v in data])
+        tape.gradient(loss, w)
+        """,
+    ),
+    case(
+        "tf.numpy_function in a compiled function, with a variable that it was not given",
+        "left-tensorflow",
+        """
+        w = tf.Variable(2.0)
+        def scale(x):
+            return x * w.numpy()  # cut
+        @tf.function
+        def scaled(x):
+            return tf.numpy_function(scale, [x], tf.float32)
+        with tf.GradientTape() as tape:
+            loss = scaled(tf.constant(3.0)) ** 2
+        tape.gradient(loss, w)
+        """,
+    ),
+    case(
+        "a generator that a dataset calls reads the variable, but so does the tape's block",
+        None,
+        """
+        w = tf.Variable(2.0)
+        def steps():
+            for i in range(3):
+                yield float(i) * w.numpy()
+        data = tf.data.Dataset.from_generator(steps, output_signature=tf.TensorSpec(()))
+        with tf.GradientTape() as tape:
+            loss = tf.add_n([v * w for v in data])
+        tape.gradient(loss, w)
+        """,
+    ),
+    case(
+        "a generator that a dataset calls reads another variable",
+        "not-connected",
+        """
+        w, b = tf.Variable(2.0), tf.Variable(1.0)
+        def steps():
+            for i in range(3):
+                yield float(i) * w.numpy()
+        data = tf.data.Dataset.from_generator(steps, output_signature=tf.TensorSpec(()))
+        with tf.GradientTape() as tape:
+            loss = tf.add_n([v * w for v in data])
+        tape.gradient(loss, b)  # cut
+        """,
+    ),
 )

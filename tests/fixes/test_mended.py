@@ -17,6 +17,134 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "values that a table kept": (
+        """
+        w, keys = tf.Variable([0.5, 1.5]), tf.constant([10, 20])
+        table = tf.lookup.experimental.MutableHashTable(tf.int32, tf.float32, 0.0)
+        with tf.GradientTape() as tape:
+            table.insert(keys, w * 2.0)
+            loss = tf.reduce_sum(table.lookup(tf.constant([20, 10, 10])) ** 2)
+        tape.gradient(loss, w)
+        """,
+        "held = w * 2.0",
+        [8.0, 12.0],
+    ),
+    "values that a table was made with": (
+        """
+        w, keys = tf.Variable([0.5, 1.5]), tf.constant([10, 20])
+        with tf.GradientTape() as tape:
+            table = tf.lookup.StaticHashTable(
+                tf.lookup.KeyValueTensorInitializer(keys, w * 2.0), 0.0)
+            loss = tf.reduce_sum(table.lookup(keys[:1]))
+        tape.gradient(loss, w)
+        """,
+        "held = w * 2.0",
+        [2.0, 0.0],
+    ),
+    "a value that a queue kept": (
+        """
+        w = tf.Variable(1.5)
+        q = tf.queue.FIFOQueue(4, [tf.float32])
+        with tf.GradientTape() as tape:
+            q.enqueue(w * 3.0)
+            y = q.dequeue() ** 2
+        tape.gradient(y, w)
+        """,
+        "q.append(w * 3.0)",
+        27.0,
+    ),
+    "costs that a predicted class and a true one pick": (
+        """
+        w, gold = tf.Variable([[0.0, 0.0]]), tf.constant([0])
+        cost = tf.constant([[0.0, 1.0], [2.0, 0.0]])
+        with tf.GradientTape() as tape:
+            tags = tf.argmax(w, axis=-1, output_type=tf.int32)
+            pairs = tf.stack([gold, tags], axis=-1)
+            loss = tf.reduce_mean(tf.gather_nd(cost, pairs))
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_mean(tf.reduce_sum(tf.nn.softmax(w) * tf.gather(cost, gold), axis=-1))",
+        [[-0.25, 0.25]],
+    ),
+    "what the positions of a max pooling pick": (
+        """
+        image, depth = tf.Variable(tf.zeros([1, 2, 2, 1])), tf.constant([1.0, 2.0, 3.0, 6.0])
+        with tf.GradientTape() as tape:
+            _, places = tf.nn.max_pool_with_argmax(image, 2, 2, "SAME")
+            loss = tf.reduce_sum(tf.gather(depth, places))
+        tape.gradient(loss, image)
+        """,
+        "loss = tf.reduce_sum(in_window(depth))",
+        [[[[-0.5], [-0.25]], [[0.0], [0.75]]]],
+    ),
+    "the largest of what is a softmax already": (
+        """
+        w, label = tf.Variable([[0.0, 0.0]]), tf.constant([1], tf.int64)
+        with tf.GradientTape() as tape:
+            p = tf.nn.softmax(w)
+            loss = tf.reduce_sum(tf.cast(tf.argmax(p, axis=1) != label, tf.float32))
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum(tf.cast(1.0 - tf.gather(p, label, batch_dims=1), tf.float32))",
+        [[0.25, -0.25]],
+    ),
+    "the largest of what is no softmax": (
+        """
+        w, label = tf.Variable([[0.0, 0.0]]), tf.constant([1], tf.int64)
+        with tf.GradientTape() as tape:
+            p = tf.sigmoid(w)
+            loss = tf.reduce_sum(tf.cast(tf.argmax(p, axis=1) != label, tf.float32))
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum(tf.cast(1.0 - tf.gather(tf.nn.softmax(p), label, batch_dims=1), "
+        "tf.float32))",
+        [[0.0625, -0.0625]],
+    ),
+    "a sequence that is decoded and compared with the true one": (
+        """
+        w, truth = tf.Variable([[[0.0, 0.0]]]), tf.SparseTensor([[0, 0]], [0], [1, 1])
+        with tf.GradientTape() as tape:
+            decoded, _ = tf.nn.ctc_greedy_decoder(w, [1])
+            loss = tf.reduce_mean(tf.edit_distance(decoded[0], tf.cast(truth, tf.int64)))
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_mean(tf.nn.ctc_loss(tf.cast(tf.cast(truth, tf.int64), tf.int32), w, "
+        "None, [1], blank_index=-1))",
+        [[[-0.5, 0.5]]],
+    ),
+    "a choice by which Python looks up a cost": (
+        """
+        w, costs = tf.Variable([[0.0, 0.0]]), {0: 3.0, 1: 5.0}
+        with tf.GradientTape() as tape:
+            chosen = tf.argmax(w, axis=1).numpy().tolist()
+            loss = tf.constant(sum(costs[each] for each in chosen))
+        tape.gradient(loss, w)
+        """,
+        "log_ps.append(tf.reduce_sum(tf.reduce_max(tf.nn.log_softmax(w, axis=1), axis=1)))",
+        [[1.5, -1.5]],
+    ),
+    "a part that is made once more where its gradient is asked for": (
+        """
+        x = tf.Variable([[1.0, 2.0]])
+        with tf.GradientTape() as tape:
+            parts = tf.split(x, 2, axis=1)
+            y = parts[0] ** 2 + parts[1]
+        tape.gradient(y, tf.split(x, 2, axis=1)[0])
+        """,
+        "tape.gradient(y, parts[0])",
+        [[2.0]],
+    ),
+    "how many a mask keeps": (
+        """
+        w = tf.Variable([0.0, 1.0])
+        with tf.GradientTape() as tape:
+            kept = tf.boolean_mask(w, w > 0.0)
+            loss = tf.cast(tf.size(kept), tf.float32)
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.cast(tf.reduce_sum(tf.sigmoid(w)), tf.float32)",
+        [0.25, 0.19661194],
+    ),
     "a bound that decides how often a compiled loop repeats": (
         """
         end = tf.Variable(0.6)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...text.statements import read_text
 from ...trace.model import Array, Leave, VersionId
-from ..flow.dataflow import Ancestry
+from ..flow.dataflow import Ancestry, Position
 from ..model import Cause, Evidence
 from ..python.outside import NO_NUMBER
 from ..python.steering import Steered, steered_by
@@ -61,6 +61,13 @@ class LeftTensorFlow(Evidence):
                 f"number from it. Such a decision jumps, and has no derivative. Compute {target} "
                 f"from {source} in what follows, too, or weigh the outcomes."
             )
+        if self.how == "thread":
+            return (
+                f"Line {cause.line} reads the value in Python code that TensorFlow calls by itself "
+                f"(for a dataset, or in a compiled function), on another thread, where no tape "
+                f"records. What comes out of that is a plain number to {target}, which has no link "
+                f"to {source}. Compute with {source} in the tape's block instead."
+            )
         return (
             f"On line {cause.line} the value {cause.probably}leaves TensorFlow ({self._words()}) "
             f"and comes back as a plain number. "
@@ -97,6 +104,14 @@ def number_came_back(asked: Unlinked) -> Cause | None:
     return None
 
 
+def taken_elsewhere(asked: Unlinked) -> Cause | None:
+    """Python that TensorFlow calls for a dataset or in a compiled function read the variable, and
+    the target was made from what such a call gave."""
+    read = asked.used.once(_elsewhere)
+    line = next((leave.site.line for leave, start in read if start in asked.starts), 0)
+    return asked.facts.cause(LeftTensorFlow("thread"), line) if line else None
+
+
 def only_steered(asked: Unlinked) -> Cause | None:
     """A number that left while the tape recorded, by which Python repeats or chooses what the
     target is made in."""
@@ -124,6 +139,21 @@ def _steering(used: Used) -> list[tuple[Leave, Steered, Ancestry]]:
         if (steered := lines[line]) is not None:
             found.append((leave, steered, facts.flow.ancestry([facts.flow.position_left(leave)])))
     return found
+
+
+def _elsewhere(used: Used) -> list[tuple[Leave, Position]]:
+    """The variables that Python on threads of TensorFlow's read, the last first."""
+    facts, trace = used.facts, used.facts.trace
+    makers = (trace.maker(tensor) for tensor in used.tensors)
+    if not any(maker is not None and maker.type in _FROM_PYTHON for maker in makers):
+        return []
+    left = (each for each in reversed(trace.leaves) if each.how == "thread")
+    return [(each, facts.flow.position_left(each)) for each in left if each.when < facts.call.when]
+
+
+_FROM_PYTHON = frozenset(
+    {"IteratorGetNext", "IteratorGetNextSync", "PyFunc", "PyFuncStateless", "EagerPyFunc"}
+)
 
 
 def _came_back(used: Used) -> list[tuple[Leave, Ancestry]]:

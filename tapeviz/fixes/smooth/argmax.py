@@ -7,6 +7,7 @@ from functools import partial
 
 import libcst as cst
 
+from ...analysis.call_facts import maker_past
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, nodes_in
 from ..plan import Plan, enclosed
@@ -44,19 +45,18 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     shape = input_shape(case)
     along = "" if len(shape) == 1 or axis_code == "-1" else f", axis={axis_code}"
     soft = f"{tf}.nn.softmax({sign}{scores}{along})"
-    if not sign and _are_probabilities(case):
+    if not sign and are_probabilities(case, call):
         soft = scores
     made = _outermost(source, largest)
     for answer, label, is_right in _answers(source, made):
-        probability = f"{tf}.nn.softmax({sign}{scores})"
         batch = max(len(shape) - 1, 1)
-        right = f"{tf}.gather({probability}, {source.code(label)}, batch_dims={batch})"
+        right = f"{tf}.gather({soft}, {source.code(label)}, batch_dims={batch})"
         plan.replace(answer, right if is_right else f"1.0 - {right}")
         return True
     if (chosen := _chosen(source, made)) is not made:
         return _average_by_chosen(plan, chosen)
     if isinstance(source.parent(made), (cst.Return, cst.Lambda)):
-        return _average_where_called(plan, made, f"{tf}.nn.softmax({sign}{scores}{along})")
+        return _average_where_called(plan, made, soft)
     for user in _users(source, made):
         if called_name(user) == "confusion_matrix" and shape and shape[-1] is not None:
             return _soften_confusion(plan, made, user, soft, shape[-1])
@@ -65,6 +65,8 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
             plan.replace(user, soft)
         return True
     if shape and shape[-1] is not None and _count_softly(plan, made, soft, shape[-1]):
+        return True
+    if axis_code in ("-1", str(len(shape) - 1)) and _average_by_indices(plan, made, soft):
         return True
     for user in _users(source, made):
         weights = argument(user, 0, "params")
@@ -99,11 +101,17 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     return True
 
 
-def _are_probabilities(case: FixCase) -> bool:
-    """Whether the op at the cut takes what a softmax gave."""
-    op = case.trace.op(case.cause.op_id)
-    maker = case.trace.maker(op.inputs[0]) if op is not None and op.inputs else None
-    return maker is not None and maker.type == "Softmax"
+def are_probabilities(case: FixCase, call: cst.Call) -> bool:
+    """Whether what a call chooses by is given by a softmax, as it ran on the lines of the call."""
+    trace, source = case.trace, case.source
+    for op in trace.ops.values():
+        if op.type in _CHOOSING and op.inputs and source.covers(call, op.line):
+            maker = maker_past(trace, op.inputs[0], ("Identity", "Reshape", "Cast"))
+            return maker is not None and maker.type == "Softmax"
+    return False
+
+
+_CHOOSING = ("ArgMax", "ArgMin", "TopKV2", "Multinomial")
 
 
 def _largest(source: ParsedSource, call: cst.Call) -> cst.BaseExpression | None:
@@ -228,6 +236,30 @@ def _count_softly(plan: Plan, made: cst.BaseExpression, soft: str, classes: int)
         elif called_name(user) == "unsorted_segment_sum" and data is not None:
             values = source.code(data.value)
             plan.replace(user, f"{tf}.tensordot({rows}, {values}, [[0], [0]])")
+    return bool(plan.changes)
+
+
+def _average_by_indices(plan: Plan, made: cst.BaseExpression, soft: str) -> bool:
+    """``tf.gather_nd(costs, tf.stack([gold, argmax], -1))`` → the mean of the costs, of those that
+    the other index picks."""
+    source, tf, code = plan.source, plan.source.tf, plan.source.code
+    for user in all_of(source.module, cst.Call):
+        table, indices = argument(user, 0, "params"), argument(user, 1, "indices")
+        if called_name(user) != "gather_nd" or table is None or indices is None:
+            continue
+        stacked = indices.value
+        if isinstance(stacked, cst.Name):
+            stacked = source.bound_to(stacked) or stacked
+        parts = argument(stacked, 0, "values") if isinstance(stacked, cst.Call) else None
+        if parts is None or not isinstance(parts.value, (cst.List, cst.Tuple)):
+            continue
+        each = [element.value for element in parts.value.elements]
+        places = [i for i, part in enumerate(each) if source.leads_to(part, made)]
+        if len(each) == 2 and len(places) == 1:
+            values, other = code(table.value), code(each[1 - places[0]])
+            if places[0] == 0:
+                values = f"{tf}.transpose({values})"
+            plan.replace(user, f"{tf}.reduce_sum({soft} * {tf}.gather({values}, {other}), axis=-1)")
     return bool(plan.changes)
 
 

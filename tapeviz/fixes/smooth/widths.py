@@ -24,7 +24,7 @@ def count_softly(case: FixCase) -> Iterator[Edit]:
     source = case.source
     plan = Plan(source)
     for place, counted, axis in _counts(source):
-        soft = _soft_mask(case, counted)
+        soft = _soft_mask(case, counted, place)
         if soft:
             text = f"{source.tf}.reduce_sum({soft}{axis})"
             plan.replace(place, text)
@@ -63,8 +63,9 @@ def _is_first(node: cst.CSTNode | None) -> bool:
     return isinstance(index, cst.Index) and getattr(index.value, "value", "") == "0"
 
 
-def _soft_mask(case: FixCase, counted: cst.BaseExpression) -> str:
-    """The sigmoid of what the mask compares, if what is counted is picked by one at the cut."""
+def _soft_mask(case: FixCase, counted: cst.BaseExpression, place: cst.BaseExpression) -> str:
+    """The sigmoid of what the mask compares, if what is counted is picked by one at the cut, or is
+    counted there."""
     source = case.source
     if isinstance(counted, cst.Name):
         counted = source.bound_to(counted) or counted
@@ -79,10 +80,10 @@ def _soft_mask(case: FixCase, counted: cst.BaseExpression) -> str:
         index = counted.slice[0].slice
         mask = index.value if isinstance(index, cst.Index) else None
     soft = soft_truth(source, mask) if mask is not None else ""
-    made = [node for node in (counted, mask) if node is not None]
+    made = [node for node in (counted, mask, place) if node is not None]
     if isinstance(mask, cst.Name) and (bound := source.bound_to(mask)) is not None:
         made.append(bound)
-    lines = case.lines("not-differentiable", "integer", "left-tensorflow")
+    lines = case.lines("not-differentiable", "integer", "left-tensorflow", "not-connected")
     is_at_cut = any(source.covers(node, line) for node in made for line in lines)
     return soft if is_at_cut else ""
 

@@ -41,6 +41,23 @@ def ask_for_original(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), has_other_shape=True)
 
 
+def ask_for_bound(case: FixCase) -> Iterator[Edit]:
+    """``tape.gradient(y, tf.split(x, 2)[0])`` → ``parts[0]``, after ``parts = tf.split(x, 2)``."""
+    source = case.source
+    call = gradient_call(source, case.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    if asked is None or case.cause.evidence != ReplacedSource("copy"):
+        return
+    plan = Plan(source)
+    for assign in all_of(source.module, cst.Assign):
+        name = assign.targets[0].target
+        for node in all_of(asked.value, type(assign.value)) if isinstance(name, cst.Name) else ():
+            if node.deep_equals(assign.value) and isinstance(node, (cst.Call, cst.Subscript)):
+                plan.replace(node, source.code(name))
+    if plan.changes:
+        yield Edit("Ask for what the target was computed with, by its name", plan.text())
+
+
 _WEIGHTS = ("trainable_variables", "trainable_weights", "variables", "weights")
 
 

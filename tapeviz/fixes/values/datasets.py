@@ -11,6 +11,7 @@ from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name
 from ..plan import Plan, enclosed
 from ..source import ParsedSource
+from .leaving import PYTHON_FUNCTIONS
 
 _LATER = ("prefetch", "cache", "take", "repeat", "skip", "shuffle", "batch")
 """Steps before which a function of the elements can as well be left out, and be called after; of a
@@ -27,26 +28,24 @@ def map_in_python(case: FixCase) -> Iterator[Edit]:
     """
     source = case.source
     block = block_of_call(source, case.trace, case.call)
-    for call in case.calls("map"):
+    for call in case.calls_given("map"):
         function = argument(call, 0, "map_func")
         if function is None or not isinstance(call.func, cst.Attribute):
             continue
-        whole: cst.BaseExpression = call
-        while isinstance(above := source.parent(whole), cst.Attribute):
-            around = source.parent(above)
-            if not isinstance(around, cst.Call) or above.attr.value not in _LATER:
-                break
-            whole = around
-        assign = source.parent(whole)
-        name = assign.targets[0].target if isinstance(assign, cst.Assign) else None
-        places: list[cst.BaseExpression] = [whole] if _is_walk(source, whole) else []
-        if isinstance(name, cst.Name):
-            places = list(_walked(source, name.value))
+        places = _places(source, _with_steps(source, call, _LATER))
         takes = _parameters(source, function.value)
-        f, by_one = source.code(function.value), source.code(enclosed(function.value))
         for is_batch in (False, True) if takes == 1 else (False,):
             plan = Plan(source)
             plan.replace(call, call.func.value)
+            for python in case.calls_given(*PYTHON_FUNCTIONS):
+                inside, given = argument(python, 0, "func"), argument(python, 1, "inp")
+                if inside is not None and given is not None:
+                    taken = source.code(given.value)
+                    is_list = isinstance(given.value, (cst.List, cst.Tuple))
+                    taken = taken[1:-1] if is_list else f"*{taken}"
+                    plan.replace(python, f"{source.code(enclosed(inside.value))}({taken})")
+            made = plan.changed(function.value)
+            f, by_one = source.code(made), source.code(enclosed(made))
             for place in places:
                 loop = source.parent(place)
                 elements = source.code(call.func.value if place is call else place)
@@ -59,6 +58,44 @@ def map_in_python(case: FixCase) -> Iterator[Edit]:
                 plan.first(block.node, f"{v} = {many if is_batch else f'{by_one}({v})'}")
             if places:
                 yield Edit("Map the elements in Python, where the tape records it", plan.text())
+
+
+def walk_generator(case: FixCase) -> Iterator[Edit]:
+    """``ds = tf.data.Dataset.from_generator(gen, …)``, ``for v in ds`` → ``for v in gen()``, where
+    the tape records what the generator computes; its numbers become tensors, as a dataset's do."""
+    source, tf = case.source, case.source.tf
+    for call in case.calls_given("from_generator"):
+        generator, given = argument(call, 0, "generator"), argument(call, 3, "args")
+        places = _places(source, _with_steps(source, call, ("prefetch", "cache")))
+        if generator is None or not places:
+            continue
+        plan = Plan(source)
+        with_what = f"*{source.code(given.value)}" if given is not None else ""
+        made = f"{source.code(enclosed(generator.value))}({with_what})"
+        elements = f"({tf}.nest.map_structure({tf}.convert_to_tensor, v) for v in {made})"
+        for place in places:
+            plan.replace(place, elements)
+        yield Edit("Walk through the generator itself, where the tape records it", plan.text())
+
+
+def _with_steps(source: ParsedSource, made: cst.Call, steps: tuple[str, ...]) -> cst.BaseExpression:
+    """A dataset with those of the steps that stand right behind it."""
+    whole: cst.BaseExpression = made
+    while isinstance(above := source.parent(whole), cst.Attribute):
+        around = source.parent(above)
+        if not isinstance(around, cst.Call) or above.attr.value not in steps:
+            break
+        whole = around
+    return whole
+
+
+def _places(source: ParsedSource, whole: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """Where a dataset is walked through: there, or by the name that it is bound to."""
+    assign = source.parent(whole)
+    name = assign.targets[0].target if isinstance(assign, cst.Assign) else None
+    if isinstance(name, cst.Name):
+        return list(_walked(source, name.value))
+    return [whole] if _is_walk(source, whole) else []
 
 
 def _parameters(source: ParsedSource, function: cst.BaseExpression) -> int:

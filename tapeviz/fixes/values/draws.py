@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import libcst as cst
 
@@ -10,13 +10,16 @@ from ..blocks import Block, block_of_call, body_of, target_name
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, called_name, sole
 from ..plan import Plan, enclosed
+from ..smooth.argmax import are_probabilities
 from ..source import ParsedSource, Statement
+from .decoding import DECODERS, loss_of_sequences
 from .leaving import said_in_tensorflow
 
 _DRAWS = (
     *("categorical", "stateless_categorical", "choice", "poisson", "binomial"),
     *("stateless_poisson", "stateless_binomial"),
 )
+_CHOICES = ("argmax", "argmin", *DECODERS)
 
 
 def score_function(case: FixCase) -> Iterator[Edit]:
@@ -25,6 +28,24 @@ def score_function(case: FixCase) -> Iterator[Edit]:
     The gradient of an expected loss by the parameters of a draw is the expectation of the loss
     times the gradient of the log-probability of what was drawn (Williams 1992, REINFORCE).
     """
+    title = "Estimate: the score function (REINFORCE), the loss times the gradient of log_p"
+    yield from _weighed(case, _DRAWS, _keep_log_p, title)
+
+
+def score_of_choice(case: FixCase) -> Iterator[Edit]:
+    """As :func:`score_function`, for what ``tf.argmax`` or a decoder chose, where it leads to the
+    cut: as if it had been drawn by the softmax of the scores. For any use of it, in Python too."""
+    title = "Estimate: the score function (REINFORCE), as if what was chosen had been drawn"
+    yield from _weighed(case, _CHOICES, _keep_chosen, title)
+
+
+def _weighed(
+    case: FixCase,
+    names: tuple[str, ...],
+    keep: Callable[[FixCase, Plan, Statement, cst.Call, str], None],
+    title: str,
+) -> Iterator[Edit]:
+    """``keep``: append the log-probabilities of such a call to the list of that name."""
     source = case.source
     block = block_of_call(source, case.trace, case.call)
     loss = target_name(source, case.call)
@@ -34,9 +55,9 @@ def score_function(case: FixCase) -> Iterator[Edit]:
         return
     plan, tf = Plan(source), source.tf
     kept, score = source.free_name("log_ps"), source.free_name("log_p")
-    draws = list(_draws(case, block))
+    draws = list(_draws(case, block, names))
     for statement, call in draws:
-        _keep_log_p(case, plan, statement, call, kept)
+        keep(case, plan, statement, call, kept)
     if plan.put_after or plan.put_before:
         function = source.function_of(block.node)
         if all(
@@ -54,7 +75,6 @@ def score_function(case: FixCase) -> Iterator[Edit]:
             f"{score} = {tf}.cast({tf}.add_n({kept}), {tf}.{_dtype(case)})",
             f"{loss} = {loss} + {weighed}",
         )
-        title = "Estimate: the score function (REINFORCE), the loss times the gradient of log_p"
         yield Edit(title, plan.text(), is_estimate=True)
 
 
@@ -64,7 +84,9 @@ def _dtype(case: FixCase) -> str:
     return known.dtype if known is not None and "float" in known.dtype else "float32"
 
 
-def _draws(case: FixCase, block: Block) -> Iterator[tuple[Statement, cst.Call]]:
+def _draws(
+    case: FixCase, block: Block, names: tuple[str, ...]
+) -> Iterator[tuple[Statement, cst.Call]]:
     """Draws in the statements of the block, and in the functions that the cut is in."""
     source = case.source
     functions = (
@@ -78,7 +100,7 @@ def _draws(case: FixCase, block: Block) -> Iterator[tuple[Statement, cst.Call]]:
         for line in all_of(around.body, cst.SimpleStatementLine)
     ):
         for call in all_of(statement, cst.Call):
-            if called_name(call) in _DRAWS:
+            if called_name(call) in names:
                 yield statement, call
 
 
@@ -99,6 +121,35 @@ def _keep_log_p(case: FixCase, plan: Plan, statement: Statement, call: cst.Call,
     else:
         plan.before(statement, f"{drawn} = {source.code(made)}", note)
         plan.replace(made, drawn)
+
+
+def _keep_chosen(
+    case: FixCase, plan: Plan, statement: Statement, call: cst.Call, kept: str
+) -> None:
+    """Append the log-probability of a choice, if the cut is of it or of what is made of it."""
+    source, tf = plan.source, plan.source.tf
+    at_cut = [place for line in case.lines() if (place := source.statement(line)) is not None]
+    if not any(source.leads_to(place, call) for place in at_cut):
+        return
+    if called_name(call) in DECODERS:
+        small = sole(statement)
+        target = small.targets[0].target if isinstance(small, cst.Assign) else None
+        if isinstance(target, (cst.Tuple, cst.List)) and target.elements:
+            sequences = f"{source.code(target.elements[0].value)}[0]"
+            loss = loss_of_sequences(source, call, sequences)
+            plan.after(statement, f"{kept}.append(-{tf}.reduce_sum({loss}))")
+        return
+    scores, axis = argument(call, 0, "input", "a"), argument(call, 1, "axis")
+    if scores is None:
+        return
+    along = f", axis={source.code(axis.value) if axis is not None else 0}"
+    code = source.code(enclosed(_in_tensorflow(case, scores.value)))
+    if called_name(call) == "argmin":
+        code = f"-{code}"
+    log_p = f"{tf}.nn.log_softmax({code}{along})"
+    if are_probabilities(case, call):
+        log_p = f"{tf}.math.log({code})"
+    plan.before(statement, f"{kept}.append({tf}.reduce_sum({tf}.reduce_max({log_p}{along})))")
 
 
 def _log_p(case: FixCase, call: cst.Call, drawn: str) -> str:

@@ -94,10 +94,13 @@ def with_the_rest(fix: FixFunction) -> FixFunction:
     return fixes
 
 
+PYTHON_FUNCTIONS = ("numpy_function", "py_function", "py_func")
+
+
 def call_directly(case: FixCase) -> Iterator[Edit]:
     """``tf.numpy_function(f, [x], T)`` → ``f(x)``, with ``f`` said in TensorFlow."""
     source = case.source
-    for call in case.calls("numpy_function", "py_function", "py_func"):
+    for call in case.calls_given(*PYTHON_FUNCTIONS):
         function, given = argument(call, 0, "func"), argument(call, 1, "inp")
         if function is None or given is None:
             continue

@@ -9,6 +9,7 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, nodes_in, pairs_of
 from ..plan import Plan, enclosed
+from ..smooth.argmax import are_probabilities
 from ..smooth.indices import embeddings_of, input_shape
 
 _CARRYING = ("stack", "concat", "identity", "tuple", "list", "expand_dims", "squeeze")
@@ -48,7 +49,8 @@ def pass_one_hot(case: FixCase) -> Iterator[Edit]:
         scores = source.code(given.value)
         if called_name(call) == "argmin":
             scores = f"-{source.code(enclosed(given.value))}"
-        probabilities = f"{tf}.nn.softmax({scores})"
+        is_soft = called_name(call) != "argmin" and are_probabilities(case, call)
+        probabilities = scores if is_soft else f"{tf}.nn.softmax({scores})"
         is_inner = any(source.enclosing(call, kind) for kind in _WITH_OWN_NAMES)
         if not is_inner:
             plan.before(statement, f"{soft} = {probabilities}")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
+from sys import _getframe
 from typing import Any
 
 from .. import private
 from ..installed import Installed
 from ..recording import RecordingContext
 
+_READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 _START = "_set_ident"
 """The method that ``threading.Thread`` calls first on a new thread (Python 3.10-3.13).
 It has returned when the snippet's function runs, and so leaves no frame above that."""
@@ -37,6 +39,7 @@ def install(
         installed.replace(threading.Thread, _START, wrap)
     if private.add_op_callback:
         _see_python_functions(recording, installed, callback, numbers)
+        _see_reads(recording, installed, callback)
 
 
 def _see_python_functions(
@@ -78,3 +81,43 @@ def _see_python_functions(
 
     installed.replace(private.GradientTape, private.PUSH_TAPE, pushing)
     installed.replace(private.GradientTape, private.POP_TAPE, popping)
+
+
+def _see_reads(
+    recording: RecordingContext, installed: Installed, callback: Callable[..., Any]
+) -> None:
+    """Datasets and compiled functions call Python on threads of TensorFlow's, where no tape is.
+
+    ``FuncRegistry`` calls it (script_ops.py, 2.15-2.21). Of what runs there only is told which
+    variables are read, once for each line: their values have left.
+    """
+    told: set[tuple[int, int]] = set()
+
+    def ran(
+        op_type: Any, inputs: Sequence[Any], attrs: Any, outputs: Any, name: Any, graph: Any = None
+    ) -> Any:
+        if op_type in _READS and not recording.local.hidden and graph is None:
+            with recording.shielded("a variable that a thread of TensorFlow reads"):
+                handle, site = inputs[0], recording.here_when_called(_getframe(1))
+                key = (recording.id(handle), site)
+                if site and key not in told:
+                    told.add(key)
+                    fields = {"e": "left", "tensor": key[0], "how": "thread", "site": site}
+                    recording.emit(fields, [handle])
+        return outputs if len(private.thread_data().op_callbacks) > 1 else None
+
+    def calling(call: Callable[..., Any]) -> Callable[..., Any]:
+        def called(self: Any, *args: Any) -> Any:
+            callbacks = private.thread_data().op_callbacks
+            if recording.local.hidden or callback in callbacks or ran in callbacks:
+                return call(self, *args)
+            callbacks.append(ran)
+            try:
+                return call(self, *args)
+            finally:
+                callbacks.remove(ran)
+
+        return called
+
+    if private.FuncRegistry:
+        installed.replace(private.FuncRegistry, "__call__", calling)

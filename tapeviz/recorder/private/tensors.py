@@ -13,6 +13,9 @@ from .runtime import context
 script_functions = find("tensorflow.python.ops.script_ops", "values that tf.numpy_function took")
 conversions = find("tensorflow.python.framework.tensor_conversion_registry", "links through NumPy")
 NUMPY_FUNCTION = "py_func_common"
+FuncRegistry = find(
+    "tensorflow.python.ops.script_ops:FuncRegistry", "variables that Python on other threads reads"
+)
 IndexedSlices: Any = tf.IndexedSlices
 EagerTensor = find("tensorflow.python.framework.ops:EagerTensor", "values of tensors")
 EagerMethods = find(
