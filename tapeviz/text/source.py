@@ -121,7 +121,8 @@ class SourceText:
         return min(covering, key=lambda n: (n.end_lineno or 0) - n.lineno, default=None)
 
     def condition_on(self, line: int) -> str:
-        """The text of the only condition on a line: of an ``if``, or of ``tf.cond``; else empty."""
+        """The text of the only condition on a line: of an ``if``, of ``tf.cond`` or of
+        ``tf.switch_case``; else empty."""
         statement = self.statement(line)
         found = [
             self.segment(condition)
@@ -130,6 +131,17 @@ class SourceText:
             for condition in _conditions(node)
         ]
         return found[0] if len(found) == 1 else ""
+
+    def counts_turns(self, line: int) -> bool:
+        """Whether a loop over a range begins on the line."""
+        statement = self.statement(line)
+        if not isinstance(statement, ast.For) or statement.lineno != line:
+            return False
+        names = (
+            n.attr if isinstance(n, ast.Attribute) else getattr(n, "id", "")
+            for n in ast.walk(statement.iter)
+        )
+        return "range" in names
 
     def chooses_value(self, line: int) -> bool:
         """Whether a truth value on the line decides what a name is bound to or a function returns:
@@ -300,8 +312,9 @@ def _conditions(node: ast.AST) -> list[ast.expr]:
     if isinstance(node, (ast.If, ast.IfExp)):
         return [node.test]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        named = [keyword.value for keyword in node.keywords if keyword.arg == "pred"]
-        return (node.args[:1] or named) if node.func.attr == "cond" else []
+        names = ("pred", "branch_index")
+        named = [keyword.value for keyword in node.keywords if keyword.arg in names]
+        return (node.args[:1] or named) if node.func.attr in ("cond", "switch_case") else []
     return []
 
 

@@ -11,8 +11,7 @@ from types import MappingProxyType
 TRAITS: Mapping[str, str] = MappingProxyType(
     {
         "call": "runs the graph of a function",
-        "branch": "runs one of two graphs",
-        "case": "runs one of several graphs",
+        "branch": "runs one of several graphs",
         "loop": "runs a graph for each turn",
         "ref-variable": "makes a TF1 ref variable",
         "ref-assign": "writes to a TF1 ref variable",
@@ -65,7 +64,7 @@ BatchMatMulV2                        product
 BatchMatMulV3                        product
 BroadcastGradientArgs                no-data
 BroadcastTo                          reshape
-Case                                 case
+Case                                 branch
 Cast                                 view
 Ceil                                 no-gradient flat
 Cholesky                             singular
@@ -220,7 +219,7 @@ SquaredDifference                    product difference
 Squeeze                              moves view
 StatefulPartitionedCall              call
 StatefulRandomBinomial               draw discrete
-StatelessCase                        case
+StatelessCase                        branch
 StatelessIf                          branch
 StatelessMultinomial                 draw discrete
 StatelessRandomBinomial              no-gradient

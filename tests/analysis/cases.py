@@ -955,4 +955,70 @@ CASES = (
         tape.gradient(loss, b)  # cut
         """,
     ),
+    case(
+        "one of several branches that did not run",
+        "not-connected",
+        """
+        w, x = tf.Variable(0.5), tf.constant(1.0)
+        @tf.function
+        def step(i):
+            with tf.GradientTape() as tape:
+                y = tf.switch_case(i, [lambda: x * 2.0, lambda: w * x, lambda: x])  # cut
+            return tape.gradient(y, w)
+        step(tf.constant(2))
+        """,
+    ),
+    case(
+        "one of several branches, which ran",
+        None,
+        """
+        w, x = tf.Variable(0.5), tf.constant(1.0)
+        @tf.function
+        def step(i):
+            with tf.GradientTape() as tape:
+                y = tf.switch_case(i, [lambda: x * 2.0, lambda: w * x, lambda: x])
+            return tape.gradient(y, w)
+        step(tf.constant(1))
+        """,
+    ),
+    case(
+        "a branch that did not run, beside one that calls Python",
+        "not-connected",
+        """
+        w = tf.Variable(0.5)
+        @tf.function
+        def step(x):
+            with tf.GradientTape() as tape:
+                if x > 10.0:  # cut
+                    y = w * x
+                else:
+                    y = tf.py_function(lambda a: a * 2.0, [x], tf.float32)
+            return tape.gradient(y, w)
+        step(tf.constant(1.0))
+        """,
+    ),
+    case(
+        "a loop over tf.range, which runs eagerly",
+        "not-connected",
+        """
+        k, x = tf.Variable(2.5), tf.Variable(1.1)
+        with tf.GradientTape() as tape:
+            n, y = tf.cast(k, tf.int32), 1.0
+            for _ in tf.range(n):  # cut
+                y = y * x
+        tape.gradient(y, k)
+        """,
+    ),
+    case(
+        "a loop over tf.range, whose numbers it computes with",
+        "integer",
+        """
+        k, y = tf.Variable(2.5), 0.0
+        with tf.GradientTape() as tape:
+            n = tf.cast(k, tf.int32)  # cut
+            for i in tf.range(n):
+                y = y + tf.cast(n + i, tf.float32)
+        tape.gradient(y, k)
+        """,
+    ),
 )

@@ -96,8 +96,8 @@ BROKEN = {
             loss = tf.reduce_sum(tf.cast(tf.argmax(p, axis=1) != label, tf.float32))
         tape.gradient(loss, w)
         """,
-        "loss = tf.reduce_sum(tf.cast(1.0 - tf.gather(tf.nn.softmax(p), label, batch_dims=1), "
-        "tf.float32))",
+        "loss = tf.reduce_sum(tf.cast(1.0 - tf.gather(tf.nn.softmax(p, axis=1), label, "
+        "batch_dims=1), tf.float32))",
         [[0.0625, -0.0625]],
     ),
     "a sequence that is decoded and compared with the true one": (
@@ -120,8 +120,36 @@ BROKEN = {
             loss = tf.constant(sum(costs[each] for each in chosen))
         tape.gradient(loss, w)
         """,
-        "log_ps.append(tf.reduce_sum(tf.reduce_max(tf.nn.log_softmax(w, axis=1), axis=1)))",
+        "log_ps_of_all = tf.nn.log_softmax(w, axis=1)",
         [[1.5, -1.5]],
+    ),
+    "a generator that a dataset walks through": (
+        """
+        w = tf.Variable(2.0)
+        def steps():
+            for i in range(3):
+                yield float(i) * w.numpy()
+        data = tf.data.Dataset.from_generator(steps, output_signature=tf.TensorSpec(()))
+        with tf.GradientTape() as tape:
+            loss = tf.add_n([v ** 2 for v in data])
+        tape.gradient(loss, w)
+        """,
+        "yield i * w",
+        20.0,
+    ),
+    "tf.py_function that a dataset maps by": (
+        """
+        w = tf.Variable(2.0)
+        def scale(x):
+            return x * w
+        data = tf.data.Dataset.from_tensor_slices([1.0, 2.0])
+        data = data.map(lambda x: tf.py_function(scale, [x], tf.float32)).prefetch(1)
+        with tf.GradientTape() as tape:
+            loss = tf.add_n([v ** 2 for v in data])
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.add_n([v ** 2 for v in map(lambda x: scale(x), data)])",
+        20.0,
     ),
     "a part that is made once more where its gradient is asked for": (
         """

@@ -12,7 +12,8 @@ from .conftest import Recorded
 def test_rows_and_traits_know_each_other() -> None:
     assert list(OP_KINDS) == sorted(OP_KINDS)
     assert set().union(*OP_KINDS.values()) == set(TRAITS)
-    assert ops_with("loop", "branch") == {"If", "StatelessIf", "While", "StatelessWhile"}
+    several = {"If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile"}
+    assert ops_with("loop", "branch") == several
 
 
 def test_tensorflow_has_these_ops(run_plainly: Callable[..., Recorded]) -> None:

@@ -67,6 +67,7 @@ PLACES = (
     "tensorflow.python.ops.gradients_util:_GradientsHelper",
     "tensorflow.python.ops.gradients_util:_MaybeCompile",
     "tensorflow.python.ops.script_ops:py_func_common",
+    "tensorflow.python.ops.script_ops:FuncRegistry.get",
     "tensorflow.python.ops.parallel_for.pfor:_create_op",
     "tensorflow.python.platform.tf_logging:_get_caller",
     "tensorflow.python.framework.func_graph:func_graph_from_py_func",

@@ -64,9 +64,9 @@ class LeftTensorFlow(Evidence):
         if self.how == "thread":
             return (
                 f"Line {cause.line} reads the value in Python code that TensorFlow calls by itself "
-                f"(for a dataset, or in a compiled function), on another thread, where no tape "
-                f"records. What comes out of that is a plain number to {target}, which has no link "
-                f"to {source}. Compute with {source} in the tape's block instead."
+                f"(for a dataset, or in a compiled function), on another thread, where the tape "
+                f"does not follow it. What comes out of that is a plain number to {target}, which "
+                f"has no link to {source}. Compute with {source} in the tape's block instead."
             )
         return (
             f"On line {cause.line} the value {cause.probably}leaves TensorFlow ({self._words()}) "

@@ -59,12 +59,13 @@ _HOW: dict[How, str] = {
 
 @dataclass(frozen=True, slots=True)
 class SkippedBranch:
-    """``predicate``: its words, empty if not known; ``was``: its value; ``line``: where the branch
+    """``predicate``: its words, empty if not known; ``was``: its value, of ``tf.switch_case`` the
+    number of the branch; ``line``: where the branch
     that did not run uses the source, 0 elsewhere than in the snippet; ``writes``: the variable
     that it would have written what is made from the source into."""
 
     predicate: str
-    was: bool
+    was: bool | int
     line: int
     writes: str = ""
 
@@ -80,9 +81,9 @@ class SkippedBranch:
             )
         where = f" (line {self.line})" if self.line else ""
         return (
-            f"{predicate} on line {cause.line} was {self.was}, and {source} is used only in the "
+            f"{predicate} on line {cause.line} was {self.was}, and {source} is used only in a "
             f"branch that did not run{where}. So {target} does not depend on {source} in this "
-            f"call. Use {source} in both branches if it should count each time."
+            f"call. Use {source} in every branch if it should count each time."
         )
 
 
@@ -202,7 +203,8 @@ def in_skipped_branch(asked: Unlinked) -> Cause | None:
                 continue
             if tensor == asked.tensor or _leads_to(asked, tensor):
                 words, writes = facts.text.condition_on(op.line), written.get(line, "")
-                branch = SkippedBranch(words, conditional.taken == 0, line, writes)
+                was = conditional.taken if "Case" in op.type else conditional.taken == 0
+                branch = SkippedBranch(words, was, line, writes)
                 return facts.cause_at(NotConnected(None, branch=branch), op)
     return None
 
@@ -299,6 +301,8 @@ def unconnected(facts: CallFacts, source: Operand) -> Cause:
             is_while = isinstance(facts.text.statement(line), ast.While)
             is_loop = choice.how == "while_loop" or is_while
             return facts.cause(NotConnected("repeated" if is_loop else "chosen"), line)
+    if ends is not None and ends.fate == "counts" and facts.text.counts_turns(ends.reaches_line):
+        return facts.cause(NotConnected("repeated"), ends.reaches_line)
     return facts.cause(NotConnected(how, ends), facts.call.line)
 
 

@@ -19,7 +19,7 @@ NORMALISING = ops_with("normalises")
 _CHOOSING = ops_with("clips", "mask")
 # They move elements about: a part that is zero was so before.
 _MOVES = ops_with("moves")
-_CONTROL_FLOW = ops_with("branch", "case", "loop")
+_CONTROL_FLOW = ops_with("branch", "loop")
 _NO_REAL_NUMBERS = ("int", "uint", "bool", "variant", "resource")
 _IsSpoiled = Callable[[Stats | None], bool]
 _Spoiler = tuple[Step | None, Op]

@@ -142,14 +142,22 @@ def _keep_chosen(
     scores, axis = argument(call, 0, "input", "a"), argument(call, 1, "axis")
     if scores is None:
         return
-    along = f", axis={source.code(axis.value) if axis is not None else 0}"
+    axis_code = source.code(axis.value) if axis is not None else "0"
+    along = f", axis={axis_code}"
     code = source.code(enclosed(_in_tensorflow(case, scores.value)))
     if called_name(call) == "argmin":
         code = f"-{code}"
     log_p = f"{tf}.nn.log_softmax({code}{along})"
     if are_probabilities(case, call):
         log_p = f"{tf}.math.log({code})"
-    plan.before(statement, f"{kept}.append({tf}.reduce_sum({tf}.reduce_max({log_p}{along})))")
+    chances = source.free_name("log_ps_of_all")
+    first = f"{tf}.argmax({chances}{along})"  # of several that are as large, as it was chosen
+    largest = f"{tf}.one_hot({first}, {tf}.shape({chances})[{axis_code}]{along})"
+    plan.before(
+        statement,
+        f"{chances} = {log_p}",
+        f"{kept}.append({tf}.reduce_sum({chances} * {largest}))",
+    )
 
 
 def _log_p(case: FixCase, call: cst.Call, drawn: str) -> str:

@@ -81,7 +81,7 @@ def keep_in_list(case: FixCase) -> Iterator[Edit]:
 
 
 def _single(source: ParsedSource, call: cst.Call) -> str:
-    """What is put in: of ``q.enqueue([x])`` the only part."""
+    """The code of what is put in: of ``q.enqueue([x])`` the only part."""
     given = call.args[0].value if call.args else None
     if isinstance(given, (cst.List, cst.Tuple)) and len(given.elements) == 1:
         given = given.elements[0].value

@@ -18,8 +18,9 @@ _BRANCHES = {
     "StatelessIf": ("then_branch", "else_branch"),
     "While": ("body", "cond"),
     "StatelessWhile": ("body", "cond"),
+    "Case": ("branches",),
+    "StatelessCase": ("branches",),
 }
-_CASES = frozenset({"Case", "StatelessCase"})
 # In a function's graph these say nothing: its inputs are emitted with its end.
 _FORMAL = frozenset({"Placeholder", "NoOp"})
 _VECTORIZED = "/pfor/"
@@ -71,11 +72,7 @@ def put_into_graph(
         fields["name"] = op.name
         fields["scope"] = op.name.rpartition("/")[0]
     fields |= of_thread(recording.local.state)
-    if kind in _CASES and attrs:
-        choices = dict(zip(attrs[::2], attrs[1::2], strict=False))["branches"].list.func
-        branches = [recording.bodies.get(choice.name) for choice in choices]
-        recording.runs[fields["graph"], op.name] = branches
-    if kind in _BRANCHES:
+    if kind in _BRANCHES and attrs:
         branches = _branches(recording, kind, attrs)
         recording.runs[fields["graph"], op.name] = branches
         graphs = [recording.symbols.graph(branch) for branch in branches if branch is not None]
@@ -105,5 +102,6 @@ def _site_of(recording: RecordingContext, op: Any, graph: Any, frame: FrameType)
 def _branches(recording: RecordingContext, op_type: str, attrs: Any) -> list[Any]:
     """The graphs of a conditional's branches, or of a loop's body and condition."""
     named = dict(zip(attrs[::2], attrs[1::2], strict=False))
-    names = (named[branch].func.name for branch in _BRANCHES[op_type])
-    return [recording.bodies.get(name) for name in names]
+    given = [named[attr] for attr in _BRANCHES[op_type]]
+    functions = given[0].list.func if "Case" in op_type else [each.func for each in given]
+    return [recording.bodies.get(function.name) for function in functions]

@@ -88,7 +88,8 @@ def _see_reads(
 ) -> None:
     """Datasets and compiled functions call Python on threads of TensorFlow's, where no tape is.
 
-    ``FuncRegistry`` calls it (script_ops.py, 2.15-2.21). Of what runs there only is told which
+    ``FuncRegistry`` looks it up there (script_ops.py, 2.15-2.21): what would be around the call
+    would stand in the tracebacks that TensorFlow shows. Of what runs there only is told which
     variables are read, once for each line: their values have left.
     """
     told: set[tuple[int, int]] = set()
@@ -106,18 +107,16 @@ def _see_reads(
                     recording.emit(fields, [handle])
         return outputs if len(private.thread_data().op_callbacks) > 1 else None
 
-    def calling(call: Callable[..., Any]) -> Callable[..., Any]:
-        def called(self: Any, *args: Any) -> Any:
-            callbacks = private.thread_data().op_callbacks
-            if recording.local.hidden or callback in callbacks or ran in callbacks:
-                return call(self, *args)
-            callbacks.append(ran)
-            try:
-                return call(self, *args)
-            finally:
-                callbacks.remove(ran)
+    def looking(look: Callable[..., Any]) -> Callable[..., Any]:
+        def looked_up(self: Any, *args: Any) -> Any:
+            with recording.shielded("a thread of TensorFlow"):
+                callbacks = private.thread_data().op_callbacks
+                if not (recording.local.hidden or callback in callbacks or ran in callbacks):
+                    callbacks.append(ran)
+                    installed.undo(callbacks.remove, ran)
+            return look(self, *args)
 
-        return called
+        return looked_up
 
     if private.FuncRegistry:
-        installed.replace(private.FuncRegistry, "__call__", calling)
+        installed.replace(private.FuncRegistry, private.LOOK_UP, looking)

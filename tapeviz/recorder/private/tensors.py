@@ -17,6 +17,7 @@ FuncRegistry = find(
     "tensorflow.python.ops.script_ops:FuncRegistry", "variables that Python on other threads reads"
 )
 IndexedSlices: Any = tf.IndexedSlices
+LOOK_UP = "get"
 EagerTensor = find("tensorflow.python.framework.ops:EagerTensor", "values of tensors")
 EagerMethods = find(
     "tensorflow.python.framework.ops:_EagerTensorBase", "values that left TensorFlow"

@@ -89,9 +89,8 @@ class Rerun:
         readings.take(ran.values, "exact" if is_same else "beside")
         for source, held in zip(program.cut.sources, call.sources, strict=True):
             at = tuple((op, 0) for op in source.path)
-            readings.values[at, source.op, source.output] = Known(
-                self._states.tensor(held), "exact"
-            )
+            known = Known(self._states.tensor(held), "exact")
+            readings.put(at, source.op, source.output, known)
         if call.outputs is None:
             return {"state": "unchecked", "why": "it did not come to its end", "ran": True}
         if not is_same:

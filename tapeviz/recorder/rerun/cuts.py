@@ -17,12 +17,14 @@ from .definitions import (
     CASES,
     CONDITIONALS,
     RUN_FUNCTIONS,
+    WHICH,
     Edited,
     add_data_inputs,
     functions_of,
     is_xla,
     op_name,
     ports,
+    which_dtype,
 )
 
 READS = frozenset(
@@ -34,8 +36,10 @@ _OPAQUE = (functions.VARIANT, functions.RESOURCE)
 
 
 class CutOutput(NamedTuple):
-    """An output of an op that was left out. ``path``: the calls that lead to the op; all by the
-    names of the graphs that were traced."""
+    """An output of an op that was left out, or what a conditional among those went by.
+
+    ``path``: the calls that lead to the op; all by the names of the graphs that were traced.
+    """
 
     path: tuple[str, ...]
     op: str
@@ -165,6 +169,10 @@ class _Cut:
                     refs[port.ref] = function.add_input(port.dtype)
                     name = op_name(self._definition, node)
                     sources.append(CutOutput((), name, place, port.dtype))
+            if node.op in CONDITIONALS | CASES:
+                dtype = which_dtype(node)
+                function.add_input(dtype)
+                sources.append(CutOutput((), op_name(self._definition, node), WHICH, dtype))
         function.leave_out(removed)
         return sources, refs
 

@@ -14,6 +14,8 @@ CONDITIONALS = frozenset({"If", "StatelessIf"})
 CASES = frozenset({"Case", "StatelessCase"})
 LOOPS = frozenset({"While", "StatelessWhile"})
 RUN_FUNCTIONS = CALLS | CONDITIONALS | CASES | LOOPS
+WHICH = -1
+"""The output of a conditional that stands for the branch that it takes."""
 _XLA = "_XlaMustCompile"
 _OURS = re.compile(r"__tapeviz_\d+_")
 _numbers = counter(1)
@@ -194,3 +196,8 @@ def functions_of(node: Any) -> list[Any]:
 def is_xla(definition: Any) -> bool:
     """Whether a function is compiled by XLA (``jit_compile``)."""
     return _XLA in definition.attr and bool(definition.attr[_XLA].b)
+
+
+def which_dtype(node: Any) -> int:
+    """The dtype of what a conditional goes by."""
+    return int(node.attr["Tcond"].type) if node.op in CONDITIONALS else functions.INT32

@@ -17,16 +17,15 @@ from .definitions import (
     CONDITIONALS,
     LOOPS,
     RUN_FUNCTIONS,
+    WHICH,
     Edited,
     add_data_inputs,
     branches_of,
     is_xla,
     op_name,
     ports,
+    which_dtype,
 )
-
-WHICH = -1
-"""The output of a conditional's probe for the branch that it takes."""
 
 
 class PathStep(NamedTuple):
@@ -120,8 +119,7 @@ class Prober:
         return _further_outputs(node, "Tout", found, len(path))
 
     def _conditional(self, op: str, node: Any, path: Path) -> _Found:
-        dtype = node.attr["Tcond"].type if node.op in CONDITIONALS else functions.INT32
-        which = (Probe(path, op, WHICH, dtype), node.input[0])
+        which = _which(path, op, node)
         branches = list(branches_of(node))
         inners = [self._inner(f.name, path, op, node, part, in_xla=False) for part, f in branches]
         edited = [inner for inner in inners if inner is not None]
@@ -171,11 +169,17 @@ class Prober:
 
 
 def _probes_of(path: Path, op: str, node: Any) -> _Found:
-    return [
+    found = [
         (Probe(path, op, index, port.dtype, node.name), port.ref)
         for index, port in enumerate(ports(node))
         if port.dtype != functions.RESOURCE
     ]
+    return [*found, _which(path, op, node)] if node.op in CONDITIONALS | CASES else found
+
+
+def _which(path: Path, op: str, node: Any) -> tuple[Probe, str]:
+    """The probe of a conditional for the branch that it takes."""
+    return Probe(path, op, WHICH, which_dtype(node)), node.input[0]
 
 
 def inlined_name(path: Path, node: str) -> str:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from .. import limits
 from ..private import functions
-from .probes import WHICH, PathStep, Probe
+from .definitions import WHICH
+from .probes import PathStep, Probe
 from .programs import Value
 
 At = tuple[tuple[str, int], ...]
@@ -46,12 +47,15 @@ class Readings:
             word = best if value.word == "exact" else value.word
             self._read(value.probe, value.probe.path, value.tensor, (), word)
 
+    def put(self, at: At, op: str, output: int, known: Known) -> None:
+        if output == WHICH:
+            self.conditions[at, op] = known.tensor
+        else:
+            self.values[at, op, output] = known
+
     def _read(self, probe: Probe, path: Sequence[PathStep], tensor: Any, at: At, word: str) -> None:
         if not path:
-            if probe.output == WHICH:
-                self.conditions[at, probe.op] = tensor
-            else:
-                self.values[at, probe.op, probe.output] = Known(tensor, word)
+            self.put(at, probe.op, probe.output, Known(tensor, word))
             return
         (op, part, _), *rest = path
         if part == "body":

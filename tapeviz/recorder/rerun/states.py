@@ -19,6 +19,7 @@ from ..hooks.kept_calls import Handle, KeptCall
 from ..private import functions
 from ..recording import RecordingContext
 from .cuts import CutOutput
+from .definitions import WHICH
 from .programs import Program
 
 
@@ -113,7 +114,8 @@ class RerunVariables:
             (graph,) = self._recording.runs[symbols.graph(graph), op]
         with suppress(KeyError):  # a loop, which gradients have put another one for
             op = graph.get_operation_by_name(source.op)
-            return op.outputs[source.output].shape.as_proto()
+            asked = op.inputs[0] if source.output == WHICH else op.outputs[source.output]
+            return asked.shape.as_proto()
         return tf.TensorShape(None).as_proto()
 
     def _starts(self, call: KeptCall) -> dict[int, int]:

@@ -163,6 +163,8 @@ class Walk:
         known = [found.get((scope.at, op.name, i), NOTHING) for i in range(len(op.outputs))]
         if any(value is not NOTHING for value in known):
             self.inside.has_gaps |= op.type in RUN_FUNCTIONS
+            if op.type in CONDITIONALS | CASES:
+                self._chosen(scope, op, inputs)  # which branch ran, and nothing of what it computed
             return known
         if op.type in CALLS:
             return self._called(scope, op, inputs)

@@ -51,10 +51,10 @@ class TracedFunction:
 
 @dataclass(frozen=True, slots=True)
 class Conditional:
-    """A conditional (``If``) inside of an opened call, of which one branch ran.
+    """A conditional (``If``, ``Case``) inside of an opened call, of which one branch ran.
 
-    ``taken``: 0 for the branch where the predicate is true, 1 for the other. ``skipped``: tensors
-    from outside, for variables their handles, that only the other branch takes, each with the line
+    ``taken``: of ``If`` 0 for the branch where the predicate is true, 1 for the other. ``skipped``:
+    tensors from outside, for variables their handles, that only the others take, each with the line
     of the op that does. Of one in a loop that takes either branch in some turn both are drawn, and
     there is none of these.
     """
