@@ -21,7 +21,7 @@ class CardTitle(QWidget):
     def __init__(self, panel: Panel) -> None:
         super().__init__()
         row = QHBoxLayout(self)
-        row.setContentsMargins(15, 8, 12, 6)
+        row.setContentsMargins(15, 7, 12, 5)
         row.setSpacing(10)
         self.words = plain_label(panel.title, "cardTitle")
         row.addWidget(self.words)

@@ -44,7 +44,7 @@ class ShortLabel(QLabel):
 
     ``between``: what stands between parts of the text; its last parts are left out as a whole,
     with ``more`` in their place. ``beside``: the texts of other labels, from which it is told apart
-    if it can be.
+    if it can be. ``keeps``: the px that it has at least, if its text is as long.
     """
 
     def __init__(
@@ -58,12 +58,14 @@ class ShortLabel(QLabel):
         self._elide = elide
         self._between, self._more = between, more
         self.beside: Sequence[str] = ()
+        self.keeps = 24
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setObjectName(name)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(24, super().minimumSizeHint().height())
+        width = min(self.sizeHint().width(), self.keeps)
+        return QSize(width, super().minimumSizeHint().height())
 
     @property
     def shown(self) -> str:

@@ -304,6 +304,7 @@ def test_the_theme_changes_everything_at_once(qtbot: QtBot, ran: Window) -> None
     light = ran.grab().toImage()
     ran.choose_theme("dark")
     qtbot.wait(30)
+    qtbot.waitUntil(lambda: ran.document.jobs.is_idle)
     dark = ran.grab().toImage()
     spots = [(400, 30), (80, 500), (900, 300), (1500, 600), (20, 960), (1500, 990)]
     for x, y in spots:

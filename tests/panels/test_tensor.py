@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.document import Document
 from tapeviz.errors import TapevizError
-from tapeviz.panels.look import Theme
+from tapeviz.panels.look import Theme, mix
 from tapeviz.panels.tensor.images import Form, as_colours, form_of
 from tapeviz.panels.tensor.panel import TensorPanel
 from tapeviz.panels.tensor.plots import ArrayPlot, count_bins
@@ -323,3 +323,18 @@ def test_an_image_has_labels_for_its_own_rows_and_columns_alone(
         assert 0 in labelled
         assert len(labelled) > 1
         assert labelled <= {*range(count)}
+
+
+@pytest.mark.parametrize("shape", [(30, 40), (100,)])
+def test_what_is_not_finite_is_painted_in_the_colour_of_trouble(
+    qtbot: QtBot, light: Theme, shape: tuple[int, ...]
+) -> None:
+    plot = ArrayPlot(light)
+    qtbot.addWidget(plot)
+    plot.resize(300, 240)
+    plot.show()
+    for value, is_marked in ((1.0, False), (np.nan, True)):
+        plot.show_array(np.full(shape, value), light, False)
+        image = plot.plot.grab().toImage()
+        middle = image.pixelColor(image.rect().center()).name()
+        assert (middle == mix(light.panel, light.trouble, 0.6)) is is_marked

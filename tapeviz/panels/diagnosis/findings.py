@@ -34,7 +34,7 @@ NARROW = 140
 MOST_ALIKE = 6
 """Sources with the same outcome that a card names, at most."""
 NORM = "norm "
-NAME, OUTCOME = 96, 108
+NAME, OUTCOME = 104, 104
 """Px that the name of such a source keeps, and its outcome beside it."""
 MOST_SPECIAL, SPECIAL_IN_ROW = 6, 3
 """Links of a card to rounds that differ, at most, in all and in a row."""
@@ -264,10 +264,10 @@ class FindingCard(Card):
             called = ShortLabel("code", Qt.TextElideMode.ElideMiddle)
             called.setText(names[row])
             called.beside = names[: len(shown)]
-            called.setMinimumWidth(min(called.sizeHint().width(), NAME))
+            called.keeps = NAME
             label = ShortLabel("muted", between=", " if self.series is not None else "")
             label.setText(words)
-            label.setMinimumWidth(min(label.sizeHint().width(), OUTCOME))
+            label.keeps = OUTCOME
             rows.addWidget(called, row, 0)
             rows.addWidget(label, row, 1)
         self.column.addLayout(rows)

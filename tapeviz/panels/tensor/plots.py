@@ -21,6 +21,8 @@ FEW = 8
 MOST_BINNED = 2_000_000
 """Elements to count, at most; of more, evenly spaced ones."""
 MOST_PIXELS = 4_000_000
+MOST_STRIPES = 4_000
+"""Stripes for the elements of a vector that are not finite, at most."""
 LABEL = 6
 """Half of the height of an axis's labels in px."""
 
@@ -199,10 +201,17 @@ class ArrayPlot(QWidget):
         curve.setDownsampling(auto=True, method="peak")
         curve.setClipToView(True)
         numbers = real_elements(array)
-        finite = numbers[np.isfinite(numbers)]
+        is_finite = np.isfinite(numbers)
+        finite = numbers[is_finite]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-        if high > low:
-            self.plot.setYRange(low, high, padding=0.05)
+        if high <= low:
+            low, high = low - 0.5, low + 0.5
+        self.plot.setYRange(low, high, padding=0.05)
+        if not is_finite.all():
+            starts = np.arange(0, len(numbers), len(numbers) // MOST_STRIPES + 1)
+            stripes = _marks(np.logical_or.reduceat(~is_finite, starts)[None], theme)
+            stripes.setRect(-0.5, low, len(numbers), high - low)
+            self.plot.addItem(stripes)
         self.plot.setXRange(0, max(len(numbers) - 1, 1), padding=0.02)
 
     def _show_image(self, array: Array, theme: Theme, is_gradient: bool) -> None:
@@ -217,6 +226,8 @@ class ArrayPlot(QWidget):
         image = pg.ImageItem(numbers, axisOrder="row-major", levels=levels)
         image.setColorMap(colour_map(theme, is_gradient, is_signed))
         self._add_image(image)
+        if finite.size < numbers.size:
+            self._add_image(_marks(~np.isfinite(numbers), theme))
 
     def show_colours(self, array: Array, colours: Array) -> None:
         """``colours``: height, width and red, green, blue in 0…1 of an image ``array``."""
@@ -233,7 +244,7 @@ class ArrayPlot(QWidget):
         colours = colour_map(theme, True, True).map((shares + 1) / 2, mode="byte")
         colours[..., 3] = np.round(255 * np.sqrt(np.abs(shares)) * 0.9)
         self._add_image(grey)
-        self._add_image(pg.ImageItem(colours, axisOrder="row-major"))
+        self._add_image(pg.ImageItem(colours, axisOrder="row-major", levels=(0, 255)))
 
     def _clear(self, array: Array, has_axes: bool = True) -> None:
         self.plot.clear()
@@ -269,6 +280,13 @@ class ArrayPlot(QWidget):
     def leaveEvent(self, event: Any) -> None:
         self.words.setText("")
         super().leaveEvent(event)
+
+
+def _marks(wrong: Array, theme: Theme) -> Any:
+    """The elements of a matrix that are NaN or infinite, in the colour of trouble."""
+    pixels = np.zeros((*wrong.shape, 4), np.ubyte)
+    pixels[wrong] = (*rgb(mix(theme.panel, theme.trouble, 0.6)), 255)
+    return pg.ImageItem(pixels, axisOrder="row-major", levels=(0, 255))
 
 
 __all__ = ["ArrayPlot", "Histogram", "ThemedPlot", "colour_map", "count_bins", "real_elements"]
