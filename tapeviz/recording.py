@@ -27,6 +27,9 @@ _BEGUN_WITHIN = 60.0
 _TRACE_EVERY = 0.5
 _PAUSES = 10
 """A trace of a long run costs more each time: so many times as long passes before the next one."""
+MOST_LIVE = 10_000
+"""Ops up to which a listener gets traces of a run under way. A longer one would need as much memory
+again as that of the whole run, which comes soon after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,8 @@ class LiveRecording:
         self._growing.extend(batch, blob)
         self._listener.progressed(self._growing.ops)
         began = time.monotonic()
-        if self._listener.shows_growing and began > self._next_trace:
+        is_small = self._growing.ops <= MOST_LIVE
+        if is_small and self._listener.shows_growing and began > self._next_trace:
             self._listener.traced(self._growing.snapshot())
             now = time.monotonic()
             self._next_trace = now + max(_TRACE_EVERY, _PAUSES * (now - began))

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 from ..analysis.run_words import ending_words, tracing_words
 from ..document import Document
 from ..panels.widgets import ShortLabel, link_button, plain_label
+from ..recording import MOST_LIVE
 from ..trace.model import EMPTY_TRACE
 
 PATIENCE = 500
@@ -106,7 +107,7 @@ class StatusBar(QWidget):
             self.trouble.style().polish(self.trouble)
         self.trouble.setText(document.trouble)
         if document.is_running:
-            doing = ("running", tracing_words(document.trace))
+            doing = ("running", tracing_words(document.trace) or rest_words(document))
             is_stopping = document.runs.is_stopping
             self.state.setText("stopping …" if is_stopping else " · ".join(filter(None, doing)))
         elif document.is_stale:
@@ -178,6 +179,14 @@ class StatusBar(QWidget):
             document.stop()
             return
         document.give_up()
+
+
+def rest_words(document: Document) -> str:
+    """Say how much of a long run under way is in its picture."""
+    shown = 0 if document.is_outdated else len(document.trace.ops)
+    if not shown or document.runs.ops <= MOST_LIVE:
+        return ""
+    return f"the picture has the first {shown:,} ops until it ends"
 
 
 def time_text(seconds: float) -> str:

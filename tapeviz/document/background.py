@@ -14,10 +14,8 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from ..errors import TapevizError, go_on, unless
 
-_PAUSES, _LONG = 3, 1.0
-"""The pause before the next optional work of a kind, as a multiple of what the last took;"""
-_LONG_PAUSES = 30
-"""the same if that took more than ``_LONG`` seconds: what is asked for meanwhile has to wait."""
+_PAUSES = 3
+"""The pause before the next optional work of a kind, as a multiple of what the last took."""
 _IN_TURN = frozenset(("diagnose", "arrange", "walk"))
 """Kinds that only compute in Python: two at a time would each take twice as long, and more. Each
 waits for those that began before it, unless nobody waits for these any more."""
@@ -66,11 +64,9 @@ class Background(QObject):
 
     def is_due(self, kind: str) -> bool:
         """Whether work that may as well be left out, or come later, is to be done now: none of its
-        kind is under way, and it gets a quarter of the time at most, of more than a second's
-        work less."""
+        kind is under way, and it gets a quarter of the time at most."""
         ended, seconds = self._took.get(kind, (0.0, 0.0))
-        pause = seconds * (_PAUSES if seconds <= _LONG else _LONG_PAUSES)
-        return kind not in self.busy and time.monotonic() > ended + pause
+        return kind not in self.busy and time.monotonic() > ended + _PAUSES * seconds
 
     def forget_times(self) -> None:
         """Let all work be due at once: another run begins, and may be faster than the last."""

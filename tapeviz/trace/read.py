@@ -387,6 +387,7 @@ class Reader:
     def _ended(self, event: e.Ended) -> None:
         for located in self._bodies.rest():
             self._take(located)
+        self._tapes.ended()
         self._facts["ending"] = Ending(event.how, event.seconds, event.detail)
 
     def _site(self, site: int) -> Site:

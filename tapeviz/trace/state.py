@@ -45,23 +45,10 @@ class _Open:
     when: int
     reads: list[TensorId] = field(default_factory=list)
     touched_by: list[OpId] = field(default_factory=list)
-    _given: Version | None = None
 
     def version(self, handle: VariableId) -> Version:
-        """The version so far; the same object as long as it is the same: the trace of a run under
-        way is made anew again and again."""
-        given = self._given
-        if (
-            given is None
-            or (given.index, given.op, given.value) != (self.index, self.op, self.value)
-            or len(given.reads) != len(self.reads)
-            or given.touched_by[-1:] != tuple(self.touched_by[-1:])
-            or len(given.touched_by) != len(self.touched_by)
-        ):
-            reads, touched_by = tuple(self.reads), tuple(self.touched_by)
-            given = Version(handle, self.index, self.op, self.value, self.when, reads, touched_by)
-            self._given = given
-        return given
+        reads, touched_by = tuple(self.reads), tuple(self.touched_by)
+        return Version(handle, self.index, self.op, self.value, self.when, reads, touched_by)
 
 
 class VersionTracker:
@@ -142,11 +129,12 @@ class VersionTracker:
 
     def variables(self) -> dict[VariableId, Variable]:
         """Every variable that was made, with its versions so far."""
-        for handle, variable in self._made.items():
-            versions = tuple([version.version(handle) for version in self._open[handle]])
-            if versions != variable.versions:
-                self._made[handle] = replace(variable, versions=versions)
-        return dict(self._made)
+        return {
+            handle: replace(
+                variable, versions=tuple([v.version(handle) for v in self._open[handle]])
+            )
+            for handle, variable in self._made.items()
+        }
 
     def is_trainable(self, handle: VariableId) -> bool:
         made = self._made.get(handle)

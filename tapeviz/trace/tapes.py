@@ -37,32 +37,18 @@ class _Open:
     why: str = ""
     site: Site | None = None
     thread: int = 0
-    _given: Tape | None = None
 
     def tape_so_far(self, name: str) -> Tape:
-        """The tape as it is; the same object as long as it is the same: the trace of a run under
-        way is made anew again and again."""
-        given = self._given
-        if (
-            given is None
-            or self.since is not None
-            or given.name != name
-            or len(given.intervals) != len(self.intervals)
-            or given.intervals[-1:] != tuple(self.intervals[-1:])
-            or len(given.watches) != len(self.watches)
-            or given.thread != self.thread
-        ):
-            intervals = list(self.intervals)
-            if self.since is not None:
-                intervals.append(self.interval(FOREVER, "", Site(self.tape.site.id)))
-            given = self._given = replace(
-                self.tape,
-                name=name,
-                intervals=tuple(intervals),
-                watches=tuple(self.watches),
-                thread=self.thread,
-            )
-        return given
+        intervals = list(self.intervals)
+        if self.since is not None:
+            intervals.append(self.interval(FOREVER, "", Site(self.tape.site.id)))
+        return replace(
+            self.tape,
+            name=name,
+            intervals=tuple(intervals),
+            watches=tuple(self.watches),
+            thread=self.thread,
+        )
 
     def interval(self, end: int, why: str, site: Site) -> Interval:
         assert self.since is not None
@@ -96,6 +82,11 @@ class TapeTracker:
             known.intervals.append(known.interval(when, why, site))
             known.since = None
             self._recording.remove(known)
+
+    def ended(self) -> None:
+        """No tape records any more: forget what each followed, which is most of a trace's ids."""
+        for known in self._tapes.values():
+            known.on_tape.clear()
 
     def watched(self, watch: Watch) -> None:
         known = self._tapes.get(watch.tape)

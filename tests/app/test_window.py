@@ -23,7 +23,7 @@ from tapeviz.app.window import Window
 from tapeviz.document import Document
 from tapeviz.examples import examples
 from tapeviz.kernel import Confinement, KernelPool, own_interpreter
-from tests.document.sample import FIX, SOURCE, SamplePipeline, make_stages
+from tests.document.sample import FIX, SOURCE, SamplePipeline, make_stages, make_trace
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 ALT = Qt.KeyboardModifier.AltModifier
@@ -99,6 +99,21 @@ def test_the_button_runs_too_and_stop_appears(
     assert window.top_bar.run_button.hasFocus()
     assert not window.status.bar.isVisible()
     assert "stopped" in window.status.facts.text()
+
+
+def test_a_long_run_says_how_much_of_it_is_in_the_picture(
+    qtbot: QtBot, window: Window, pipeline: SamplePipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapeviz.app.status_bar.MOST_LIVE", 2)
+    pipeline.endless = True
+    window.run()
+    document = window.document
+    qtbot.waitUntil(lambda: document.runs.ops == 3)
+    assert window.status.state.text() == "running"
+    document.runs.traced.emit(make_trace())
+    assert window.status.state.text() == "running · the picture has the first 5 ops until it ends"
+    document.stop()
+    qtbot.waitUntil(lambda: settled(window), timeout=5000)
 
 
 def test_cancel_stops_the_run(qtbot: QtBot, window: Window, pipeline: SamplePipeline) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tapeviz.trace import events as e
-from tapeviz.trace.model import OpId, TapeId, TensorId, Trace, Variable, VariableId
-from tapeviz.trace.read import Reader, read
-from tests.traces import Script
+from tapeviz.trace.model import OpId, TapeId, TensorId, Trace, VariableId
+from tapeviz.trace.read import read
 
 SOURCE = """\
 w = tf.Variable(2.0)
@@ -87,21 +86,3 @@ def test_operands_are_called_what_the_snippet_calls_them() -> None:
     assert [target.text for target in call.targets] == ["z"]
     assert [source.text for source in call.sources] == ["w", "x"]
     assert call.results == (8, None)
-
-
-def test_a_trace_under_way_shares_the_variables_that_did_not_change() -> None:
-    s = Script("w = tf.Variable(1.0)\n")
-    handles = [s.variable(name, value=1.0, line=1) for name in ("a", "b")]
-    reader = Reader(s.source, "snippet.py")
-
-    def variables() -> list[Variable]:
-        for event in s.events:
-            reader.feed(event)
-        s.events.clear()
-        return [reader.trace(b"").variables[VariableId(handle)] for handle in handles]
-
-    a, b = variables()
-    value = s.read(handles[0])
-    again, same = variables()
-    assert same is b
-    assert (again.versions[-1].reads, a.versions[-1].reads) == ((value,), ())

@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import TapevizError
 from ...trace.model import Call, Op, Operand, TensorId, Trace, VariableId, VersionId
 from ...trace.state import keeps_prior_state
-from ..flow.dataflow import DataFlow, Position
+from ..flow.dataflow import DataFlow, EdgesInto, Position
 from ..flow.paths import Paths
 from .program import How, has_turns, is_custom, program_of
 
@@ -105,11 +105,7 @@ def _is_followed(trace: Trace, call: Call, source: TensorId) -> bool:
 
 def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
     """The arguments of the kernel's ``replay`` for this call. Raises :class:`TapevizError`."""
-    trace = flow.trace
-    paths = Paths(flow, call)
-    starts = starts_of(flow, call)
-    found = paths.ancestry_from(starts)
-    ancestry = found.into if len(found) <= MAX_OPS else found.edges_from(starts)
+    trace, ancestry = flow.trace, _edges_asked_for(flow, call)
     return {
         "call": call.id,
         **run_shown(trace, call),
@@ -121,6 +117,12 @@ def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
             *(str(position) for position in ancestry if isinstance(position, VersionId)),
         ],
     }
+
+
+def _edges_asked_for(flow: DataFlow, call: Call) -> EdgesInto:
+    starts = starts_of(flow, call)
+    found = Paths(flow, call).ancestry_from(starts)
+    return found.into if len(found) <= MAX_OPS else found.edges_from(starts)
 
 
 def starts_of(flow: DataFlow, call: Call) -> list[Position]:

@@ -129,6 +129,7 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
         bundle(root, words, shapes)
         gather_into_sections(root, _reads(graph, places), words)
     shapes.count(root)
+    del shapes  # as large as what comes
     go_on()
     groups: dict[str, Group] = {}
     home = [""] * len(graph)

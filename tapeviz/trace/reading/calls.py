@@ -44,7 +44,6 @@ class CallTracker:
         """Targets, sources and output gradients of each call."""
         self._known: dict[RawOperands, RawOperands] = {}
         """Equal operands once: a loop asks for the same sources in each round."""
-        self._given: dict[CallId, Call] = {}
         self._steps: dict[CallId, list[Step]] = {}
         self.sums: dict[TensorId, tuple[TensorId, TensorId]] = {}
         """For each dense sum the rows and row numbers of its IndexedSlices."""
@@ -187,16 +186,10 @@ class CallTracker:
             sources = text.operands(node, "sources")
             if call.method == "jvp":  # is given outputs; the accumulator knows its primals
                 targets, sources = None, targets
-            made = replace(
+            yield replace(
                 call,
                 steps=tuple(self._steps.get(call.id, ())),
                 targets=operands(given[0], targets),
                 sources=operands(given[1], sources),
                 output_gradients=operands(given[2], None),
             )
-            # The same object as long as it is the same: the trace of a run under way is made anew
-            # again and again.
-            before = self._given.get(call.id)
-            if before != made:
-                before = self._given[call.id] = made
-            yield before
