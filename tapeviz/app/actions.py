@@ -26,7 +26,7 @@ def _has_steps(window: Window) -> bool:
 
 
 def _has_rounds(window: Window) -> bool:
-    return window.document.site is not None
+    return window.document.rounds > 1
 
 
 def _has_selection(window: Window) -> bool:
@@ -96,7 +96,7 @@ ACTIONS: tuple[Action, ...] = (
             "GIF of the &rounds …",
             lambda w: w.pictures.film_rounds(),
             tip="A film of the rounds of a training loop",
-            is_there=_has_rounds,
+            is_there=lambda w: w.document.site is not None,
         ),
     ),
     *section(
@@ -298,7 +298,7 @@ ACTIONS: tuple[Action, ...] = (
             "Round &before",
             lambda w: w.document.select_round(w.document.round - 1),
             "Alt+PgUp",
-            "The same place in the source, one call earlier",
+            "The same place in the source, or the same function, one call earlier",
             is_there=_has_rounds,
         ),
         Action(
@@ -306,7 +306,7 @@ ACTIONS: tuple[Action, ...] = (
             "&Next round",
             lambda w: w.document.select_round(w.document.round + 1),
             "Alt+PgDown",
-            "The same place in the source, one call later",
+            "The same place in the source, or the same function, one call later",
             is_there=_has_rounds,
         ),
         Action(
