@@ -57,6 +57,7 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
         return False
     is_zero_across = _is_zero_across(before.trace, old)
     is_mended_by_zeros = edit.gives_zeros or old.status == "nonfinite" or is_zero_across
+    is_mended_by_zeros |= is_zero_here(old, new, edit)
     if new.status != "flows" and not (is_mended_by_zeros and new.status == "zero"):
         return False
     if _has_vanished(before.trace, old, after.trace, new) or _spoils_target(before, after, key):
@@ -68,6 +69,16 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
     if not (has_same_shape or edit.parts or edit.has_other_shape):
         return False
     return edit.asks_once or _others_flow(before, after, key)
+
+
+def is_zero_here(old: Finding, new: Finding, edit: Edit) -> bool:
+    """Whether a value that was whole is a real number now, and its gradient arrives, which is 0 at
+    these values: at a minimum of the target."""
+    kinds = [each.cause.kind for each in (old, new) if each.cause is not None]
+    is_whole = kinds[:1] == ["integer"] and old.status == "none" and not edit.is_estimate
+    return (
+        is_whole and new.status == "zero" and kinds[1:] in (["multiplied-by-zero"], ["cancelled"])
+    )
 
 
 def _is_zero_across(trace: Trace, finding: Finding) -> bool:

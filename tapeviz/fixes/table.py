@@ -26,7 +26,7 @@ from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .smooth.activations import SMOOTH_MAXIMUM, smooth_activation
 from .smooth.argmax import soften_argmax
 from .smooth.boxes import add_enclosing_box
-from .smooth.branches import blend_last_turn, weigh_both
+from .smooth.branches import blend_last_turn, weigh_all, weigh_both
 from .smooth.comparisons import blend, soften_bounds, soften_comparison
 from .smooth.counts import SOFT_COUNTS
 from .smooth.indices import (
@@ -40,6 +40,7 @@ from .smooth.pooling import pool_softly
 from .smooth.splatting import splat
 from .smooth.widths import (
     count_softly,
+    keep_softly,
     weigh_by_width,
     weigh_by_window,
     weigh_copies,
@@ -233,6 +234,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         interpolate,
         splat,
         pool_softly,
+        keep_softly,
         count_softly,
         weigh_selected,
         *SOFT_COUNTS,
@@ -293,6 +295,8 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         swap,
         compute_target_inside,
         weigh_both,
+        weigh_all,
+        SMOOTH_EXTREME,
         blend_last_turn,
         use_the_unused,
         count_softly,

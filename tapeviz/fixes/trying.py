@@ -35,6 +35,7 @@ from .judging import (
     has_come_out,
     has_same_numbers,
     is_repeatable,
+    is_zero_here,
 )
 from .merging import pairs_of
 from .model import Edit, FixCase
@@ -298,6 +299,11 @@ class _Trials:
         asked = [key for key in rounds if after.finding(answer_to(key, edit)) is not None]
         mended = sum(has_come_out(self._comparable(key), after, key, edit) for key in asked)
         first = frozenset(key for key in values if self._comparable(key) is self._first)
+        old, new = (
+            each.finding(goal.keys[0]) if goal.keys else None for each in (self.before, after)
+        )
+        if old is not None and new is not None and is_zero_here(old, new, edit):
+            edit = replace(edit, title=f"{edit.title} (the gradient is 0 at these values)")
         if mended == len(asked):
             return KeptEdit(edit, values, first_calls=first)
         title = f"{edit.title} (comes out in {mended} of {len(asked)} rounds)"

@@ -151,6 +151,68 @@ BROKEN = {
         "loss = tf.add_n([v ** 2 for v in map(lambda x: scale(x), data)])",
         20.0,
     ),
+    "a whole number at a minimum": (
+        """
+        n, target = tf.Variable(3), tf.constant(3)
+        with tf.GradientTape() as tape:
+            loss = tf.cast((n - target) ** 2, tf.float32)
+        tape.gradient(loss, n)
+        """,
+        "n, target = tf.Variable(3.0), tf.constant(3.0)",
+        0.0,
+    ),
+    "a branch of several that did not run": (
+        """
+        w, x = tf.Variable(0.5), tf.constant(1.0)
+        @tf.function
+        def choose(i):
+            return tf.switch_case(i, [lambda: x * 2.0, lambda: w * x])
+        with tf.GradientTape() as tape:
+            loss = choose(tf.constant(0)) * (1.0 + np.e)
+        tape.gradient(loss, w)
+        """,
+        "return tf.add_n([share * branch() for share, branch in "
+        "zip(tf.unstack(tf.nn.softmax(-tf.square(tf.range(2.0) - tf.cast(i, tf.float32)))), "
+        "[lambda: x * 2.0, lambda: w * x])])",
+        1.0,
+    ),
+    "the last of a sorted row, by which Python looks up a cost": (
+        """
+        w, costs = tf.Variable([0.0, 0.0]), [3.0, 5.0]
+        with tf.GradientTape() as tape:
+            chosen = int(np.argsort(w * 1.0)[-1])
+            loss = tf.constant(costs[chosen])
+        tape.gradient(loss, w)
+        """,
+        "log_ps_of_all = tf.nn.log_softmax(tf.reshape((w * 1.0), [-1]), axis=0)",
+        [2.5, -2.5],
+    ),
+    "the larger of two, which Python chose": (
+        """
+        a, b = tf.Variable(2.0), tf.Variable(4.0)
+        with tf.GradientTape() as tape:
+            loss = max(a * 2.0, b * 1.0)
+        tape.gradient(loss, b)
+        """,
+        "loss = (b * 1.0) + tf.nn.softplus((a * 2.0) - (b * 1.0))",
+        0.5,
+    ),
+    "how many boxes are kept": (
+        """
+        boxes = tf.Variable([[0.0, 0.0, 1.0, 1.0], [0.25, 0.25, 0.75, 1.25]])
+        scores = tf.constant([0.9, 0.8])
+        with tf.GradientTape() as tape:
+            kept = tf.image.non_max_suppression(boxes, scores, 2, 0.5)
+            loss = tf.cast(tf.shape(kept)[0], tf.float32)
+        tape.gradient(loss, boxes)
+        """,
+        "loss = tf.cast(tf.reduce_sum(kept_softly), tf.float32)",
+        # The overlap is a third: 1 of 3 parts, of which the slopes are these, times -10 s (1 - s).
+        np.multiply(
+            [[8 / 27, 8 / 27, -8 / 27, 8 / 27], [-16 / 27, -4 / 9, 16 / 27, -4 / 27]],
+            -10 * np.exp(-5 / 3) / (1 + np.exp(-5 / 3)) ** 2,
+        ),
+    ),
     "a part that is made once more where its gradient is asked for": (
         """
         x = tf.Variable([[1.0, 2.0]])

@@ -52,6 +52,26 @@ def weigh_both(case: FixCase) -> Iterator[Edit]:
     yield Edit(_TITLE, plan.text(), is_estimate=True)
 
 
+def weigh_all(case: FixCase) -> Iterator[Edit]:
+    """``tf.switch_case(i, [f, g])`` → ``f()`` and ``g()``, weighed by how near ``i`` is to the
+    place of each."""
+    source, tf, code = case.source, case.source.tf, case.source.code
+    plan = Plan(source)
+    for call in case.calls("switch_case"):
+        index, branches = argument(call, 0, "branch_index"), argument(call, 1, "branch_fns")
+        if index is None or branches is None or not isinstance(branches.value, cst.List):
+            continue
+        places = f"{tf}.range({len(branches.value.elements)}.0)"
+        number = f"{tf}.cast({code(index.value)}, {tf}.float32)"
+        distance = f"{tf}.square({places} - {uncast(source, index.value) or number})"
+        weights = f"{tf}.unstack({tf}.nn.softmax(-{distance}))"
+        pairs = f"zip({weights}, {code(branches.value)})"
+        plan.replace(call, f"{tf}.add_n([share * branch() for share, branch in {pairs}])")
+    if plan.changes:
+        title = "Estimate: weigh the results of all branches by how near the index is to each"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
 def blend_last_turn(case: FixCase) -> Iterator[Edit]:
     """``for i in range(int(n))`` → one turn more, and each turn counts by the part of it that lies
     below ``n``; ``while t < end`` → by the part of its step of ``t`` that lies below ``end``. That

@@ -24,22 +24,26 @@ _HINGES = {
 
 
 def _soft_extreme(case: FixCase, call: cst.Call) -> str:
-    """``tf.maximum(0.0, e)`` → ``tf.nn.softplus(e)``; so for any two, and for ``tf.minimum``."""
+    """``tf.maximum(0.0, e)`` → ``tf.nn.softplus(e)``; so for any two, for ``tf.minimum``, and for
+    Python's ``max`` and ``min`` of tensors."""
     source, tf = case.source, case.source.tf
     given = [arg.value for arg in call.args if arg.keyword is None]
-    if len(given) != 2 or dotted(call.func).partition(".")[0] != tf:
+    if len(given) != 2 or dotted(call.func).partition(".")[0] not in (tf, "max", "min"):
         return ""
     zero = next((node for node in given if is_zero(node)), None)
     a, b = given if zero is None else sorted(given, key=lambda operand: operand is zero)
     x, y = source.code(enclosed(a)), source.code(enclosed(b))
-    if called_name(call) == "maximum":
+    if called_name(call).startswith("max"):
         plain = f"{tf}.nn.softplus({source.code(a)})"
         return plain if zero is not None else f"{y} + {tf}.nn.softplus({x} - {y})"
     return f"-{tf}.nn.softplus(-{x})" if zero is not None else f"{y} - {tf}.nn.softplus({y} - {x})"
 
 
 SMOOTH_EXTREME = CallRewrite(
-    ("maximum", "minimum"), _soft_extreme, "Estimate: a smooth {name}, by softplus", True
+    ("maximum", "minimum", "max", "min"),
+    _soft_extreme,
+    "Estimate: a smooth {name}, by softplus",
+    is_estimate=True,
 )
 
 

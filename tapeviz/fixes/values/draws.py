@@ -19,7 +19,7 @@ _DRAWS = (
     *("categorical", "stateless_categorical", "choice", "poisson", "binomial"),
     *("stateless_poisson", "stateless_binomial"),
 )
-_CHOICES = ("argmax", "argmin", *DECODERS)
+_CHOICES = ("argmax", "argmin", "argsort", *DECODERS)
 
 
 def score_function(case: FixCase) -> Iterator[Edit]:
@@ -139,16 +139,19 @@ def _keep_chosen(
             loss = loss_of_sequences(source, call, sequences)
             plan.after(statement, f"{kept}.append(-{tf}.reduce_sum({loss}))")
         return
-    scores, axis = argument(call, 0, "input", "a"), argument(call, 1, "axis")
-    if scores is None:
+    scores, axis = argument(call, 0, "input", "a", "values"), argument(call, 1, "axis")
+    at_end = {"argmax": "-1", "argmin": "0"}.get(called_name(call)) or _end_taken(source, call)
+    if scores is None or not at_end:
         return
     axis_code = source.code(axis.value) if axis is not None else "0"
     along = f", axis={axis_code}"
     code = source.code(enclosed(_in_tensorflow(case, scores.value)))
-    if called_name(call) == "argmin":
+    if axis is None and source.code(call.func).startswith(f"{source.np}."):
+        code = f"{tf}.reshape({code}, [-1])"
+    if at_end == "0":
         code = f"-{code}"
     log_p = f"{tf}.nn.log_softmax({code}{along})"
-    if are_probabilities(case, call):
+    if are_probabilities(case, call) and at_end == "-1":
         log_p = f"{tf}.math.log({code})"
     chances = source.free_name("log_ps_of_all")
     first = f"{tf}.argmax({chances}{along})"  # of several that are as large, as it was chosen
@@ -158,6 +161,14 @@ def _keep_chosen(
         f"{chances} = {log_p}",
         f"{kept}.append({tf}.reduce_sum({chances} * {largest}))",
     )
+
+
+def _end_taken(source: ParsedSource, call: cst.Call) -> str:
+    """``-1`` of ``np.argsort(x)[-1]``, the largest of a row; ``0`` for the smallest; or empty."""
+    above = source.parent(call)
+    index = above.slice[0].slice if isinstance(above, cst.Subscript) else None
+    code = source.code(index.value) if isinstance(index, cst.Index) else ""
+    return code if code in ("-1", "0") and len(call.args) == 1 else ""
 
 
 def _log_p(case: FixCase, call: cst.Call, drawn: str) -> str:
