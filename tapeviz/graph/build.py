@@ -108,8 +108,8 @@ def _pinned(
     cuts: Collection[OpId],
     places: Iterable[int],
 ) -> frozenset[int]:
-    """Of some places those of operands and cuts. If all ops are shown, the only versions of a
-    variable among them are those that no op wrote."""
+    """Those of some places that are of operands and cuts. If all ops are shown, the only versions
+    of a variable among them are those that no op wrote."""
     wanted = {operand.tensor for operand in operands if operand.tensor is not None}
     producers = trace.producers
     makers = {producers[out] for out in wanted if out in producers}.union(cuts)
