@@ -52,9 +52,10 @@ class EmptyGraph(QWidget):
             )
         elif ran_no_code(document.trace):
             self.title.setText("No code to run")
+            why = "No line of this text is Python: all of it is kept as comments.\n"
             self.words.setText(
-                "No line of this text is Python: all of it is kept as comments."
-                "\nPaste the code itself, or choose one of the Examples."
+                f"{why if document.trace.source.strip() else ''}"
+                "Paste the code itself, or choose one of the Examples."
             )
         elif document.trace.source and not document.trace.ops:
             self.title.setText("No TensorFlow op ran")

@@ -231,6 +231,7 @@ def test_long_names_in_titles_break_between_their_words() -> None:
     assert breakable("a_name_that_is_too_long", 40) == "a_name_that_is_too_long"
     broken = breakable("∂loss / ∂moving_average_of_the/kernel")
     assert broken.split("\u200b") == ["∂loss / ∂moving_", "average_", "of_", "the/", "kernel"]
+    assert breakable("InvalidArgumentError").split("\u200b") == ["Invalid", "Argument", "Error"]
 
 
 def labels(card: QWidget) -> list[str]:

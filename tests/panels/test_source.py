@@ -154,7 +154,10 @@ def test_what_is_beyond_repair_is_said_and_kept(
     qtbot.waitUntil(panel.repair_strip.isVisible)
     assert document.text.source == "f(\n\n"
     assert panel.repair_strip.words.text() == "line 2: a bracket is open"
-    assert panel.repair_strip.isVisible()
+    panel.editor.insertPlainText(")")  # it may be mended now
+    qtbot.waitUntil(lambda: not panel.repair_strip.isVisible())
+    panel.editor.undo()
+    qtbot.waitUntil(panel.repair_strip.isVisible)
 
 
 def test_a_line_asked_for_is_gone_to(qtbot: QtBot, panel: SourcePanel) -> None:

@@ -18,9 +18,9 @@ from ..widgets import link_button, plain_label
 from .diff_view import DiffView
 
 LONGEST_VALUE = 60
-LONG_NAME, LONG_WORD = 20, 30
+LONG_NAME, LONG_WORD = 14, 30
 """Letters of a name that a row of a narrow card has room for: beside the outcome, and alone."""
-_JOINT = re.compile(r"([_./])(?=\w)")
+_JOINT = re.compile(r"([_./](?=\w)|[a-z](?=[A-Z]))")
 
 
 @dataclass(frozen=True, slots=True)

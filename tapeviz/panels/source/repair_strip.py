@@ -64,9 +64,13 @@ class RepairStrip(QFrame):
         self.hide()
 
     def _show(self) -> None:
-        repairs, left_out = self._document.text.repairs, self._document.text.left_out()
-        has_news = repairs is not None and bool(repairs.repairs or left_out or repairs.error)
-        if repairs is None or not has_news or repairs is self._closed:
+        text = self._document.text
+        repairs, left_out = text.repairs, text.left_out()
+        if repairs is None or repairs is self._closed:
+            self.hide()
+            return
+        error = repairs.error if text.source == repairs.text else ""  # an edit may mend it
+        if not (repairs.repairs or left_out or error):
             self.hide()
             return
         count = len(repairs.repairs)
@@ -74,11 +78,11 @@ class RepairStrip(QFrame):
         if count and not holds_code(repairs.text):
             done = "No line of it is Python: all of it is kept as comments"
         skipped = left_out_words(left_out, repairs.blocks)
-        self.words.setText(". ".join(part for part in (skipped, done, repairs.error) if part))
+        self.words.setText(". ".join(part for part in (skipped, done, error) if part))
         self.list.setPlainText("\n".join(listed(repairs, left_out)))
         self.undo.setVisible(bool(count))
         self.details.setVisible(bool(count or left_out))
-        state = "trouble" if repairs.error else ""
+        state = "trouble" if error else ""
         if self.property("state") != state:
             self.setProperty("state", state)
             self.style().unpolish(self)
