@@ -127,10 +127,12 @@ def gradient_in_a_line(trace: Trace, finding: Finding) -> str:
 
 
 def result_in_a_line(trace: Trace, result: SourceResult) -> str:
-    """The gradient of a source; over several rounds its first and last number."""
-    if result.series is not None:
+    """The gradient of a source, or the one across its cut; over several rounds the first and last
+    number of what flows."""
+    finding = result.finding
+    if result.series is not None and finding.across is None:
         return numbers_words(result.series)
-    return gradient_in_a_line(trace, result.finding)
+    return gradient_in_a_line(trace, finding)
 
 
 def number_in_a_line(trace: Trace, number: TensorId | Array) -> str:

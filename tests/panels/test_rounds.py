@@ -12,8 +12,11 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis import diagnose
+from tapeviz.analysis.alike import SourceResult
 from tapeviz.analysis.model import Diagnosis
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
+from tapeviz.analysis.rounds.round_words import numbers_words
+from tapeviz.analysis.run_words import result_in_a_line
 from tapeviz.app.processes.live import live_stages
 from tapeviz.app.search import named_repetition
 from tapeviz.document import Document
@@ -70,6 +73,18 @@ def nan_from(diagnosis: Diagnosis, number: int) -> Diagnosis:
     )
     sites = (replace(site, sources=(spoiled_series, *site.sources[1:])),)
     return replace(diagnosis, calls=tuple(calls), rounds=replace(diagnosis.rounds, sites=sites))
+
+
+def test_a_source_cut_in_all_rounds_has_the_gradient_across_the_cut_in_a_line(
+    loop: Document,
+) -> None:
+    series = site_of(loop).sources[0]
+    call = loop.diagnosis.round(site_of(loop), 1)
+    flows = SourceResult(call, 0, series)
+    assert result_in_a_line(loop.trace, flows) == numbers_words(series) != ""
+    finding = replace(call.findings[0], tensor=None, bridged_value=np.array([1.0, 2.0]))
+    cut = replace(call, findings=(finding, *call.findings[1:]))
+    assert result_in_a_line(loop.trace, SourceResult(cut, 0, series)) == "[1. 2.]"
 
 
 def test_the_strip_moves_through_the_rounds(qtbot: QtBot, loop: Document, light: Theme) -> None:
