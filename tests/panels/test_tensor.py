@@ -14,7 +14,7 @@ from tapeviz.errors import TapevizError
 from tapeviz.panels.look import Theme, mix
 from tapeviz.panels.tensor.images import Form, as_colours, form_of
 from tapeviz.panels.tensor.panel import TensorPanel
-from tapeviz.panels.tensor.plots import ArrayPlot, count_bins
+from tapeviz.panels.tensor.plots import ArrayPlot, Histogram, count_bins
 from tapeviz.panels.tensor.values import as_table, shades, short_number
 from tapeviz.panels.tensor.wording import as_code, describe
 from tapeviz.scene.tooltips import stats_words
@@ -338,3 +338,16 @@ def test_what_is_not_finite_is_painted_in_the_colour_of_trouble(
         image = plot.plot.grab().toImage()
         middle = image.pixelColor(image.rect().center()).name()
         assert (middle == mix(light.panel, light.trouble, 0.6)) is is_marked
+
+
+@pytest.mark.parametrize("width", [130, 180, 400])
+def test_numbers_below_a_histogram_stand_apart(qtbot: QtBot, light: Theme, width: int) -> None:
+    histogram = Histogram(light)
+    qtbot.addWidget(histogram)
+    values = np.linspace(-0.0058, 0.0046, 200)
+    histogram.show_array(values, light, False)
+    axis = histogram.plot.getAxis("bottom")
+    low, high = histogram.plot.getViewBox().viewRange()[0]
+    labelled = sorted(x for _, some in axis.tickValues(low, high, width) for x in some)
+    assert len(labelled) >= 2
+    assert np.diff(labelled).min() * width / (high - low) > 40

@@ -72,6 +72,8 @@ def colour_map(theme: Theme, is_gradient: bool, is_signed: bool) -> Any:
 
 _ROOM = {"left": 14, "bottom": 26}
 """Px from one label to the next, at least."""
+_ROOM_OF_NUMBER = 46
+"""The same for numbers with decimals."""
 
 
 class _CellAxis(pg.AxisItem):  # type: ignore[misc]
@@ -93,6 +95,17 @@ class _CellAxis(pg.AxisItem):  # type: ignore[misc]
             for spacing, values in levels
             if max(spacing, 1) >= room
         ] or [(1, [0])]
+
+
+class _NumberAxis(pg.AxisItem):  # type: ignore[misc]
+    """A horizontal axis whose labels do not run into each other, in a plot that is narrow."""
+
+    def tickSpacing(self, low: float, high: float, size: float) -> Any:
+        levels = super().tickSpacing(low, high, size)
+        room = _ROOM_OF_NUMBER * abs(high - low) / max(size, 1.0)
+        widest = levels[0][0]
+        wider = [(widest * factor, 0) for factor in (2, 5, 10) if widest * factor >= room]
+        return [level for level in levels if level[0] >= room] or wider[:1] or levels[:1]
 
 
 class ThemedPlot(pg.PlotWidget):  # type: ignore[misc]
@@ -125,7 +138,7 @@ class Histogram(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
         self.words = ShortLabel("faint", between=", ")
-        self.plot = ThemedPlot(theme)
+        self.plot = ThemedPlot(theme, axisItems={"bottom": _NumberAxis("bottom")})
         self.plot.setMouseEnabled(False, False)
         self.plot.hideAxis("left")
         self.plot.setAccessibleName("Histogram of the values")
