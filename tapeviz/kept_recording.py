@@ -12,7 +12,7 @@ from .trace.compiled.opening import without_values
 from .trace.events import Event, InsideComputed
 from .trace.file import Recording
 from .trace.lines import EventLines
-from .trace.model import Array, OpId, TensorId, Trace
+from .trace.model import Array, CallId, OpId, TensorId, Trace
 from .trace.read import read
 
 _NOT_LOOKED_INTO = (
@@ -56,6 +56,12 @@ class KeptRecording:
         if found is None:
             raise TapevizError("a recording that was kept cannot be replayed")
         return {key: self.fetch_tensor(tensor) for key, tensor in found.items()}
+
+    can_enter = False
+
+    def enter(self, call: CallId, index: int) -> Trace:
+        """Raises :class:`TapevizError`: the steps that the file has are in its trace."""
+        raise TapevizError("the recording does not have the steps inside; run the snippet again")
 
     def look_into(self, op: OpId, turns: Sequence[int] = ()) -> Trace:
         """The trace with one more call of a compiled function opened (:attr:`Op.ran_as`): with the

@@ -19,6 +19,7 @@ import msgspec
 from .analysis.flow.dataflow import DataFlow
 from .analysis.requests.checks import checks
 from .analysis.requests.doubts import doubts
+from .analysis.requests.inside import check_answer, function_of, inner_request, lacks_turns
 from .analysis.requests.looks import calls_to_look_into, standing_calls
 from .analysis.requests.loops import loops_to_complete
 from .analysis.requests.program import How
@@ -33,7 +34,7 @@ from .errors import TapevizError
 from .kernel import Run
 from .trace.events import Event, Noted, ReplayRan, TensorSeen, decode
 from .trace.growing import GrowingTrace
-from .trace.model import Array, Call, OpId, TensorId, Trace
+from .trace.model import Array, Call, CallId, OpId, TensorId, Trace
 from .trace.values import TensorPart, array_of, stats_from
 
 _ANSWER_SECONDS = 60.0
@@ -217,6 +218,36 @@ class ProcessRequests:
             if not refusal:
                 self._follow_up()
             return self._growing.finish()
+
+    def enter(self, number: CallId, index: int) -> Trace:
+        """The trace with the steps inside of one step of a gradient call's backward pass
+        (:attr:`Call.inner`), through the compiled function, loop or branch that its op ran.
+
+        Raises :class:`TapevizError` where they cannot be had.
+        """
+        with self._lock:
+            trace, call = self._call(number)
+            step = call.steps[index]
+            function = function_of(trace, trace.ops[step.op]) if step.op is not None else None
+            if function is None or function.ran_as is None:
+                raise TapevizError("there is nothing inside of this step")
+            if function.inside is None or lacks_turns(trace, function):
+                self._answer(Request("inside", {"op": function.ran_as, "all_turns": True}))
+                self._growing.open(function.ran_as)
+                self._follow_up()
+                self._growing.finish()
+                trace, call = self._call(number)
+            self._answer(Request("replay", inner_request(trace, call, index)))
+            trace = self._growing.finish()
+            check_answer(trace, self._call(number)[1], index)
+            return trace
+
+    def _call(self, number: CallId) -> tuple[Trace, Call]:
+        trace = self._growing.whole
+        call = next((call for call in trace.calls if call.id == number), None) if trace else None
+        if trace is None or call is None:
+            raise TapevizError("the recording has no such gradient call")
+        return trace, call
 
     def _has_inside(self, call: OpId) -> bool:
         """Whether the call was run again already, at the end of the snippet or later."""

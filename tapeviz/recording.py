@@ -19,7 +19,7 @@ from .trace.events import FORMAT_VERSION as EVENT_FORMAT
 from .trace.events import Begin, Ended, Printed, Raised
 from .trace.file import Recording
 from .trace.growing import GrowingTrace
-from .trace.model import Array, OpId, TensorId, Trace
+from .trace.model import Array, CallId, OpId, TensorId, Trace
 from .trace.values import TensorPart
 
 _BEGUN_WITHIN = 60.0
@@ -153,6 +153,12 @@ class LiveRecording:
     def look_into(self, op: OpId, turns: Sequence[int] = ()) -> Trace:
         """See :meth:`ProcessRequests.look_into`."""
         return self._requests.look_into(op, turns)
+
+    can_enter = True
+
+    def enter(self, call: CallId, index: int) -> Trace:
+        """See :meth:`ProcessRequests.enter`."""
+        return self._requests.enter(call, index)
 
     def release(self) -> None:
         """Let the kernel go; values that did not travel are gone with it."""

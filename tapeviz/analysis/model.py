@@ -165,14 +165,15 @@ class WalkStep(msgspec.Struct, frozen=True, gc=False):
     """A row of the backward pass, as the Backprop panel shows it and the graph lights it.
 
     ``kind``: ``op`` (TensorFlow ran a gradient function), ``sum`` (shares added at a fan-out),
-    ``stop`` (the pass ends here: a cut), ``replayed`` (computed by TensorFlow after the run).
+    ``stop`` (the pass ends here: a cut), ``replayed`` (computed by TensorFlow after the run),
+    ``inner`` (inside of a compiled function, loop or branch: computed again after the run).
     ``upstream``/``downstream``: gradients in and out, None where there is none.
     ``inputs``: the tensors that ``downstream`` has the gradients of; of a sum or a stop none.
     ``formula``: of the op, in terms of ``ḡ`` (upstream), inputs a, b, … and output y.
     """
 
     index: int
-    kind: Literal["op", "sum", "stop", "replayed"]
+    kind: Literal["op", "sum", "stop", "replayed", "inner"]
     op: OpId | None
     title: str
     line: int
@@ -182,6 +183,17 @@ class WalkStep(msgspec.Struct, frozen=True, gc=False):
     inputs: tuple[TensorId, ...] = ()
     at: TensorId | None = None
     """For a ``sum``: the tensor whose gradient is complete now."""
+    turns: tuple[int, ...] = ()
+    """The turns of the compiled loops around the op, outermost loop first, from 0."""
+    taken: tuple[TensorId, ...] = ()
+    made: tuple[TensorId, ...] = ()
+    """``inputs`` (of a sum ``at``) and the op's outputs, as they were in a turn that is not
+    drawn."""
+
+    @property
+    def summed(self) -> TensorId | None:
+        """The tensor whose gradient a sum completes (``at``), as it was in the sum's turn."""
+        return self.taken[0] if self.kind == "sum" and self.taken else self.at
 
     @property
     def walked(self) -> list[tuple[Link, TensorId]]:

@@ -474,6 +474,7 @@ class Document(QObject):
         """Show this many steps of the walk (see :class:`Stepping`); None: the whole flow."""
         self._set_overlay(replace(self.view.overlay, step=step))
         if step:
+            self.folding.show_turns_of(self.steps[step - 1])
             self._select(self.links.selection_at(self.steps[step - 1]))
         self.step_changed.emit()
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..analysis.model import WalkStep
 from ..graph.groups.fold import GROUP_PREFIX
+from ..graph.groups.tree import upwards
 from ..graph.model import NodeId
 from ..view import View
 
@@ -56,3 +58,18 @@ class Folding:
             folded=view.folded - {path},
             unfolded=view.unfolded | {path} if is_folded else view.unfolded,
         )
+
+    def show_turns_of(self, step: WalkStep) -> None:
+        """Show the turns of compiled loops that a step is in, of loops that stand open."""
+        links, view = self._document.links, self._document.view
+        node = links.nodes.get(links.node_of_step(step) or "") if step.turns else None
+        if node is None:
+            return
+        frames = {
+            frame.path: frame for frame in self._document.arranged.graph.graph.get("frames", ())
+        }
+        around = [path for path in upwards(node.group) if path in frames]
+        loops = [path for path in around if frames[path].loop is not None]
+        turns = dict(zip(loops, (turn + 1 for turn in reversed(step.turns)), strict=False))
+        if any(frames[path].turn != turn for path, turn in turns.items()):
+            self._document.change_form(turns=tuple(sorted((dict(view.turns) | turns).items())))

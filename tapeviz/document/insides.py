@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.model import Diagnosis
+from ..analysis.model import Diagnosis, WalkStep
+from ..analysis.requests.inside import has_inside
 from ..analysis.rounds.call_sites import Numbers
 from ..graph.groups.tree import upwards
 from ..trace.compiled.model import TracedFunction
-from ..trace.model import Op, OpId, Trace
+from ..trace.model import CallId, Op, OpId, Step, Trace
 from ..view import DEFAULT_VIEW, View
 from .pipeline import ArrangedGraph, Opener, Stages
 
@@ -75,6 +76,9 @@ class Insides(QObject):
         """The recording from a file that the trace comes from."""
         self.awaited: OpId | None = None
         """The call that is being looked into, by :attr:`Op.ran_as`."""
+        self.entering = 0
+        """The row (from 1) of the backward pass whose inside is awaited; 0: none."""
+        self._entered: set[tuple[CallId, int, OpId | None]] = set()
         self._paths: set[str] = set()
         self._asked: set[OpId] = set()
         self._asked_turns: set[tuple[OpId, int]] = set()
@@ -94,32 +98,76 @@ class Insides(QObject):
         document, source = self._document, self._source
         if source is None or call.ran_as is None or document.is_running:
             return False
-        document.pin_call()
-        self.awaited = call.ran_as
+        self.awaited, self.entering = call.ran_as, 0
         self._asked.add(call.ran_as)
+        self._ask(partial(source.look_into, call.ran_as, turns), path)
+        return True
+
+    def _ask(self, ask: Callable[[], Trace], path: str) -> None:
+        document = self._document
+        document.pin_call()
         self._paths |= {path} if path else set()
         view = document.view
         unfolded = view.unfolded | self._paths
         form = replace(
             view, folded=view.folded - self._paths, unfolded=unfolded, overlay=DEFAULT_VIEW.overlay
         )
-        look_into = partial(source.look_into, call.ran_as, turns)
-        work = partial(
-            _open, look_into, document.stages, form, view.overlay.call, document.arranged
-        )
+        work = partial(_open, ask, document.stages, form, view.overlay.call, document.arranged)
         document.background.submit("inside", work, self._take)
         self.changed.emit()
-        return True
 
     def _take(self, opened: Opened) -> None:
         paths, self._paths, self.awaited = self._paths, set(), None
+        row, self.entering = self.entering, 0
         self._document.take_opened(opened, frozenset(paths))
+        if row:
+            self._document.show_step(row)
         self.changed.emit()
 
     def _note_failure(self, kind: str, error: object) -> None:
         if kind == "inside":
-            self._paths, self.awaited = set(), None
+            self._paths, self.awaited, self.entering = set(), None, 0
             self.changed.emit()
+
+    # The steps inside of one step of a backward pass
+
+    def can_enter(self, step: WalkStep) -> bool:
+        """Whether a step went through a compiled function, loop or branch that can be entered."""
+        document, source, whole = self._document, self._source, self._whole_step(step)
+        return (
+            whole is not None
+            and source is not None
+            and source.can_enter
+            and not document.is_running
+            and self._entrance(whole) not in self._entered
+        )
+
+    def enter(self, step: WalkStep) -> bool:
+        """Ask for the steps inside, which take the place of the step; False: it has none."""
+        current, source, whole = self._document.current_call, self._source, self._whole_step(step)
+        if current is None or source is None or whole is None or not self.can_enter(step):
+            return False
+        links = self._document.links
+        node = links.node_of_step(step)
+        self.awaited, self.entering = None, step.index + 1
+        self._entered.add(self._entrance(whole))
+        path = links.closed_path(node) if node is not None else ""
+        self._ask(partial(source.enter, current.call.id, whole.index), path)
+        return True
+
+    def _whole_step(self, step: WalkStep) -> Step | None:
+        """The step of the tape's own pass that a row stands for, if its op has an inside."""
+        current = self._document.current_call
+        if current is None or step.kind != "op" or not has_inside(self._document.trace, step.op):
+            return None
+        return next((each for each in current.call.steps if each.op == step.op), None)
+
+    def _entrance(self, whole: Step) -> tuple[CallId, int, OpId | None]:
+        """The gradient call, its step, and the run of the compiled function that it was made in."""
+        current = self._document.current_call
+        assert current is not None
+        run = self._document.trace.op(current.call.within)
+        return current.call.id, whole.index, run.ran_as if run is not None else None
 
     def give_up(self) -> None:
         """Give up waiting; the call stays closed."""
@@ -132,6 +180,7 @@ class Insides(QObject):
         self.kept = None
         self._asked.clear()
         self._asked_turns.clear()
+        self._entered.clear()
 
     def look_at_open(self) -> None:
         """Ask for what stands open in the picture and was not looked into yet: a call, after a step
@@ -153,7 +202,7 @@ class Insides(QObject):
         """Jobs (from 0) that are shown without their values: the call, the loop, the turn."""
         ops = self._document.trace.ops
         for frame in self._document.arranged.graph.graph.get("frames", ()):
-            loop = ops.get(frame.lacks) if frame.lacks is not None else None
+            loop = ops.get(frame.loop) if frame.lacks else None
             call = ops.get(loop.within) if loop is not None and loop.within is not None else None
             if loop is not None and call is not None and call.ran_as is not None:
                 yield call, loop.id, frame.turn - 1
@@ -230,13 +279,13 @@ def _number(trace: Trace, call: Op) -> float:
 
 
 def _open(
-    look_into: Callable[[], Trace],
+    ask: Callable[[], Trace],
     stages: Stages,
     form: View,
     call: int | None,
     before: ArrangedGraph,
 ) -> Opened:
-    """Look into the call, and diagnose and arrange what comes of it: runs in the background."""
-    trace = look_into()
+    """Ask for the trace, and diagnose and arrange what comes of it: runs in the background."""
+    trace = ask()
     diagnosis = stages.diagnose(trace)
     return Opened(trace, diagnosis, stages.arrange(trace, form, call, before), form, call)

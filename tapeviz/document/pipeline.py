@@ -15,7 +15,7 @@ from ..errors import TapevizError
 from ..layout.model import Layout
 from ..scene.model import Overlay, Scene
 from ..shares import ShareTable
-from ..trace.model import Array, Call, OpId, TensorId, Trace
+from ..trace.model import Array, Call, CallId, OpId, TensorId, Trace
 from ..trace.values import TensorPart
 from ..view import View
 
@@ -24,11 +24,21 @@ if TYPE_CHECKING:
 
 
 class Opener(Protocol):
-    """A source that can be asked for the inside of a call of a compiled function."""
+    """A source that can be asked for the inside of a call of a compiled function.
+
+    ``can_enter``: it computes the steps inside of one step of a backward pass.
+    """
+
+    can_enter: bool
 
     def look_into(self, op: OpId, turns: Sequence[int] = ()) -> Trace:
         """The trace with this call (:attr:`Op.ran_as`) opened. Blocks; where its values cannot be
         had, :attr:`Op.inside` says why. ``turns``: of loops (from 0), besides the ends."""
+        ...
+
+    def enter(self, call: CallId, index: int) -> Trace:
+        """The trace with the steps inside of one step of a backward pass. Blocks; raises
+        :class:`TapevizError` where they cannot be had."""
         ...
 
 

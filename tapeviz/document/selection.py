@@ -169,7 +169,7 @@ class Links:
         """The selection for a step of the walk: its node, line, and gradient."""
         node = self.node_of_step(step)
         nodes = frozenset((node,)) if node else frozenset[NodeId]()
-        tensor = step.at if step.kind == "sum" else self.tensor_of(nodes)
+        tensor = step.summed if step.kind == "sum" else self.tensor_of(nodes)
         return Selection(nodes, step.line, tensor, "gradient")
 
     def closed_path(self, node: NodeId) -> str:
@@ -237,7 +237,7 @@ class Links:
         for step in self._call.steps if self._call else ():
             op = self._trace.op(step.op)
             if op is not None:
-                pairs = zip(op.outputs, step.upstream, strict=False)
+                pairs = zip(step.made or op.outputs, step.upstream, strict=False)
                 found.update({output: given for output, given in pairs if given is not None})
         return found
 
@@ -245,9 +245,9 @@ class Links:
     def _sums(self) -> dict[TensorId, TensorId]:
         """Gradients of variables: each read of a variable has a share, the sum is the gradient."""
         return {
-            step.at: step.downstream[0]
+            step.summed: step.downstream[0]
             for step in (self._call.steps if self._call else ())
-            if step.kind == "sum" and step.at is not None and step.downstream and step.downstream[0]
+            if step.kind == "sum" and step.summed is not None and step.downstream[0] is not None
         }
 
     def gradient_of(self, tensor: TensorId | None) -> TensorId | None:

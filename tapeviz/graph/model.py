@@ -99,9 +99,10 @@ class Frame:
     """An open group that is drawn with a border around its members.
 
     ``turn`` of ``count``: the turn shown of a repeat, 0 of 0 for other groups. ``others``: numbers,
-    from 1, of the turns whose shape is not the commonest. ``lacks``: the compiled loop, if the
-    recording does not have this turn of it. ``parent``: path of the frame around it. ``entry``: the
-    recorded operation, or the call of a compiled function, that it is the inside of.
+    from 1, of the turns whose shape is not the commonest. ``loop``: of a compiled loop its op;
+    ``lacks``: the recording does not have this turn of it. ``parent``: path of the frame around
+    it. ``entry``: the recorded operation, or the call of a compiled function, that it is the inside
+    of.
     """
 
     path: str
@@ -111,5 +112,6 @@ class Frame:
     turn: int = 0
     count: int = 0
     others: tuple[int, ...] = ()
-    lacks: OpId | None = None
+    loop: OpId | None = None
+    lacks: bool = False
     entry: OpId | None = None

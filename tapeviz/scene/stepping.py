@@ -63,14 +63,14 @@ def _arrived(
     arrived: dict[str, TensorId] = {}
     for step in steps:
         op = base.trace.op(step.op)
-        outputs = zip(op.outputs if op else (), step.upstream, strict=False)
-        inputs = ((link[0], gradient) for link, gradient in step.walked)
+        outputs = zip(step.made or (op.outputs if op else ()), step.upstream, strict=False)
+        inputs = zip(step.taken or step.inputs, step.downstream, strict=False)
         for tensor, gradient in (*outputs, *inputs):
             if tensor is not None and gradient is not None:
                 for name in base.holders.get(tensor, ()):
                     if name not in waiting:
                         arrived[name] = gradient
-        if step.kind == "sum" and step.at is not None:
+        if step.kind == "sum" and step.summed is not None:
             for total in (tensor for tensor in step.downstream if tensor is not None):
-                arrived.update(dict.fromkeys(base.holders.get(step.at, ()), total))
+                arrived.update(dict.fromkeys(base.holders.get(step.summed, ()), total))
     return arrived

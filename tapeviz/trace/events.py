@@ -254,6 +254,8 @@ class ReplayRan(_Event, frozen=True, tag="replay"):
     purpose, or ``estimate``: also through what has no slope. ``share``: which target alone it
     started from, by its place, and which element of it (-1: all of it); empty: from all targets.
     ``within``: of a gradient call in a compiled function the eager op that was the call replayed.
+    ``inner``: it went through the inside of one op alone, which is this step (from 0) of the call's
+    own pass; -1: it went through all. Its steps name ops as the kernel's rerun of them does.
     """
 
     call: int
@@ -262,6 +264,7 @@ class ReplayRan(_Event, frozen=True, tag="replay"):
     how: str = ""
     share: list[int] = []
     within: int = 0
+    inner: int = -1
 
 
 class ReplayStep(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -11,6 +11,7 @@ import msgspec
 from numpy.typing import NDArray
 
 from .compiled.model import Conditional, Loop, TracedFunction, Word
+from .compiled.rerun_ops import RerunOps
 from .ids import CallId as CallId
 from .ids import OpId as OpId
 from .ids import SiteId as SiteId
@@ -149,7 +150,10 @@ class Operand:
 
 
 class Step(msgspec.Struct, frozen=True, gc=False):
-    """One gradient function as TensorFlow ran it; ``None`` where it gave or got none."""
+    """One gradient function as TensorFlow ran it; ``None`` where it gave or got none.
+
+    ``turns``: of the compiled loops around the op, outermost first, from 0.
+    """
 
     index: int
     op: OpId | None
@@ -157,6 +161,7 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     upstream: tuple[TensorId | None, ...]
     downstream: tuple[TensorId | None, ...]
     error: str = ""
+    turns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +197,8 @@ class Call:
     ``beyond``: results of a replay that went through ``tf.stop_gradient`` and the bodies of custom
     gradients; ``estimates``: of one through what has no slope, too.
     ``shares``: results of replays from one target alone, by its place and an element (-1: all).
+    ``inner``: replays through the inside of a compiled function, loop or branch, by the index of
+    the step that went through it as a whole.
     ``checks``: by source, of those results that were compared with finite differences;
     ``doubts``: by op and input, of what custom gradients gave.
     """
@@ -218,6 +225,7 @@ class Call:
     replay: Replay | None = None
     beyond: Mapping[str, TensorId] = field(default_factory=_no_entries)
     estimates: Mapping[str, TensorId] = field(default_factory=_no_entries)
+    inner: Mapping[int, Replay] = field(default_factory=_no_entries)
     checks: Mapping[TensorId, Check] = field(default_factory=_no_entries)
     shares: Mapping[tuple[int, ...], Mapping[str, TensorId]] = field(default_factory=_no_entries)
     doubts: Mapping[tuple[OpId, TensorId], Check] = field(default_factory=_no_entries)
@@ -333,6 +341,8 @@ class Trace(_Referable):
     predicates: Mapping[OpId, tuple[TensorId, ...]] = field(default_factory=dict)
     """Conditionals and loops inside of opened calls: the tensors that decided which branch ran, or
     whether another turn did."""
+    reruns: Mapping[OpId, RerunOps] = field(default_factory=dict)
+    """Every op that ran inside of opened calls that ran again, by the calls."""
     sums: Mapping[TensorId, tuple[TensorId, TensorId]] = field(default_factory=dict)
     """Gradients that a graph made as IndexedSlices, as dense tensors: their rows and the numbers of
     these; rows with the same number are added."""

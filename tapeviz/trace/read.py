@@ -181,6 +181,7 @@ class Reader:
             loops=dict(self._functions.loops),
             conditionals=dict(self._functions.conditionals),
             predicates=dict(self._functions.predicates),
+            reruns=dict(self._functions.reruns),
             sums=taken(self._calls.sums),
             words=self._words_of_values(),
             notes=tuple(self._notes),

@@ -27,11 +27,13 @@ _TRIED = 6
 @dataclass(frozen=True, slots=True)
 class TurnRows:
     """The rows (0-based) that go back through a loop: those of each turn begin at one of
-    ``starts``, the last turn of the loop first; they end before row ``end``."""
+    ``starts``, the last turn of the loop first; they end before row ``end``. ``before``: turns of
+    the loop before these, to which no gradient went."""
 
     starts: tuple[int, ...]
     end: int
     line: int
+    before: int = 0
 
     @property
     def start(self) -> int:
@@ -73,7 +75,8 @@ def find_turns(steps: Sequence[WalkStep]) -> tuple[TurnRows, ...]:
     The loop's first turn, which ends a stretch, may lack rows: what it begins with is often a
     constant, to which no gradient goes. A sum stands where its last share was given, and is no part
     of what comes again. Each row is tried a few times, and each try ends where the repetition does:
-    linear in the rows as long as turns are short beside the pass.
+    linear in the rows as long as turns are short beside the pass. Of a compiled loop the turn of
+    each row is known, and two of them are enough.
     """
     rows = [row for row, step in enumerate(steps) if step.kind != "sum"]
     numbers: dict[tuple[str, str, int], int] = {}
@@ -85,6 +88,13 @@ def find_turns(steps: Sequence[WalkStep]) -> tuple[TurnRows, ...]:
     found: list[TurnRows] = []
     at = 0
     while at < len(keys):
+        starts, after = _known_turns(steps, rows, at)
+        if len(starts) > 1:
+            first, end = starts[0], rows[after] if after < len(rows) else len(steps)
+            before = steps[starts[-1]].turns[0]
+            found.append(TurnRows(starts, end, steps[first].line, before))
+            at = after
+            continue
         length, count = _longest(keys, onward, at)
         after = at + length * count
         if count >= LEAST_TURNS and length * count > LEAST_TURNS:
@@ -126,6 +136,23 @@ def parts_of_sources(
     ]
     rows, at, parts = zip(*given, strict=True) if given else ((), (), ())
     return Parts(names, np.array(rows, int), np.array(at, int), np.array(parts, float))
+
+
+def _known_turns(
+    steps: Sequence[WalkStep], rows: Sequence[int], at: int
+) -> tuple[tuple[int, ...], int]:
+    """The rows with which turns of a compiled loop begin, and the place in ``rows`` after them."""
+    starts: list[int] = []
+    turn, after = -1, at
+    while after < len(rows):
+        turns = steps[rows[after]].turns
+        if not turns or (starts and turns[0] > turn):
+            break
+        if turns[0] != turn:
+            starts.append(rows[after])
+            turn = turns[0]
+        after += 1
+    return tuple(starts), after
 
 
 def _next_same(keys: Sequence[int]) -> list[int]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Literal
 
 from msgspec import structs
 
+from ...trace.compiled.model import Loop
 from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, VersionId
+from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts, name_of
 from ..causes.deciding import barrier
 from ..causes.questions import EdgeUnderTest
@@ -15,6 +19,8 @@ from ..model import Finding, WalkStep
 from .dataflow import Position
 from .formulas import formula
 
+_PASS_ON = ops_with("branch") | ops_with("loop") | {"Identity"}
+"""Ops that hand on what a branch or a turn gave, if they stand inside of an op."""
 _PRIMES = ("", "′", "″", "‴")
 
 
@@ -65,7 +71,7 @@ class _Rows:
         self.trace = trace
         self.call = call
         self.is_replayed = is_replayed
-        self.taken: list[tuple[Step, Op]] = []
+        self.taken: list[tuple[Step, Op, Literal["op", "replayed", "inner"]]] = []
         self.shares: dict[Position, TensorId] = {}
         """The first share of each gradient; nearly all have no other."""
         self.fans: dict[Position, list[TensorId]] = {}
@@ -73,6 +79,8 @@ class _Rows:
         self.complete: dict[Position, int] = {}
         """For each of these the place of the step that gave the last one."""
         self.totals: dict[Position, TensorId] = {}
+        self.drawn: dict[Position, TensorId] = {}
+        """For tensors in turns of compiled loops the one that is drawn."""
         self.stops: dict[OpId, WalkStep] = {}
         self.differentiated: set[OpId] = set()
         self.versions_fed: Counter[VariableId] | None = None
@@ -83,34 +91,63 @@ class _Rows:
                 self.totals[operand.tensor] = result
 
     def add(self, step: Step) -> None:
+        """Add a gradient function; in place of one whose inside was walked those in there."""
+        inner = self.call.inner.get(step.index) if not self.is_replayed else None
+        if inner is None:
+            self._add(step, "replayed" if self.is_replayed else "op")
+            return
+        for inside in inner.steps:
+            op = self.trace.op(inside.op)
+            if op is not None and op.inputs and op.type not in _PASS_ON:
+                self._add(inside, "inner")
+
+    def _add(self, step: Step, kind: Literal["op", "replayed", "inner"]) -> None:
         op = self.trace.op(step.op)
         if op is None:
             return
-        for tensor, gradient in zip(op.outputs, step.upstream, strict=False):
+        for tensor, gradient in zip(self._then(op.outputs, step), step.upstream, strict=False):
             if gradient is not None:
                 self.totals.setdefault(tensor, gradient)
         if op.type == "ReadVariableOp":
             return
-        for tensor, gradient in zip(op.inputs, step.downstream, strict=False):
+        taken = self._then(op.inputs, step)
+        for drawn, tensor, gradient in zip(op.inputs, taken, step.downstream, strict=False):
             if gradient is not None:
-                version = self.trace.reads.get(tensor)
+                version = self.trace.reads.get(drawn)
                 position = version.id if version else tensor
                 if position not in self.shares:
                     self.shares[position] = gradient
                     continue
                 self.fans.setdefault(position, [self.shares[position]]).append(gradient)
                 self.complete[position] = len(self.taken)
+                if tensor != drawn:
+                    self.drawn[position] = drawn
         self.differentiated.add(op.id)
-        self.taken.append((step, op))
+        self.taken.append((step, op, kind))
 
-    def _row(self, index: int, step: Step, op: Op) -> WalkStep:
+    def _then(self, tensors: tuple[TensorId, ...], step: Step) -> tuple[TensorId, ...]:
+        """The tensors in the turns of a step, of which those of the last turns are drawn."""
+        loop = self.loops.get(step.op) if step.turns and step.op is not None else None
+        known = loop.turns.get(step.turns) if loop is not None else None
+        return tuple([known.get(tensor, tensor) for tensor in tensors]) if known else tensors
+
+    @cached_property
+    def loops(self) -> dict[OpId, Loop]:
+        """The innermost compiled loop around each op."""
+        by_size = sorted(self.trace.loops.values(), key=lambda loop: -len(loop.body))
+        return {op: loop for loop in by_size for op in loop.body}
+
+    def _row(
+        self, index: int, step: Step, op: Op, kind: Literal["op", "replayed", "inner"]
+    ) -> WalkStep:
         key = op.type, id(op.description), len(op.inputs)
         words = self.words.get(key)
         if words is None:
             words = self.words[key] = title_of(self.trace, op), formula(op)
+        taken, made = self._then(op.inputs, step), self._then(op.outputs, step)
         return WalkStep(
             index=index,
-            kind="replayed" if self.is_replayed else "op",
+            kind=kind,
             op=op.id,
             title=words[0],
             line=op.line,
@@ -118,6 +155,9 @@ class _Rows:
             upstream=step.upstream,
             downstream=step.downstream,
             inputs=op.inputs,
+            turns=step.turns,
+            taken=taken if taken != op.inputs else (),
+            made=made if made != op.outputs else (),
         )
 
     def stop(self, finding: Finding) -> None:
@@ -150,10 +190,10 @@ class _Rows:
             if position in self.fans:
                 sums.setdefault(self.complete[position], []).append(position)
         rows: list[WalkStep] = []
-        for place, (step, op) in enumerate(self.taken):
+        for place, (step, op, kind) in enumerate(self.taken):
             if op.id in self.stops and all(given is None for given in step.downstream):
                 continue  # its gradient function gave nothing: the row of the cut tells it
-            rows.append(self._row(len(rows), step, op))
+            rows.append(self._row(len(rows), step, op, kind))
             for position in sums.get(place, ()):
                 rows.append(self._sum(len(rows), position))
         stops = enumerate(self.stops.values(), len(rows))
@@ -173,6 +213,7 @@ class _Rows:
             upstream=shares,
             downstream=(self._total(position),),
             at=self._tensor_at(position),
+            taken=(position,) if position in self.drawn and isinstance(position, int) else (),
         )
 
     def _total(self, position: Position) -> TensorId | None:
@@ -197,7 +238,7 @@ class _Rows:
     def _tensor_at(self, position: Position) -> TensorId | None:
         """The tensor at a position: of a variable's version one that was read from it."""
         if not isinstance(position, VersionId):
-            return position
+            return self.drawn.get(position, position)
         reads = self.trace.version(position).reads
         return reads[-1] if reads else None
 
@@ -209,6 +250,7 @@ class _Rows:
             prime = _PRIMES[version.index] if version.index < 4 else f"⁽{version.index}⁾"
             line = op.line if op is not None and op.line else known.site.line
             return line, name_of(self.trace, known.id) + prime
+        position = self.drawn.get(position, position)
         op, names = self.trace.maker(position), self.trace.names.get(position, ())
         if op is None:
             return 0, names[0] if names else "a constant"

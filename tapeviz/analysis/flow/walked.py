@@ -32,7 +32,10 @@ class Walked(Mapping[Link, float | None]):
         """The gradients on the edges, if an op has several rows: then the last holds."""
         if len(self._places) < len(ops):
             for row in rows:
-                self._again.update(row.walked)
+                known = (
+                    self._again if row.turns else {}
+                )  # the turn drawn is the last: the first row
+                self._again |= {link: on for link, on in row.walked if link not in known}
 
     def _gradient(self, link: Link) -> TensorId | None:
         if self._again:
@@ -103,11 +106,11 @@ def gradients_of(call: Call, rows: Sequence[WalkStep]) -> Mapping[TensorId, Tens
             gradients.append(gradient)
 
     for row in rows:
-        for link, gradient in row.walked:
-            add(link[0], gradient)
+        for tensor, given in zip(row.taken or row.inputs, row.downstream, strict=False):
+            add(tensor, given)
     for row in rows:
         if row.kind == "sum":
-            add(row.at, row.downstream[0])
+            add(row.summed, row.downstream[0])
     for operand, result in zip(call.sources, call.results, strict=False):
         add(operand.tensor, result)
     return NumberMap(NumberPairs(tensors, gradients))

@@ -91,6 +91,7 @@ class _Folding:
                 if count := tree.groups[path].count:
                     node = replace(node, subtitle=f"× {count} turns", turns=count)
                 home = tree.groups[path].parent
+                node = self._in_turn(node, home)
             else:
                 node = graph.node(number)
                 home = self._stands_in(number)
@@ -169,10 +170,10 @@ class _Folding:
 
     def _in_turn(self, node: Node, home: str) -> Node:
         """The node, with its value in the turns shown of the compiled loops around it."""
-        if not self._opening.numbers or node.tensor is None or node.role != "op":
+        if not self._opening.numbers or node.tensor is None or node.role not in ("op", "group"):
             return node
         loops = [path for path in upwards(home) if path in self._opening.numbers]
-        if not loops or node.op is None:
+        if not loops:
             return node
         loop, key = self._turn_of(loops)
         if key is None:
@@ -219,9 +220,8 @@ class _Folding:
                 frame = replace(frame, turn=turn, count=group.count, others=others)
             elif group.count:
                 loop, key = self._turn_of([p for p in upwards(path) if p in self._opening.numbers])
-                lacks = loop.op if key is not None and key not in loop.turns else None
-                number = self._opening.numbers[path]
-                frame = replace(frame, turn=number, count=group.count, lacks=lacks)
+                turn, lacks = self._opening.numbers[path], key is not None and key not in loop.turns
+                frame = replace(frame, turn=turn, count=group.count, loop=loop.op, lacks=lacks)
             found.append(frame)
         return found
 

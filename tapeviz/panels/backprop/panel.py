@@ -18,6 +18,7 @@ from ...analysis.rounds.call_sites import CallSite
 from ...canvas.tips import plain_tip
 from ...document import Document
 from ...scene.text import shorten
+from ...scene.walk_words import inner_words
 from ...trace.model import CallId
 from ..look import Theme
 from ..panel import Panel
@@ -54,6 +55,7 @@ class BackpropPanel(Panel):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
         self.note = plain_label(name="faint", wraps=True)
         self.note.setContentsMargins(14, 4, 14, 6)
+        self.note.hide()
         self.empty = plain_label(name="empty", wraps=True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setContentsMargins(24, 24, 24, 24)
@@ -78,7 +80,7 @@ class BackpropPanel(Panel):
         self.table.entered.connect(self._hover)
         self.table.viewportEntered.connect(self._leave)
         self.table.left.connect(self._leave)
-        self.table.toggle_requested.connect(self._toggle)
+        self.table.toggle_requested.connect(lambda row: self._toggle(row) or self.model.enter(row))
         document.diagnosis_changed.connect(self._show_steps)
         document.diagnosis_changed.connect(self._show_calls)
         document.step_changed.connect(self._show_steps)
@@ -88,6 +90,8 @@ class BackpropPanel(Panel):
         document.run_started.connect(self.pause)
         document.run_started.connect(self._show_steps)
         document.mending.shared.connect(self._show_shares)
+        document.insides.changed.connect(self.model.show_entrances)
+        document.run_ended.connect(self.model.show_entrances)
         document.run_ended.connect(self._show_shares)
         document.progress_changed.connect(self._offer_shares)
         self._show_steps()
@@ -244,9 +248,11 @@ class BackpropPanel(Panel):
         self._show_note()
 
     def _click(self, index: QModelIndex) -> None:
-        """Walk to a step, or open or close a turn."""
+        """Walk to a step, ask for the steps inside of it, or open or close a turn."""
         step = self.model.step_of(index.row())
-        if not self._toggle(index.row()):
+        if self.model.is_entrance(index):
+            self.model.enter(index.row())
+        elif not self._toggle(index.row()):
             self.document.stepping.go_to(step)
 
     def _hover(self, index: QModelIndex) -> None:
@@ -328,11 +334,13 @@ class BackpropPanel(Panel):
         self.model.mark(self.document.links.steps_of(self.document.selection.nodes))
 
     def _show_note(self) -> None:
-        is_replayed = any(step.kind == "replayed" for step in self.document.steps[:2000])
-        words = "The pass up to the cut, computed by TensorFlow from the recording."
-        self.note.setText(words if is_replayed else "")
-        if is_replayed != self.note.isVisibleTo(self):
-            self.note.setVisible(is_replayed)
+        document, current = self.document, self.document.current_call
+        words = inner_words(document.trace, current.call) if current is not None else ""
+        if any(step.kind == "replayed" for step in document.steps[:2000]):
+            words = "The pass up to the cut, computed by TensorFlow from the recording."
+        if words != self.note.text():
+            self.note.setText(words)
+            self.note.setVisible(bool(words))
             self.room_changed.emit()
 
 

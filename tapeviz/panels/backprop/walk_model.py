@@ -92,6 +92,11 @@ class WalkModel(QAbstractTableModel):
             self._selected = numbers
             self.repaint()
 
+    def show_entrances(self) -> None:
+        """Write the rows anew: other steps can be entered now."""
+        self._text.cache_clear()
+        self.repaint()
+
     def repaint(self) -> None:
         if self._steps:
             last = self.index(len(self._folded.rows) - 1, len(COLUMNS) - 1)
@@ -145,7 +150,7 @@ class WalkModel(QAbstractTableModel):
             return colour(theme.text_faint)
         if not known.is_step:
             return colour(theme.text)
-        return colour(theme.text_muted if step.kind in ("sum", "replayed") else theme.text)
+        return colour(theme.text_muted if step.kind in ("sum", "replayed", "inner") else theme.text)
 
     def _make_text(self, row: int, column: int) -> str:
         known = self._folded.rows[row]
@@ -159,10 +164,32 @@ class WalkModel(QAbstractTableModel):
         if column == IN:
             return upstream_words(self._document.trace, step, self._document.values.value_of)
         if column == FORMULA:
-            return step.formula
+            return self._formula(known.first, step)
         if column == OUT:
             return self._gradients(step.downstream)
         return str(step.line) if step.line else ""
+
+    def _formula(self, place: int, step: WalkStep) -> str:
+        insides = self._document.insides
+        if insides.entering == place + 1:
+            return "inside …"
+        return "inside ›" if insides.can_enter(step) else step.formula
+
+    def is_entrance(self, index: QModelIndex) -> bool:
+        """Whether a click there asks for the steps inside of a step."""
+        row = self._folded.rows[index.row()]
+        return (
+            index.column() == FORMULA
+            and row.is_step
+            and self._document.insides.can_enter(self._steps[row.first])
+        )
+
+    def enter(self, number: int) -> bool:
+        """Ask for the steps inside of a row; False: it has none."""
+        row = self._folded.rows[number] if 0 <= number < len(self._folded.rows) else None
+        return (
+            row is not None and row.is_step and self._document.insides.enter(self._steps[row.first])
+        )
 
     def _turn_text(self, row: Row, turns: TurnRows, column: int) -> str:
         """The text of a folded turn, or of those left out: its number of steps, and what it
@@ -172,7 +199,7 @@ class WalkModel(QAbstractTableModel):
             return str(row.first + 1)
         if column == OP:
             if row.turn:
-                return f"turn {row.turn} of {turns.count}"
+                return f"turn {row.turn + turns.before} of {turns.count + turns.before}"
             count = bisect_right(turns.starts, row.last) - bisect_left(turns.starts, row.first)
             return f"… {count} turn{'s' if count > 1 else ''}"
         if column == IN:
@@ -202,4 +229,6 @@ class WalkModel(QAbstractTableModel):
             )
         step = self._steps[known.first]
         words = STEP_WORDS[step.kind]
+        if self._document.insides.can_enter(step):
+            words += ", as a whole.\nA click on “inside”, or Enter, computes the steps inside of it"
         return f"{step.title} · line {step.line}\n{words}\n{step.formula}".strip()

@@ -42,7 +42,7 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
     the keys of the versions that variables had then, by their handles; ``shown``: ops with a step.
     ``wanted``: the keys whose gradients are the results. ``brief``: report steps only that failed.
     ``how``: ``beyond`` goes through ``tf.stop_gradient``, ``estimate`` also through ops without a
-    slope (:mod:`.estimates`). ``share``, ``within``: repeated in the event.
+    slope (:mod:`.estimates`). ``share``, ``within``, ``inner``: repeated in the event.
     """
     how = request.get("how", "")
     with private.quiet_eager_mode():
@@ -61,6 +61,7 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
         "how": how,
         "share": request.get("share", ()),
         "within": request.get("within", 0),
+        "inner": request.get("inner", -1),
     }
     return {"events": [*lines, to_json(event)]}, [encoder.tensors.take_blob()]
 
@@ -134,7 +135,7 @@ class _Walk:
         if op is None:
             raise NoGradient(_UNSEEN)
         upstream = [self._sum(identity) for identity in op.outputs]
-        if all(gradient is None for gradient in upstream):
+        if all(gradient is None for gradient in upstream) or (is_inner and self._is_flat(op)):
             return None, None
         downstream = self._estimated(op, upstream) if self._is_estimated(op) else None
         if downstream is None:
@@ -190,6 +191,12 @@ class _Walk:
             if held is not None and private.is_resource(held._datatype_enum()):
                 self._add(_state(identity), gradient)
         return upstream, downstream
+
+    def _is_flat(self, op: KeptOp) -> bool:
+        """Whether no input has a gradient, so that a tape calls no function for the op."""
+        inputs = (self._tensors.tensor(identity) for identity in op.inputs)
+        dtypes = (known.dtype if known is not None else None for known in inputs)
+        return all(dtype is not None and (dtype.is_integer or dtype.is_bool) for dtype in dtypes)
 
     def _own(self, op: KeptOp, upstream: list[Any]) -> Sequence[Any]:
         """The result of TensorFlow's own gradient function."""

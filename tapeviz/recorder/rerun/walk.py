@@ -146,8 +146,7 @@ class Walk:
             for symbol, known in zip(op.outputs, outputs, strict=False):
                 scope.values[op.name, symbol.value_index] = known
                 self._tell_value(scope, symbol, known)
-            is_python = op.type == "EagerPyFunc"  # its gradient calls Python
-            self._has_own_gradients |= is_python or private.has_gradient_of_its_own(op)
+            self._has_own_gradients |= _has_own_gradient(op)
             is_known = all(known.tensor is not None for known in outputs)
             self._is_whole &= is_known or not op.outputs
             if op.type not in RUN_FUNCTIONS:
@@ -303,8 +302,20 @@ class Walk:
         taken = [self._name(scope, tensor) for tensor in op.inputs]
         if given and given == taken:
             return  # the Identity that a function's result goes through: both go by one name
-        kept = KeptOp(op.type, taken, self._attributes.of(op), given, op.name.rpartition("/")[0])
+        attrs, opened = self._attributes.of(op), op.name.rpartition("/")[0]
+        backward = _refuse if _has_own_gradient(op) else None
+        kept = KeptOp(op.type, taken, attrs, given, opened, backward)
         self.inside.ops.append((_flat(scope.at), op.name, kept))
+
+
+def _has_own_gradient(op: Any) -> bool:
+    """Whether the gradient of an op is a Python function, traced or called back."""
+    is_python: bool = op.type == "EagerPyFunc"
+    return is_python or private.has_gradient_of_its_own(op)
+
+
+def _refuse(*gradients: Any) -> Any:
+    raise LookupError("a custom gradient is part of it, whose function is called only while traced")
 
 
 def _is_handle(symbol: Any) -> bool:

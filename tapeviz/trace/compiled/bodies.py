@@ -13,6 +13,7 @@ from .. import events as e
 from ..model import Site
 from .expansion import EagerRun, Expansion, LocatedEvent
 from .opening import FirstCalls, Opening
+from .rerun_ops import RerunOps
 from .scopes import InlinedSites
 from .traced_graphs import PendingRuns, TracedGraphs
 
@@ -125,7 +126,8 @@ class Bodies:
                 yield located
             else:
                 words, copies = expansion.words, expansion.copies
-                eager = EagerRun(graph, run.call or count, (), inside, words, copies)
+                ops = RerunOps(inside, expansion.drawn) if inside is not None else None
+                eager = EagerRun(graph, run.call or count, (), inside, words, copies, ops)
                 yield located._replace(run=None if op.graph else eager)
 
     def _emits_calls(self, op: e.OpRan, graph: int) -> bool:

@@ -17,7 +17,8 @@ import msgspec
 from .. import events as e
 from ..ids import OpId, TensorId
 from .model import Loop
-from .scopes import GraphScope, InlinedSites, Names, RerunValues, TurningLoop, Turns
+from .rerun_ops import DrawnOp, Names, Place, RerunOps, Turns
+from .scopes import GraphScope, InlinedSites, RerunValues, TurningLoop
 from .traced_graphs import CONDITIONALS, LOOPS, GraphWrite, TracedGraph, runs_graphs
 
 _FIRST = 1 << 48
@@ -58,7 +59,8 @@ class EagerRun:
 
     ``writes``: to variables, by their handles; none for an opened call, whose ops are in the trace.
     ``words``: how values in there are known, where they are not exact; ``copies``: tensors that
-    have the value of another one, by whose id they do not go since that one does.
+    have the value of another one, by whose id they do not go since that one does. ``ops``: of an
+    opened call that ran again.
     """
 
     graph: TracedGraph
@@ -67,6 +69,7 @@ class EagerRun:
     inside: e.InsideComputed | None = None
     words: Mapping[int, str] = field(default_factory=dict)
     copies: Mapping[int, int] = field(default_factory=dict)
+    ops: RerunOps | None = None
 
 
 class Expansion:
@@ -90,6 +93,8 @@ class Expansion:
         self._places = places
         self._copy_tensor = copy_tensor
         self._emits_calls = emits_calls
+        self.drawn: dict[Place, list[DrawnOp]] = {}
+        """The ops of the call that have a number by which a replay knows them."""
         self._values = RerunValues(inside)
         self._has_values = inside is not None
         self._named: set[int] = set()
@@ -120,11 +125,14 @@ class Expansion:
         branch = self._values.branches.get(path) if path is not None else None
         if path is not None and len(self._values.taken.get(path[0], ())) > 1:
             branch = None  # of a loop that takes one in this turn and the other in that: both
-        skipped = None
+        skipped, first = None, 0
         if op.type in CONDITIONALS and branch is not None and around is not None:
-            skipped = self._skipped(numbers, branch, around)
+            skipped, first = self._skipped(numbers, branch, around), branch
             numbers = numbers[branch : branch + 1]
-        scopes = [self._begin(op, number, around, turn) for number in numbers]
+        scopes = [
+            self._begin(op, number, around, turn, which)
+            for which, number in enumerate(numbers, first)
+        ]
         inside: list[int] = []
         for scope in scopes:
             for located in self._events(scope):
@@ -192,11 +200,14 @@ class Expansion:
         renamed = msgspec.structs.replace(op, id=number, graph=self._into)
         return LocatedEvent(renamed, self._within, op.id, around.number)
 
-    def _begin(self, op: e.OpRan, number: int, around: GraphScope | None, turn: int) -> GraphScope:
+    def _begin(
+        self, op: e.OpRan, number: int, around: GraphScope | None, turn: int, branch: int
+    ) -> GraphScope:
         graph = self._graphs[number]
         scope = GraphScope(number, graph, around, emits_calls=self._emits_calls(number))
         if around is not None:
             scope.names, scope.turns = (*around.names, op.name), (*around.turns, turn)
+            scope.branches = (*around.branches, branch if op.type in CONDITIONALS else 0)
             scope.loop = around.loop
         if op.type in LOOPS:
             at = (*(scope.loop.at if scope.loop is not None else ()), len(scope.turns) - 1)
@@ -323,8 +334,13 @@ class Expansion:
         """The number of an op in this call: the one that a replay knows it by, if there is one."""
         if scope is None:
             return next(self._op_ids)
-        known = self._values.numbers.get(((*scope.names, op.name), scope.turns))
+        names = (*scope.names, op.name)
+        known = self._values.numbers.get((names, scope.turns))
         number = scope.ops[op.id] = known.popleft() if known else next(self._op_ids)
+        if self._has_values:
+            loops = scope.loop.at if scope.loop is not None else ()
+            drawn = DrawnOp(OpId(number), scope.turns, loops)
+            self.drawn.setdefault(Place(names, scope.branches), []).append(drawn)
         return number
 
     def _operands(self, event: e.OpRan, scope: GraphScope) -> e.OpRan:

@@ -16,6 +16,7 @@ from ..state import VersionTracker
 from .bodies import Bodies
 from .expansion import EagerRun, LocatedEvent
 from .model import Agreement, Conditional, Loop, RerunOutcome, TracedFunction, Word
+from .rerun_ops import RerunOps
 
 _Known = TypeVar("_Known")
 
@@ -39,6 +40,7 @@ class Functions:
         self.loops: dict[OpId, Loop] = {}
         self.conditionals: dict[OpId, Conditional] = {}
         self.predicates: dict[OpId, tuple[TensorId, ...]] = {}
+        self.reruns: dict[OpId, RerunOps] = {}
         self._ops = ops
         self._producers = producers
         self._states = states
@@ -80,6 +82,8 @@ class Functions:
         for write in run.writes:
             line = site_of(write.site).line
             self._states.wrote(op, VariableId(TensorId(write.handle)), write.type, line)
+        if run.ops is not None:
+            self.reruns[op.id] = run.ops
         self.words.update((TensorId(tensor), _word(word)) for tensor, word in run.words.items())
         self.copies.update((TensorId(a), TensorId(b)) for a, b in run.copies.items())
         self._calls.setdefault(ended.graph, []).append(op.id)
@@ -97,6 +101,8 @@ class Functions:
         """The tape's entry for a function's call, which stands for that call."""
         del self._ops[call.id]
         self._entries[call.id] = entry.id
+        if call.id in self.reruns:
+            self.reruns[entry.id] = self.reruns.pop(call.id)
         calls = self._calls.get(call.runs, [])
         if calls and calls[-1] == call.id:
             calls[-1] = entry.id

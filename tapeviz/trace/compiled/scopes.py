@@ -6,13 +6,10 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from .. import events as e
-from ..body_events import Path
 from ..ids import SiteId, TensorId
 from ..model import Site, StackFrame
+from .rerun_ops import Names, Turns, split
 from .traced_graphs import TracedGraph
-
-Names = tuple[str, ...]
-Turns = tuple[int, ...]
 
 
 class InlinedSites:
@@ -56,22 +53,18 @@ class RerunValues:
         if event is None:
             return
         for path, symbol, tensor, word in event.values:
-            names, turns = _split(path)
+            names, turns = split(path)
             self.at.setdefault(names, {}).setdefault(turns, {})[symbol] = (tensor, word)
         for path, name, branch in event.branches:
-            names, turns = _split(path)
+            names, turns = split(path)
             self.branches[(*names, name), turns] = branch
             self.taken.setdefault((*names, name), set()).add(branch)
         for path, name, count in event.turns:
-            names, turns = _split(path)
+            names, turns = split(path)
             self.counts[(*names, name), turns] = count
         for path, name, number in event.ops:
-            names, turns = _split(path)
+            names, turns = split(path)
             self.numbers.setdefault(((*names, name), turns), deque()).append(number)
-
-
-def _split(path: Path) -> tuple[Names, Turns]:
-    return tuple(str(part) for part in path[::2]), tuple(int(part) for part in path[1::2])
 
 
 @dataclass
@@ -87,14 +80,15 @@ class TurningLoop:
 class GraphScope:
     """One run of a graph within the call. ``tensors``, ``ops``: its names, by those of the tracing;
     ``given``: the graph's inputs; ``skipped``: outputs that are plain ``Identity`` copies;
-    ``called``: where the function is called; ``names``, ``turns``: its path, with the turns shown;
-    ``loop``: the innermost loop that it is in."""
+    ``called``: where the function is called; ``names``, ``turns``, ``branches``: its path, with the
+    turns shown; ``loop``: the innermost loop that it is in."""
 
     number: int
     graph: TracedGraph
     around: GraphScope | None = None
     names: Names = ()
     turns: Turns = ()
+    branches: tuple[int, ...] = ()
     loop: TurningLoop | None = None
     called: int | None = None
     emits_calls: bool = False

@@ -124,7 +124,10 @@ class CallTracker:
         if call is None:
             return
         results = {key: TensorId(tensor) for key, tensor in event.results.items()}
-        if event.share:
+        if event.inner >= 0:
+            replay = Replay(self._inner_steps(call, event), results)
+            call = replace(call, inner={**call.inner, event.inner: replay})
+        elif event.share:
             call = replace(call, shares={**call.shares, tuple(event.share): results})
         elif event.how == "beyond":
             call = replace(call, beyond=results)
@@ -144,6 +147,26 @@ class CallTracker:
             )
             call = replace(call, replay=Replay(steps, results))
         self._calls[call.id] = call
+
+    def _inner_steps(self, call: Call, event: e.ReplayRan) -> tuple[Step, ...]:
+        """The steps inside of an op, with the drawn ops and the turns of the loops they are in."""
+        whole = self._steps.get(call.id, [])[event.inner : event.inner + 1]
+        entered = self._ops.get(whole[0].op) if whole and whole[0].op is not None else None
+        if entered is None:
+            return ()
+        rerun = self._functions.reruns.get(entered.within or entered.id)
+        ran = {op.number: op for op in rerun.all()} if rerun is not None else {}
+        steps: list[Step] = []
+        for step in event.steps:
+            known = ran.get(step.op)
+            if known is None:
+                continue
+            op = self._ops.get(known.op) if known.op is not None else None
+            if op is not None or step.error:
+                given = self._ids.or_none(step.upstream), self._ids.or_none(step.downstream)
+                kind = op.type if op is not None else ""
+                steps.append(Step(len(steps), known.op, kind, *given, step.error, known.turns))
+        return tuple(steps)
 
     def checked(self, event: e.Checked) -> None:
         """A result was compared with finite differences."""

@@ -1,0 +1,107 @@
+"""Write the request for a backward pass through the inside of one op, step by step.
+
+TensorFlow runs the backward function of a compiled function, or the backward loop of a loop, as a
+whole. The ops inside ran again with all their values: the gradient function of each can be called.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import TapevizError
+from ...trace.compiled.rerun_ops import RerunOp
+from ...trace.model import Call, Op, OpId, TensorId, Trace
+from ...trace.op_kinds import ops_with
+from ...trace.tapes import is_differentiable
+from ...trace.values import norm_of
+from .loops import lacked_turns
+from .replays import run_shown
+
+MOST_STEPS = 20_000
+"""Ops in all turns of its loops."""
+_BRANCHES = ops_with("branch")
+_RUNS_GRAPHS = _BRANCHES | ops_with("loop")
+
+
+def has_inside(trace: Trace, identity: OpId | None) -> bool:
+    """Whether an op of a backward pass ran ops of its own that can be asked for."""
+    op = trace.op(identity)
+    function = function_of(trace, op) if op is not None else None
+    if op is None or function is None or function.ran_as is None:
+        return False
+    return op is function or op.type in _RUNS_GRAPHS
+
+
+def function_of(trace: Trace, op: Op) -> Op | None:
+    """The eager call of a compiled function that an op is, or ran in."""
+    function = trace.op(op.within) if op.within is not None else op
+    return function if function is not None and function.runs else None
+
+
+def lacks_turns(trace: Trace, function: Op) -> bool:
+    """Whether a call has loops of which not every turn ran again with its ops."""
+    return any(
+        trace.ops[loop.op].within == function.id and lacked_turns(loop)
+        for loop in trace.loops.values()
+    )
+
+
+def inner_request(trace: Trace, call: Call, index: int) -> dict[str, Any]:
+    """The arguments of the kernel's ``replay`` for the inside of a step.
+
+    Raises :class:`TapevizError` where the inside cannot be walked.
+    """
+    step = call.steps[index]
+    op = trace.ops[step.op] if step.op is not None else None
+    function = function_of(trace, op) if op is not None else None
+    if op is None or function is None:
+        raise TapevizError("there is nothing inside of this step")
+    ran = _ops_inside(trace, op, function)
+    if len(ran) > MOST_STEPS:
+        raise TapevizError(f"{len(ran):,} ops ran inside of it: more than {MOST_STEPS:,}")
+    seeds = [
+        (output, gradient)
+        for output, gradient in zip(op.outputs, step.upstream, strict=False)
+        if gradient is not None and _is_differentiable(trace, output)
+    ]
+    if any(gradient < 0 and not trace.tensors[gradient].kept for _, gradient in seeds):
+        raise TapevizError("the gradient that came to it is not known")
+    return {
+        "call": call.id,
+        **run_shown(trace, call),
+        "inner": index,
+        "seeds": seeds,
+        "program": [["inner", each.number] for each in reversed(ran)],
+        "wanted": list(dict.fromkeys(op.inputs)),
+    }
+
+
+def _ops_inside(trace: Trace, op: Op, function: Op) -> list[RerunOp]:
+    rerun = trace.reruns.get(function.id)
+    outcome = function.inside
+    if rerun is None or outcome is None or not outcome.has_run:
+        why = outcome.why if outcome is not None else ""
+        raise TapevizError(why or "its inside is not known")
+    return list(rerun.all() if op is function else rerun.inside(op.id))
+
+
+def check_answer(trace: Trace, call: Call, index: int) -> None:
+    """Raise :class:`TapevizError`, with the reason, if a pass through the inside of a step did not
+    reach all that the step gave a gradient to."""
+    step, inner = call.steps[index], call.inner.get(index)
+    op = trace.op(step.op)
+    if inner is None or op is None:
+        raise TapevizError("its inside is not known")
+    error = next((each.error for each in inner.steps if each.error), "")
+    lacks = op.type not in _BRANCHES and any(  # the inputs of a branch are what it gave
+        (norm_of(trace, gradient) or 0.0) > 0.0 and str(tensor) not in inner.results
+        for tensor, gradient in zip(op.inputs, step.downstream, strict=False)
+        if gradient is not None
+    )
+    if error or lacks:
+        raise TapevizError(error or "not all values inside of it are known")
+
+
+def _is_differentiable(trace: Trace, tensor: TensorId) -> bool:
+    known = trace.tensors.get(tensor)
+    return known is None or is_differentiable(known.dtype)

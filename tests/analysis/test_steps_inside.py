@@ -1,0 +1,198 @@
+"""Backward passes through the inside of compiled functions, loops and branches, step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tapeviz.analysis.diagnose import diagnose
+from tapeviz.analysis.model import WalkStep
+from tapeviz.analysis.requests.inside import has_inside
+from tapeviz.errors import TapevizError
+from tapeviz.kept_recording import KeptRecording
+from tapeviz.recording import LiveRecording, Recorder, Snippet
+from tapeviz.scene.walk_words import inner_words
+from tapeviz.trace.model import Call, Trace
+
+LOOP = """\
+w = tf.Variable(1.1)
+b = tf.Variable(0.1)
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        h = x
+        for _ in tf.range(3):
+            h = tf.tanh(h * w) + b
+        loss = tf.square(h)
+    return tape.gradient(loss, [w, b])
+
+for i in range(2):
+    step(tf.constant(0.5 + i))
+"""
+OUTER = """\
+w = tf.Variable(1.3)
+u = tf.Variable([0.5, -0.2])
+
+@tf.function
+def cell(h, k):
+    if k > 1:
+        return tf.tanh(h * w)
+    return h + u * 2.0
+
+@tf.function
+def run(x):
+    h = x
+    for k in tf.range(4):
+        h = cell(h, k) * 0.9
+        while tf.reduce_max(h) > 1.5:
+            h = h / 2.0
+    return h
+
+with tf.GradientTape() as tape:
+    z = tf.reduce_sum(run(tf.constant([1.0, 2.0])))
+tape.gradient(z, [w, u])
+"""
+BRANCH = """\
+w = tf.Variable([1.3, 2.0])
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        if tf.reduce_sum(x) > 0.0:
+            y = tf.exp(x * w)
+        else:
+            y = x - w
+        loss = tf.reduce_sum(y)
+    return tape.gradient(loss, w)
+
+step(tf.constant([1.0, 2.0]))
+step(tf.constant([-1.0, 0.5]))
+"""
+LSTM = """\
+tf.keras.utils.set_random_seed(3)
+model = tf.keras.Sequential([tf.keras.layers.LSTM(4), tf.keras.layers.Dense(1)])
+x = tf.random.normal((5, 6, 3))
+model.build((None, 6, 3))
+opt = tf.keras.optimizers.SGD(0.1)
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x)))
+    grads = tape.gradient(loss, model.trainable_variables)
+    opt.apply_gradients(zip(grads, model.trainable_variables))
+    return loss
+
+step(x)
+"""
+CUSTOM = """\
+@tf.custom_gradient
+def clipped(x):
+    return tf.square(x), lambda g: tf.clip_by_value(g, -1.0, 1.0)
+
+w = tf.Variable(3.0)
+
+@tf.function
+def run():
+    h = w * 1.0
+    for _ in tf.range(2):
+        h = clipped(h)
+    return h
+
+with tf.GradientTape() as tape:
+    y = run()
+tape.gradient(y, w)
+"""
+
+
+def _live(recorder: Recorder, source: str) -> tuple[LiveRecording, Trace]:
+    live = recorder.record(Snippet("import tensorflow as tf\n" + source, "snippet.py"))
+    trace = live.wait()
+    assert trace is not None
+    return live, trace
+
+
+def _enter(live: LiveRecording, trace: Trace) -> tuple[Trace, Call]:
+    """Enter the last step of the last gradient call that has an inside."""
+    call = trace.calls[-1]
+    at = [step.index for step in call.steps if has_inside(trace, step.op)]
+    trace = live.enter(call.id, at[-1])
+    return trace, trace.calls[-1]
+
+
+def _rows(trace: Trace) -> tuple[WalkStep, ...]:
+    return diagnose(trace).calls[-1].steps
+
+
+def _value(trace: Trace, rows: WalkStep) -> float:
+    value = trace.value(rows.upstream[0])
+    assert value is not None
+    return float(value)
+
+
+def test_a_loop_is_walked_turn_by_turn(recorder: Recorder) -> None:
+    live, trace = _live(recorder, LOOP)
+    assert [row.title for row in _rows(trace)] == ["Square", "While"]
+    trace, call = _enter(live, trace)
+    rows = _rows(trace)
+    turn = ["Add", "Tanh", "Mul"]
+    assert [row.title for row in rows if row.kind == "inner"] == 3 * turn
+    assert [row.turns for row in rows if row.title == "Tanh"] == [(2,), (1,), (0,)]
+    h, slopes = 1.5, []
+    for _ in range(3):
+        h = float(np.tanh(h * 1.1)) + 0.1
+        slopes.append(1.1 * (1 - (h - 0.1) ** 2))
+    given = [2 * h, 2 * h * slopes[2], 2 * h * slopes[2] * slopes[1]]
+    received = [_value(trace, row) for row in rows if row.title == "Tanh"]
+    assert np.allclose(received, given, rtol=1e-5)
+    assert [row.title for row in rows if row.kind == "sum"] == ["Σ at b", "Σ at w"]
+    assert "bit for bit" in inner_words(trace, call)
+    (turns,) = diagnose(trace).calls[-1].passage().turns
+    assert turns.count == 3
+
+
+def test_a_function_under_an_eager_tape_is_walked(recorder: Recorder) -> None:
+    live, trace = _live(recorder, OUTER)
+    assert [row.title for row in _rows(trace)] == ["Sum", "run"]
+    trace, call = _enter(live, trace)
+    rows = [row for row in _rows(trace) if row.kind == "inner"]
+    assert [row.turns for row in rows if row.title == "Tanh"] == [(3,), (2,)]
+    assert [row.turns for row in rows if row.title == "Add"] == [(1,), (0,)]
+    assert "bit for bit" in inner_words(trace, call)
+
+
+def test_the_branch_that_ran_is_walked(recorder: Recorder) -> None:
+    live, trace = _live(recorder, BRANCH)
+    trace, _ = _enter(live, trace)
+    assert [row.title for row in _rows(trace) if row.kind == "inner"] == ["Sub"]
+    first = trace.functions[max(trace.functions)].calls[0]
+    ran_as = trace.ops[first].ran_as
+    assert ran_as is not None
+    trace = live.look_into(ran_as)
+    assert [row.title for row in _rows(trace)] == ["Sum", "Identity", "If"]
+    trace, _ = _enter(live, trace)
+    assert [row.title for row in _rows(trace) if row.kind == "inner"] == ["Exp", "Mul"]
+
+
+def test_a_recurrent_layer_in_a_compiled_step_is_walked(recorder: Recorder) -> None:
+    live, trace = _live(recorder, LSTM)
+    trace, call = _enter(live, trace)
+    cells = [row for row in _rows(trace) if row.title == "BiasAdd"]
+    assert [row.turns for row in cells] == [(turn,) for turn in range(5, -1, -1)]
+    assert "bit for bit" in inner_words(trace, call)
+
+
+def test_a_gradient_function_of_the_snippet_cannot_be_entered(recorder: Recorder) -> None:
+    live, trace = _live(recorder, CUSTOM)
+    with pytest.raises(TapevizError, match="a custom gradient is part of it"):
+        _enter(live, trace)
+
+
+def test_a_file_keeps_the_steps_inside(recorder: Recorder) -> None:
+    live, trace = _live(recorder, LOOP)
+    trace, _ = _enter(live, trace)
+    kept = KeptRecording(live.recording()).wait()
+    assert [row.title for row in _rows(kept)] == [row.title for row in _rows(trace)]
+    with pytest.raises(TapevizError, match="run the snippet again"):
+        KeptRecording(live.recording()).enter(trace.calls[-1].id, 1)
