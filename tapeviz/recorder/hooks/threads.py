@@ -95,7 +95,12 @@ def _see_reads(
     told: set[tuple[int, int]] = set()
 
     def ran(
-        op_type: Any, inputs: Sequence[Any], attrs: Any, outputs: Any, name: Any, graph: Any = None
+        op_type: Any,
+        inputs: Sequence[Any],
+        attrs: Any,
+        outputs: Any,
+        op_name: Any,
+        graph: Any = None,
     ) -> Any:
         if op_type in _READS and not recording.local.hidden and graph is None:
             with recording.shielded("a variable that a thread of TensorFlow reads"):
