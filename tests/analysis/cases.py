@@ -1021,4 +1021,63 @@ CASES = (
         tape.gradient(y, k)
         """,
     ),
+    case(
+        "a variable that tf.py_function takes without being given it",
+        "left-tensorflow",
+        """
+        w, v = tf.Variable(2.0), tf.Variable(3.0)
+        def scale(a):
+            return a * v  # cut
+        with tf.GradientTape() as tape:
+            loss = tf.py_function(scale, [w * 1.0], tf.float32) ** 2
+        tape.gradient(loss, v)
+        """,
+    ),
+    case(
+        "the same in a compiled function",
+        "left-tensorflow",
+        """
+        w, v = tf.Variable(2.0), tf.Variable(3.0)
+        @tf.function
+        def scaled(x):
+            return tf.py_function(lambda a: a * v, [x], tf.float32)  # cut
+        with tf.GradientTape() as tape:
+            loss = scaled(w * 1.0) ** 2
+        tape.gradient(loss, v)
+        """,
+    ),
+    case(
+        "a variable that tf.py_function is given",
+        None,
+        """
+        w, v = tf.Variable(2.0), tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            loss = tf.py_function(lambda a, b: a * b, [w * 1.0, v], tf.float32) ** 2
+        tape.gradient(loss, v)
+        """,
+    ),
+    case(
+        "tf.py_function that takes another variable",
+        "not-connected",
+        """
+        w, v, b = tf.Variable(2.0), tf.Variable(3.0), tf.Variable(1.0)
+        with tf.GradientTape() as tape:
+            unused = b * 2.0
+            loss = tf.py_function(lambda a: a * v, [w * 1.0], tf.float32) ** 2
+        tape.gradient(loss, b)  # cut
+        """,
+    ),
+    case(
+        "NumPy in a lambda of tf.py_function, in a compiled function",
+        "left-tensorflow",
+        """
+        w = tf.Variable(2.0)
+        @tf.function
+        def f(x):
+            return tf.py_function(lambda a: a.numpy() ** 2, [x], tf.float32)  # cut
+        with tf.GradientTape() as tape:
+            loss = f(w * 1.0)
+        tape.gradient(loss, w)
+        """,
+    ),
 )

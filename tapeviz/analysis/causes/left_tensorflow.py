@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...text.statements import read_text
-from ...trace.model import Array, Leave, VersionId
+from ...trace.model import Array, Leave, Op, TapeId, Trace, VersionId
 from ..flow.dataflow import Ancestry, Position
 from ..model import Cause, Evidence
 from ..python.outside import NO_NUMBER
@@ -40,6 +40,7 @@ _HOW = {
     "train_on_batch": "by train_on_batch(), which gives plain numbers",
     "numpy_function": "into tf.numpy_function",
     "buffer": "into a NumPy function",
+    "thread": "into Python code that TensorFlow calls by itself",
 }
 
 
@@ -63,10 +64,10 @@ class LeftTensorFlow(Evidence):
             )
         if self.how == "thread":
             return (
-                f"Line {cause.line} reads the value in Python code that TensorFlow calls by itself "
-                f"(for a dataset, or in a compiled function), on another thread, where the tape "
-                f"does not follow it. What comes out of that is a plain number to {target}, which "
-                f"has no link to {source}. Compute with {source} in the tape's block instead."
+                f"Line {cause.line} takes the value in Python code that TensorFlow calls by itself "
+                f"(of tf.py_function, tf.numpy_function or a dataset). The tape follows at most "
+                f"what such code is given, and {source} is not given to it: what comes out has no "
+                f"link to {source}. Compute with {source} in the tape's block instead."
             )
         return (
             f"On line {cause.line} the value {cause.probably}leaves TensorFlow ({self._words()}) "
@@ -105,10 +106,11 @@ def number_came_back(asked: Unlinked) -> Cause | None:
 
 
 def taken_elsewhere(asked: Unlinked) -> Cause | None:
-    """Python that TensorFlow calls for a dataset or in a compiled function read the variable, and
-    the target was made from what such a call gave."""
-    read = asked.used.once(_elsewhere)
-    line = next((leave.site.line for leave, start in read if start in asked.starts), 0)
+    """Python that TensorFlow calls by itself took the value without being given it, and the target
+    was made from what such a call gave."""
+    taken, made_from = asked.used.once(_elsewhere)
+    reached = made_from.leads_from(asked.starts)
+    line = next((line for line, position in taken if position in reached), 0)
     return asked.facts.cause(LeftTensorFlow("thread"), line) if line else None
 
 
@@ -141,14 +143,36 @@ def _steering(used: Used) -> list[tuple[Leave, Steered, Ancestry]]:
     return found
 
 
-def _elsewhere(used: Used) -> list[tuple[Leave, Position]]:
-    """The variables that Python on threads of TensorFlow's read, the last first."""
-    facts, trace = used.facts, used.facts.trace
-    makers = (trace.maker(tensor) for tensor in used.tensors)
-    if not any(maker is not None and maker.type in _FROM_PYTHON for maker in makers):
-        return []
-    left = (each for each in reversed(trace.leaves) if each.how == "thread")
-    return [(each, facts.flow.position_left(each)) for each in left if each.when < facts.call.when]
+def _elsewhere(used: Used) -> tuple[list[tuple[int, Position]], Ancestry]:
+    """The values that Python took which TensorFlow calls by itself, the last first, with the lines;
+    and the makings of those."""
+    facts, trace, flow = used.facts, used.facts.trace, used.facts.flow
+    makers = [op for tensor in used.tensors if (op := trace.maker(tensor)) is not None]
+    taken: list[tuple[int, Position]] = []
+    if any(op.type in _FROM_PYTHON for op in makers):
+        left = (each for each in reversed(trace.leaves) if each.how == "thread")
+        taken += [
+            (each.site.line, flow.position_left(each))
+            for each in left
+            if each.when < facts.call.when
+        ]
+    tapes = {_tape_of(trace, op) for op in makers if op.type == "EagerPyFunc"} - {None}
+    for op in [*trace.ops.values()][::-1] if tapes else ():
+        if not tapes.isdisjoint(op.tapes):
+            edges = (edge for tensor in op.outputs for edge in flow.into(tensor))
+            taken += [(op.line, edge.start) for edge in edges]
+    return taken, flow.ancestry(position for _, position in taken)
+
+
+def _tape_of(trace: Trace, op: Op) -> TapeId | None:
+    """The tape that ``tf.py_function`` opened around its Python code (``EagerFunc.__call__`` in
+    script_ops.py, 2.15-2.21): the last that ended before the op did."""
+    before = [
+        (tape.intervals[-1].end, tape.id)
+        for tape in trace.tapes.values()
+        if not tape.name and tape.intervals and (tape.intervals[-1].end or op.when) < op.when
+    ]
+    return max(before)[1] if before else None
 
 
 _FROM_PYTHON = frozenset(

@@ -78,7 +78,7 @@ def tell_left(
     recording: RecordingContext, tensor: Any, how: str, frame: FrameType, value: Any
 ) -> None:
     """A tensor's value became the Python object ``value``."""
-    site = recording.here(frame)
+    site = recording.here(frame) or recording.here_when_called(frame)
     fields = {"e": "left", "tensor": recording.id(tensor), "how": how, "site": site}
     recording.emit({**fields, "object": id(value)}, [tensor])
 
@@ -105,12 +105,13 @@ def _leaving(recording: RecordingContext, take: Callable[..., Any], how: str) ->
 
 def _taker(frame: FrameType | None, how: str) -> tuple[FrameType | None, str]:
     """The frame that took the value, and how: past a variable's methods, which ask its tensor in
-    turn."""
-    while frame is not None and frame.f_code.co_name in _RELAYS:
-        if not _is_framework(frame):
-            break
+    turn, and past what AutoGraph calls in the place of the snippet."""
+    while frame is not None and _is_framework(frame):
         called = frame.f_code.co_name
-        how = called if called in CONVERTING else _WAYS.get(called, how)
+        if called in _RELAYS:
+            how = called if called in CONVERTING else _WAYS.get(called, how)
+        elif frame.f_globals.get("__name__") != private.AUTOGRAPH_CALLS:
+            break
         frame = frame.f_back
     return frame, how
 
