@@ -151,7 +151,9 @@ class TopBar(QWidget):
             self._matches = []
             self.found.setText(f"Enter: {named.words}")
             return
-        self._matches = find_matches(self._document.links.nodes, text)
+        links = self._document.links
+        drawn = find_matches(links.nodes, text)
+        self._matches = list(dict.fromkeys((*drawn, *links.boxes_with(text))))
         self._place = -1
         words = f"{len(self._matches)} found" if self._matches else "nothing found"
         self.found.setText(words if text.strip() else "")

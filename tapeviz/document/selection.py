@@ -7,13 +7,15 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, Literal
 
 from ..analysis.model import CallDiagnosis, Cause, WalkStep
 from ..graph.groups.fold import path_of
 from ..graph.groups.tree import upwards
 from ..graph.model import Node, NodeId
-from ..graph.nodes import op_id, version_id
+from ..graph.nodes import op_id, op_of, version_id, version_of
+from ..text.op_words import friendly
 from ..trace.model import Op, Operand, OpId, StackFrame, TensorId, Trace, VariableId
 from .pipeline import ArrangedGraph
 
@@ -33,6 +35,8 @@ class Selection:
 NOTHING_SELECTED = Selection()
 MOST_SPANS = 30
 """Places in the text that are lit up at once."""
+MOST_INSIDE = 20_000
+"""Folded nodes whose names a search knows, at most."""
 
 
 def groups_in(arranged: ArrangedGraph) -> Mapping[NodeId, NodeId]:
@@ -87,6 +91,29 @@ class Links:
     @cached_property
     def _groups(self) -> Mapping[NodeId, NodeId]:
         return groups_in(self._arranged) if self._known_groups is None else self._known_groups
+
+    @cached_property
+    def _names_inside(self) -> Mapping[NodeId, frozenset[str]]:
+        """For each folded box the names of what is in it, in small letters."""
+        trace = self._trace
+        found: dict[NodeId, set[str]] = defaultdict(set)
+        for member, box in islice(self._groups.items(), MOST_INSIDE):
+            op, version = op_of(member, trace), version_of(member, trace)
+            if version is not None:
+                found[box].add(trace.variable_names.get(version.variable, ""))
+            elif op is not None:
+                found[box].add(friendly(op.type))
+                found[box].update(name for out in op.outputs for name in trace.names.get(out, ()))
+        return {box: frozenset(map(str.lower, names)) for box, names in found.items()}
+
+    def boxes_with(self, text: str) -> list[NodeId]:
+        """The folded boxes in which something has a name with this text."""
+        sought = text.strip().lower()
+        return [
+            box
+            for box, names in self._names_inside.items()
+            if sought and any(sought in name for name in names)
+        ]
 
     def node_of_op(self, op: OpId | None) -> NodeId | None:
         """The node of an op, or the folded group that it is in."""

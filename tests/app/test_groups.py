@@ -176,6 +176,26 @@ def test_the_search_goes_to_a_turn_of_a_loop_that_stands_open_or_closed(
         assert named_repetition(document, text) is None
 
 
+def test_the_search_finds_the_box_that_something_is_folded_into(
+    qtbot: QtBot, window: Window
+) -> None:
+    document, search = window.document, window.top_bar.search
+    document.stages = live_stages()
+    document.open_trace(recurrent(50))
+    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames), timeout=10_000)
+    path = document.scene.frames[0].path
+    qtbot.keyClicks(search, "tanh")
+    (drawn,) = document.selection.nodes
+    assert document.links.nodes[drawn].type == "Tanh"
+    document.folding.fold_group(path)
+    qtbot.waitUntil(lambda: is_drawn(window) and not document.scene.frames)
+    search.clear()
+    qtbot.keyClicks(search, "tanh")
+    assert document.selection.nodes == {f"group:{path}"}
+    qtbot.keyClicks(search, "ish")
+    assert window.top_bar.found.text() == "nothing found"
+
+
 def test_the_minus_of_a_box_folds_the_loop_that_it_stands_in(qtbot: QtBot, window: Window) -> None:
     document, view = window.document, window.graph.view
     document.stages = live_stages()
