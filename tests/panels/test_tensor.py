@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from tapeviz.analysis.model import Diagnosis
 from tapeviz.document import Document
 from tapeviz.errors import TapevizError
 from tapeviz.panels.look import Theme, mix
@@ -69,6 +70,18 @@ def test_a_diagnosis_is_shown_once_and_in_a_turn_of_its_own(
 def test_with_nothing_selected_it_shows_what_was_asked_for(panel: TensorPanel) -> None:
     assert panel.about.text() == "∂o / ∂patch across the cut"
     assert panel.display.pages.currentWidget() is panel.display.cells
+
+
+def test_a_gradient_of_another_run_is_shown_too(qtbot: QtBot, panel: TensorPanel) -> None:
+    document = panel.document
+    call = document.diagnosis.calls[0]
+    finding = replace(call.findings[0], bridged=None, bridged_value=np.array([[3.0, 4.0]]))
+    document.diagnosing.diagnosis = Diagnosis((replace(call, findings=(finding,)),))
+    document.diagnosis_changed.emit()
+    qtbot.waitUntil(lambda: document.jobs.is_idle)
+    assert panel.about.text() == "∂o / ∂patch across the cut"
+    assert panel.display.array is finding.bridged_value
+    assert panel.gradient_button.isChecked()
 
 
 def test_a_step_shows_its_gradient(panel: TensorPanel) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QVBoxLayout, QWidget
 
@@ -132,17 +133,25 @@ class TensorPanel(Panel):
             sorted(call.findings, key=lambda finding: finding.status == "flows") if call else []
         )
         finding = next(iter(findings), None)  # of the first card
-        tensor = (finding.tensor or finding.bridged) if finding else None
-        if finding is None or tensor is None:
+        if finding is None:
             return False
-        across = "" if finding.tensor else " across the cut"
+        is_across = finding.tensor is None
+        gradient = finding.across if is_across else finding.tensor
+        if gradient is None:
+            return False
+        across = " across the cut" if is_across else ""
         self.about.setText(
             f"∂{finding.target} / ∂{finding.source}{across}{round_words(self.document)}"
         )
         self.gradient_button.setChecked(True)
         for button in (self.value_button, self.gradient_button):
             button.setEnabled(False)
-        self._look_at(tensor, is_gradient=True)
+        if isinstance(gradient, np.ndarray):  # of another run
+            self._shown, self._is_shown_as_gradient = None, True
+            stats = measure(gradient)
+            self._show_array(gradient, describe(str(gradient.dtype), gradient.shape, stats))
+        else:
+            self._look_at(gradient, is_gradient=True)
         return True
 
     def _look_at(self, tensor: TensorId, is_gradient: bool | None = None) -> None:
