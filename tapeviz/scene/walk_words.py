@@ -24,8 +24,8 @@ STEP_WORDS = {
     "replayed": "Computed by TensorFlow from the recording, after the run",
 }
 _AGREEMENT = {
-    "equal": ", and add up to TensorFlow’s own gradients, bit for bit",
-    "near": ", and add up to TensorFlow’s own gradients but for rounding",
+    "equal": "; they add up to TensorFlow’s own gradients, bit for bit",
+    "near": "; they add up to TensorFlow’s own gradients, but for rounding",
     "differs": "; they do not add up to TensorFlow’s own gradients",
     "unknown": "",
 }
@@ -73,9 +73,7 @@ def inner_words(trace: Trace, call: Call) -> str:
         return ""
     found = {_agreement(trace, call.steps[at], replay) for at, replay in call.inner.items()}
     worst = next(word for word in ("differs", "unknown", "near", "equal") if word in found)
-    return (
-        f"The pale steps ran inside of compiled code: computed again after it{_AGREEMENT[worst]}."
-    )
+    return f"Steps inside of compiled code were computed after the run{_AGREEMENT[worst]}."
 
 
 def _agreement(trace: Trace, step: Step, inner: Replay) -> str:

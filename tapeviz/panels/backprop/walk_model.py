@@ -124,7 +124,7 @@ class WalkModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(row, column)
         if role == Qt.ItemDataRole.ForegroundRole:
-            return self._tone(row)
+            return colour(self._theme.accent) if self.is_entrance(index) else self._tone(row)
         if role == Qt.ItemDataRole.FontRole:
             return self._fonts[
                 "op" if column == OP else "mono" if column in (IN, FORMULA, OUT) else "plain"
@@ -175,7 +175,7 @@ class WalkModel(QAbstractTableModel):
             return "inside …"
         return "inside ›" if insides.can_enter(step) else step.formula
 
-    def is_entrance(self, index: QModelIndex) -> bool:
+    def is_entrance(self, index: _Index) -> bool:
         """Whether a click there asks for the steps inside of a step."""
         row = self._folded.rows[index.row()]
         return (
