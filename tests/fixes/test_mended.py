@@ -213,6 +213,48 @@ BROKEN = {
             -10 * np.exp(-5 / 3) / (1 + np.exp(-5 / 3)) ** 2,
         ),
     ),
+    "two outputs of a model that is called twice": (
+        """
+        x, v = tf.constant(2.0), tf.Variable(3.0)
+        def model(x):
+            h = x * v
+            return h, h ** 2
+        h, _ = model(x)
+        with tf.GradientTape() as tape:
+            tape.watch(h)
+            _, y = model(x)
+        tape.gradient(y, h)
+        """,
+        "h, y = model(x)",
+        12.0,
+    ),
+    "whether the target is among the first": (
+        """
+        w, label = tf.Variable([[0.0, 0.0, 0.0]]), tf.constant([0])
+        with tf.GradientTape() as tape:
+            hit = tf.math.in_top_k(label, w, k=1)
+            loss = tf.reduce_sum(tf.cast(hit, tf.float32))
+        tape.gradient(loss, w)
+        """,
+        "hit = tf.sigmoid(1 - tf.reduce_sum(tf.sigmoid(w - "
+        "tf.gather(w, label, batch_dims=1)[:, tf.newaxis]), -1))",
+        np.multiply([[0.5, -0.25, -0.25]], np.exp(-0.5) / (1 + np.exp(-0.5)) ** 2),
+    ),
+    "a branch of a dict that did not run": (
+        """
+        w, x = tf.Variable(0.5), tf.constant(1.0)
+        @tf.function
+        def choose(i):
+            return tf.switch_case(i, {0: lambda: x * 2.0, 1: lambda: w * x})
+        with tf.GradientTape() as tape:
+            loss = choose(tf.constant(0)) * (1.0 + np.e)
+        tape.gradient(loss, w)
+        """,
+        "return tf.add_n([share * branch() for share, branch in "
+        "zip(tf.unstack(tf.nn.softmax(-tf.square(tf.range(2.0) - tf.cast(i, tf.float32)))), "
+        "[lambda: x * 2.0, lambda: w * x])])",
+        1.0,
+    ),
     "a part that is made once more where its gradient is asked for": (
         """
         x = tf.Variable([[1.0, 2.0]])

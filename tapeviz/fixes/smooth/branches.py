@@ -59,17 +59,28 @@ def weigh_all(case: FixCase) -> Iterator[Edit]:
     plan = Plan(source)
     for call in case.calls("switch_case"):
         index, branches = argument(call, 0, "branch_index"), argument(call, 1, "branch_fns")
-        if index is None or branches is None or not isinstance(branches.value, cst.List):
+        results = _branches(source, branches.value) if branches is not None else []
+        if index is None or not results or argument(call, 2, "default") is not None:
             continue
-        places = f"{tf}.range({len(branches.value.elements)}.0)"
+        places = f"{tf}.range({len(results)}.0)"
         number = f"{tf}.cast({code(index.value)}, {tf}.float32)"
         distance = f"{tf}.square({places} - {uncast(source, index.value) or number})"
         weights = f"{tf}.unstack({tf}.nn.softmax(-{distance}))"
-        pairs = f"zip({weights}, {code(branches.value)})"
+        pairs = f"zip({weights}, [{', '.join(results)}])"
         plan.replace(call, f"{tf}.add_n([share * branch() for share, branch in {pairs}])")
     if plan.changes:
         title = "Estimate: weigh the results of all branches by how near the index is to each"
         yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _branches(source: ParsedSource, given: cst.BaseExpression) -> list[str]:
+    """The functions of ``[f, g]`` and of ``{0: f, 1: g}``; nothing of another form."""
+    if isinstance(given, cst.List):
+        return [source.code(element.value) for element in given.elements]
+    pairs = given.elements if isinstance(given, cst.Dict) else ()
+    known = [pair for pair in pairs if isinstance(pair, cst.DictElement)]
+    is_in_order = [source.code(pair.key) for pair in known] == [*map(str, range(len(pairs)))]
+    return [source.code(pair.value) for pair in known] if is_in_order else []
 
 
 def blend_last_turn(case: FixCase) -> Iterator[Edit]:

@@ -147,6 +147,17 @@ def _passed(source: ParsedSource, x: cst.Arg | None, edges: cst.Arg | None) -> s
     return f"{tf}.reduce_sum({tf}.sigmoid({far}), axis=-1)"
 
 
+def _in_top_k(case: FixCase, call: cst.Call) -> str:
+    """By how far fewer than k scores are above that of the target, each counted by a sigmoid."""
+    source, tf = case.source, case.source.tf
+    target, scores = _code(source, call, 0, "targets"), _code(source, call, 1, "predictions")
+    k = _code(source, call, 2, "k")
+    if not (target and scores and k):
+        return ""
+    own = f"{tf}.gather({scores}, {target}, batch_dims=1)[:, {tf}.newaxis]"
+    return f"{tf}.sigmoid({k} - {tf}.reduce_sum({tf}.sigmoid({scores} - {own}), -1))"
+
+
 def _absolute(case: FixCase, call: cst.Call) -> str:
     source = case.source
     x = _code(source, call, 0, "input")
@@ -194,6 +205,7 @@ SOFT_COUNTS = (
         _edges_passed((0, "input"), (1, "boundaries")),
         "Bucketize",
     ),
+    _row("how far the target is among the first, by sigmoids", _in_top_k, "in_top_k"),
     _row("the sum of absolute values in place of the count", _absolute, "count_nonzero"),
     _row("the cross-entropy in place of the accuracy", _cross_entropy, *_ACCURACIES),
 )

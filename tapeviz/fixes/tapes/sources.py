@@ -8,12 +8,12 @@ import libcst as cst
 
 from ...analysis.causes.replaced_source import ReplacedSource
 from ...trace.model import TensorId
-from ..blocks import Block, block_of_call, gradient_call
+from ..blocks import Block, block_of_call, body_of, gradient_call, is_method_statement
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, dotted, header_nodes, read_names, sole
 from ..plan import Plan
 from ..renaming import rename_reads
-from ..source import ParsedSource
+from ..source import ParsedSource, Statement
 
 
 def ask_for_original(case: FixCase) -> Iterator[Edit]:
@@ -114,6 +114,7 @@ def compute_once(case: FixCase) -> Iterator[Edit]:
         return
     if case.cause.evidence != ReplacedSource("computed-again"):
         return
+    yield from _join_outputs(case, made, small)
     name = source.code(small.targets[0].target)
     for other in (*source.before(made), *source.after(made)):
         again = [
@@ -129,6 +130,36 @@ def compute_once(case: FixCase) -> Iterator[Edit]:
                 plan.before(other, made)
                 plan.remove(made)
             yield Edit(f"Compute {name} once, and use it on line {source.line(other)}", plan.text())
+
+
+def _join_outputs(case: FixCase, made: Statement, first: cst.Assign) -> Iterator[Edit]:
+    """``features, _ = model(x)`` before the block, ``_, scores = model(x)`` in it → one call in the
+    block, which gives both."""
+    source, block = case.source, block_of_call(case.source, case.trace, case.call)
+    outputs = _outputs(source, first)
+    for other in body_of(block) if block is not None else ():
+        again = sole(other)
+        if not isinstance(again, cst.Assign) or not again.value.deep_equals(first.value):
+            continue
+        pairs = list(zip(outputs, _outputs(source, again), strict=False))
+        if len(pairs) < 2 or any("_" not in pair for pair in pairs):
+            continue
+        names = [a if b == "_" else b for a, b in pairs]
+        plan = Plan(source)
+        joined = cst.parse_expression(", ".join(names))
+        plan.replace(again.targets[0].target, lambda _, joined=joined: joined)  # type: ignore[misc]
+        plan.remove(made)
+        for statement in body_of(block) if block is not None else ():
+            if is_method_statement(statement, block.name if block else "", "watch"):
+                plan.remove(statement)  # it would come too early, and what is computed is recorded
+        yield Edit("Compute all outputs by one call, in the tape's block", plan.text())
+
+
+def _outputs(source: ParsedSource, assign: cst.Assign) -> list[str]:
+    """The names of ``a, b = …``."""
+    target = assign.targets[0].target
+    parts = target.elements if isinstance(target, (cst.Tuple, cst.List)) else ()
+    return [source.code(part.value) for part in parts]
 
 
 def _original(case: FixCase) -> str:
