@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import Diagnosis
 from tapeviz.document import Document
 from tapeviz.errors import TapevizError
-from tapeviz.panels.look import Theme, mix
+from tapeviz.panels.look import Theme, font, mix
 from tapeviz.panels.tensor.images import Form, as_colours, form_of
 from tapeviz.panels.tensor.panel import TensorPanel
 from tapeviz.panels.tensor.plots import ArrayPlot, Histogram, count_bins
@@ -354,13 +355,18 @@ def test_what_is_not_finite_is_painted_in_the_colour_of_trouble(
 
 
 @pytest.mark.parametrize("width", [130, 180, 400])
-def test_numbers_below_a_histogram_stand_apart(qtbot: QtBot, light: Theme, width: int) -> None:
+@pytest.mark.parametrize("reach", [0.0046, 0.175, 1.0, 8.0])
+def test_numbers_below_a_histogram_stand_apart(
+    qtbot: QtBot, light: Theme, width: int, reach: float
+) -> None:
     histogram = Histogram(light)
     qtbot.addWidget(histogram)
-    values = np.linspace(-0.0058, 0.0046, 200)
+    values = np.linspace(-reach * 1.2, reach, 200)
     histogram.show_array(values, light, False)
     axis = histogram.plot.getAxis("bottom")
     low, high = histogram.plot.getViewBox().viewRange()[0]
     labelled = sorted(x for _, some in axis.tickValues(low, high, width) for x in some)
     assert len(labelled) >= 2
-    assert np.diff(labelled).min() * width / (high - low) > 40
+    words = axis.tickStrings(labelled, 1.0, np.diff(labelled).min())
+    widest = max(QFontMetricsF(font("sans", 11)).horizontalAdvance(each) for each in words)
+    assert np.diff(labelled).min() * width / (high - low) > widest

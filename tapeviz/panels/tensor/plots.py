@@ -72,8 +72,8 @@ def colour_map(theme: Theme, is_gradient: bool, is_signed: bool) -> Any:
 
 _ROOM = {"left": 14, "bottom": 26}
 """Px from one label to the next, at least."""
-_ROOM_OF_NUMBER = 46
-"""The same for numbers with decimals."""
+_DIGIT, _APART = 5.2, 4.0
+"""Px of a digit of such a label, and between two labels."""
 
 
 class _CellAxis(pg.AxisItem):  # type: ignore[misc]
@@ -101,11 +101,15 @@ class _NumberAxis(pg.AxisItem):  # type: ignore[misc]
     """A horizontal axis whose labels do not run into each other, in a plot that is narrow."""
 
     def tickSpacing(self, low: float, high: float, size: float) -> Any:
-        levels = super().tickSpacing(low, high, size)
-        room = _ROOM_OF_NUMBER * abs(high - low) / max(size, 1.0)
-        widest = levels[0][0]
-        wider = [(widest * factor, 0) for factor in (2, 5, 10) if widest * factor >= room]
-        return [level for level in levels if level[0] >= room] or wider[:1] or levels[:1]
+        scale = size / (abs(high - low) or 1.0)
+        least = np.floor(np.log10(20.0 / scale))
+        for power in range(int(least), int(least) + 4):
+            for digit in (1, 2, 5):
+                spacing = digit * 10.0**power
+                longest = f"{-max(abs(low), abs(high)):.{max(-power, 0)}f}"
+                if spacing * scale >= _DIGIT * len(longest) + _APART:
+                    return [(spacing, 0)]
+        return super().tickSpacing(low, high, size)
 
 
 class ThemedPlot(pg.PlotWidget):  # type: ignore[misc]
