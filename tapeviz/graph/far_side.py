@@ -14,12 +14,14 @@ from functools import cached_property
 
 from ..trace.columns import NumberPairs
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, VersionId
+from ..trace.op_kinds import ops_with
 from ..trace.state import keeps_prior_state
 from ..trace.tapes import is_differentiable
 from .scope_walk import Scope
 from .trace_index import TraceIndex, version_before
 from .words import is_assign
 
+_FORM_OPS = ops_with("form")
 _MOST_CUTS = 6
 _UNREACHED = 1 << 60
 _MOST_UNCONNECTED = 60
@@ -77,11 +79,14 @@ def ways_between(
     gradient of ``call`` does not pass on the ways that are cut least often.
 
     A gradient that an optimizer wrote into a variable is no such way, unless a tape recorded it.
+    Ways through an op that looks at the form of a tensor count where a source has no other.
     """
     trace = index.trace
     ways = _Ways(targets)
     waiting = [(number, False) for number in ways.targets]
+    at_forms: list[tuple[int, bool]] = []
     starts: list[int] = []
+    reached: set[TensorId] = set()
 
     def lead(source: WayPoint, taker: int, past_write: bool) -> None:
         known = len(ways.points)
@@ -90,12 +95,14 @@ def ways_between(
             waiting.append((number, past_write))
         ways.join(number, taker)
 
-    while waiting:
-        place, past_write = waiting.pop()
+    while waiting or (at_forms and len(reached) < len(sources)):
+        is_at_form = not waiting
+        place, past_write = (waiting or at_forms).pop()
         position = ways.points[place]
         if isinstance(position, int):
             if position in sources:
                 starts.append(place)
+                reached.add(position)
                 continue
             read = trace.reads.get(position)
             op = trace.maker(position)
@@ -109,6 +116,9 @@ def ways_between(
                 written = version_before(trace, left, position)
                 lead(left if written is None else written.id, place, past_write)
         elif isinstance(position, Op):
+            if position.type in _FORM_OPS and not is_at_form:
+                at_forms.append((place, past_write))
+                continue
             for tensor in position.inputs:
                 if VariableId(tensor) not in trace.variables:
                     lead(tensor, place, past_write)
@@ -117,6 +127,7 @@ def ways_between(
         else:
             if TensorId(position.variable) in sources:
                 starts.append(place)
+                reached.add(TensorId(position.variable))
                 continue
             version = trace.version(position)
             if version.index == 0:

@@ -217,6 +217,25 @@ def test_a_variable_made_from_a_tensor_keeps_the_link() -> None:
     assert (made.tensor, made.consumer) == (doubled, creation)
 
 
+@pytest.mark.parametrize("is_direct", [True, False])
+def test_a_way_through_the_form_of_a_tensor_is_shown_where_there_is_no_other(
+    is_direct: bool,
+) -> None:
+    s = Script()
+    a = s.variable("a", value=2.0, line=1)
+    kept = s.variable("kept", value=0.0, line=1)
+    earlier = s.op("Square", [s.read(a, line=2)], line=2, name="earlier")
+    s.op("AssignVariableOp", [kept, earlier], outputs=0, line=2)
+    tape = s.tape()
+    value = s.op("ZerosLike", [s.read(kept, line=3)], line=3)
+    if is_direct:
+        value = s.op("Round", [s.op("AddV2", [value, s.read(a, line=4)], line=4)], line=4)
+    y = s.op("Exp", [value], line=5, name="y")
+    with s.call(tape, [y], [a], line=6, variables=[a]) as results:
+        results.append(0)
+    assert ("earlier" in nodes(unfolded(s.trace()))) is not is_direct
+
+
 def test_how_a_variable_got_its_first_value_is_left_out() -> None:
     s = Script()
     dims = s.tensor((1,), dtype="int32")
