@@ -86,6 +86,24 @@ def step(x):
 
 step(x)
 """
+CALLS = """\
+w = tf.Variable(1.3)
+
+@tf.function
+def inner(x):
+    h = x
+    for _ in tf.range(2):
+        h = tf.tanh(h * w)
+    return h
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = (inner(x) + inner(x * 0.5)) ** 2
+    return tape.gradient(loss, w)
+
+step(tf.constant(1.0))
+"""
 CUSTOM = """\
 @tf.custom_gradient
 def clipped(x):
@@ -115,14 +133,19 @@ def _live(recorder: Recorder, source: str) -> tuple[LiveRecording, Trace]:
 
 def _enter(live: LiveRecording, trace: Trace) -> tuple[Trace, Call]:
     """Enter the last step of the last gradient call that has an inside."""
-    call = trace.calls[-1]
-    at = [step.index for step in call.steps if has_inside(trace, step.op)]
+    call = _asked(trace)
+    at = [s.index for s in call.steps if s.index not in call.inner and has_inside(trace, s.op)]
     trace = live.enter(call.id, at[-1])
-    return trace, trace.calls[-1]
+    return trace, _asked(trace)
+
+
+def _asked(trace: Trace) -> Call:
+    """The last gradient call that ran: TensorFlow traces a function that makes variables twice."""
+    return [call for call in trace.calls if call.has_run][-1]
 
 
 def _rows(trace: Trace) -> tuple[WalkStep, ...]:
-    return diagnose(trace).calls[-1].steps
+    return next(call.steps for call in diagnose(trace).calls if call.call == _asked(trace))
 
 
 def _value(trace: Trace, rows: WalkStep) -> float:
@@ -178,9 +201,21 @@ def test_the_branch_that_ran_is_walked(recorder: Recorder) -> None:
 def test_a_recurrent_layer_in_a_compiled_step_is_walked(recorder: Recorder) -> None:
     live, trace = _live(recorder, LSTM)
     trace, call = _enter(live, trace)
-    cells = [row for row in _rows(trace) if row.title == "BiasAdd"]
+    cells = [row for row in _rows(trace) if row.title == "BiasAdd" and row.kind == "inner"]
     assert [row.turns for row in cells] == [(turn,) for turn in range(5, -1, -1)]
     assert "bit for bit" in inner_words(trace, call)
+
+
+def test_each_call_of_a_function_in_a_compiled_step_is_walked(recorder: Recorder) -> None:
+    live, trace = _live(recorder, CALLS)
+    assert [row.title for row in _rows(trace)] == ["Pow", "Add", "inner", "inner", "Σ at w"]
+    for _ in range(2):
+        trace, call = _enter(live, trace)
+    rows = [row for row in _rows(trace) if row.title == "Tanh"]
+    assert [row.turns for row in rows] == [(1,), (0,), (1,), (0,)]
+    shares = [inner.results[str(call.sources[0].tensor)] for inner in call.inner.values()]
+    given = [trace.value(share) for share in (*shares, call.results[0])]
+    assert np.allclose(given[0] + given[1], given[2], rtol=1e-6)
 
 
 def test_a_gradient_function_of_the_snippet_cannot_be_entered(recorder: Recorder) -> None:

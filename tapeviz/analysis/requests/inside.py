@@ -29,7 +29,8 @@ def has_inside(trace: Trace, identity: OpId | None) -> bool:
     function = function_of(trace, op) if op is not None else None
     if op is None or function is None or function.ran_as is None:
         return False
-    return op is function or op.type in _RUNS_GRAPHS
+    is_called = op.is_recorded_operation and op.type.startswith("__")
+    return op is function or is_called or op.type in _RUNS_GRAPHS
 
 
 def function_of(trace: Trace, op: Op) -> Op | None:
@@ -82,7 +83,10 @@ def _ops_inside(trace: Trace, op: Op, function: Op) -> list[RerunOp]:
     if rerun is None or outcome is None or not outcome.has_run:
         why = outcome.why if outcome is not None else ""
         raise TapevizError(why or "its inside is not known")
-    return list(rerun.all() if op is function else rerun.inside(op.id))
+    ran = list(rerun.all() if op is function else rerun.inside(op.id))
+    if not ran:
+        raise TapevizError("its inside is not known")
+    return ran
 
 
 def check_answer(trace: Trace, call: Call, index: int) -> None:

@@ -95,6 +95,8 @@ class Expansion:
         self._emits_calls = emits_calls
         self.drawn: dict[Place, list[DrawnOp]] = {}
         """The ops of the call that have a number by which a replay knows them."""
+        self._calls: dict[int, Place] = {}
+        """Where ops of this call that run graphs stand, by their numbers."""
         self._values = RerunValues(inside)
         self._has_values = inside is not None
         self._named: set[int] = set()
@@ -315,6 +317,10 @@ class Expansion:
                 traced = range(event.first, event.id) if event.first else ()
                 inside = tuple(scope.ops[number] for number in traced if number in scope.ops)
                 renamed = self._renamed(event, scope)
+                place = self._calls.get(scope.ops.get(event.first, 0))
+                if place is not None:  # it is the tape's entry for that call
+                    called = self.drawn[place][0]
+                    self.drawn[place].append(called._replace(op=OpId(scope.ops[event.id])))
                 yield LocatedEvent(renamed, self._within, event.id, scope.number, inside)
             elif scope.emits_calls or isinstance(event, e.NameBound):
                 yield LocatedEvent(self._renamed(event, scope), self._within)
@@ -339,8 +345,10 @@ class Expansion:
         number = scope.ops[op.id] = known.popleft() if known else next(self._op_ids)
         if self._has_values:
             loops = scope.loop.at if scope.loop is not None else ()
-            drawn = DrawnOp(OpId(number), scope.turns, loops)
-            self.drawn.setdefault(Place(names, scope.branches), []).append(drawn)
+            place = Place(names, scope.branches)
+            self.drawn.setdefault(place, []).append(DrawnOp(OpId(number), scope.turns, loops))
+            if runs_graphs(op):
+                self._calls[number] = place
         return number
 
     def _operands(self, event: e.OpRan, scope: GraphScope) -> e.OpRan:

@@ -57,15 +57,16 @@ class RerunOps:
         return (ran for _, _, ran in self._placed())
 
     def inside(self, op: OpId) -> Iterator[RerunOp]:
-        """Those that ran inside of an op, a loop or conditional, while the loops around it were in
-        the turns drawn; and that op itself, once for each value that it passed on."""
-        place, drawn = next(
+        """Those that ran inside of an op, a call, loop or conditional, while the loops around it
+        were in the turns drawn; and that op itself, once for each value that it passed on."""
+        at = [
             (place, known) for place, ops in self._drawn.items() for known in ops if known.op == op
-        )
-        depth = len(place.names)
-        for other, turns, ran in self._placed():
-            if other.names[:depth] == place.names and turns[: depth - 1] == drawn.turns:
-                yield ran
+        ]
+        for place, drawn in at:
+            depth = len(place.names)
+            for other, turns, ran in self._placed():
+                if other.names[:depth] == place.names and turns[: depth - 1] == drawn.turns:
+                    yield ran
 
     def _placed(self) -> Iterator[tuple[Place, Turns, RerunOp]]:
         branches: dict[tuple[Names, Turns], int] = {}
