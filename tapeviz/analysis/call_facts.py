@@ -28,6 +28,7 @@ from .flow.origins import Origins
 from .flow.paths import Paths
 from .model import Cause, Evidence, Link
 from .python.blocks import Lines, lines_within
+from .requests.replays import unconnected
 
 T = TypeVar("T")
 Known = TypeVar("Known", bound="KeepsAnswers")
@@ -84,6 +85,11 @@ class CallFacts(KeepsAnswers):
     def spoilers(self) -> dict[tuple[TensorId | None, str], tuple[Step | None, Op] | None]:
         """The step and op that made a source's gradient zero or not finite, once examined."""
         return {}
+
+    @cached_property
+    def unconnected(self) -> frozenset[int]:
+        """The numbers of the sources that no gradient function gave anything."""
+        return unconnected(self.trace, self.call)
 
     @cached_property
     def returned(self) -> Mapping[OpId, Step]:

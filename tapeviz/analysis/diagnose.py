@@ -34,7 +34,6 @@ from .model import (
 )
 from .python.outside import follow
 from .requests.loops import lacked_turns
-from .requests.replays import is_unconnected
 from .rounds.repeated import RepeatedCalls
 from .rounds.rounds import find_rounds, shapes_of
 from .status import nonfinite_word, status_of
@@ -229,7 +228,7 @@ def _across(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | No
         return None, False
     key = str(source)
     estimated = call.estimates.get(key)
-    if not is_unconnected(facts.trace, call, index):
+    if index not in facts.unconnected:
         stats = facts.trace.stats(estimated)
         is_telling = stats is not None and bool(stats.norm)
         return (estimated, True) if is_telling else (None, False)

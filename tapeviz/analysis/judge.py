@@ -16,7 +16,6 @@ from .causes.table import CAUSES, first_cause
 from .model import Cause, Status
 from .numbers.spoiled import has_inside, spoiling_op
 from .python.outside import NO_NUMBER
-from .requests.replays import is_unconnected
 from .status import status_of
 
 
@@ -24,7 +23,7 @@ def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> 
     """Why the gradient of the call's source number ``index`` is as it is; none if it flows."""
     if facts.call.method == "jvp":
         return _forward(facts, source) if status == "none" else ()
-    if status == "none" or (status == "zero" and is_unconnected(facts.trace, facts.call, index)):
+    if status == "none" or (status == "zero" and index in facts.unconnected):
         return CutPaths(facts, source).explain_none()
     if status == "zero" and (causes := _cut_inside(facts, source) or _cut_jacobian(facts, source)):
         return causes

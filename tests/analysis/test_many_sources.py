@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from msgspec import structs
 
 from tapeviz.analysis import diagnose
+from tapeviz.analysis.flow.dataflow import Ancestry, Position
 from tapeviz.analysis.flow.feeding import Feeding
-from tapeviz.trace.model import OpId, Replay, Trace
+from tapeviz.analysis.requests.replays import unconnected
+from tapeviz.trace.model import OpId, Replay, Stats, TensorId, Trace
 
 from ..traces import Script
 
@@ -76,3 +79,67 @@ def test_the_shares_of_a_tensor_are_found_without_reading_all_inputs_of_its_take
     shares = [feeding.of(tensor) for tensor in adder.inputs]
     assert [len(some) for some in shares] == [1] * MANY
     assert Counted.count == 0
+
+
+def deep(last: str) -> Trace:
+    """A chain of products of variables, through an op that gives no gradient, or zeros."""
+    script = Script("import tensorflow as tf\n" + "step()\n" * 9)
+    handles = [script.variable(f"w{number}", (), line=2) for number in range(MANY)]
+    tape = script.tape(line=3)
+    reads, made, ops = [], [script.tensor(value=2.0)], []
+    for handle in handles:
+        reads.append(script.read(handle, (), line=4))
+        made.append(script.op("Mul", [made[-1], reads[-1]], (), line=4, value=2.0))
+        ops.append(script.last_op)
+    target = script.op(last, [made[-1]], (), line=5, name="loss", value=0.0)
+    with script.call(tape, [target], handles, line=6, variables=handles) as results:
+        zero = 0
+        if last == "Relu":
+            seed = script.op("OnesLike", [target], (), line=6, value=1.0)
+            zero = script.tensor(value=0.0)
+            script.step(ops[-1] + 1, [seed], [zero])
+            for op in reversed(ops):
+                script.step(op, [zero], [zero, zero])
+        results.extend(zero for _ in handles)
+    return script.trace()
+
+
+def test_sources_of_a_deep_network_share_the_way_to_its_target(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trace, asked = deep("Round"), list[object]()
+    edges_from = Ancestry.edges_from
+
+    def counting(ancestry: Ancestry, sources: Iterable[Position]) -> object:
+        asked.append(sources)
+        return edges_from(ancestry, sources)
+
+    monkeypatch.setattr(Ancestry, "edges_from", counting)
+    findings = diagnose(trace).calls[0].findings
+    assert {finding.cause.line if finding.cause else 0 for finding in findings} == {5}
+    assert 0 < len(asked) < 10
+
+
+def test_zeros_of_a_deep_network_are_followed_upstream_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trace, asked = deep("Relu"), list[object]()
+    stats = Trace.stats
+
+    def counting(trace: Trace, tensor: TensorId | None) -> Stats | None:
+        asked.append(tensor)
+        return stats(trace, tensor)
+
+    monkeypatch.setattr(Trace, "stats", counting)
+    findings = diagnose(trace).calls[0].findings
+    assert {finding.cause.op if finding.cause else "" for finding in findings} == {"Relu"}
+    assert 0 < len(asked) < 60 * MANY
+
+
+def test_what_got_zeros_for_want_of_a_gradient_is_looked_for_once() -> None:
+    trace = summed("Round", flows=False)
+    (call,) = trace.calls
+    zeros = replace(call, unconnected="zero", results=call.source_tensors)
+    Counted.count = 0
+    assert unconnected(trace, zeros) == frozenset(range(MANY))
+    assert 0 < Counted.count < 10 * MANY

@@ -6,11 +6,12 @@ gradient from arriving.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
 from dataclasses import replace
 from functools import cached_property, partial
+from heapq import heappop, heappush
 
-from ...trace.model import Operand
+from ...trace.model import Operand, VersionId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import FORM_OPS, Ancestry, DataEdge, EdgesInto, Position
@@ -28,34 +29,80 @@ from .table import CAUSES, first_cause
 from .zeros import MultipliedByZero, clipped_to_zero
 
 _MOST_TRIED = 40
+_MOST_KEPT = 50
+"""Ways that are kept: of a wide network each source has its own."""
 _BRANCHES = ops_with("branch")
 
 
 class CutPaths:
-    """The data-flow edges from a source to the targets of a call, and the cuts among them."""
+    """Why a gradient did not come from the targets of a call to a source."""
 
     def __init__(self, facts: CallFacts, source: Operand) -> None:
         self._facts = facts
         self._source = source
-        self._targets = facts.paths.targets
-        self._starts: Collection[Position] = (
-            () if source.tensor is None else facts.paths.starts(source.tensor)
-        )
+        starts = () if source.tensor is None else facts.paths.starts(source.tensor)
+        self._ways = _ways_from(facts, starts)
+
+    def beside_zero(self) -> tuple[Cause, ...]:
+        """The cuts on other ways, where the gradient that came is zero: of what ran since the tape
+        began to record."""
+        if self._facts.once(_before_recent_cuts).isdisjoint(self._ways.starts):
+            return ()
+        return tuple(cause for cause in self._ways.own if _is_recent(self._facts, cause))
+
+    def explain_none(self) -> tuple[Cause, ...]:
+        """Why no gradient came back to the source: the deciding cause first, the others after
+        it."""
+        facts, source, tensor, ways = self._facts, self._source, self._source.tensor, self._ways
+        if tensor is None:
+            return (unconnected(facts, source),)
+        if not any(target in ways.edges for target in ways.targets):
+            asked = Unlinked(facts, source, tensor, used_in(facts, ways.ancestry))
+            cause = first_cause(CAUSES.unlinked, asked)
+            return () if cause is None else (cause,)
+        if facts.paths.is_copied_before(ways.starts, ways.edges):
+            return (unconnected(facts, source),)
+        if not ways.decided:
+            cause = first_cause(CAUSES.unwatched, Unwatched(facts, source, tensor))
+            cuts = (*ways.own, *ways.harmless(ways.gone_around))
+            return cuts if cause is None else (cause, *cuts)
+        first, *others = ways.decided
+        return (with_computed_again(facts, tensor, first), *others)
+
+    def explain_cut_branch(self) -> tuple[Cause, ...]:
+        """Why a compiled loop gave zeros, if a branch that some of its turns took holds a cut."""
+        return () if self._source.tensor is None else self._ways.explain_cut_branch()
+
+
+class _Ways:
+    """The data-flow edges from some positions to the targets of a call, and the cuts among them."""
+
+    def __init__(self, facts: CallFacts, starts: Collection[Position]) -> None:
+        self._facts = facts
+        self.starts = starts
+        self.targets = facts.paths.targets
 
     @cached_property
-    def _ancestry(self) -> Ancestry:
-        return self._facts.paths.ancestry_from(self._starts)
+    def ancestry(self) -> Ancestry:
+        return self._facts.paths.ancestry_from(self.starts)
 
     @cached_property
-    def _edges(self) -> EdgesInto:
-        edges = self._ancestry.edges_from(self._starts)
-        return _edges_of_values(self._facts, edges, self._targets, self._starts)
+    def edges(self) -> EdgesInto:
+        edges = self.ancestry.edges_from(self.starts)
+        return _edges_of_values(self._facts, edges, self.targets, self.starts)
+
+    @cached_property
+    def are_of_values(self) -> bool:
+        """Whether a target is reached, and not by a tensor's shape."""
+        edges = (edge for into in self.edges.values() for edge in into)
+        reached = any(target in self.edges for target in self.targets)
+        return reached and not any(_takes_form(self._facts, edge) for edge in edges)
 
     @cached_property
     def _causes(self) -> dict[DataEdge, Cause]:
         """The causes of the edges that a gradient cannot pass."""
         found: dict[DataEdge, Cause] = {}
-        for into in self._edges.values():
+        for into in self.edges.values():
             for edge in into:
                 cause = barrier(EdgeUnderTest(edge, self._facts))
                 if cause is not None:
@@ -63,49 +110,31 @@ class CutPaths:
         return found
 
     @cached_property
-    def _gone_around(self) -> frozenset[DataEdge]:
-        return self._gone_around_in(self._edges)
+    def gone_around(self) -> frozenset[DataEdge]:
+        return self._gone_around_in(self.edges)
 
     def _gone_around_in(self, edges: EdgesInto) -> frozenset[DataEdge]:
         """The cuts that the gradient goes around within the same call; none if that are all: from
         turn to turn of a loop a way may lead back to the same cut."""
-        found = gone_around(self._facts, edges, self._causes.keys(), self._targets)
+        found = gone_around(self._facts, edges, self._causes.keys(), self.targets)
         return found if len(found) < len(self._causes) else frozenset()
 
-    def _own(self) -> tuple[Cause, ...]:
+    @cached_property
+    def own(self) -> tuple[Cause, ...]:
         """The cuts that the gradient does not go around within the same call."""
-        return _once({e: cause for e, cause in self._causes.items() if e not in self._gone_around})
+        return _once({e: cause for e, cause in self._causes.items() if e not in self.gone_around})
 
-    def beside_zero(self) -> tuple[Cause, ...]:
-        """The cuts on other ways, where the gradient that came is zero: of what ran since the tape
-        began to record."""
-        if not self._facts.once(_has_recent_cuts):
-            return ()
-        return tuple(cause for cause in self._own() if _is_recent(self._facts, cause))
-
-    def _harmless(self, around: Collection[DataEdge]) -> tuple[Cause, ...]:
+    def harmless(self, around: Collection[DataEdge]) -> tuple[Cause, ...]:
         """The causes of the cuts that the gradient goes ``around``."""
         found = {edge: cause for edge, cause in self._causes.items() if edge in around}
         return tuple(replace(cause, is_gone_around=True) for cause in _once(found))
 
-    def explain_none(self) -> tuple[Cause, ...]:
-        """Why no gradient came back to the source: the deciding cause first, the others after
-        it."""
-        facts, source, tensor = self._facts, self._source, self._source.tensor
-        if tensor is None:
-            return (unconnected(facts, source),)
-        if not any(target in self._edges for target in self._targets):
-            asked = Unlinked(facts, source, tensor, used_in(facts, self._ancestry))
-            cause = first_cause(CAUSES.unlinked, asked)
-            return () if cause is None else (cause,)
-        if facts.paths.is_copied_before(self._starts, self._edges):
-            return (unconnected(facts, source),)
-        if not self._stops(self._edges, self._causes):
-            cause = first_cause(CAUSES.unwatched, Unwatched(facts, source, tensor))
-            cuts = (*self._own(), *self._harmless(self._gone_around))
-            return cuts if cause is None else (cause, *cuts)
-        first, *others = self._decide(self._edges, self._gone_around)
-        return (with_computed_again(facts, tensor, first), *others)
+    @cached_property
+    def decided(self) -> tuple[Cause, ...]:
+        """The deciding cause and the others, if the cuts together stop the gradient."""
+        if not self._stops(self.edges, self._causes):
+            return ()
+        return self._decide(self.edges, self.gone_around)
 
     def explain_cut_branch(self) -> tuple[Cause, ...]:
         """Why a compiled loop gave zeros, if a branch that some of its turns took holds a cut.
@@ -113,16 +142,14 @@ class CutPaths:
         A loop is read as one turn, with both branches of a conditional if its turns took both. A
         cut in one turn loses the gradients of all turns before it, though the other branch has
         none."""
-        if self._source.tensor is None:
-            return ()
-        passable = _without(self._edges, self._causes.__contains__)
-        reached = Ancestry(passable).edges_from(self._starts).keys() | set(self._starts)
+        passable = _without(self.edges, self._causes.__contains__)
+        reached = Ancestry(passable).edges_from(self.starts).keys() | set(self.starts)
         beside = {
             edge
-            for into in self._edges.values()
+            for into in self.edges.values()
             for edge in _beside_a_cut(self._facts, into, reached)
         }
-        taken = _without(self._edges, beside.__contains__)
+        taken = _without(self.edges, beside.__contains__)
         if not self._causes or not self._stops(taken, self._causes):
             return ()
         return self._decide(taken, self._gone_around_in(taken))
@@ -136,7 +163,7 @@ class CutPaths:
         if around:
             edges = _without(edges, around.__contains__)
             causes = {edge: cause for edge, cause in causes.items() if edge not in around}
-        distance = _distances(edges, self._targets)
+        distance = _distances(edges, self.targets)
         groups: dict[tuple[str, int], list[DataEdge]] = {}
         for edge, cause in sorted(causes.items(), key=lambda pair: distance.get(pair[0].end, 0)):
             groups.setdefault((cause.kind, cause.line), []).append(edge)
@@ -153,7 +180,7 @@ class CutPaths:
         if not is_alone:
             first = replace(first, is_alone=False)
         others = (cause for key, cause in merged.items() if key != (first.kind, first.line))
-        return (first, *others, *self._harmless(around))
+        return (first, *others, *self.harmless(around))
 
     def _deciding_beside_stops(
         self, edges: EdgesInto, ordered: list[tuple[tuple[str, int], list[DataEdge]]]
@@ -181,25 +208,86 @@ class CutPaths:
         """Whether closing these edges separates every target from the source."""
         shut = set(closed)
         seen: set[Position] = set()
-        waiting = list(self._targets)
+        waiting = list(self.targets)
         while waiting:
             position = waiting.pop()
             if position in seen:
                 continue
             seen.add(position)
             waiting.extend(edge.start for edge in edges.get(position, ()) if edge not in shut)
-        return not any(start in seen for start in self._starts)
+        return not any(start in seen for start in self.starts)
 
 
-def _has_recent_cuts(facts: CallFacts) -> bool:
-    """Whether anything is cut on the ways from all sources to the targets: mostly not, and then no
-    source has to be asked about its own ways."""
+def _ways_from(facts: CallFacts, starts: Collection[Position]) -> _Ways:
+    """The ways from these positions. Those that come together uncut are the ways from where they
+    do: in a deep network that is one position for nearly all sources."""
+    recent, (known, kept) = facts.paths.recent, facts.once(_known_ways)
+    leading = [start for start in starts if start in recent.into]
+    if len(leading) != 1:
+        return _Ways(facts, starts)
+    (joint,) = leading
+    waiting, seen = [(0, 0, joint)], {joint}
+    passed: list[Position] = []
+    since: list[Position] = []
+    """The positions before the joint, and those from it on."""
+    has_forms = False
+    while waiting:
+        position = heappop(waiting)[2]
+        if not waiting:
+            joint = position
+            passed, since = passed + since, []
+            if joint in known:
+                break
+        since.append(position)
+        onward = recent.edges_out_of(position)
+        values = [edge for edge in onward if not _takes_form(facts, edge)]
+        if position in facts.paths.targets or any(map(partial(_is_cut, facts), values)):
+            break
+        has_forms |= len(values) < len(onward)
+        for edge in values:
+            if edge.end not in seen:
+                seen.add(edge.end)
+                number = edge.end[0] if isinstance(edge.end, VersionId) else edge.end
+                heappush(waiting, (abs(number), len(seen), edge.end))
+    ways = known.get(joint)
+    if ways is None:
+        ways = _Ways(facts, (joint,))
+        if len(kept) == _MOST_KEPT:
+            known.clear()
+            kept.clear()
+        kept.append(ways)
+    if has_forms and not ways.are_of_values:
+        return _Ways(facts, starts)
+    known.update(dict.fromkeys([*passed, joint], ways))
+    return ways
+
+
+def _is_cut(facts: CallFacts, edge: DataEdge) -> bool:
+    return barrier(EdgeUnderTest(edge, facts)) is not None
+
+
+def _known_ways(facts: CallFacts) -> tuple[dict[Position, _Ways], list[_Ways]]:
+    """Those known by the positions that lead to them, and each once."""
+    return {}, []
+
+
+def _before_recent_cuts(facts: CallFacts) -> Set[Position]:
+    """The positions from which ways of the sources lead to something that is cut: mostly none."""
     tensors = facts.call.source_tensors
     starts = [start for tensor in tensors for start in facts.paths.starts(tensor)]
     ways = facts.paths.recent.edges_from(starts)
-    edges = (edge for into in ways.values() for edge in into if not _takes_form(facts, edge))
-    causes = (barrier(EdgeUnderTest(edge, facts)) for edge in edges)
-    return any(cause is not None and _is_recent(facts, cause) for cause in causes)
+    found: set[Position] = set()
+    waiting: list[Position] = []
+    for edge in (edge for into in ways.values() for edge in into if not _takes_form(facts, edge)):
+        cause = barrier(EdgeUnderTest(edge, facts))
+        if cause is not None and _is_recent(facts, cause):
+            waiting.append(edge.start)
+    while waiting:
+        position = waiting.pop()
+        if position not in found:
+            found.add(position)
+            waiting.extend(edge.start for edge in ways.get(position, ()))
+    return found
 
 
 def _is_recent(facts: CallFacts, cause: Cause) -> bool:

@@ -191,14 +191,17 @@ def clipped_to_zero(facts: CallFacts, op: Op, starts: Collection[Position]) -> O
     trace, clips = facts.trace, list[Op]()
     waiting = _zeros_taken(facts, op)
     are_both_zero = _multiplies_zeros(op, waiting) or op.type in _DIVIDING
-    seen: set[TensorId] = set()
+    seen, passed, unclipped = set[TensorId](), set[TensorId](), facts.once(_unclipped)
     while waiting:
         tensor = waiting.pop()
         maker = trace.maker(tensor)
         if tensor in seen:
             continue
         seen.add(tensor)
-        if maker is None or facts.call.tape not in maker.tapes:
+        if seen.issuperset(waiting):  # all that comes is upstream of this one
+            passed.add(tensor)
+        if tensor in unclipped or maker is None or facts.call.tape not in maker.tapes:
+            unclipped |= passed
             return None
         zeros = _zeros_taken(facts, maker)
         if maker.type in PRODUCTS | SHARING and zeros:
@@ -209,6 +212,11 @@ def clipped_to_zero(facts: CallFacts, op: Op, starts: Collection[Position]) -> O
         else:
             return None
     return min(clips, key=lambda clip: clip.id, default=None) if are_both_zero else None
+
+
+def _unclipped(facts: CallFacts) -> set[TensorId]:
+    """Zeros of which some come from no op that clips."""
+    return set()
 
 
 def _zeros_taken(facts: CallFacts, op: Op) -> list[TensorId]:
@@ -294,16 +302,25 @@ def _vanished(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
 
 def _clipped(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
     """If a tensor is 0 since an op clipped all of what it was made from to 0: a dead ReLU."""
-    trace, made = facts.trace, [zero]
-    while len(made) == 1:
-        maker = trace.maker(made[0])
+    known, passed, made, found = facts.once(_clips), list[TensorId](), [zero], None
+    while len(made) == 1 and made[0] not in known:
+        passed += made
+        maker = facts.trace.maker(made[0])
+        made = []
         if maker is not None and maker.type in _BOUNDS:
             words = facts.words_of(maker) or friendly(maker.type)
-            return MultipliedByZero("clipped", made=facts.line_of(maker), clip=words)
-        if maker is None or maker.type not in PRODUCTS | SHARING | FORMING:
-            return None
-        made = _zeros_taken(facts, maker)
-    return None
+            found = MultipliedByZero("clipped", made=facts.line_of(maker), clip=words)
+        elif maker is not None and maker.type in PRODUCTS | SHARING | FORMING:
+            made = _zeros_taken(facts, maker)
+    if len(made) == 1:
+        found = known[made[0]]
+    known.update(dict.fromkeys(passed, found))
+    return found
+
+
+def _clips(facts: CallFacts) -> dict[TensorId, MultipliedByZero | None]:
+    """The answers for the tensors that were asked about."""
+    return {}
 
 
 def _largest(facts: CallFacts, tensor: TensorId | None) -> float:

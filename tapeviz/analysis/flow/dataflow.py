@@ -391,6 +391,9 @@ class Ancestry:
         onward.update((start, onward[start] + tuple(more)) for start, more in several.items())
         return onward
 
+    def edges_out_of(self, position: Position) -> Sequence[DataEdge]:
+        return self._onward.get(position, ())
+
     @cached_property
     def _numbers(self) -> dict[Position, Mapping[DataEdge, int]]:
         """The number of each edge among those into its end, of ends that were asked for."""

@@ -89,8 +89,7 @@ class Paths:
     def ancestry_from(self, starts: Iterable[Position]) -> Ancestry:
         """The recent or the whole ancestry: the one in which these positions lead to the
         targets."""
-        leads_to = self.recent.leads_from(starts)
-        return self.recent if any(target in leads_to for target in self.targets) else self.whole
+        return self.recent if any(start in self.recent.into for start in starts) else self.whole
 
     @cached_property
     def deciders(self) -> Mapping[Position, OpId]:

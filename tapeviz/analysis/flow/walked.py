@@ -28,6 +28,8 @@ class Walked(Mapping[Link, float | None]):
                 places.append(place)
         self._places: NumberMap[OpId, int] = NumberMap(NumberPairs(ops, places))
         """Op → the place of its row."""
+        self._asked: tuple[int, Mapping[Link, TensorId]] = -1, {}
+        """The row that was asked about last."""
         self._again: dict[Link, TensorId] = {}
         """The gradients on the edges, if an op has several rows: then the last holds."""
         if len(self._places) < len(ops):
@@ -41,7 +43,12 @@ class Walked(Mapping[Link, float | None]):
         if self._again:
             return self._again.get(link)
         place = self._places.get(link[1]) if link[1] is not None else None
-        return None if place is None else dict(self._rows[place].walked).get(link)
+        if place is None:
+            return None
+        asked = self._asked
+        if place != asked[0]:  # a row may have as many edges as there are questions
+            asked = self._asked = place, dict(self._rows[place].walked)
+        return asked[1].get(link)
 
     def gradients(self) -> Iterator[tuple[Link, TensorId]]:
         """The edges in the order of the pass, with the gradient on each."""

@@ -69,13 +69,20 @@ def spoiling(facts: CallFacts, source: Operand, is_spoiled: _IsSpoiled) -> _Spoi
     """The step that spoiled it (None: sound shares that add up to a spoiled sum) and its op."""
     key = (source.tensor, is_spoiled.__name__)
     if key not in facts.spoilers:
-        facts.spoilers[key] = _look_upstream(facts, source, is_spoiled)
+        fed = [tensor for tensor in read_tensors(facts, source) if facts.feeding.of(tensor)]
+        if len(fed) == 2:  # the handle of a variable is fed by the read, and by nothing else
+            fed.reverse()
+        facts.spoilers[key] = _look_upstream(facts, fed, is_spoiled)
     return facts.spoilers[key]
 
 
-def _look_upstream(facts: CallFacts, source: Operand, is_spoiled: _IsSpoiled) -> _Spoiler | None:
-    waiting = read_tensors(facts, source)
+def _look_upstream(
+    facts: CallFacts, waiting: list[TensorId], is_spoiled: _IsSpoiled
+) -> _Spoiler | None:
+    """A tensor that all ways upstream go through answers for all that lead to it: in a deep network
+    those of most sources are one way soon."""
     seen: set[TensorId] = set()
+    passed: list[tuple[TensorId | None, str]] = []
     candidates: list[tuple[Step, Op]] = []
     sound: list[Op] = []
     emptied: list[tuple[Step, Op]] = []
@@ -84,6 +91,11 @@ def _look_upstream(facts: CallFacts, source: Operand, is_spoiled: _IsSpoiled) ->
         if tensor in seen:
             continue
         seen.add(tensor)
+        if not (candidates or sound or emptied) and all(other in seen for other in waiting):
+            passed.append((tensor, is_spoiled.__name__))
+            if passed[-1] in facts.spoilers:
+                found = facts.spoilers[passed[-1]]
+                break
         for step, op, gradient in facts.feeding.of(tensor):
             is_spoiled_there = is_spoiled(facts.trace.stats(gradient))
             if is_spoiled_there and takes_nothing(facts, op):
@@ -95,11 +107,13 @@ def _look_upstream(facts: CallFacts, source: Operand, is_spoiled: _IsSpoiled) ->
                 candidates.append((step, op))
             else:
                 sound.append(op)
-    if emptied:
-        return emptied[0]
-    if candidates:
-        return _before_moves(facts, *min(candidates, key=lambda pair: pair[0].index))
-    return (None, sound[0]) if sound else None
+    else:
+        found = (None, sound[0]) if sound else None
+        if candidates:
+            found = _before_moves(facts, *min(candidates, key=lambda pair: pair[0].index))
+        found = emptied[0] if emptied else found
+    facts.spoilers.update(dict.fromkeys(passed, found))
+    return found
 
 
 def _is_received(facts: CallFacts, step: Step, op: Op, is_spoiled: _IsSpoiled) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from ...trace.model import Call, TensorId, Trace
 from ..flow.dataflow import DataFlow
 from ..flow.paths import Paths
-from .replays import is_unconnected, run_shown, seeds_of, starts_of
+from .replays import run_shown, seeds_of, starts_of, unconnected
 
 
 def checks(flow: DataFlow, *, also_flowing: bool) -> Iterator[dict[str, Any]]:
@@ -29,10 +29,11 @@ def checks(flow: DataFlow, *, also_flowing: bool) -> Iterator[dict[str, Any]]:
         return
     numbers = _EagerNumbers(trace)
     for call in calls:
+        without = unconnected(trace, call)
         wanted = [
             (source.tensor, found)
             for place, source in enumerate(call.sources)
-            if (found := _to_be_checked(trace, call, place, also_flowing)) is not None
+            if (found := _to_be_checked(call, place, place in without, also_flowing)) is not None
             and source.tensor is not None
         ]
         if not wanted:
@@ -72,10 +73,12 @@ class _EagerNumbers:
         return self._highest[place - 1] if place else 0
 
 
-def _to_be_checked(trace: Trace, call: Call, place: int, also_flowing: bool) -> TensorId | None:
+def _to_be_checked(
+    call: Call, place: int, is_unconnected: bool, also_flowing: bool
+) -> TensorId | None:
     """The gradient of a source that is worth to be compared with finite differences."""
     key = str(call.sources[place].tensor)
     replayed = call.replay.results.get(key) if call.replay is not None else None
-    if is_unconnected(trace, call, place):
+    if is_unconnected:
         return replayed or call.beyond.get(key)
     return replayed or call.results[place] if also_flowing else None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...errors import TapevizError
-from ...trace.model import Call, Op, Operand, TensorId, Trace, VariableId, VersionId
+from ...trace.model import Call, Op, Operand, Trace, VariableId, VersionId
 from ...trace.state import keeps_prior_state
 from ..flow.dataflow import DataFlow, EdgesInto, Position
 from ..flow.paths import Paths
@@ -50,7 +50,7 @@ def _has_writes(flow: DataFlow, call: Call) -> bool:
 def _needs_replay(trace: Trace, call: Call) -> bool:
     if call.method not in ("gradient", "jacobian", "batch_jacobian") or _is_unknown(trace, call):
         return False
-    if any(is_unconnected(trace, call, index) for index in range(len(call.results))):
+    if unconnected(trace, call):
         return True
     if _is_spoiled_inside(trace, call):
         return True
@@ -79,28 +79,21 @@ def _is_spoiled_inside(trace: Trace, call: Call) -> bool:
     )
 
 
-def is_unconnected(trace: Trace, call: Call, index: int) -> bool:
-    """Whether no gradient function gave this source anything, so that it got None or zeros."""
-    if call.results[index] is None:
-        return True
-    source = call.sources[index].tensor
+def unconnected(trace: Trace, call: Call) -> frozenset[int]:
+    """The numbers of the sources that no gradient function gave anything, so that they got None or
+    zeros."""
+    lacking = {index for index, result in enumerate(call.results) if result is None}
     if call.method == "batch_jacobian":  # gives zeros in place of None
-        return source is not None and not _is_followed(trace, call, source)
-    if call.unconnected != "zero":
-        return False
-    return not any(
-        tensor == source and gradient is not None
-        for step in call.steps
-        if step.op is not None and step.op in trace.ops
-        for tensor, gradient in zip(trace.ops[step.op].inputs, step.downstream, strict=False)
-    )
-
-
-def _is_followed(trace: Trace, call: Call, source: TensorId) -> bool:
-    """Whether the call's tape has an op that took this source."""
-    return any(
-        source in op.inputs and call.tape in op.tapes for op in trace.ops.values() if op.tapes
-    )
+        ops = (op for op in trace.ops.values() if call.tape in op.tapes)
+        reached = {None, *(tensor for op in ops for tensor in op.inputs)}
+    elif call.unconnected == "zero":
+        ran = ((trace.op(step.op), step.downstream) for step in call.steps)
+        given = (pair for op, down in ran if op for pair in zip(op.inputs, down, strict=False))
+        reached = {tensor for tensor, gradient in given if gradient is not None}
+    else:
+        return frozenset(lacking)
+    asked = enumerate(call.sources[: len(call.results)])
+    return frozenset(lacking | {index for index, each in asked if each.tensor not in reached})
 
 
 def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
@@ -152,7 +145,7 @@ def further_calls(trace: Trace) -> Iterator[Call]:
         and call.ended
         and not _is_unknown(trace, call)
         and (call.replay is not None or is_signing)
-        and any(_lacks(trace, call, place) for place in range(len(call.results)))
+        and any(_lacking(trace, call))
     )
 
 
@@ -163,11 +156,8 @@ def _is_signing(op: Op) -> bool:
 
 def further_ways(flow: DataFlow, call: Call) -> Iterator[How]:
     """How else to replay such a call."""
-    lacking = [
-        source.tensor
-        for place, source in enumerate(call.sources)
-        if source.tensor is not None and _lacks(flow.trace, call, place)
-    ]
+    pairs = zip(call.sources, _lacking(flow.trace, call), strict=False)
+    lacking = [source.tensor for source, lacks in pairs if source.tensor is not None and lacks]
     paths = Paths(flow, call)
     starts = [position for tensor in lacking for position in flow.positions_of_source(tensor)]
     edges = paths.ancestry_from(starts).edges_from(starts)
@@ -196,13 +186,16 @@ def rows_of_jacobian(flow: DataFlow, call: Call) -> Iterator[dict[str, Any]]:
         yield asked | {"seeds": [[target, 0, row]], "share": [0, row], "brief": True}
 
 
-def _lacks(trace: Trace, call: Call, place: int) -> bool:
-    """Whether a source got nothing from the plain replay, or zeros from the tape."""
-    source, result = call.sources[place].tensor, call.results[place]
-    if is_unconnected(trace, call, place):
-        return call.replay is None or str(source) not in call.replay.results
-    stats = trace.stats(result)
-    return stats is not None and stats.norm == 0 and stats.nonfinite == 0
+def _lacking(trace: Trace, call: Call) -> Iterator[bool]:
+    """Say of each source whether it got nothing from the plain replay, or zeros from the tape."""
+    without = unconnected(trace, call)
+    replayed = call.replay.results if call.replay is not None else {}
+    for index, (source, result) in enumerate(zip(call.sources, call.results, strict=False)):
+        stats = trace.stats(result)
+        if index in without:
+            yield str(source.tensor) not in replayed
+        else:
+            yield stats is not None and stats.norm == 0 and stats.nonfinite == 0
 
 
 def _stops_on_purpose(trace: Trace, op: Op) -> bool:
