@@ -66,8 +66,9 @@ class LeftTensorFlow(Evidence):
             return (
                 f"Line {cause.line} takes the value in Python code that TensorFlow calls by itself "
                 f"(of tf.py_function, tf.numpy_function or a dataset). The tape follows at most "
-                f"what such code is given, and {source} is not given to it: what comes out has no "
-                f"link to {source}. Compute with {source} in the tape's block instead."
+                f"what such code is given, and {source} is not given to it: what comes out, and "
+                f"{target} is {cause.probably}made from that, has no link to {source}. "
+                f"Compute with {source} in the tape's block instead."
             )
         return (
             f"On line {cause.line} the value {cause.probably}leaves TensorFlow ({self._words()}) "
@@ -111,7 +112,13 @@ def taken_elsewhere(asked: Unlinked) -> Cause | None:
     taken, made_from = asked.used.once(_elsewhere)
     reached = made_from.leads_from(asked.starts)
     line = next((line for line, position in taken if position in reached), 0)
-    return asked.facts.cause(LeftTensorFlow("thread"), line) if line else None
+    if not line:
+        return None
+    made = [op for op in asked.facts.trace.ops.values() if op.type == "MakeIterator"]
+    cause = asked.facts.cause(LeftTensorFlow("thread"), line)
+    return replace(
+        cause, is_probable=len(made) > 1
+    )  # which of the datasets it was for is not known
 
 
 def only_steered(asked: Unlinked) -> Cause | None:
