@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
+from weakref import ref
 
 import pytest
 from msgspec import structs
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.flow.dataflow import Ancestry, Position
+from tapeviz.analysis.flow.dataflow import Ancestry, DataFlow, Position
 from tapeviz.analysis.flow.feeding import Feeding
 from tapeviz.analysis.requests.replays import unconnected
 from tapeviz.trace.model import OpId, Replay, Stats, TensorId, Trace
@@ -143,3 +145,25 @@ def test_what_got_zeros_for_want_of_a_gradient_is_looked_for_once() -> None:
     Counted.count = 0
     assert unconnected(trace, zeros) == frozenset(range(MANY))
     assert 0 < Counted.count < 10 * MANY
+
+
+def test_what_sources_share_goes_with_the_diagnosis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a collection of garbage, which the window puts off."""
+    trace, flows = deep("Round"), list[ref[DataFlow]]()
+    initialise = DataFlow.__init__
+
+    def noting(flow: DataFlow, *given: Any) -> None:
+        initialise(flow, *given)
+        flows.append(ref(flow))
+
+    monkeypatch.setattr(DataFlow, "__init__", noting)
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        found = diagnose(trace)
+        assert found.calls[0].findings
+        del found
+        assert [flow() for flow in flows] == [None] * len(flows) != []
+    finally:
+        if was_enabled:
+            gc.enable()

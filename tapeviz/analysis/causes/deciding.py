@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Set
 from dataclasses import replace
 from functools import cached_property, partial
 from heapq import heappop, heappush
+from weakref import ref
 
 from ...trace.model import Operand, VersionId
 from ...trace.op_kinds import ops_with
@@ -75,12 +76,21 @@ class CutPaths:
 
 
 class _Ways:
-    """The data-flow edges from some positions to the targets of a call, and the cuts among them."""
+    """The data-flow edges from some positions to the targets of a call, and the cuts among them.
+
+    They do not hold the facts, which keep them: nobody collects such a circle for a while, and the
+    data flow of a trace with it."""
 
     def __init__(self, facts: CallFacts, starts: Collection[Position]) -> None:
-        self._facts = facts
+        self._facts_of = ref(facts)
         self.starts = starts
         self.targets = facts.paths.targets
+
+    @property
+    def _facts(self) -> CallFacts:
+        facts = self._facts_of()
+        assert facts is not None
+        return facts
 
     @cached_property
     def ancestry(self) -> Ancestry:
