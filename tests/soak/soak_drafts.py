@@ -59,7 +59,8 @@ def lost(home: Path, random: Random) -> float:
     time.sleep(random.uniform(0.1, 2.5))
     killed = time.monotonic()
     process.kill()
-    typed.update(_pair(line) for line in process.stdout.read().splitlines() if " " in line)
+    *whole, _ = process.stdout.read().split("\n")  # the last line may be torn
+    typed.update(map(_pair, whole))
     process.wait()
     kept = -1
     for file in (home / "drafts").glob("*.json"):
