@@ -164,7 +164,9 @@ ACTIONS: tuple[Action, ...] = (
             lambda w: w.document.show_bridge(not w.document.view.overlay.show_bridge),
             "Ctrl+B",
             ACROSS,
-            is_there=lambda w: w.document.view.overlay.show_bridge or not w.document.lacks_bridge,
+            is_there=lambda w: (
+                w.document.view.overlay.show_bridge or not w.document.diagnosing.lacks_bridge
+            ),
             is_on=lambda w: w.document.view.overlay.show_bridge,
         ),
         Action(

@@ -120,7 +120,10 @@ class TopBar(QWidget):
         return size
 
     def _show_bridge(self) -> None:
-        is_on, lacks = self._document.view.overlay.show_bridge, self._document.lacks_bridge
+        is_on, lacks = (
+            self._document.view.overlay.show_bridge,
+            self._document.diagnosing.lacks_bridge,
+        )
         self.bridge.setChecked(is_on)
         self.bridge.setEnabled(is_on or not lacks)
         self.bridge.setToolTip(lacks or ACROSS)

@@ -95,6 +95,21 @@ class Diagnosing:
         self.diagnosis = diagnosis
         self._document.show_diagnosis()
 
+    @property
+    def lacks_bridge(self) -> str:
+        """The reason why no gradient across a cut can be shown; empty if one can be."""
+        current = self._document.current_call
+        if current is None:
+            return "Nothing is cut yet: run a snippet that asks for a gradient"
+        if any(finding.across is not None for finding in current.findings):
+            return ""
+        reason = next((f.no_bridge for f in current.findings if f.no_bridge), "")
+        if reason:
+            return f"No gradient across the cut: {reason}"
+        if all(finding.status == "flows" for finding in current.findings):
+            return "Nothing is cut here: every gradient flows"
+        return "There is no gradient across a cut to show here"
+
 
 def _is_long(call: CallDiagnosis) -> bool:
     """Whether a call has a long backward pass, of the run or computed after it."""

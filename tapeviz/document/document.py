@@ -355,21 +355,6 @@ class Document(QObject):
             self._picturing.form = form
             self._picturing.arrange()
 
-    @property
-    def lacks_bridge(self) -> str:
-        """The reason why no gradient across a cut can be shown; empty if one can be."""
-        current = self.current_call
-        if current is None:
-            return "Nothing is cut yet: run a snippet that asks for a gradient"
-        if any(finding.across is not None for finding in current.findings):
-            return ""
-        reason = next((f.no_bridge for f in current.findings if f.no_bridge), "")
-        if reason:
-            return f"No gradient across the cut: {reason}"
-        if all(finding.status == "flows" for finding in current.findings):
-            return "Nothing is cut here: every gradient flows"
-        return "There is no gradient across a cut to show here"
-
     def show_bridge(self, is_shown: bool) -> None:
         self._set_overlay(replace(self.view.overlay, show_bridge=is_shown))
 
