@@ -80,8 +80,8 @@ def _pins(
     graph: OpGraph, trace: Trace, selection: NodeSelection, call: Call | None
 ) -> list[frozenset[int]]:
     """Places of the targets, of the cuts and of the sources, if these are at most
-    :data:`_MOST_SOURCES`. Then fewer: only the sources that :func:`_stand_out`, none, and at last
-    only the last cut."""
+    :data:`_MOST_SOURCES`. Then fewer: only the sources that :func:`_stand_out`, and at last none of
+    them; the cuts are never folded away."""
     if call is None:
         return [frozenset()]
     cuts = selection.scope.cuts
@@ -94,9 +94,6 @@ def _pins(
         places = sorted(found[-1])
     # A source has a node for each version of it that is read.
     found = [pinned for pinned in found if len(pinned - found[-1]) <= _MOST_SOURCES]
-    if len(cuts) > 1:
-        targets = call.targets[:_MOST_SOURCES]
-        found.append(_pinned(graph, trace, selection, targets, {max(cuts)}, places))
     return list(dict.fromkeys(found))
 
 
