@@ -135,7 +135,9 @@ class _Walk:
         if op is None:
             raise NoGradient(_UNSEEN)
         upstream = [self._sum(identity) for identity in op.outputs]
-        if all(gradient is None for gradient in upstream) or (is_inner and self._is_flat(op)):
+        if all(gradient is None for gradient in upstream):
+            return None, None
+        if is_inner and not self._how and self._is_flat(op):
             return None, None
         downstream = self._estimated(op, upstream) if self._is_estimated(op) else None
         if downstream is None:
