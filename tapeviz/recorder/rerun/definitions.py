@@ -193,6 +193,12 @@ def functions_of(node: Any) -> list[Any]:
     return [function for _, function in branches_of(node)]
 
 
+def is_backward_call(node: Any) -> bool:
+    """Whether a node calls the backward function of a compiled function, whose graph TensorFlow
+    makes where no hook sees it (``_BACKWARD_PREFIX`` of polymorphic_function, 2.15-2.21)."""
+    return node.op in CALLS and "__backward_" in node.attr["f"].func.name
+
+
 def is_xla(definition: Any) -> bool:
     """Whether a function is compiled by XLA (``jit_compile``)."""
     return _XLA in definition.attr and bool(definition.attr[_XLA].b)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..private import functions
 from .cuts import CutOutput, cut, written_arguments
-from .definitions import RUN_FUNCTIONS, Edited, functions_of, is_xla
+from .definitions import RUN_FUNCTIONS, Edited, functions_of, is_backward_call, is_xla
 from .probes import Path, Probe, Probed, Prober, inlined_name
 
 SAME = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})
@@ -142,6 +142,8 @@ class Program:
         return node.op not in _PASSES_ON and inlined_name(path, node.name) in self._survivors
 
     def _is_merged(self, path: Path, op: str, node: Any) -> bool:
+        if is_backward_call(node):
+            return True
         return node.op not in _PASSES_ON and not self._survives(path, op, node)
 
     def _word(self, probe: Probe) -> str:
