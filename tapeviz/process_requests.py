@@ -226,21 +226,27 @@ class ProcessRequests:
         Raises :class:`TapevizError` where they cannot be had.
         """
         with self._lock:
+            try:
+                return self._enter(number, index)
+            except TapevizError as error:
+                raise TapevizError(f"The steps inside are not known: {error}") from None
+
+    def _enter(self, number: CallId, index: int) -> Trace:
+        trace, call = self._call(number)
+        op = trace.op(call.steps[index].op)
+        function = function_of(trace, op) if op is not None else None
+        if function is None or function.ran_as is None:
+            raise TapevizError("its op ran no others")
+        if function.inside is None or lacks_turns(trace, function):
+            self._answer(Request("inside", {"op": function.ran_as, "all_turns": True}))
+            self._growing.open(function.ran_as)
+            self._follow_up()
+            self._growing.finish()
             trace, call = self._call(number)
-            step = call.steps[index]
-            function = function_of(trace, trace.ops[step.op]) if step.op is not None else None
-            if function is None or function.ran_as is None:
-                raise TapevizError("there is nothing inside of this step")
-            if function.inside is None or lacks_turns(trace, function):
-                self._answer(Request("inside", {"op": function.ran_as, "all_turns": True}))
-                self._growing.open(function.ran_as)
-                self._follow_up()
-                self._growing.finish()
-                trace, call = self._call(number)
-            self._answer(Request("replay", inner_request(trace, call, index)))
-            trace = self._growing.finish()
-            check_answer(trace, self._call(number)[1], index)
-            return trace
+        self._answer(Request("replay", inner_request(trace, call, index)))
+        trace = self._growing.finish()
+        check_answer(trace, self._call(number)[1], index)
+        return trace
 
     def _call(self, number: CallId) -> tuple[Trace, Call]:
         trace = self._growing.whole

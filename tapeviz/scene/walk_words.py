@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
+from ..analysis.flow.inner_steps import agreement, trouble_of
 from ..analysis.model import WalkStep
 from ..graph.words import shape_words
-from ..trace.model import Array, Call, Replay, Step, TensorId, Trace
-from ..trace.op_kinds import ops_with
+from ..trace.model import Array, Call, TensorId, Trace
 from .parts.numbers import gradient_text, scalar_text
 
 LONGEST = 26
@@ -26,7 +24,6 @@ STEP_WORDS = {
 _AGREEMENT = {
     "equal": "; they add up to TensorFlow’s own gradients, bit for bit",
     "near": "; they add up to TensorFlow’s own gradients, but for rounding",
-    "differs": "; they do not add up to TensorFlow’s own gradients",
     "unknown": "",
 }
 ValueOf = Callable[[TensorId], Array | None]
@@ -69,25 +66,12 @@ def gradient_words(
 
 def inner_words(trace: Trace, call: Call) -> str:
     """Say how the steps inside of compiled ops are known; empty if none are shown."""
-    if not call.inner:
+    found = {
+        agreement(trace, call.steps[at], inner)
+        for at, inner in call.inner.items()
+        if not trouble_of(trace, call.steps[at], inner)
+    }
+    worst = next((word for word in ("unknown", "near", "equal") if word in found), "")
+    if not worst:
         return ""
-    found = {_agreement(trace, call.steps[at], replay) for at, replay in call.inner.items()}
-    worst = next(word for word in ("differs", "unknown", "near", "equal") if word in found)
     return f"Steps inside of compiled code were computed after the run{_AGREEMENT[worst]}."
-
-
-def _agreement(trace: Trace, step: Step, inner: Replay) -> str:
-    """How the sums of the steps inside of an op compare with what TensorFlow gave."""
-    op = trace.op(step.op)
-    if op is None or op.type in ops_with("branch"):  # the inputs of a branch are what it gave
-        return "unknown"
-    found = set()
-    for tensor, given in zip(op.inputs, step.downstream, strict=False):
-        value, other = trace.value(given), trace.value(inner.results.get(str(tensor)))
-        if value is None or other is None or value.shape != other.shape:
-            continue
-        slack = 1e-5 * float(np.max(np.abs(value), initial=0.0))
-        is_near = np.allclose(value, other, 1e-5, slack, True)
-        is_same = value.tobytes() == other.tobytes()
-        found.add("equal" if is_same else "near" if is_near else "differs")
-    return next((word for word in ("differs", "near", "equal") if word in found), "unknown")

@@ -104,6 +104,20 @@ def step(x):
 
 step(tf.constant(1.0))
 """
+SECOND = """\
+w = tf.Variable([0.5, 0.2])
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.cond(x[0] > 0.5, lambda: x * w * w, lambda: w + x))
+        slope = tape.gradient(loss, w)
+        steepness = tf.reduce_sum(slope * slope)
+    return outer.gradient(steepness, w)
+
+step(tf.constant([0.7, -0.4]))
+"""
 CUSTOM = """\
 @tf.custom_gradient
 def clipped(x):
@@ -214,6 +228,25 @@ def test_each_call_of_a_function_in_a_compiled_step_is_walked(recorder: Recorder
     rows = [row for row in _rows(trace) if row.title == "Tanh"]
     assert [row.turns for row in rows] == [(1,), (0,), (1,), (0,)]
     assert "bit for bit" in inner_words(trace, call)
+
+
+def test_steps_that_are_not_all_of_the_gradient_are_not_shown(recorder: Recorder) -> None:
+    live, trace = _live(recorder, SECOND)
+    before = [row.title for row in _rows(trace)]
+    call, refused = _asked(trace), 0
+    for at in [step.index for step in call.steps if has_inside(trace, step.op)]:
+        try:
+            trace = live.enter(call.id, at)
+        except TapevizError:
+            refused += 1
+    assert refused
+    assert [row.title for row in _rows(trace)] == before
+
+
+def test_more_turns_than_can_be_shown_are_not_asked_for(recorder: Recorder) -> None:
+    live, trace = _live(recorder, LOOP.replace("tf.range(3)", "tf.range(5000)"))
+    with pytest.raises(TapevizError, match="more than 20,000"):
+        _enter(live, trace)
 
 
 def test_a_gradient_function_of_the_snippet_cannot_be_entered(recorder: Recorder) -> None:

@@ -18,6 +18,7 @@ from ..causes.questions import EdgeUnderTest
 from ..model import Finding, WalkStep
 from .dataflow import Position
 from .formulas import formula
+from .inner_steps import trouble_of
 
 _PASS_ON = ops_with("branch") | ops_with("loop") | {"Identity"}
 """Ops that hand on what a branch or a turn gave, if they stand inside of an op."""
@@ -93,7 +94,7 @@ class _Rows:
     def add(self, step: Step) -> None:
         """Add a gradient function; in place of one whose inside was walked those in there."""
         inner = self.call.inner.get(step.index) if not self.is_replayed else None
-        if inner is None:
+        if inner is None or trouble_of(self.trace, step, inner):
             self._add(step, "replayed" if self.is_replayed else "op")
             return
         for inside in inner.steps:

@@ -13,14 +13,14 @@ from ...trace.compiled.rerun_ops import RerunOp
 from ...trace.model import Call, Op, OpId, TensorId, Trace
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
-from ...trace.values import norm_of
-from .loops import lacked_turns
+from ..flow.inner_steps import trouble_of
+from .loops import lacked_turns, loops_of, ops_in_turns
 from .replays import run_shown
 
 MOST_STEPS = 20_000
 """Ops in all turns of its loops."""
-_BRANCHES = ops_with("branch")
-_RUNS_GRAPHS = _BRANCHES | ops_with("loop")
+_RUNS_GRAPHS = ops_with("branch") | ops_with("loop")
+_UNKNOWN = "the op was not looked into"
 
 
 def has_inside(trace: Trace, identity: OpId | None) -> bool:
@@ -40,11 +40,20 @@ def function_of(trace: Trace, op: Op) -> Op | None:
 
 
 def lacks_turns(trace: Trace, function: Op) -> bool:
-    """Whether a call has loops of which not every turn ran again with its ops."""
-    return any(
-        trace.ops[loop.op].within == function.id and lacked_turns(loop)
-        for loop in trace.loops.values()
-    )
+    """Whether a call has loops of which not every turn ran again with its ops.
+
+    Raises :class:`TapevizError` if these are too many.
+    """
+    loops = loops_of(trace, function)
+    if not any(map(lacked_turns, loops)):
+        return False
+    _check_count(ops_in_turns(loops))
+    return True
+
+
+def _check_count(ops: int) -> None:
+    if ops > MOST_STEPS:
+        raise TapevizError(f"{ops:,} ops ran in there, more than {MOST_STEPS:,}")
 
 
 def inner_request(trace: Trace, call: Call, index: int) -> dict[str, Any]:
@@ -53,13 +62,12 @@ def inner_request(trace: Trace, call: Call, index: int) -> dict[str, Any]:
     Raises :class:`TapevizError` where the inside cannot be walked.
     """
     step = call.steps[index]
-    op = trace.ops[step.op] if step.op is not None else None
+    op = trace.op(step.op)
     function = function_of(trace, op) if op is not None else None
     if op is None or function is None:
-        raise TapevizError("there is nothing inside of this step")
+        raise TapevizError("its op ran no others")
     ran = _ops_inside(trace, op, function)
-    if len(ran) > MOST_STEPS:
-        raise TapevizError(f"{len(ran):,} ops ran inside of it: more than {MOST_STEPS:,}")
+    _check_count(len(ran))
     seeds = [
         (output, gradient)
         for output, gradient in zip(op.outputs, step.upstream, strict=False)
@@ -82,28 +90,19 @@ def _ops_inside(trace: Trace, op: Op, function: Op) -> list[RerunOp]:
     outcome = function.inside
     if rerun is None or outcome is None or not outcome.has_run:
         why = outcome.why if outcome is not None else ""
-        raise TapevizError(why or "its inside is not known")
+        raise TapevizError(why or _UNKNOWN)
     ran = list(rerun.all() if op is function else rerun.inside(op.id))
     if not ran:
-        raise TapevizError("its inside is not known")
+        raise TapevizError(_UNKNOWN)
     return ran
 
 
 def check_answer(trace: Trace, call: Call, index: int) -> None:
-    """Raise :class:`TapevizError`, with the reason, if a pass through the inside of a step did not
-    reach all that the step gave a gradient to."""
-    step, inner = call.steps[index], call.inner.get(index)
-    op = trace.op(step.op)
-    if inner is None or op is None:
-        raise TapevizError("its inside is not known")
-    error = next((each.error for each in inner.steps if each.error), "")
-    lacks = op.type not in _BRANCHES and any(  # the inputs of a branch are what it gave
-        (norm_of(trace, gradient) or 0.0) > 0.0 and str(tensor) not in inner.results
-        for tensor, gradient in zip(op.inputs, step.downstream, strict=False)
-        if gradient is not None
-    )
-    if error or lacks:
-        raise TapevizError(error or "not all values inside of it are known")
+    """Raise :class:`TapevizError`, with the reason, if the steps inside do not stand for a step."""
+    inner = call.inner.get(index)
+    trouble = trouble_of(trace, call.steps[index], inner) if inner is not None else _UNKNOWN
+    if trouble:
+        raise TapevizError(trouble)
 
 
 def _is_differentiable(trace: Trace, tensor: TensorId) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...trace.compiled.model import Loop
 from ...trace.model import Op, OpId, TensorId, Trace
 from ..flow.dataflow import DataFlow
@@ -36,9 +38,18 @@ def _is_missing(trace: Trace, result: TensorId | None) -> bool:
 
 
 def _is_worth_turning(trace: Trace, function: Op) -> bool:
-    loops = [loop for loop in trace.loops.values() if trace.ops[loop.op].within == function.id]
-    ops = sum((loop.count or 0) * len(loop.body) for loop in loops)
-    return ops <= MOST_OPS and any(map(lacked_turns, loops))
+    loops = loops_of(trace, function)
+    return ops_in_turns(loops) <= MOST_OPS and any(map(lacked_turns, loops))
+
+
+def loops_of(trace: Trace, function: Op) -> list[Loop]:
+    """The loops that ran in a call of a compiled function."""
+    return [loop for loop in trace.loops.values() if trace.ops[loop.op].within == function.id]
+
+
+def ops_in_turns(loops: Sequence[Loop]) -> int:
+    """How many ops ran in all turns of these loops."""
+    return sum((loop.count or 0) * len(loop.body) for loop in loops)
 
 
 def lacked_turns(loop: Loop) -> int:

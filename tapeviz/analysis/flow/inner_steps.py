@@ -1,0 +1,58 @@
+"""Compare the steps inside of a compiled op, computed after the run, with what TensorFlow gave."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from ...trace.model import Replay, Step, Trace
+from ...trace.op_kinds import ops_with
+from ...trace.values import norm_of
+
+Agreement = Literal["equal", "near", "differs", "unknown"]
+"""``equal``: bit for bit; ``near``: but for rounding; ``unknown``: no values can be compared."""
+
+_BRANCHES = ops_with("branch")
+"""Their inputs in a trace are what a branch gave, and have no gradient of TensorFlow's."""
+_HALVES = ("float16", "bfloat16")
+_ROUNDING, _ROUNDING_OF_HALVES = 1e-3, 0.1
+"""Parts of the largest element by which sums of many steps may differ."""
+
+
+def agreement(trace: Trace, step: Step, inner: Replay) -> Agreement:
+    """How the sums of the steps inside compare with the gradients that the op as a whole gave."""
+    op = trace.op(step.op)
+    if op is None or op.type in _BRANCHES:
+        return "unknown"
+    found: set[Agreement] = set()
+    for tensor, given in zip(op.inputs, step.downstream, strict=False):
+        value, other = trace.value(given), trace.value(inner.results.get(str(tensor)))
+        if value is None or other is None or value.shape != other.shape:
+            continue
+        part = _ROUNDING_OF_HALVES if trace.tensors[tensor].dtype in _HALVES else _ROUNDING
+        slack = part * float(np.max(np.abs(value), initial=0.0))
+        is_near = np.allclose(value, other, 0.0, slack, equal_nan=True)
+        is_same = value.tobytes() == other.tobytes()
+        found.add("equal" if is_same else "near" if is_near else "differs")
+    words: tuple[Agreement, ...] = ("differs", "near", "equal")
+    return next((word for word in words if word in found), "unknown")
+
+
+def trouble_of(trace: Trace, step: Step, inner: Replay) -> str:
+    """Why the steps inside do not stand for the step; empty if they do."""
+    error = next((each.error for each in inner.steps if each.error), "")
+    if error:
+        return error
+    op = trace.op(step.op)
+    if op is not None and op.type not in _BRANCHES:
+        for tensor, gradient in zip(op.inputs, step.downstream, strict=False):
+            is_given = gradient is not None and (norm_of(trace, gradient) or 0.0) > 0.0
+            if is_given and str(tensor) not in inner.results:
+                return "not all values inside of it are known"
+    if agreement(trace, step, inner) == "differs":
+        return (
+            "the steps inside do not add up to what TensorFlow gave: values in there had gradients "
+            "of their own, as in a second derivative"
+        )
+    return ""
