@@ -52,7 +52,7 @@ def trouble_of(trace: Trace, step: Step, inner: Replay) -> str:
                 return "not all values inside of it are known"
     if agreement(trace, step, inner) == "differs":
         return (
-            "the steps inside do not add up to what TensorFlow gave: values in there had gradients "
-            "of their own, as in a second derivative"
+            "they do not add up to what TensorFlow gave; values in there had gradients of their "
+            "own, as in a second derivative"
         )
     return ""
