@@ -105,8 +105,9 @@ def _pinned(
     cuts: Collection[OpId],
     places: Iterable[int],
 ) -> frozenset[int]:
-    """Those of some places that are of operands and cuts. If all ops are shown, the only versions
-    of a variable among them are those that no op wrote."""
+    """Find the places at which operands and cuts stand, among those given.
+
+    If all ops are shown, the versions of a variable that an op wrote are left out."""
     wanted = {operand.tensor for operand in operands if operand.tensor is not None}
     producers = trace.producers
     makers = {producers[out] for out in wanted if out in producers}.union(cuts)

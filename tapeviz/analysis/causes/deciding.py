@@ -277,7 +277,7 @@ def _is_cut(facts: CallFacts, edge: DataEdge) -> bool:
 
 
 def _known_ways(facts: CallFacts) -> tuple[dict[Position, _Ways], list[_Ways]]:
-    """Those known by the positions that lead to them, and each once."""
+    """Keep the ways of a call: by each position that leads to them, and as a list of each once."""
     return {}, []
 
 

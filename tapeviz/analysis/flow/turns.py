@@ -86,10 +86,13 @@ def find_turns(steps: Sequence[WalkStep]) -> tuple[TurnRows, ...]:
     ]
     onward = _next_same(keys)
     found: list[TurnRows] = []
-    at = 0
+    at = looked = 0
     while at < len(keys):
-        starts, after = _known_turns(steps, rows, at)
+        starts: tuple[int, ...] = ()
+        if at >= looked:  # in a single long turn each row would look to its end
+            starts, looked = _known_turns(steps, rows, at)
         if len(starts) > 1:
+            after = looked
             first, end = starts[0], rows[after] if after < len(rows) else len(steps)
             before = steps[starts[-1]].turns[0]
             found.append(TurnRows(starts, end, steps[first].line, before))

@@ -20,6 +20,7 @@ from .dataflow import Position
 from .formulas import formula
 from .inner_steps import trouble_of
 
+_Kind = Literal["op", "replayed", "inner"]
 _PASS_ON = ops_with("branch") | ops_with("loop") | {"Identity"}
 """Ops that hand on what a branch or a turn gave, if they stand inside of an op."""
 _PRIMES = ("", "′", "″", "‴")
@@ -72,7 +73,7 @@ class _Rows:
         self.trace = trace
         self.call = call
         self.is_replayed = is_replayed
-        self.taken: list[tuple[Step, Op, Literal["op", "replayed", "inner"]]] = []
+        self.taken: list[tuple[Step, Op, _Kind]] = []
         self.shares: dict[Position, TensorId] = {}
         """The first share of each gradient; nearly all have no other."""
         self.fans: dict[Position, list[TensorId]] = {}
@@ -102,7 +103,7 @@ class _Rows:
             if op is not None and op.inputs and op.type not in _PASS_ON:
                 self._add(inside, "inner")
 
-    def _add(self, step: Step, kind: Literal["op", "replayed", "inner"]) -> None:
+    def _add(self, step: Step, kind: _Kind) -> None:
         op = self.trace.op(step.op)
         if op is None:
             return
@@ -138,9 +139,7 @@ class _Rows:
         by_size = sorted(self.trace.loops.values(), key=lambda loop: -len(loop.body))
         return {op: loop for loop in by_size for op in loop.body}
 
-    def _row(
-        self, index: int, step: Step, op: Op, kind: Literal["op", "replayed", "inner"]
-    ) -> WalkStep:
+    def _row(self, index: int, step: Step, op: Op, kind: _Kind) -> WalkStep:
         key = op.type, id(op.description), len(op.inputs)
         words = self.words.get(key)
         if words is None:

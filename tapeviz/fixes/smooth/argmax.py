@@ -102,7 +102,7 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
 
 
 def are_probabilities(case: FixCase, call: cst.Call) -> bool:
-    """Whether what a call chooses by is given by a softmax, as it ran on the lines of the call."""
+    """Tell whether a softmax gave the scores of a call that chooses, when its lines ran."""
     trace, source = case.trace, case.source
     for op in trace.ops.values():
         if op.type in _CHOOSING and op.inputs and source.covers(call, op.line):

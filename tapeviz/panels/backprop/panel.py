@@ -86,7 +86,6 @@ class BackpropPanel(Panel):
         document.step_changed.connect(self._show_steps)
         document.call_reveal_requested.connect(self._show_calls)
         document.selection_changed.connect(self._show_selection)
-        document.status_changed.connect(self._show_note)
         document.run_started.connect(self.pause)
         document.run_started.connect(self._show_steps)
         document.mending.shared.connect(self._show_shares)
@@ -231,6 +230,7 @@ class BackpropPanel(Panel):
             for column, number, fitting in ((NUMBER, len(steps), 2), (LINE, last_line, 3)):
                 wider = 9 * max(len(str(number)) - fitting, 0)
                 self.table.setColumnWidth(column, WIDTHS[column] + wider)
+            self._show_note()
         else:
             self.model.repaint()
         self.empty.setText(self._empty_words())
@@ -245,7 +245,6 @@ class BackpropPanel(Panel):
         else:
             self.table.clearSelection()
             self.table.setCurrentIndex(QModelIndex())
-        self._show_note()
 
     def _click(self, index: QModelIndex) -> None:
         """Walk to a step, ask for the steps inside of it, or open or close a turn."""

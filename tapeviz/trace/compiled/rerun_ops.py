@@ -53,11 +53,11 @@ class RerunOps:
         self._drawn = drawn
 
     def all(self) -> Iterator[RerunOp]:
-        """All ops that ran, in that order."""
+        """Yield all ops that ran, in that order."""
         return (ran for _, _, ran in self._placed())
 
     def inside(self, op: OpId) -> Iterator[RerunOp]:
-        """Those that ran inside of an op, a call, loop or conditional, while the loops around it
+        """Yield the ops that ran inside of a call, loop or conditional, while the loops around it
         were in the turns drawn; and that op itself, once for each value that it passed on."""
         at = [
             (place, known) for place, ops in self._drawn.items() for known in ops if known.op == op
