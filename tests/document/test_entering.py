@@ -73,14 +73,21 @@ def test_walking_shows_the_turn_of_each_step(qtbot: QtBot, document: Document) -
     panel.table.toggle_requested.emit(1)
     qtbot.waitUntil(lambda: document.insides.entering == 0 and not document.background.busy)
     seen = []
+    shown: list[float] = []
     for number, step in enumerate(document.steps, start=1):
         document.stepping.go_to(number)
         qtbot.waitUntil(lambda: not document.background.busy)
         if step.turns:
             seen.append((_loop_turns(document), step.turns[0] + 1))
+        if step.title == "Tanh":
+            selected = document.selection.tensor
+            gradient = document.links.gradient_of(selected)
+            assert gradient == step.upstream[0]
+            shown.append(float(document.trace.value(gradient)))
     assert seen
     assert all(shown == [turn] for shown, turn in seen)
     assert {turn for _, turn in seen} == {1, 2, 3}
+    assert len(set(shown)) == 3
 
 
 def test_what_cannot_be_entered_says_why(

@@ -83,6 +83,10 @@ class _Rows:
         self.totals: dict[Position, TensorId] = {}
         self.drawn: dict[Position, TensorId] = {}
         """For tensors in turns of compiled loops the one that is drawn."""
+        self.shown: set[Position] = set()
+        """Those of these that are in the turns drawn."""
+        self.last: dict[OpId, tuple[int, ...]] = {}
+        """The turns drawn of a loop and those around it."""
         self.stops: dict[OpId, WalkStep] = {}
         self.differentiated: set[OpId] = set()
         self.versions_fed: Counter[VariableId] | None = None
@@ -124,6 +128,7 @@ class _Rows:
                 self.complete[position] = len(self.taken)
                 if tensor != drawn:
                     self.drawn[position] = drawn
+                    (self.shown.add if self._is_drawn(step) else self.shown.discard)(position)
         self.differentiated.add(op.id)
         self.taken.append((step, op, kind))
 
@@ -132,6 +137,15 @@ class _Rows:
         loop = self.loops.get(step.op) if step.turns and step.op is not None else None
         known = loop.turns.get(step.turns) if loop is not None else None
         return tuple([known.get(tensor, tensor) for tensor in tensors]) if known else tensors
+
+    def _is_drawn(self, step: Step) -> bool:
+        """Whether a step is in the turns drawn of the loops around it: the last ones."""
+        loop = self.loops.get(step.op) if step.turns and step.op is not None else None
+        if loop is None:
+            return True
+        if loop.op not in self.last:
+            self.last[loop.op] = max(loop.turns, default=())
+        return step.turns == self.last[loop.op]
 
     @cached_property
     def loops(self) -> dict[OpId, Loop]:
@@ -144,7 +158,9 @@ class _Rows:
         words = self.words.get(key)
         if words is None:
             words = self.words[key] = title_of(self.trace, op), formula(op)
-        taken, made = self._then(op.inputs, step), self._then(op.outputs, step)
+        taken, made = op.inputs, op.outputs
+        if not self._is_drawn(step):
+            taken, made = self._then(op.inputs, step), self._then(op.outputs, step)
         return WalkStep(
             index=index,
             kind=kind,
@@ -202,6 +218,7 @@ class _Rows:
     def _sum(self, index: int, position: Position) -> WalkStep:
         shares = tuple(self.fans[position])
         line, name = self._line_and_name(position)
+        is_elsewhere = position in self.drawn and position not in self.shown
         terms = " + ".join(f"ḡ{_subscript(n + 1)}" for n in range(min(len(shares), 4)))
         return WalkStep(
             index=index,
@@ -213,7 +230,7 @@ class _Rows:
             upstream=shares,
             downstream=(self._total(position),),
             at=self._tensor_at(position),
-            taken=(position,) if position in self.drawn and isinstance(position, int) else (),
+            taken=(position,) if is_elsewhere and isinstance(position, int) else (),
         )
 
     def _total(self, position: Position) -> TensorId | None:
