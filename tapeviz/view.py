@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from .scene.model import Overlay
@@ -39,6 +40,10 @@ class View:
         """The view in which the user closed a group, with all in it."""
         inner = {known for known in self.unfolded if f"{known}/".startswith(f"{path}/")}
         return replace(self, folded=self.folded | {path}, unfolded=self.unfolded - inner)
+
+    def turned(self, turns: Mapping[str, int]) -> View:
+        """The view with these turns (by path, from 1) in place of those of the same repeats."""
+        return replace(self, turns=tuple(sorted((dict(self.turns) | dict(turns)).items())))
 
 
 DEFAULT_VIEW = View()

@@ -6,18 +6,26 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import TapevizError
 from ..formats import WRITERS
 from ..whole_files import check_folder
-from .options import add_kernel_options, add_picture_options, add_round_option, check_round
+from .options import (
+    add_inside_option,
+    add_kernel_options,
+    add_picture_options,
+    add_round_option,
+    check_round,
+)
 
 if TYPE_CHECKING:
     from ..analysis.model import Diagnosis
+    from ..document.pipeline import Opener
     from ..export import Drawing
-    from ..trace.model import CallId
+    from ..trace.model import CallId, Trace
     from ..view import View
     from .inputs import Explained
 
@@ -40,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="all rounds of a loop: a film (gif); a page (html) has them anyway",
     )
+    add_inside_option(parser, "which are opened")
     add_picture_options(parser)
     parser.add_argument("--transparent", action="store_true", help="no background (png, svg)")
     parser.add_argument("--layout", default="layered", metavar="NAME")
@@ -63,11 +72,14 @@ def run(options: argparse.Namespace) -> int:
     check_folder(output)
     _check(options, makes)
 
+    from ..drawing import shown_call
     from .explain import exit_status, tell_progress
     from .inputs import inputs
+    from .inside import with_steps_open
 
     with inputs(options, runs_again=makes == "page" or options.bridge) as opened:
-        explained = opened.record(options.file)
+        enter = partial(_enter, options) if options.inside else None
+        explained = opened.record(options.file, enter=enter)
         if makes == "page":
             explained = opened.try_fixes(explained, tell_progress)
         elif options.bridge:
@@ -77,6 +89,8 @@ def run(options: argparse.Namespace) -> int:
     view = _view(options, explained.diagnosis)
     turns = _turns(options.turn, explained, view)
     view = replace(view, turns=turns, unfolded=view.unfolded | {path for path, _ in turns})
+    if options.inside:
+        view = with_steps_open(view, explained.trace, shown_call(explained.diagnosis, view.overlay))
     _check_groups(explained, view)
     if makes == "page":
         _write_page(explained, view, output, options)
@@ -88,6 +102,17 @@ def run(options: argparse.Namespace) -> int:
         picture = _pictures(explained, view, options.theme, [view.overlay.step])[0]
         write_picture(picture, output, scale=options.scale, transparent=options.transparent)
     return exit_status(explained.trace, explained.diagnosis)
+
+
+def _enter(options: argparse.Namespace, source: Opener, trace: Trace) -> Trace:
+    """The trace with the steps inside of those of the call that is drawn."""
+    from ..analysis.diagnose import diagnose
+    from ..drawing import shown_call
+    from .inside import enter_steps
+
+    diagnosis = diagnose(trace)
+    shown = shown_call(diagnosis, _view(options, diagnosis).overlay)
+    return enter_steps(source, trace, [shown.call.id] if shown is not None else [])
 
 
 def _check(options: argparse.Namespace, makes: str) -> None:
@@ -174,18 +199,11 @@ def _write_rounds(
 def _pictures(
     explained: Explained, view: View, theme: str, steps: Sequence[int | None]
 ) -> list[Drawing]:
-    """The drawing after each of these numbers of steps, all with one layout."""
-    from ..drawing import arrange, shown_call
+    """The drawing after each of these numbers of steps."""
     from ..scene.theme import THEMES
-    from ..sharing.films import draw_call
+    from ..sharing.films import draw_steps
 
-    trace, diagnosis = explained.trace, explained.diagnosis
-    arranged = arrange(trace, view, view.overlay.call)
-    shown = shown_call(diagnosis, view.overlay)
-    overlays = [replace(view.overlay, step=step) for step in steps]
-    return [
-        draw_call(arranged, trace, diagnosis, shown, overlay, THEMES[theme]) for overlay in overlays
-    ]
+    return draw_steps(explained.trace, explained.diagnosis, view, steps, THEMES[theme])
 
 
 def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:

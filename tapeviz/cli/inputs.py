@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..analysis import diagnose
 from ..analysis.model import Diagnosis
@@ -29,6 +30,11 @@ from ..source_files import read_text
 from ..trace.file import Recording, load
 from ..trace.model import CallId, Trace
 from .options import wanted_turns
+
+if TYPE_CHECKING:
+    from ..document.pipeline import Opener
+
+Entering = Callable[["Opener", Trace], Trace]
 
 
 class TimedOut(TapevizError):
@@ -129,20 +135,23 @@ class Inputs:
         self._runs = None if runs_again else files
         self._pool: KernelPool | None = None
 
-    def record(self, name: str, *, with_shares: bool = False) -> Explained:
+    def record(
+        self, name: str, *, with_shares: bool = False, enter: Entering | None = None
+    ) -> Explained:
         """Run the file ``name`` (``-``: standard input), or load it if it is a ``.tape``.
 
         ``with_shares``: also what each target gives to each source; a recording that was kept has
-        the shares that were computed with it.
+        the shares that were computed with it. ``enter``: asks the run, while its process lives,
+        for steps inside.
         """
         if name.endswith(".tape"):
             recording = load(Path(name))
             kept = KeptRecording(recording)
-            trace = kept.wait()
+            trace = enter(kept, kept.wait()) if enter is not None else kept.wait()
             tables = share_tables(kept) if with_shares else {}
             return Explained(recording, trace, diagnose(trace), shares=tables)
         asked = snippet(name, self._options)
-        recording, trace, tables, again = self._run(asked, with_shares)
+        recording, trace, tables, again = self._run(asked, with_shares, enter)
         return Explained(recording, trace, diagnose(trace), again, tables)
 
     def try_fixes(
@@ -174,7 +183,7 @@ class Inputs:
         return replace(explained, diagnosis=cross_cuts(before, Recorder(self._kernels()), like))
 
     def _run(
-        self, asked: Snippet, with_shares: bool
+        self, asked: Snippet, with_shares: bool, enter: Entering | None
     ) -> tuple[Recording, Trace, Mapping[CallId, ShareTable], Snippet]:
         live = Recorder(self._kernels()).record(asked, self._listener)
         try:
@@ -188,6 +197,7 @@ class Inputs:
                 )
             if trace.ending.how == "failed":
                 raise TapevizError(trace.ending.detail)
+            trace = enter(live, trace) if enter is not None else trace
             tables = share_tables(live) if with_shares else {}
             return live.recording(), trace, tables, live.again
         except KeyboardInterrupt:

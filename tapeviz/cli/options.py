@@ -50,6 +50,12 @@ def add_round_option(parser: argparse.ArgumentParser, does: str) -> None:
     parser.add_argument("--round", type=count_from_one, metavar="N", help=f"{does}; from 1")
 
 
+def add_inside_option(parser: argparse.ArgumentParser, of: str) -> None:
+    """``--inside``: compute the steps of the backward pass inside of compiled functions."""
+    does = f"with the steps inside of compiled functions, loops and branches, {of}"
+    parser.add_argument("--inside", action="store_true", help=does)
+
+
 def wanted_turns(options: argparse.Namespace) -> tuple[int, ...]:
     """The turns (from 1) that ``--turn`` names: ``N``, or ``PATH=N`` and several in ``export``."""
     named = getattr(options, "turn", None) or []

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import TapevizError
 from ..whole_files import check_folder
-from .options import add_kernel_options
+from .options import add_inside_option, add_kernel_options
+
+if TYPE_CHECKING:
+    from ..document.pipeline import Opener
+    from ..trace.model import Trace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=".py, .ipynb, or -")
     parser.add_argument("-o", "--output", required=True, metavar="OUT.tape")
+    add_inside_option(parser, "of the last gradient call of each place")
     add_kernel_options(parser)
 
 
@@ -25,8 +31,12 @@ def run(options: argparse.Namespace) -> int:
     from ..trace.file import save
     from .explain import exit_status
     from .inputs import inputs
+    from .inside import enter_steps, last_calls
+
+    def enter(source: Opener, trace: Trace) -> Trace:
+        return enter_steps(source, trace, last_calls(trace)) if options.inside else trace
 
     with inputs(options, runs_again=False) as opened:
-        explained = opened.record(options.file, with_shares=True)
+        explained = opened.record(options.file, with_shares=True, enter=enter)
     save(explained.recording, output)
     return exit_status(explained.trace, explained.diagnosis)

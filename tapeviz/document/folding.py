@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..analysis.model import WalkStep
 from ..graph.groups.fold import GROUP_PREFIX
-from ..graph.groups.tree import upwards
+from ..graph.groups.turns import other_turns
 from ..graph.model import NodeId
 from ..view import View
 
@@ -50,26 +50,20 @@ class Folding:
 
     def show_turn(self, path: str, turn: int) -> None:
         """Show a turn (from 1) of a repeat, which opens."""
-        view = self._document.view
-        turns = {**dict(view.turns), path: max(1, turn)}
+        view = self._document.view.turned({path: max(1, turn)})
         is_folded = any(node.opens == path for node in self._document.links.nodes.values())
         self._document.change_form(
-            turns=tuple(sorted(turns.items())),
+            turns=view.turns,
             folded=view.folded - {path},
             unfolded=view.unfolded | {path} if is_folded else view.unfolded,
         )
 
     def show_turns_of(self, step: WalkStep) -> None:
         """Show the turns of compiled loops that a step is in, of loops that stand open."""
-        links, view = self._document.links, self._document.view
+        document, links = self._document, self._document.links
         node = links.nodes.get(links.node_of_step(step) or "") if step.turns else None
         if node is None:
             return
-        frames = {
-            frame.path: frame for frame in self._document.arranged.graph.graph.get("frames", ())
-        }
-        around = [path for path in upwards(node.group) if path in frames]
-        loops = [path for path in around if frames[path].loop is not None]
-        turns = dict(zip(loops, (turn + 1 for turn in reversed(step.turns)), strict=False))
-        if any(frames[path].turn != turn for path, turn in turns.items()):
-            self._document.change_form(turns=tuple(sorted((dict(view.turns) | turns).items())))
+        turns = other_turns(document.arranged.graph, node.group, step.turns)
+        if turns:
+            document.change_form(turns=document.view.turned(turns).turns)

@@ -74,11 +74,18 @@ def _painted(drawings: Sequence[Drawing], options: Options) -> Iterator[Pixels]:
 def _palette(images: Iterator[Pixels], report: Callable[[int], None]) -> Pixels:
     colours, counts = np.empty(0, np.uint32), np.empty(0, np.int64)
     for number, image in enumerate(images, start=1):
-        found, often = np.unique(image, return_counts=True)
+        found, lengths = _runs(image)
         colours, places = np.unique(np.concatenate((colours, found)), return_inverse=True)
-        counts = np.bincount(places.ravel(), np.concatenate((counts, often))).astype(np.int64)
+        counts = np.bincount(places.ravel(), np.concatenate((counts, lengths))).astype(np.int64)
         report(number)
     return np.sort(colours[np.argsort(-counts, kind="stable")[:_COLOURS]])
+
+
+def _runs(image: Pixels) -> tuple[Pixels, NDArray[np.int64]]:
+    """The colours of pixels in a row that are alike, and how many: far fewer than pixels."""
+    pixels = image.ravel()
+    starts = np.concatenate(([0], np.flatnonzero(pixels[1:] != pixels[:-1]) + 1))
+    return pixels[starts], np.diff(starts, append=len(pixels))
 
 
 def _channels(colours: Pixels) -> NDArray[np.int64]:
@@ -88,14 +95,15 @@ def _channels(colours: Pixels) -> NDArray[np.int64]:
 
 def _indices(image: Pixels, colours: Pixels) -> NDArray[np.uint8]:
     """The index of the nearest colour of the table, for each pixel."""
-    found, inverse = np.unique(image.ravel(), return_inverse=True)
+    colours_of_runs, lengths = _runs(image)
+    found, inverse = np.unique(colours_of_runs, return_inverse=True)
     known = _channels(colours)
     nearest = np.empty(len(found), np.uint8)
     for start in range(0, len(found), 1024):
         part = _channels(found[start : start + 1024])
         distance = ((part[:, None, :] - known[None, :, :]) ** 2).sum(axis=2)
         nearest[start : start + 1024] = distance.argmin(axis=1)
-    return nearest[inverse.ravel()].reshape(image.shape)
+    return np.repeat(nearest[inverse.ravel()], lengths).reshape(image.shape)
 
 
 def _image(indices: NDArray[np.uint8], before: NDArray[np.uint8] | None, seconds: float) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from ..analysis.flow.through import links_inside
 from ..analysis.model import CallDiagnosis, WalkStep
@@ -37,7 +38,7 @@ def advance(base: BaseScene, shown: CallDiagnosis, step: int, fans: Collection[s
                     shares[key] = gradient
         for link in links_inside(base.trace, earlier, shown.flow.gradients):
             walked.update(base.edges.get(link, ()))
-    return Progress(walked, shares, _arrived(base, shown, steps, fans), _current(base, steps))
+    return Progress(walked, shares, _arrived(base, shown, steps), _current(base, steps))
 
 
 def _current(base: BaseScene, steps: Sequence[WalkStep]) -> Sequence[str]:
@@ -46,31 +47,36 @@ def _current(base: BaseScene, steps: Sequence[WalkStep]) -> Sequence[str]:
     last = steps[-1]
     if last.op is not None:
         return base.boxes_of_op(last.op)
-    return () if last.at is None else base.holders.get(last.at, ())
+    return tuple(_holders(base, last.at))
+
+
+def _holders(base: BaseScene, tensor: TensorId | None) -> dict[str, None]:
+    """The boxes that show a tensor; of what was read from a variable the boxes of that version,
+    whichever of its reads they show."""
+    version = base.trace.reads.get(tensor) if tensor is not None else None
+    reads = version.reads if version is not None else (tensor,)
+    names = (base.holders.get(read, ()) for read in reads if read is not None)
+    return dict.fromkeys(chain.from_iterable(names))
 
 
 def _arrived(
-    base: BaseScene, shown: CallDiagnosis, steps: Sequence[WalkStep], fans: Collection[str]
+    base: BaseScene, shown: CallDiagnosis, steps: Sequence[WalkStep]
 ) -> dict[str, TensorId]:
-    """The gradient of each box so far; a fan-out has one only after its sum."""
+    """The gradient of each box so far; one that is a sum, over wires or turns, only after that."""
     summed = {
-        name
-        for step in shown.steps
-        if step.kind == "sum" and step.at is not None
-        for name in base.holders.get(step.at, ())
+        name for step in shown.steps if step.kind == "sum" for name in _holders(base, step.summed)
     }
-    waiting = summed.intersection(fans)
     arrived: dict[str, TensorId] = {}
-    for step in steps:
+    for step in chain.from_iterable((*step.passed, step) for step in steps):
         op = base.trace.op(step.op)
         outputs = zip(step.made or (op.outputs if op else ()), step.upstream, strict=False)
         inputs = zip(step.taken or step.inputs, step.downstream, strict=False)
         for tensor, gradient in (*outputs, *inputs):
             if tensor is not None and gradient is not None:
                 for name in base.holders.get(tensor, ()):
-                    if name not in waiting:
+                    if name not in summed:
                         arrived[name] = gradient
         if step.kind == "sum" and step.summed is not None:
             for total in (tensor for tensor in step.downstream if tensor is not None):
-                arrived.update(dict.fromkeys(base.holders.get(step.summed, ()), total))
+                arrived.update(dict.fromkeys(_holders(base, step.summed), total))
     return arrived

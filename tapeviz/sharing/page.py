@@ -21,7 +21,7 @@ from ..text.code_roles import coloured_lines
 from ..trace.model import Trace
 from ..view import View
 from .cards import cards
-from .films import ROUNDS_FILMED, arrange_rounds, with_round
+from .films import ROUNDS_FILMED, arrange_rounds, arrange_steps, with_round
 
 PAGE_ROOM = (560.0, 400.0)
 """Px of a page's picture in a browser's window of 1,440 × 900."""
@@ -93,15 +93,16 @@ def _round(
 ) -> PageRound:
     id_ = call.call.id if call is not None else None
 
-    def scene(step: int | None) -> Scene:
+    def scene(arranged: Arranged, step: int | None) -> Scene:
         overlay = replace(view.overlay, call=id_, step=step)
         return with_round(compose_over(arranged, trace, call, overlay), diagnosis, id_)
 
-    whole = scene(None)
+    whole = scene(arranged, None)
     steps: Sequence[WalkStep] = call.steps if call is not None else ()
     drawn = max(1, len(whole.boxes) + len(whole.wires))
     numbers = evenly(len(steps), min(most - 1, MOST_DRAWN // drawn))
-    frames = ((None, whole), *((number, scene(number)) for number in numbers))
+    walked = arrange_steps(arranged, trace, call, numbers)
+    frames = ((None, whole), *((number, scene(turned, number)) for number, turned in walked))
     return PageRound(whole.title, tuple(_step(trace, step) for step in steps), frames)
 
 

@@ -24,10 +24,22 @@ with tf.GradientTape() as tape:
     y = x * x
 print("the gradient is", tape.gradient(y, x).numpy())
 """
-CUT_TAPE = Path(__file__).parents[1] / "recordings" / "slice_assign.tape"
+RECORDINGS = Path(__file__).parents[1] / "recordings"
+CUT_TAPE = RECORDINGS / "slice_assign.tape"
 CUT = FLOWS.replace("y = x * x", "y = tf.stop_gradient(x)").replace(".numpy()", "")
 RAISES = FLOWS + "raise KeyError('late')\n"
 LEAVES = FLOWS + "import sys\nsys.exit(4)\n"
+LOOP = """\
+w = tf.Variable(1.1)
+@tf.function
+def f(x):
+    for _ in tf.range(3):
+        x = tf.tanh(x * w)
+    return x
+with tf.GradientTape() as tape:
+    y = f(tf.constant(0.3))
+tape.gradient(y, w)
+"""
 
 
 @pytest.fixture
@@ -85,6 +97,20 @@ def test_a_recording_takes_the_place_of_its_snippet(
     assert main(["export", tape, "-o", str(picture), "--group", "line", "--fold", "line 9"]) == 3
     _, err = capfd.readouterr()
     assert "no group 'line 9'" in err
+
+
+@pytest.mark.usefixtures("shared_kernels")
+def test_the_steps_inside_of_a_compiled_function_are_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tape, page = str(tmp_path / "loop.tape"), tmp_path / "loop.html"
+    assert main(["record", _file(tmp_path, "loop.py", LOOP), "-o", tape, "--inside"]) == 0
+    assert main(["export", tape, "-o", str(page), "--inside"]) == 0
+    assert page.read_text(encoding="utf-8").count("Tanh") > 3
+    assert "--inside" not in capfd.readouterr().err
+    bare = str(RECORDINGS / "compiled_function.tape")
+    assert main(["export", bare, "-o", str(page), "--inside"]) == 0
+    assert "the recording does not have the steps inside" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

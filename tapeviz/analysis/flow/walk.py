@@ -74,6 +74,8 @@ class _Rows:
         self.call = call
         self.is_replayed = is_replayed
         self.taken: list[tuple[Step, Op, _Kind]] = []
+        self.passed: dict[int, list[tuple[Step, Op]]] = {}
+        """Ops that hand on, by the place of the step that comes after them."""
         self.shares: dict[Position, TensorId] = {}
         """The first share of each gradient; nearly all have no other."""
         self.fans: dict[Position, list[TensorId]] = {}
@@ -104,7 +106,9 @@ class _Rows:
             return
         for inside in inner.steps:
             op = self.trace.op(inside.op)
-            if op is not None and op.inputs and op.type not in _PASS_ON:
+            if op is not None and op.type in _PASS_ON:
+                self.passed.setdefault(len(self.taken), []).append((inside, op))
+            elif op is not None and op.inputs:
                 self._add(inside, "inner")
 
     def _add(self, step: Step, kind: _Kind) -> None:
@@ -201,6 +205,8 @@ class _Rows:
         )
 
     def finished(self) -> tuple[WalkStep, ...]:
+        last = len(self.taken) - 1
+        self.passed.setdefault(last, []).extend(self.passed.pop(last + 1, ()))
         sums: dict[int, list[Position]] = {}
         for position in self.shares if self.fans else ():
             if position in self.fans:
@@ -209,7 +215,11 @@ class _Rows:
         for place, (step, op, kind) in enumerate(self.taken):
             if op.id in self.stops and all(given is None for given in step.downstream):
                 continue  # its gradient function gave nothing: the row of the cut tells it
-            rows.append(self._row(len(rows), step, op, kind))
+            row = self._row(len(rows), step, op, kind)
+            if place in self.passed:
+                passed = [self._row(row.index, *each, kind) for each in self.passed[place]]
+                row = structs.replace(row, passed=tuple(passed))
+            rows.append(row)
             for position in sums.get(place, ()):
                 rows.append(self._sum(len(rows), position))
         stops = enumerate(self.stops.values(), len(rows))

@@ -31,8 +31,9 @@ class Walked(Mapping[Link, float | None]):
         self._asked: tuple[int, Mapping[Link, TensorId]] = -1, {}
         """The row that was asked about last."""
         self._again: dict[Link, TensorId] = {}
-        """The gradients on the edges, if an op has several rows: then the last holds."""
-        if len(self._places) < len(ops):
+        """The gradients on the edges, if an op has several rows, of which the last holds, or none
+        of its own."""
+        if len(self._places) < len(ops) or any(row.passed for row in rows):
             for row in rows:
                 known = (
                     self._again if row.turns else {}
@@ -113,8 +114,9 @@ def gradients_of(call: Call, rows: Sequence[WalkStep]) -> Mapping[TensorId, Tens
             gradients.append(gradient)
 
     for row in rows:
-        for tensor, given in zip(row.taken or row.inputs, row.downstream, strict=False):
-            add(tensor, given)
+        for each in (*row.passed, row):
+            for tensor, given in zip(each.taken or each.inputs, each.downstream, strict=False):
+                add(tensor, given)
     for row in rows:
         if row.kind == "sum":
             add(row.summed, row.downstream[0])

@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ...document import Document
+from ...drawing import Arranged
 from ...errors import TapevizError
 from ...export import (
     Drawing,
@@ -25,7 +26,7 @@ from ...formats import WRITERS
 from ...scene.model import Overlay
 from ...scene.theme import THEMES, Theme
 from ...sharing.answer import answer, answer_html
-from ...sharing.films import ROUND_SECONDS, draw_rounds, with_round
+from ...sharing.films import ROUND_SECONDS, draw_rounds, draw_steps, with_round
 from ...sharing.page import make_page
 from .files import Files
 from .settings import Settings
@@ -143,14 +144,14 @@ class Pictures:
         self._export(path, share)
 
     def _film(self, path: Path) -> None:
-        document = self._document
-        arranged, overlay, theme = document.arranged, self._overlay(), self.theme
-        compose = partial(document.stages.compose, arranged, document.trace, document.current_call)
+        document, theme = self._document, self.theme
+        trace, diagnosis, before = document.trace, document.diagnosis, document.arranged
+        view = replace(document.view, overlay=self._overlay())
         steps = steps_filmed(len(document.steps))
 
         def film() -> None:
-            scenes = [compose(replace(overlay, step=step)) for step in steps]
-            drawings = [Drawing(arranged.graph, arranged.layout, scene, theme) for scene in scenes]
+            seen = before if isinstance(before, Arranged) else None
+            drawings = draw_steps(trace, diagnosis, view, steps, theme, seen)
             write_animation(drawings, path, report=self._report)
 
         self._export(path, film)
