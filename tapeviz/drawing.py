@@ -81,7 +81,7 @@ _STEP = 0.95
 """The part of its boxes that the next smaller picture to be tried has at most; less if its text is
 much too small."""
 _LARGER = 1.1
-"""A picture too small to be read is left for its draft if that is larger by this factor."""
+"""A picture too small to be read is left for a draft that can be read or is larger by this."""
 _GAPS = 1.3
 """The most boxes of several rounds together, as a multiple of those of one."""
 _FEW, _BARE = 8, 2
@@ -272,7 +272,7 @@ def placed(sized: nx.MultiDiGraph, view: View, *, is_draft: bool = False) -> Lay
     made = squeezed(layout, (across, along))
     if not is_draft and (scale := shown_scale(made, view.room)) < LEGIBLE:
         draft = placed(sized, view, is_draft=True)  # it has more crossings
-        return draft if shown_scale(draft, view.room) >= _LARGER * scale else made
+        return draft if shown_scale(draft, view.room) >= min(_LARGER * scale, LEGIBLE) else made
     return made
 
 

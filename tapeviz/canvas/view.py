@@ -108,7 +108,7 @@ class GraphView(QGraphicsView):
         self.has_glides = True
         self.can_fold: Callable[[str], bool] = lambda node: False
         """Whether a node stands in an open group: it shows a − under the pointer."""
-        self._framing: FirstView | Anchored | None = FirstView()
+        self.framing: FirstView | Anchored | None = FirstView()
         """Restored by a resize; None: the user moved the camera."""
         self._shows_focus = False
 
@@ -129,7 +129,7 @@ class GraphView(QGraphicsView):
     def move_camera(self, camera: Camera) -> None:
         """A move by the user: a glide under way ends."""
         self._glide.stop()
-        self._framing = None
+        self.framing = None
         self.set_camera(camera)
 
     def glide_to(self, camera: Camera) -> None:
@@ -156,12 +156,12 @@ class GraphView(QGraphicsView):
 
     def fit(self, glides: bool = True) -> None:
         """Show all of the graph, as the user asked."""
-        self._framing = WHOLE
+        self.framing = WHOLE
         self.restore(glides)
 
     def begin_at(self, story: Sequence[Rect], least: float) -> None:
         """Show the first view, see `Camera.beginning_at`."""
-        self._framing = FirstView(story, least)
+        self.framing = FirstView(story, least)
         self.restore()
 
     def stay_near(
@@ -172,23 +172,23 @@ class GraphView(QGraphicsView):
         x, y = self.camera.to_screen(before)
         at = self.viewport().mapTo(self.window(), QPoint(round(x), round(y)))
         camera = self.camera.carried(before, after)
-        self._framing = Anchored(camera, after, at, story, least, bounds)
+        self.framing = Anchored(camera, after, at, story, least, bounds)
         self.restore()
 
     @property
     def follows_fit(self) -> bool:
         """Whether a resize restores the first view, or all of the graph: the user has not moved the
         camera."""
-        return isinstance(self._framing, FirstView)
+        return isinstance(self.framing, FirstView)
 
     @property
     def is_at_first_view(self) -> bool:
         """Whether the user has neither moved the camera nor asked for all of the graph."""
-        return self.follows_fit and self._framing is not WHOLE
+        return self.follows_fit and self.framing is not WHOLE
 
     def restore(self, glides: bool = False) -> None:
         """Show what the view was told to show, unless the user moved the camera since."""
-        framing, now = self._framing, self.camera
+        framing, now = self.framing, self.camera
         if framing is None:
             return
         if isinstance(framing, Anchored):
@@ -233,7 +233,7 @@ class GraphView(QGraphicsView):
                 self._leave_for(replace(self.camera, x=bounds.x, y=bounds.y))
 
     def _leave_for(self, camera: Camera) -> None:
-        self._framing = None
+        self.framing = None
         self.glide_to(camera)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

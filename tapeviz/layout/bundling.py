@@ -146,9 +146,10 @@ def _turns_at_end(line: Sequence[Point]) -> bool:
     """Whether a route moves sideways in the band above the row where it ends."""
     if len(line) < 4:
         return False
-    (above_x, above), (x, y), (end_x, end_y) = line[-4:-1]
+    (above_x, above), (x, y), (end_x, end_y), (_, end) = line[-4:]
     comes_down = above_x == x and above <= y + LEAVE  # as from a stack, a little below its boxes
-    return comes_down and x != end_x and 0 <= end_y - y <= HIGHEST_BAND
+    is_low = end - end_y <= HIGHEST_BAND  # not right below the upper boxes of a stack
+    return comes_down and is_low and x != end_x and 0 <= end_y - y <= HIGHEST_BAND
 
 
 def _leaving(line: Sequence[Point], x: float) -> list[Point]:

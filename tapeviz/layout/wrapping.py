@@ -210,8 +210,8 @@ class _Columns:
             x, y = rect.x, rect.y + down
             if len(leaving) == 1:
                 taker = rects[leaving[0][1]]
-                x = max(reach.get(y, -inf), taker.x) + _STUB + rect.width / 2
-                reach[y] = x + rect.width / 2 + _STUB
+                x = max(reach.get(cut, -inf), taker.x) + _STUB + rect.width / 2
+                reach[cut] = x + rect.width / 2 + _STUB
             rects[name] = moved = Rect(x, y, rect.width, rect.height)
             for key in leaving:
                 start = routes[key][0][0] + x - rect.x

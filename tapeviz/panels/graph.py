@@ -156,14 +156,13 @@ class GraphPanel(Panel):
         if self.minimap.isVisibleTo(self.view):
             self._place_minimap()
 
-    def _place_minimap(self, is_anew: bool = False) -> None:
-        """In the first corner of the first view without boxes and edges, else in one without
-        boxes; nowhere where there is none. Of a view that the user moved it stays in its corner;
-        ``is_anew``: other boxes are there now, it goes to the best one."""
+    def _place_minimap(self) -> None:
+        """In the first corner of the view without boxes and edges, else in one without boxes;
+        nowhere where there is none. Of a view that the user moved it stays in its corner."""
         view = self.view
         right = view.width() - self.minimap.width() - EDGE
         low = view.height() - self.minimap.height() - EDGE
-        if view.follows_fit or is_anew:
+        if view.framing is not None:
             found: list[tuple[bool, bool]] = []
             for is_right, is_low in CORNERS:
                 corner = (right if is_right else EDGE, low if is_low else EDGE)
@@ -171,7 +170,7 @@ class GraphPanel(Panel):
                 found.append((view.prepared.has_boxes(spot), view.prepared.is_used(spot)))
             best = min(range(len(CORNERS)), key=found.__getitem__)
             self._map_at = CORNERS[best]
-            self.minimap.setVisible(is_anew or not found[best][0])
+            self.minimap.setVisible(not found[best][0])
         self.minimap.move(
             right if self._map_at[0] else EDGE,
             low if self._map_at[1] else EDGE,
@@ -247,8 +246,6 @@ class GraphPanel(Panel):
         self._place_overlays()
         if is_near:
             self._ask_for_width()
-        if is_near and self.minimap.isVisibleTo(self.view):
-            self._place_minimap(is_anew=True)
         is_growing = self.document.is_running and had_boxes
         is_compared = self.document.comparing.both is not None
         if is_new and (is_compared or self.view.follows_fit or not is_growing):

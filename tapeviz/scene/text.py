@@ -19,6 +19,12 @@ ELLIPSIS = "…"
 
 _UNITS = 1000
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+_PARTS = re.compile(r"( … |[./])")
+"""Between the parts of a name."""
+_HEAD = re.compile(r"[^ ]*?(?=(?:_\d+)?$)")
+"""A part of a name without the number at its end."""
+_LEAST_PART = 4
+"""Characters that a part keeps at least, besides its number."""
 _BREAKS = re.compile(r"[\t\n\r\u2028\u2029]+")
 
 
@@ -109,5 +115,13 @@ def shorten(text: str, length: int, side: Side = "middle") -> str:
 def _shorten(text: str, keep: int, side: Side) -> str:
     if side == "end":
         return text[:keep].rstrip() + ELLIPSIS
+    parts = _PARTS.split(text)
+    longest = max(range(len(parts)), key=lambda place: len(parts[place]))
+    head = _HEAD.match(parts[longest])
+    room = keep - sum(map(len, parts)) + (head.end() if head else 0)
+    if len(parts) > 1 and head and _LEAST_PART <= room < head.end():
+        # Names of layers that are alike differ by a number, and by the other parts.
+        parts[longest] = parts[longest][:room] + ELLIPSIS + parts[longest][head.end() :]
+        return "".join(parts)
     head = (keep + 1) // 2
     return text[:head] + ELLIPSIS + text[len(text) - (keep - head) :]

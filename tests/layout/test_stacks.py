@@ -82,3 +82,9 @@ def test_a_frame_of_variables_is_stacked_inside() -> None:
 def test_few_sources_stay_in_their_row() -> None:
     graph = fan(3)
     assert choose_stacks(graph, lay_out(graph), 4) == []
+
+
+@pytest.mark.parametrize("across", [420.0, 580.0, 740.0])
+def test_edges_of_upper_boxes_go_over_to_their_trunk_above_the_lower_ones(across: float) -> None:
+    graph = fan(6, 2)
+    check(lay_out_nested(graph, {}, {}, direction="down", room=(across, 400.0)), graph)

@@ -121,3 +121,18 @@ def test_values_of_one_frame_run_to_the_next_column_in_lanes_of_their_own() -> N
     for x, top, bottom in upright[0]:
         for other, high, low in upright[1]:
             assert abs(x - other) > 4 or bottom <= high or low <= top
+
+
+def test_sources_that_move_down_to_one_reader_stand_side_by_side() -> None:
+    """Their boxes are of different heights: a folded model, and a value."""
+    rects = {str(i): Rect(300, 25 + 80 * i, 100, 50) for i in range(20)}
+    rects |= {"a": Rect(500, 25, 160, 50), "b": Rect(700, 25, 120, 26)}
+    routes: dict[EdgeKey, tuple[Point, ...]] = {
+        (str(i), str(i + 1), 0): ((300, 50 + 80 * i), (300, 80 + 80 * i)) for i in range(19)
+    }
+    routes["a", "10", 0] = ((500, 50), (500, 780), (330, 790), (330, 800))
+    routes["b", "10", 0] = ((700, 38), (700, 780), (340, 790), (340, 800))
+    plain = Layout("layered", "down", rects, routes, Rect(430, 785, 660, 1570))
+    made = in_columns(plain, (700.0, 900.0))
+    assert min(made.rects[name].left for name in "ab") > made.rects["0"].right, "they moved"
+    assert apart(made.rects["a"], made.rects["b"])

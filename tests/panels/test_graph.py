@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import CallDiagnosis
 from tapeviz.canvas.camera import Camera
+from tapeviz.canvas.framing import FirstView
 from tapeviz.document import Document
 from tapeviz.document.pipeline import ArrangedGraph
 from tapeviz.layout.model import Rect
@@ -210,10 +211,21 @@ def test_the_minimap_makes_way_for_a_group_that_was_opened(
     panel._shown_layout = panel._arranged.layout
     panel._show_scene()
     assert panel.minimap.pos() == corner, "nothing was opened"
-    monkeypatch.setattr(panel, "_stays_near", lambda scene: True)
+
+    def stays_near(scene: Scene) -> bool:
+        panel.view.framing = FirstView()
+        return True
+
+    monkeypatch.setattr(panel, "_stays_near", stays_near)
     panel._shown_layout = None
     panel._show_scene()
     assert panel.minimap.x() > middle
+    assert panel.minimap.isVisibleTo(panel.view)
+    monkeypatch.setattr(type(panel.view.prepared), "has_boxes", lambda _, rect: True)
+    panel._shown_layout = None
+    panel._show_scene()
+    assert not panel.minimap.isVisibleTo(panel.view), "it would cover boxes"
+    panel.view.move_camera(panel.view.camera.panned(5, 5))
     assert panel.minimap.isVisibleTo(panel.view)
 
 

@@ -53,3 +53,15 @@ def test_middle_keeps_both_ends() -> None:
 def test_shorten_counts_the_ellipsis() -> None:
     assert len(shorten("a" * 50, 28)) == 28
     assert shorten("a" * 28, 28) == "a" * 28
+
+
+def test_a_shortened_name_keeps_what_tells_it_from_others() -> None:
+    names = [f"message_passing{end}.update.kernel" for end in ("", "_1", "_12")]
+    shown = [shorten(name, 24) for name in names]
+    assert shown == [
+        "message_p….update.kernel",
+        "message…_1.update.kernel",
+        "messag…_12.update.kernel",
+    ]
+    assert shorten("bottleneck … conv2d_transpose", 24) == "bottleneck … conv2d_tra…"
+    assert shorten("for mp in (self.mp1, self.mp2)", 24) == "for mp in (s…, self.mp2)"

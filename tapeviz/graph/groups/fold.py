@@ -357,7 +357,7 @@ def _group_node(graph: OpGraph, group: Group, members: Sequence[int]) -> Node:
             opens=path,
         )
     count = len(ops) or len(members)
-    noun = "op" if ops else "node"
+    noun = "op" if ops else graph.role(members[0])
     title = _NUMBER.sub("", path.rpartition("/")[2])
     is_named = group.kind == "line" and not title.startswith(("line ", "lines "))
     subtitle = f"{count} {noun}{'s' if count != 1 else ''}"
