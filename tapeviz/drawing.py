@@ -360,7 +360,9 @@ def folded_in(
     pinned = [built.names[place] for place in built.pinned]
     graph = with_sizes(chip(fold(built, tree, opening, unfolded), pinned), trace)
     for source, _, attributes in graph.edges(data=True):
-        attributes["weight"] = _ONWARD if graph.in_degree(source) else 1.0
+        group = tree.groups.get(graph.nodes[source]["node"].opens)
+        is_onward = graph.in_degree(source) or (group and group.kind != "values")
+        attributes["weight"] = _ONWARD if is_onward else 1.0
         attributes["carried"] = attributes["edge"].is_carried
     return graph
 

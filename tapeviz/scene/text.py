@@ -117,11 +117,12 @@ def _shorten(text: str, keep: int, side: Side) -> str:
         return text[:keep].rstrip() + ELLIPSIS
     parts = _PARTS.split(text)
     longest = max(range(len(parts)), key=lambda place: len(parts[place]))
-    head = _HEAD.match(parts[longest])
-    room = keep - sum(map(len, parts)) + (head.end() if head else 0)
-    if len(parts) > 1 and head and _LEAST_PART <= room < head.end():
+    if len(parts) > 1 and (found := _HEAD.match(parts[longest])):
         # Names of layers that are alike differ by a number, and by the other parts.
-        parts[longest] = parts[longest][:room] + ELLIPSIS + parts[longest][head.end() :]
-        return "".join(parts)
+        end = found.end()
+        room = keep - sum(map(len, parts)) + end
+        if _LEAST_PART <= room < end:
+            parts[longest] = parts[longest][:room] + ELLIPSIS + parts[longest][end:]
+            return "".join(parts)
     head = (keep + 1) // 2
     return text[:head] + ELLIPSIS + text[len(text) - (keep - head) :]

@@ -54,14 +54,23 @@ def test_each_term_of_a_loss_is_a_section_with_its_name() -> None:
     assert outermost(groups) == [("policy_loss", 11, 13), ("value_loss", 14, 16)]
 
 
-def test_lines_that_read_each_other_are_joined_where_a_value_goes_on_from_their_middle() -> None:
+def test_a_value_that_many_lines_read_is_the_last_of_its_section() -> None:
     s = Program()
     code = s.line("code", s.x)
     found = s.line("found", s.line("near", code), code)
     commit, embed = s.line("commit", found, ops=1), s.line("embed", found, ops=1)
     back = s.line("back", s.line("straight", code, found))
     groups = s.groups(s.line("loss", commit, embed, back))
-    assert outermost(groups) == [("commit", 11, 14), ("lines 16–18", 16, 18)]
+    assert outermost(groups) == [("found", 11, 13), ("lines 16–18", 16, 18)]
+
+
+def test_a_section_that_is_most_of_a_layer_has_its_name() -> None:
+    s = Program()
+    value, line = s.x, 11
+    for scope in (*["gru"] * 3, *["gru/cell"] * 9, *["gru"] * 3):
+        value = s.op("Exp", [value], line=line, scope=scope)
+    groups = s.groups(s.line("loss", value))
+    assert [group.title for group in groups if group.ops > 9] == ["gru", "gru"]
 
 
 @pytest.mark.parametrize("count", [40, 3000])
@@ -148,7 +157,7 @@ def test_a_line_of_many_boxes_between_others_is_in_sections(size: int) -> None:
     ends = np.arange(after + 1)
     chain = Reads(ends[:-1], ends[1:])
 
-    def make(children: list[Branch | int]) -> Branch:
+    def make(around: Branch, children: list[Branch | int]) -> Branch:
         ops = sum(child.ops if isinstance(child, Branch) else 1 for child in children)
         return Branch("line", "", 0, None, children, ops)
 

@@ -204,22 +204,25 @@ def _is_block(child: Branch | int) -> bool:
 def gather_into_sections(root: Branch, reads: Reads, words: Words) -> None:
     """Group neighbouring children of branches that have many, see :mod:`.sections`."""
 
-    def make(children: list[Branch | int]) -> Branch:
-        return _section_of(children, words)
+    def make(around: Branch, children: list[Branch | int]) -> Branch:
+        return _section_of(around, children, words)
 
     gather_sections(root, reads, lambda child: _line(child, words.lines), make, LEAST_OPS)
 
 
-def _section_of(run: list[Branch | int], words: Words) -> Branch:
+def _section_of(around: Branch, run: list[Branch | int], words: Words) -> Branch:
     """A group of neighbours with the header of the loop that has most of its ops, else the name of
-    its layers, else of what the last one made, else of its lines, or of the ops of a single one."""
+    its layers, else of what the last one made, else of its lines, of the layer ``around`` it that
+    it is most of, or of the ops of a single line."""
     lines = [(_line(child, words.lines), _last_line(child, words.lines)) for child in run]
     first = min((line for line, _ in lines if line), default=0)
     last = max(line for _, line in lines)
     size = _size(run)
     title = _loop_of(run, size) or _layers_of(run)
     title = title or words.name(_last_op(run[-1])).partition("[")[0]
-    title = title or (f"lines {first}–{last}" if first < last else _ends_of(run, words))
+    is_layer = around.kind == "layer" and 2 * size > around.ops
+    own = around.title if is_layer else _ends_of(run, words)
+    title = title or (f"lines {first}–{last}" if first < last else own)
     return Branch("line", title, first, None, run, size, last=last)
 
 

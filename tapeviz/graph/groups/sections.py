@@ -8,9 +8,10 @@ loss. Sections lie in sections, so that a picture may open as many as it has roo
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -26,6 +27,7 @@ _MUCH = 0.25
 """A layer with more than this part of a picture's ops has sections."""
 _ENOUGH = 0.8
 """Sections of lines that read each other leave at most this part of the boxes."""
+_MANY = 3
 _LEAST_SEQUENCES = 3
 _NEVER = np.iinfo(np.int64).max
 Make = Callable[[list[Branch | int]], Branch]
@@ -67,13 +69,17 @@ class _Stretch:
 
 
 def gather_sections(
-    root: Branch, reads: Reads, line_of: Callable[[Branch | int], int], make: Make, least: int
+    root: Branch,
+    reads: Reads,
+    line_of: Callable[[Branch | int], int],
+    make: Callable[[Branch, list[Branch | int]], Branch],
+    least: int,
 ) -> None:
     """Group the children of every branch that has more than ``MOST``. The ops of a layer, unless it
     is most of a picture, stay together: its name says more than those of its sections.
 
-    ``line_of``: the line of a child; ``make``: makes the branch of some children; ``least``: the
-    least number of ops of a section. Takes time linear in ops times depth of groups.
+    ``line_of``: the line of a child; ``make``: makes the branch of some children of a branch;
+    ``least``: the least number of ops of a section. Takes time linear in ops times depth of groups.
     """
     for branch in inner_first(root):
         if branch.kind != "loop" and len(branch.children) > MOST:
@@ -81,7 +87,8 @@ def gather_sections(
             is_whole = branch.kind == "layer" and branch.ops < _MUCH * root.ops
             if not (is_whole and len(branch.children) == branch.ops and len(set(lines)) == 1):
                 units = _by_line(branch.children, lines)
-                branch.children = _Gatherer(list(units), reads, make, least).gathered()
+                gatherer = _Gatherer(list(units), reads, partial(make, branch), least)
+                branch.children = gatherer.gathered()
 
 
 def _by_line(
@@ -191,9 +198,12 @@ class _Gatherer:
         while (boxes := _boxes(units)) > MOST:
             if len(units) == 1:
                 return [self._in_pieces(units[0])]
-            fewer = self._in_runs(units, self._links(units))
-            if len(fewer) == 1 or _boxes(fewer) > max(MOST, _ENOUGH * boxes):
-                fewer = self._in_runs(units, range(len(units)))
+            near, apart = self._links(units)
+            every = set(range(len(units)))
+            for links in (near - apart, every - apart, every):
+                fewer = self._in_runs(units, links)
+                if len(fewer) > 1 and _boxes(fewer) <= max(MOST, _ENOUGH * boxes):
+                    break
             if len(fewer) == 1 or _boxes(fewer) == boxes:
                 break
             units = fewer
@@ -211,13 +221,18 @@ class _Gatherer:
             children = [*pieces]
         return replace(unit, children=children)
 
-    def _links(self, units: Sequence[_Unit]) -> set[int]:
-        """The places of the units that read a value of the unit before them."""
+    def _links(self, units: Sequence[_Unit]) -> tuple[set[int], set[int]]:
+        """The places of the units that read a value of the unit before them; and those of the units
+        after one that ``_MANY`` others read, as the model below several losses. In a section with
+        one of these, that value would seem to come from it."""
         first, last = units[0].lines.start, units[-1].lines.stop - 1
         place = np.repeat(np.arange(len(units)), [len(unit.lines) for unit in units])
         makers, readers = self._reads.within(first, last)
         makers, readers = place[makers - first], place[readers - first]
-        return set(readers[readers - makers == 1].tolist())
+        pairs = set(zip(makers.tolist(), readers.tolist(), strict=True))
+        counts = Counter(maker for maker, reader in pairs if maker != reader)
+        apart = {place + 1 for place, count in counts.items() if count >= _MANY}
+        return set(readers[readers - makers == 1].tolist()), apart
 
     def _in_runs(self, units: Sequence[_Unit], links: Collection[int]) -> list[_Unit]:
         """Sections of up to ``MOST`` boxes of units that are linked to the one before them."""

@@ -6,10 +6,6 @@ from collections.abc import Sequence
 
 from .simplex import shortest_ranks
 
-SOURCE = 0.97
-"""Factor for the weight of edges from sources: an op stands rather near its reader than near a
-variable that it reads."""
-
 Edges = Sequence[tuple[int, int]]
 
 
@@ -20,11 +16,8 @@ def rank_nodes(count: int, edges: Edges, weights: Sequence[float]) -> list[int]:
     rows at the same cost goes to the emptiest. The graph must be connected and without self-loops;
     it may have parallel edges.
     """
-    sources = {tail for tail, _ in edges} - {head for _, head in edges}
     merged: dict[tuple[int, int], float] = {}
     for edge, weight in zip(edges, weights, strict=True):
-        if edge[0] in sources:
-            weight *= SOURCE
         merged[edge] = merged.get(edge, 0.0) + weight
     pairs = list(merged)
     loads = list(merged.values())
