@@ -17,8 +17,8 @@ from ..trace.model import Array, Op, Operand, OpId, TensorId, Trace, VariableId
 from ..trace.op_kinds import ops_with
 from .call_facts import CallFacts, name_of
 from .causes.custom_gradient import gradient_return_line
-from .causes.deciding import without_forms
 from .causes.nonfinite import made_from_finite, nonfinite_in_call
+from .causes.ways import without_forms
 from .flow.dataflow import EdgesInto, Position
 from .model import Warned
 from .numbers.rounding import rounding_only

@@ -115,10 +115,18 @@ class SourceText:
 
     def statement(self, line: int) -> ast.stmt | None:
         """The smallest statement that covers the line."""
-        covering = [
-            node for node in self._statements if node.lineno <= line <= (node.end_lineno or line)
-        ]
-        return min(covering, key=lambda n: (n.end_lineno or 0) - n.lineno, default=None)
+        return self._smallest.get(line)
+
+    @cached_property
+    def _smallest(self) -> dict[int, ast.stmt]:
+        def lines(node: ast.stmt) -> range:
+            return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+        found: dict[int, ast.stmt] = {}
+        for node in sorted(self._statements, key=lambda node: len(lines(node))):
+            for line in lines(node):
+                found.setdefault(line, node)
+        return found
 
     def condition_on(self, line: int) -> str:
         """The text of the only condition on a line: of an ``if``, of ``tf.cond`` or of

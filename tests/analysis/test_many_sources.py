@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 from weakref import ref
@@ -12,7 +12,9 @@ import pytest
 from msgspec import structs
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.flow.dataflow import Ancestry, DataFlow, Position
+from tapeviz.analysis.call_facts import CallFacts
+from tapeviz.analysis.causes.questions import EdgeUnderTest
+from tapeviz.analysis.flow.dataflow import DataEdge, DataFlow, Position
 from tapeviz.analysis.flow.feeding import Feeding
 from tapeviz.analysis.requests.replays import unconnected
 from tapeviz.trace.model import OpId, Replay, Stats, TensorId, Trace
@@ -106,20 +108,108 @@ def deep(last: str) -> Trace:
     return script.trace()
 
 
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The edges that were put to the test, and the positions at which edges were looked for."""
+    asked: list[object] = []
+    test, into = EdgeUnderTest.__init__, DataFlow.into
+
+    def counting_tests(self: EdgeUnderTest, edge: DataEdge, facts: CallFacts) -> None:
+        asked.append(edge)
+        test(self, edge, facts)
+
+    def counting_into(flow: DataFlow, position: Position) -> object:
+        asked.append(position)
+        return into(flow, position)
+
+    monkeypatch.setattr(EdgeUnderTest, "__init__", counting_tests)
+    monkeypatch.setattr(DataFlow, "into", counting_into)
+    return asked
+
+
 def test_sources_of_a_deep_network_share_the_way_to_its_target(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    trace, asked = deep("Round"), list[object]()
-    edges_from = Ancestry.edges_from
-
-    def counting(ancestry: Ancestry, sources: Iterable[Position]) -> object:
-        asked.append(sources)
-        return edges_from(ancestry, sources)
-
-    monkeypatch.setattr(Ancestry, "edges_from", counting)
+    trace, asked = deep("Round"), counted(monkeypatch)
     findings = diagnose(trace).calls[0].findings
     assert {finding.cause.line if finding.cause else 0 for finding in findings} == {5}
-    assert 0 < len(asked) < 10
+    assert MANY < len(asked) < 30 * MANY
+
+
+def residual(line_of: Callable[[int], int]) -> Trace:
+    """Blocks that add to their input what was rounded of it, each with a variable of its own."""
+    script = Script("import tensorflow as tf\n" + "step()\n" * (MANY + 9))
+    handles = [script.variable(f"w{number}", (), line=2) for number in range(MANY)]
+    tape, state = script.tape(line=3), script.tensor(value=2.0)
+    for number, handle in enumerate(handles):
+        line = line_of(number)
+        made = script.op("Mul", [state, script.read(handle, (), line=line)], (), line=line)
+        state = script.op("AddV2", [state, script.op("Round", [made], (), line=line)], line=line)
+    target = script.op("Square", [state], (), line=5, name="loss")
+    with script.call(tape, [target], handles, line=6, variables=handles) as results:
+        results.extend(0 for _ in handles)
+    return script.trace()
+
+
+def test_sources_with_a_cut_each_share_the_way_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace, asked = residual(lambda number: 10 + number), counted(monkeypatch)
+    findings = diagnose(trace).calls[0].findings
+    assert MANY < len(asked) < 40 * MANY
+    for number, finding in enumerate(findings):
+        assert finding.cause is not None
+        # The one of the block itself is enough; of those after it so many are tried.
+        is_near = MANY - number <= 40
+        assert finding.cause.is_alone == is_near
+        assert finding.cause.line == (10 + number if is_near else 10 + MANY - 1)
+        lines = {10 + number for number in range(number, MANY)}
+        assert {finding.cause.line, *(cause.line for cause in finding.others)} == lines
+
+
+def test_cuts_on_one_line_are_one_cause_with_the_edges_of_those_on_the_way() -> None:
+    findings = diagnose(residual(lambda _: 4)).calls[0].findings
+    causes = [finding.cause for finding in findings if finding.cause is not None]
+    assert [len(cause.links) for cause in causes] == list(range(MANY, 0, -1))
+    assert all(cause.is_alone and cause.line == 4 for cause in causes)
+
+
+def test_a_source_of_which_the_form_is_taken_is_not_told_by_others() -> None:
+    script = Script("import tensorflow as tf\n" + "step()\n" * 9)
+    first, formed = (script.variable(name, (), line=2) for name in ("first", "formed"))
+    tape = script.tape(line=3)
+    state = script.op("Mul", [script.read(first, (), line=4), script.tensor(value=2.0)], line=4)
+    made = script.op("Mul", [state, script.read(formed, (), line=5)], line=5)
+    state = script.op("AddV2", [state, script.op("ZerosLike", [made], line=5)], line=5)
+    target = script.op("Round", [state], line=6, name="loss")
+    sources = [first, formed]
+    with script.call(tape, [target], sources, line=7, variables=sources) as results:
+        results.extend([0, 0])
+    causes = [finding.cause for finding in diagnose(script.trace()).calls[0].findings]
+    found = [(cause.kind, cause.line) for cause in causes if cause is not None]
+    assert found == [("not-differentiable", 6), ("not-connected", 5)]
+
+
+def test_zeros_of_a_dead_network_are_followed_to_what_clipped_them_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = Script("import tensorflow as tf\n" + "step()\n" * 9)
+    handles = [script.variable(f"w{number}", (), line=2) for number in range(MANY)]
+    tape, made, ops = script.tape(line=3), script.tensor(value=1.0), list[int]()
+    for handle in handles:
+        product = script.op("Mul", [made, script.read(handle, (), line=4)], line=4, value=-1.0)
+        ops.append(script.last_op)
+        made = script.op("Relu", [product], line=4, value=0.0)
+    target = script.op("Mul", [made, made], line=5, name="loss", value=0.0)
+    with script.call(tape, [target], handles, line=6, variables=handles) as results:
+        seed = script.op("OnesLike", [target], line=6, value=1.0)
+        zero = script.tensor(value=0.0)
+        script.step(ops[-1] + 2, [seed], [zero, zero])
+        for op in reversed(ops):
+            script.step(op + 1, [zero], [zero])
+            script.step(op, [zero], [zero, zero])
+        results.extend(zero for _ in handles)
+    trace, asked = script.trace(), counted(monkeypatch)
+    causes = [finding.cause for finding in diagnose(trace).calls[0].findings]
+    assert {(cause.kind, cause.op_id) for cause in causes if cause} == {("saturated", ops[-1] + 1)}
+    assert MANY < len(asked) < 30 * MANY
 
 
 def test_zeros_of_a_deep_network_are_followed_upstream_once(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass, replace
 from math import inf, prod, sqrt
 from typing import ClassVar, Literal
 
 from ...text.op_words import friendly
-from ...trace.model import Op, Step, TensorId
+from ...trace.model import Op, OpId, Step, TensorId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts, maker_past
@@ -25,6 +25,8 @@ FLAT = ops_with("flat")
 # Linear in each of several inputs: the gradient of one is multiplied by the others.
 PRODUCTS = ops_with("product")
 _SQUARES = frozenset({"Pow", "Square", "SquaredDifference"})
+_MOST_KEPT = 50
+"""Ops whose clips are kept, each with all that they were made from."""
 _JOINING = frozenset({"ConcatV2", "Pack"})
 _QUOTIENTS = frozenset({"RealDiv", "Div"})
 # The smallest positive number of a dtype (IEEE 754, subnormal; bfloat16: float32's exponent).
@@ -188,7 +190,28 @@ def clipped_to_zero(facts: CallFacts, op: Op, starts: Collection[Position]) -> O
     divided by what is made from the source as well, one factor is enough: the quotient of 0 comes
     first in the backward pass, and says nothing of the way through its numerator.
     """
-    trace, clips = facts.trace, list[Op]()
+    known = facts.once(_clips_before)
+    if op.id not in known:
+        if len(known) == _MOST_KEPT:
+            known.clear()
+        made = _clips_of_zeros(facts, op)
+        known[op.id] = [
+            (clip, facts.flow.ancestry([zero]).into.keys()) for zero, clip in made.items()
+        ]
+    clips = [clip for clip, before in known[op.id] if not before.isdisjoint(starts)]
+    are_all_made_from_it = len(clips) == len(known[op.id])
+    return min(clips, key=lambda clip: clip.id, default=None) if are_all_made_from_it else None
+
+
+def _clips_before(facts: CallFacts) -> dict[OpId, list[tuple[Op, Set[Position]]]]:
+    """The clips before ops that were asked about, each with what it was made from."""
+    return {}
+
+
+def _clips_of_zeros(facts: CallFacts, op: Op) -> Mapping[TensorId, Op]:
+    """The ops that clipped to 0 what all factors of ``op`` that are 0 come from, by the zeros that
+    they gave; none where some come from elsewhere."""
+    trace, clips = facts.trace, dict[TensorId, Op]()
     waiting = _zeros_taken(facts, op)
     are_both_zero = _multiplies_zeros(op, waiting) or op.type in _DIVIDING
     seen, passed, unclipped = set[TensorId](), set[TensorId](), facts.once(_unclipped)
@@ -202,16 +225,16 @@ def clipped_to_zero(facts: CallFacts, op: Op, starts: Collection[Position]) -> O
             passed.add(tensor)
         if tensor in unclipped or maker is None or facts.call.tape not in maker.tapes:
             unclipped |= passed
-            return None
+            return {}
         zeros = _zeros_taken(facts, maker)
         if maker.type in PRODUCTS | SHARING and zeros:
             waiting.extend(zeros)
             are_both_zero |= _multiplies_zeros(maker, zeros)
-        elif maker.type in _BOUNDS and facts.flow.ancestry([tensor]).leads_from(starts):
-            clips.append(maker)
+        elif maker.type in _BOUNDS:
+            clips[tensor] = maker
         else:
-            return None
-    return min(clips, key=lambda clip: clip.id, default=None) if are_both_zero else None
+            return {}
+    return clips if are_both_zero else {}
 
 
 def _unclipped(facts: CallFacts) -> set[TensorId]:

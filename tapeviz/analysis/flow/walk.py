@@ -13,8 +13,8 @@ from ...trace.compiled.model import Loop
 from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, VersionId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts, name_of
-from ..causes.deciding import barrier
 from ..causes.questions import EdgeUnderTest
+from ..causes.ways import barrier
 from ..model import Finding, WalkStep
 from .dataflow import Position
 from .formulas import formula

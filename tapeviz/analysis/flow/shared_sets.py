@@ -1,0 +1,79 @@
+"""Sets of numbers that share what they have in common, so that each of many costs what it adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+
+class _Some:
+    """A number, and the set of the lower ones. Equal sets are one object."""
+
+    __slots__ = ("highest", "lower")
+
+    def __init__(self, highest: int, lower: _Some | None) -> None:
+        self.highest = highest
+        self.lower = lower
+
+
+SharedSet: TypeAlias = _Some | None
+"""None: the empty set."""
+
+
+class SharedSets:
+    """Makes such sets. Joining or intersecting two looks at the numbers above what they share."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, SharedSet], _Some] = {}
+
+    def join(self, sets: Iterable[SharedSet]) -> SharedSet:
+        """The union. Of many sets two by two, so that no number is looked at for each of them."""
+        joined = list(dict.fromkeys(sets))
+        while len(joined) > 1:
+            pairs = [self._union(*joined[k : k + 2]) for k in range(0, len(joined) - 1, 2)]
+            joined = pairs + joined[len(pairs) * 2 :]
+        return joined[0] if joined else None
+
+    def _union(self, first: SharedSet, second: SharedSet) -> SharedSet:
+        above: list[int] = []
+        while first is not second:
+            if first is None or (second is not None and first.highest < second.highest):
+                first, second = second, first
+            assert first is not None
+            above.append(first.highest)
+            if second is not None and second.highest == first.highest:
+                second = second.lower
+            first = first.lower
+            if second is None:
+                break
+        return self._on_top(above, first)
+
+    def intersect(self, first: SharedSet, second: SharedSet) -> SharedSet:
+        both: list[int] = []
+        while first is not second and first is not None and second is not None:
+            if first.highest < second.highest:
+                first, second = second, first
+            elif second.highest == first.highest:
+                both.append(first.highest)
+                second = second.lower
+            first = first.lower
+        return self._on_top(both, first if first is second else None)
+
+    def _on_top(self, numbers: list[int], lower: SharedSet) -> SharedSet:
+        """``numbers``: from the highest."""
+        for number in reversed(numbers):
+            key = number, lower
+            if key not in self._made:
+                self._made[key] = _Some(number, lower)
+            lower = self._made[key]
+        return lower
+
+    def of(self, number: int) -> SharedSet:
+        return self._on_top([number], None)
+
+
+def numbers_in(some: SharedSet) -> Iterator[int]:
+    """From the highest."""
+    while some is not None:
+        yield some.highest
+        some = some.lower
