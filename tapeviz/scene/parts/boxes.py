@@ -27,7 +27,7 @@ _TITLE_LIFT, _SUBTITLE_DROP = 2.5, 14.5
 _SHEET = 2.5
 """How far each sheet of a stack looks out behind the one before it."""
 _LEVELS = 24
-PLATE_DROP = 3.0
+PLATE_DROP = 4.5
 """How far below the border the middle of the gradient's plate lies."""
 
 
