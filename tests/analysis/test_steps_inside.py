@@ -121,7 +121,10 @@ step(tf.constant([0.7, -0.4]))
 CUSTOM = """\
 @tf.custom_gradient
 def clipped(x):
-    return tf.square(x), lambda g: tf.clip_by_value(g, -1.0, 1.0)
+    def backward(g):
+        print("traced")
+        return tf.clip_by_value(g * x, -1.0, 1.0)
+    return tf.square(x), backward
 
 w = tf.Variable(3.0)
 
@@ -135,6 +138,20 @@ def run():
 with tf.GradientTape() as tape:
     y = run()
 tape.gradient(y, w)
+"""
+SILU = """\
+w = tf.Variable([0.5, -1.5])
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        h = x
+        for _ in tf.range(3):
+            h = tf.nn.silu(h * w)
+        loss = tf.reduce_sum(h)
+    return tape.gradient(loss, w)
+
+step(tf.constant([1.0, 2.0]))
 """
 
 
@@ -249,10 +266,19 @@ def test_more_turns_than_can_be_shown_are_not_asked_for(recorder: Recorder) -> N
         _enter(live, trace)
 
 
-def test_a_gradient_function_of_the_snippet_cannot_be_entered(recorder: Recorder) -> None:
-    live, trace = _live(recorder, CUSTOM)
-    with pytest.raises(TapevizError, match="a custom gradient is part of it"):
-        _enter(live, trace)
+@pytest.mark.parametrize(
+    ("source", "titles"), [(CUSTOM, 2 * ["IdentityN"]), (SILU, 3 * ["IdentityN"])]
+)
+def test_the_function_of_a_custom_gradient_is_called(
+    recorder: Recorder, source: str, titles: list[str]
+) -> None:
+    live, trace = _live(recorder, source)
+    trace, call = _enter(live, trace)
+    own = [row.title for row in _rows(trace) if row.kind == "inner" and "Identity" in row.title]
+    assert own == titles
+    assert "bit for bit" in inner_words(trace, call)
+    printed = "".join(text for _, text in trace.printed)
+    assert printed.count("traced") == source.count("traced")
 
 
 def test_a_file_keeps_the_steps_inside(recorder: Recorder) -> None:

@@ -14,6 +14,7 @@ from .. import private
 from ..encode import Encoder, listed
 from ..history import KeptOp
 from ..json_text import to_json
+from ..rerun.own_gradients import OwnGradient
 from . import tensor_ops
 from .again import CannotRepeat, tensor_of
 from .assigns import Assign, NoGradient, is_write, split
@@ -239,6 +240,8 @@ class _Walk:
             return None  # it has no form for these shapes: TensorFlow's own answer holds
 
     def _call(self, op: KeptOp, upstream: list[Any]) -> Any:
+        if isinstance(op.backward, OwnGradient):
+            return op.backward(upstream, self._kept)
         if op.backward is not None:
             return op.backward(*upstream)
         inputs = [self._kept(identity) for identity in op.inputs]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -28,6 +28,9 @@ get_default_graph = find(
 )
 op_def_of = find(
     "tensorflow.python.framework.op_def_registry:get", "finite differences in double precision"
+)
+gradient_function_of = find(
+    "tensorflow.python.framework.ops:get_gradient_function", "steps inside of custom gradients"
 )
 vectorizing = find("tensorflow.python.ops.parallel_for.pfor", "the inside of tf.vectorized_map")
 VECTORIZED_OP = "_create_op"
@@ -78,6 +81,26 @@ CONTROL_FLOW = frozenset(
 def has_gradient_of_its_own(op: Any) -> bool:
     """Whether an op in a graph is the end of a ``custom_gradient`` function."""
     return "_gradient_op_type" in op.node_def.attr
+
+
+def traced_in(graph: Any, function: Callable[..., Any], like: Sequence[Any]) -> Any:
+    """A concrete function of a Python function that uses symbols of a graph, for arguments with the
+    shapes and dtypes of ``like``. Nothing goes into the graph."""
+    specs = [tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in like]
+    with graph.as_default():
+        return tf.function(function, autograph=False).get_concrete_function(*specs)
+
+
+def captured_symbols(function: Any) -> Sequence[Any]:
+    """The tensors of the graphs around it that a concrete function takes by itself."""
+    return [outer for outer, _ in function.graph.captures]
+
+
+def call_traced(function: Any, arguments: Sequence[Any], captured: Sequence[Any]) -> Sequence[Any]:
+    """The results of a concrete function, with eager tensors in the place of those that it takes
+    by itself. ``ConcreteFunction._call_flat``, 2.15–2.21."""
+    found: Sequence[Any] = tf.nest.flatten(function._call_flat(list(arguments), list(captured)))
+    return found
 
 
 def is_of_backward_pass(name: str) -> bool:

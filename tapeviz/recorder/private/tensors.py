@@ -124,6 +124,12 @@ def dense(slices: Any) -> Any:
     return tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
 
 
+def as_dense(gradient: Any) -> Any:
+    """A gradient as one tensor."""
+    is_sparse = isinstance(gradient, tf.IndexedSlices)
+    return dense(gradient) if is_sparse else tf.convert_to_tensor(gradient)
+
+
 def rows_of_symbolic(slices: Any) -> int:
     """The rows of the tensor that a graph's IndexedSlices stand for; 0 for anything else, and where
     they are not known when it is traced."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from .. import limits, private
@@ -16,6 +17,7 @@ from ..history import KeptOp
 from ..hooks.kept_calls import KeptCall
 from ..recording import RecordingContext
 from .definitions import CALLS, CASES, CONDITIONALS, LOOPS, RUN_FUNCTIONS
+from .own_gradients import OwnGradients
 from .programs import SAME
 from .readings import NOTHING, At, Known, Readings
 
@@ -59,13 +61,19 @@ class _Scope:
     values: dict[tuple[str, int], Known] = field(default_factory=dict)
     names: dict[int, int] = field(default_factory=dict)
 
+    def bare(self) -> _Scope:
+        """The same names, without the values: they would be kept as long as it is."""
+        around = self.around.bare() if self.around is not None else None
+        return _Scope(self.graph, self.at, around, {}, self.names)
+
 
 class Attributes:
-    """Attributes and constants of graphs' ops, which are the same for each call."""
+    """Attributes, constants and own gradients of graphs' ops, which are the same for each call."""
 
     def __init__(self) -> None:
         self._attrs: dict[Any, tuple[Any, ...]] = {}
         self._constants: dict[Any, Any] = {}
+        self.own_gradients = OwnGradients()
 
     def of(self, op: Any) -> tuple[Any, ...]:
         if op not in self._attrs:
@@ -303,7 +311,11 @@ class Walk:
         if given and given == taken:
             return  # the Identity that a function's result goes through: both go by one name
         attrs, opened = self._attributes.of(op), op.name.rpartition("/")[0]
-        backward = _refuse if _has_own_gradient(op) else None
+        backward: Any = None
+        if private.has_gradient_of_its_own(op):
+            backward = self._attributes.own_gradients.of(op, partial(self._name, scope.bare()))
+        elif _has_own_gradient(op):
+            backward = _refuse
         kept = KeptOp(op.type, taken, attrs, given, opened, backward)
         self.inside.ops.append((_flat(scope.at), op.name, kept))
 
@@ -315,7 +327,7 @@ def _has_own_gradient(op: Any) -> bool:
 
 
 def _refuse(*gradients: Any) -> Any:
-    raise LookupError("a custom gradient is part of it, whose function is called only while traced")
+    raise LookupError("Python is part of it, which is called back only in the run")
 
 
 def _is_handle(symbol: Any) -> bool:
