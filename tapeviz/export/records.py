@@ -86,16 +86,17 @@ def frame_records(drawing: Drawing) -> Iterator[Record]:
 
 
 def cut_records(drawing: Drawing) -> Iterator[Record]:
-    """A record for each pair of scissors: its edge, its place, and the cause of the cut."""
+    """A record for each cut edge: the place of its scissors, and the cause of the cut."""
     for mark in drawing.scene.marks:
-        yield {
-            "source": clean(mark.edge[0]),
-            "target": clean(mark.edge[1]),
-            "key": mark.edge[2],
-            "x": _length(mark.x),
-            "y": _length(mark.y),
-            "why": "\n".join(clean(line) for line in mark.tooltip.split("\n")),
-        }
+        for source, target, key in (mark.edge, *mark.others):
+            yield {
+                "source": clean(source),
+                "target": clean(target),
+                "key": key,
+                "x": _length(mark.x),
+                "y": _length(mark.y),
+                "why": "\n".join(clean(line) for line in mark.tooltip.split("\n")),
+            }
 
 
 def role_of(node: Node, box: Box) -> str:

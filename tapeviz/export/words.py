@@ -11,8 +11,9 @@ def sentences(scene: Scene) -> str:
     parts = [f"{scene.title}." if scene.title else ""]
     parts.append(f"{_count(len(scene.boxes), 'node')} and {_count(len(scene.wires), 'edge')}.")
     titles = {box.node: box.title for box in scene.boxes}
-    for mark in scene.marks[:8]:
-        source, target = titles.get(mark.edge[0], ""), titles.get(mark.edge[1], "")
+    cuts = [(edge, mark) for mark in scene.marks for edge in (mark.edge, *mark.others)]
+    for edge, mark in cuts[:8]:
+        source, target = titles.get(edge[0], ""), titles.get(edge[1], "")
         parts.append(f"The gradient stops between {source} and {target}: {mark.tooltip}")
     return clean(" ".join(part for part in parts if part))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,14 +178,36 @@ def _marks(
     cut = {key: cause for key, cause in lighting.cut.items() if key in lighting.front}
     keys = list(wires) if cut else []
     bounds = np.array([_bounds_of(wires[key]) for key in keys]).reshape(-1, 4)
-    for key, cause in cut.items():
-        near = np.flatnonzero(_overlap(Rect.from_sides(*_bounds_of(wires[key])), bounds))
-        others = [wires[keys[place]] for place in near.tolist() if keys[place] != key]
-        (x, y), radius = _spot(wires[key], others, rects, taken)
-        words = cause_tooltip(cause, shown, base.trace) if shown is not None else ""
-        marks.append(Mark("scissors", x, y, key, words, radius))
+    words = {
+        key: cause_tooltip(cause, shown, base.trace) if shown is not None else ""
+        for key, cause in cut.items()
+    }
+    for wire, joined in _where_joined({key: wires[key] for key in cut}, words):
+        near = np.flatnonzero(_overlap(Rect.from_sides(*_bounds_of(wire)), bounds))
+        others = [wires[keys[place]] for place in near.tolist() if keys[place] not in joined]
+        (x, y), radius = _spot(wire, others, rects, taken)
+        key, *more = joined
+        marks.append(Mark("scissors", x, y, key, words[key], radius, tuple(more)))
         taken.append(around((x, y), (radius + _CLEAR, radius + _CLEAR)))
     return tuple(marks)
+
+
+def _where_joined(
+    cut: Mapping[EdgeKey, Wire], words: Mapping[EdgeKey, str]
+) -> Iterator[tuple[Wire, list[EdgeKey]]]:
+    """Each cut wire with its key. Of those that are cut for one reason and join before they end
+    only the part that they share, with all their keys."""
+    groups: dict[object, list[EdgeKey]] = {}
+    for key, wire in cut.items():
+        groups.setdefault((key[1], wire.points[-2:], words[key]), []).append(key)
+    for keys in groups.values():
+        backwards = zip(*(cut[key].points[::-1] for key in keys), strict=False)
+        shared = [some[0] for some in takewhile(lambda some: len(set(some)) == 1, backwards)]
+        stretch = replace(cut[keys[0]], points=tuple(shared[::-1]))
+        if len(keys) > 1 and length_of(stretch) >= 2 * MARK_RADIUS:
+            yield stretch, keys
+        else:
+            yield from ((cut[key], [key]) for key in keys)
 
 
 def _spot(

@@ -95,7 +95,8 @@ class Wire:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A sign on an edge, or right beside a short one, in a disc centred at ``x, y``."""
+    """A sign on an edge, or right beside a short one, in a disc centred at ``x, y``; ``others``:
+    further edges that it stands on, where they have joined."""
 
     kind: MarkKind
     x: float
@@ -103,6 +104,7 @@ class Mark:
     edge: EdgeKey
     tooltip: str = ""
     radius: float = MARK_RADIUS
+    others: tuple[EdgeKey, ...] = ()
 
     @property
     def rect(self) -> Rect:

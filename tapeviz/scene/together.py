@@ -154,7 +154,9 @@ def _moved_box(box: Box, side: Side, by: Point) -> Box:
 
 
 def _moved_mark(mark: Mark, side: Side, by: Point) -> Mark:
-    return replace(mark, x=mark.x + by[0], y=mark.y + by[1], edge=side.edge(mark.edge))
+    others = tuple(map(side.edge, mark.others))
+    x, y = mark.x + by[0], mark.y + by[1]
+    return replace(mark, x=x, y=y, edge=side.edge(mark.edge), others=others)
 
 
 def _moved_frame(frame: FrameBox, by: Point) -> FrameBox:

@@ -235,3 +235,22 @@ def test_scissors_stand_only_where_the_gradient_comes_to_a_cut(example: Pictured
     cut = {ends for ends, state in states(drawn).items() if state == "cut"}
     assert cut == {("x′", "transpose"), ("x′", "y"), ("transpose", "y")}
     assert {mark.edge[:2] for mark in drawn.marks} == {("x′", "y"), ("transpose", "y")}
+
+
+def test_edges_that_join_before_their_end_have_one_pair_of_scissors(example: Pictured) -> None:
+    cause = Cause(OutsideTape("before"), 6, "")
+    cuts = {(READ, MATMUL): cause, (TensorId(13), MATMUL): cause}
+    flow = replace(example.shown.flow, walked={(Y, MEAN): 1.0}, cuts=cuts)
+    shown = with_flow(example.shown, flow, findings=())
+    ends = {("x′", "y"), ("transpose", "y")}
+    target = example.layout.rects["y"]
+    joint, end = (target.x + 5, target.top - 60), (target.x + 5, target.top)
+    routes = {
+        key: (*route[:1], joint, end) if key[:2] in ends else route
+        for key, route in example.layout.routes.items()
+    }
+    joined = replace(example, layout=replace(example.layout, routes=routes))
+    (mark,) = scene(joined, shown).marks
+    assert {mark.edge[:2], *(edge[:2] for edge in mark.others)} == ends
+    assert joint[1] < mark.y < end[1]
+    assert len(scene(example, shown).marks) == 2
