@@ -35,6 +35,8 @@ _MOST_OVER = 2
 """Further values that go from one column to another, at most: each runs around a whole column."""
 _MOST_CROSSING = 6
 """The same of all values whose edges cross a cut; sources among them may move to their readers."""
+_FEW_GAPS = 30
+"""Gaps of which each is tried."""
 _CHOICES = ((26.0, 0.4), (160.0, 0.65))
 """(px that a cut is moved to cross an edge less, most parts of a column's height): one choice for
 columns of nearly the same height, one for few edges between them."""
@@ -64,11 +66,10 @@ def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
         return layout
     gaps = _gaps(layout)
     best, least = layout, plain * _WORTH
-    counts = range(2, min(_MOST_COLUMNS, len(gaps) + 1) + 1)
-    for count, (crossing, most_moved) in product(counts, _CHOICES):
-        cuts = _cuts(layout, gaps, count, crossing, most_moved)
+    for cuts in _choices(layout, gaps):
         crossing_values = sum(edges for gap, edges in gaps if gap in cuts) - len(cuts)
-        if len(cuts) != count - 1 or crossing_values > _MOST_CROSSING:
+        ends = pairwise((layout.bounds.top, *cuts, layout.bounds.bottom))
+        if crossing_values > _MOST_CROSSING or room[1] / max(b - a for a, b in ends) <= least:
             continue
         made, over = _Columns(layout, cuts).laid()
         if made is None or over > _MOST_OVER:
@@ -77,6 +78,18 @@ def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
         if scale > least:
             best, least = made, scale * 1.04
     return best
+
+
+def _choices(layout: Layout, gaps: Sequence[tuple[float, int]]) -> list[list[float]]:
+    """Ways to cut: at each gap, so that two columns may be as different as their widths allow; and
+    into more columns, of nearly equal height."""
+    found = [[gap] for gap, _ in gaps] if len(gaps) <= _FEW_GAPS else []
+    counts = range(2, min(_MOST_COLUMNS, len(gaps) + 1) + 1)
+    for count, (crossing, most_moved) in product(counts, _CHOICES):
+        cuts = _cuts(layout, gaps, count, crossing, most_moved)
+        if len(cuts) == count - 1 and cuts not in found:
+            found.append(cuts)
+    return found
 
 
 def _gaps(layout: Layout) -> list[tuple[float, int]]:

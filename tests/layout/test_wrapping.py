@@ -136,3 +136,21 @@ def test_sources_that_move_down_to_one_reader_stand_side_by_side() -> None:
     made = in_columns(plain, (700.0, 900.0))
     assert min(made.rects[name].left for name in "ab") > made.rects["0"].right, "they moved"
     assert apart(made.rects["a"], made.rects["b"])
+
+
+def test_columns_may_be_of_different_heights_where_one_is_wide() -> None:
+    """A wide part above a narrow one: half of the height would have the wide one in both columns."""
+    graph = nx.MultiDiGraph()
+    for row in range(7):
+        for side in ("a", "b"):
+            graph.add_node(f"{side}{row}", width=220, height=50, frame="")
+            if row:
+                graph.add_edge(f"{side}{row - 1}", f"{side}{row}", weight=8.0, carried=False)
+    ends = [f"end{number}" for number in range(5)]
+    graph.add_nodes_from(ends, width=110, height=50, frame="")
+    graph.add_edge("a6", ends[0], weight=8.0, carried=False)
+    graph.add_edge("b6", ends[0], weight=8.0, carried=False)
+    graph.add_edges_from(pairwise(ends), weight=8.0, carried=False)
+    layout = lay_out_nested(graph, {}, {}, room=(590.0, 410.0))
+    check(layout, graph)
+    assert scale_in(layout.bounds, (590.0, 410.0)) > 10 / 14
