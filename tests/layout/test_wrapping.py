@@ -139,7 +139,7 @@ def test_sources_that_move_down_to_one_reader_stand_side_by_side() -> None:
 
 
 def test_columns_may_be_of_different_heights_where_one_is_wide() -> None:
-    """A wide part above a narrow one: half of the height would have the wide one in both columns."""
+    """A wide part above a narrow one: cut at half of the height, both columns would be wide."""
     graph = nx.MultiDiGraph()
     for row in range(7):
         for side in ("a", "b"):
