@@ -481,3 +481,19 @@ def test_the_sources_of_a_model_without_any_gradient_are_not_pinned(
 def map_reads(s: Script, weights: list[int], scopes: list[str]) -> list[int]:
     reads = ((s.read(weight), scope) for weight, scope in zip(weights, scopes, strict=True))
     return [s.op("Exp", [read], scope=scope) for read, scope in reads]
+
+
+def test_the_op_where_nan_began_is_pinned_while_a_picture_with_it_can_be_read() -> None:
+    s = Script()
+    x = s.variable("x", value=1.0)
+    tape = s.tape()
+    finite = s.op("Exp", [s.read(x)], value=1.0)
+    masked = s.op("Log", [finite], name="masked", value=float("-inf"))  # not on the way
+    finite = s.op("Add", [finite, s.op("Exp", [masked], value=0.0)], value=1.0)
+    began = s.op("Sqrt", [finite], name="began", value=float("nan"))
+    y = s.op("Square", [began], name="y", value=float("nan"))
+    with s.call(tape, [y], [x], variables=[x]) as results:
+        results.append(s.tensor(value=float("nan")))
+    graph = build(s.trace())
+    names = [{graph.node(place).name for place in pinned} for pinned in graph.pins]
+    assert names == [{"x", "y", "began"}, {"y", "began"}, {"y"}]

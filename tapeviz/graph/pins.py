@@ -1,0 +1,111 @@
+"""Choose the nodes that a first view must not fold away."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from ..analysis.status import status_of
+from ..trace.model import Call, Op, Operand, OpId, TensorId, Trace, Version
+from .nodes import op_id, value_of
+from .op_graph import OpGraph
+from .select import NodeSelection
+
+_MOST_SOURCES = 8
+
+
+def choose_pins(
+    graph: OpGraph, trace: Trace, selection: NodeSelection, call: Call | None
+) -> list[frozenset[int]]:
+    """Places of the targets, of the cuts, of the op where NaN or infinity began, and of the
+    sources, if these are at most :data:`_MOST_SOURCES`. Then fewer: only the sources that
+    :func:`_stand_out`, then none of them, and at last not that op. Cuts are never folded away.
+    """
+    if call is None:
+        return [frozenset()]
+    cuts = selection.scope.cuts
+    few = [call.sources, _stand_out(graph, trace, call)]
+    found: list[frozenset[int]] = []
+    places: Iterable[int] = range(len(graph))
+    for sources in (*(some for some in few if len(some) <= _MOST_SOURCES), ()):
+        operands = (*call.targets[:_MOST_SOURCES], *sources)
+        found.append(_pinned(graph, trace, selection, operands, cuts, places))
+        places = sorted(found[-1])
+    # A source has a node for each version of it that is read.
+    found = [pinned for pinned in found if len(pinned - found[-1]) <= _MOST_SOURCES]
+    began = frozenset(_began(graph, trace, call)) - found[-1]
+    if began:
+        found = [*(pinned | began for pinned in found), found[-1]]
+    return list(dict.fromkeys(found))
+
+
+def _began(graph: OpGraph, trace: Trace, call: Call) -> Iterator[int]:
+    """The place of the op that made the NaN or infinity of a target out of finite numbers."""
+    waiting = [target.tensor for target in call.targets if target.tensor is not None]
+    seen: set[TensorId] = set()
+    while waiting:
+        tensor = waiting.pop()
+        stats = trace.stats(tensor)
+        maker = trace.maker(tensor)
+        if tensor in seen or stats is None or not stats.nonfinite or maker is None:
+            continue
+        seen.add(tensor)
+        given = [trace.stats(taken) for taken in maker.inputs]
+        if any(stats is not None and stats.nonfinite for stats in given):
+            waiting.extend(maker.inputs)
+        elif op_id(maker.id) in graph:
+            yield graph.places[op_id(maker.id)]
+            return
+
+
+def _pinned(
+    graph: OpGraph,
+    trace: Trace,
+    selection: NodeSelection,
+    operands: Sequence[Operand],
+    cuts: Collection[OpId],
+    places: Iterable[int],
+) -> frozenset[int]:
+    """Find the places at which operands and cuts stand, among those given.
+
+    If all ops are shown, the versions of a variable that an op wrote are left out."""
+    wanted = {operand.tensor for operand in operands if operand.tensor is not None}
+    producers = trace.producers
+    makers = {producers[out] for out in wanted if out in producers}.union(cuts)
+    asked = wanted | {out for out in selection.scope.outside if producers.get(out) in makers}
+    maker, none_of = graph.maker, wanted.isdisjoint
+    found = []
+    for place in places:
+        part = graph.parts[place]
+        if isinstance(part, Op):
+            is_pinned = part.id in makers
+            if not (is_pinned or none_of(part.outputs)):
+                is_pinned = maker.tensor_of(part) in wanted
+        elif isinstance(part, Version):
+            is_first = not (selection.is_all and graph.into.count(place))
+            is_pinned = TensorId(part.variable) in wanted and is_first
+            is_pinned = is_pinned or value_of(trace, part) in wanted
+        else:
+            is_pinned = part in asked
+        if is_pinned:
+            found.append(place)
+    return frozenset(found)
+
+
+def _stand_out(graph: OpGraph, trace: Trace, call: Call) -> Sequence[Operand]:
+    """The sources whose gradient is None, zero or not finite; none of a model whose sources are all
+    like that: its box says so."""
+    models: dict[TensorId, str] = {}
+    for place, part in enumerate(graph.parts):
+        if isinstance(part, Version):
+            takers = (graph.parts[taker] for taker in graph.successors(place))
+            scopes = (taker.scope.strip("/") for taker in takers if isinstance(taker, Op))
+            models.setdefault(TensorId(part.variable), next(scopes, "").split("/")[0])
+    given = zip(call.sources, call.results, strict=False)
+    are_known = [(source, status_of(trace, result) == "flows") for source, result in given]
+    flowing = {models.get(source.tensor) for source, flows in are_known if flows and source.tensor}
+    flowing.add("")
+    return [
+        source
+        for source, flows in are_known
+        if not flows and (source.tensor is None or models.get(source.tensor, "") in flowing)
+    ]
