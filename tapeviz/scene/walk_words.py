@@ -8,6 +8,7 @@ from ..analysis.flow.inner_steps import agreement, trouble_of
 from ..analysis.model import WalkStep
 from ..graph.words import shape_words
 from ..trace.model import Array, Call, TensorId, Trace
+from ..trace.tapes import is_handle
 from .parts.numbers import gradient_text, scalar_text
 
 LONGEST = 26
@@ -53,6 +54,8 @@ def gradient_words(
     """The elements of a gradient if they are few, else the value that all have, else shape and
     norm."""
     known = trace.tensors.get(tensor)
+    if known is not None and is_handle(known.dtype):
+        return "list" if known.dtype == "variant" else known.dtype
     value = value_of(tensor)
     shape = shape_words(known.shape) if known else ""
     if value is not None and value.size > 1 and bool((value == value.flat[0]).all()):

@@ -13,11 +13,9 @@ from dataclasses import dataclass, field, replace
 
 from .model import Interval, Site, Tape, TapeId, TensorId, Watch
 
-_DIFFERENTIABLE = frozenset(
-    (
-        *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
-        *("resource", "variant"),
-    )
+_HANDLES = frozenset(("resource", "variant"))
+_DIFFERENTIABLE = _HANDLES | frozenset(
+    ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 )
 FOREVER = 1 << 62
 
@@ -25,6 +23,11 @@ FOREVER = 1 << 62
 def is_differentiable(dtype: str) -> bool:
     """Whether a tape follows tensors of this dtype (``IsDtypeTrainable`` in ``tape.h``)."""
     return dtype in _DIFFERENTIABLE
+
+
+def is_handle(dtype: str) -> bool:
+    """Whether tensors of this dtype stand for a list, a dataset or a variable, without elements."""
+    return dtype in _HANDLES
 
 
 @dataclass(slots=True)

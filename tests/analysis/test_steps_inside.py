@@ -11,7 +11,7 @@ from tapeviz.analysis.requests.inside import has_inside
 from tapeviz.errors import TapevizError
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.recording import LiveRecording, Recorder, Snippet
-from tapeviz.scene.walk_words import inner_words
+from tapeviz.scene.walk_words import gradients_words, inner_words
 from tapeviz.trace.model import Call, Trace
 
 LOOP = """\
@@ -234,6 +234,8 @@ def test_a_recurrent_layer_in_a_compiled_step_is_walked(recorder: Recorder) -> N
     trace, call = _enter(live, trace)
     cells = [row for row in _rows(trace) if row.title == "BiasAdd" and row.kind == "inner"]
     assert [row.turns for row in cells] == [(turn,) for turn in range(5, -1, -1)]
+    stacked = next(row for row in _rows(trace) if row.title == "TensorListStack")
+    assert gradients_words(trace, stacked.downstream[:1], trace.value) == "list"
     assert "bit for bit" in inner_words(trace, call)
 
 

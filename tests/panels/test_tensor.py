@@ -290,6 +290,19 @@ def test_values_that_were_let_go_of_are_not_waited_for(
     assert document.trouble == "", "the status line does not repeat it"
 
 
+def test_a_handle_has_no_elements(
+    qtbot: QtBot, panel: TensorPanel, pipeline: SamplePipeline
+) -> None:
+    document, trace = panel.document, make_trace()
+    handle = tensor_of((), "variant")
+    pipeline.trace = replace(trace, places={}, tensors={**trace.tensors, TensorId(5): handle})
+    document.run()
+    qtbot.waitUntil(lambda: not document.is_running and not document.background.busy)
+    document.select_nodes(frozenset(("op4",)))
+    assert "a list of tensors" in panel.display.words.text()
+    assert panel.stats.text() == "variant"
+
+
 def test_of_a_tensor_too_large_to_fetch_the_slice_in_sight_is_shown(
     qtbot: QtBot, panel: TensorPanel, pipeline: SamplePipeline
 ) -> None:

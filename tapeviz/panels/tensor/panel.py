@@ -12,6 +12,7 @@ from ...analysis.inside_words import DOUBT_WORDS, doubt_about
 from ...document import Document
 from ...errors import TapevizError
 from ...trace.model import Array, Stats, Tensor, TensorId, VariableId
+from ...trace.tapes import is_handle
 from ...trace.values import measure
 from ..look import Theme
 from ..panel import Panel
@@ -19,6 +20,7 @@ from ..widgets import ShortLabel, link_button, plain_label
 from .display import ArrayDisplay
 from .images import form_of
 from .wording import (
+    HANDLE,
     about_words,
     as_code,
     describe,
@@ -161,6 +163,9 @@ class TensorPanel(Panel):
         value = document.values.value_of(tensor)
         known = document.trace.tensors.get(tensor)
         stats = document.trace.stats(tensor)
+        if known is not None and is_handle(known.dtype):
+            self._show_words(HANDLE, known.dtype)
+            return
         if value is None:
             if known is not None and (known.size or 0) > MOST_WHOLE:
                 self._look_at_part(tensor, known, stats)

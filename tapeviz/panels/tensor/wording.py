@@ -16,12 +16,15 @@ LONGEST_COPY = 200_000
 
 def about_words(document: Document, tensor: TensorId | None) -> str:
     """``of loss (step 3) · round 7``."""
-    node = document.links.node_of_tensor(tensor)
-    if node is None:
+    node, number = document.links.node_of_tensor(tensor), document.step
+    if node is not None:
+        title = f"of {document.links.nodes[node].title}"
+    elif tensor is not None and number:  # the step's tensor has no box
+        title = document.steps[number - 1].title
+    else:
         return ""
-    title = document.links.nodes[node].title
-    step = f" (step {document.step})" if document.step else ""
-    return f"of {title}{step}{round_words(document)}"
+    step = f" (step {number})" if number else ""
+    return f"{title}{step}{round_words(document)}"
 
 
 def round_words(document: Document) -> str:
@@ -45,6 +48,9 @@ def unknown_words(document: Document, tensor: TensorId) -> str:
         words = DOUBT_WORDS["unknown"]
         return f"{words[0].upper()}{words[1:]}."
     return inside_words(trace, call)
+
+
+HANDLE = "This tensor stands for a list of tensors, a dataset or a variable. It has no elements."
 
 
 def gone_words(document: Document, tensor: Tensor | None) -> str:
