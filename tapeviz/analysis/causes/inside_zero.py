@@ -5,11 +5,13 @@ Nothing is known of the gradients in there: the op is found by the values of the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from math import inf
 from typing import NamedTuple
 
-from ...trace.model import Op, Stats, TensorId
+import numpy as np
+
+from ...trace.model import Array, Op, OpId, Stats, TensorId
 from ..call_facts import CallFacts
 from ..flow.dataflow import Position
 from ..numbers.began import innermost_loop
@@ -25,6 +27,13 @@ _SLOPED = {
     "Sigmoid": (0.0, 1.0),
 }
 """Ops of one input, with the open range of their outputs for which they have a slope."""
+
+_CHOICES: Mapping[str, Callable[..., Array]] = {
+    "Maximum": lambda at, x, y: x < y if at == 0 else y < x,
+    "Minimum": lambda at, x, y: x > y if at == 0 else y > x,
+    "SelectV2": lambda at, mask, x, y: np.logical_not(mask) if at == 1 else mask,
+}
+"""Ops that take each element from one input or another: where they do not from input ``at``."""
 
 _SUSPECTS = CLIPPING | MASKING | FLAT | PRODUCTS
 
@@ -51,7 +60,10 @@ def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroI
     sure, else the last that can be. The backward pass comes to the last first. A custom gradient
     can be flat; what its function computes is not differentiated.
     """
-    body = [facts.trace.ops[number] for number in op.body]
+    body = [facts.trace.ops[number] for number in _ops_inside(facts, op)]
+    if op.id in facts.trace.loops:  # it begins where the loop takes what was made from the source
+        reached = facts.flow.ancestry(op.inputs).edges_from(starts).keys() | set(starts)
+        starts = [tensor for tensor in op.inputs if tensor in reached]
     made = _made_from(facts, body, starts)
     body = [each for each in body if each.line and each.call is None]
     tried = 0
@@ -75,6 +87,12 @@ def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroI
     return ZeroInside(found[0], is_sure=False) if found else None
 
 
+def _ops_inside(facts: CallFacts, op: Op) -> Sequence[OpId]:
+    """The ops in the body of a compiled call; of a loop in one those of the turn drawn."""
+    loop = facts.trace.loops.get(op.id)
+    return op.body if loop is None else loop.body
+
+
 def _made_from(facts: CallFacts, body: Sequence[Op], starts: Collection[Position]) -> Set[Position]:
     """The positions in a body that are made from the source, and those where it begins."""
     made = set(starts)
@@ -91,7 +109,7 @@ def _is_only_way(
 ) -> bool:
     """Whether each way from the source through the body of ``op`` to its outputs takes one of these
     inputs of the op ``by``."""
-    inside = frozenset(op.body)
+    inside = frozenset(_ops_inside(facts, op))
     waiting: list[Position] = list(op.outputs)
     seen: set[Position] = set()
     is_met = False
@@ -128,6 +146,8 @@ def _stopped_inputs(
         return []
     edges = (edge for output in op.outputs for edge in facts.flow.into(output))
     fed = sorted({edge.input_index for edge in edges if edge.start in made})
+    if op.type in _CHOICES:
+        return [at for at in fed if all(_is_passed_over(facts, op, at, now) for now in turns)]
     if op.type not in PRODUCTS:
         return fed if _is_flat(facts, op, turns) else []
     return [
@@ -138,6 +158,17 @@ def _stopped_inputs(
             for now in turns
         )
     ]
+
+
+def _is_passed_over(facts: CallFacts, op: Op, at: int, now: _Turn) -> bool:
+    """Whether an op that chooses between its inputs, element by element, took none of this one.
+
+    Equal elements share the gradient of a maximum or minimum (``math_grad.py``, 2.15-2.21).
+    """
+    values = [facts.trace.value(now.get(tensor, tensor)) for tensor in op.inputs]
+    if at == 0 and op.type in MASKING or any(value is None for value in values):
+        return False
+    return bool(np.all(_CHOICES[op.type](at, *values)))
 
 
 def _stats(facts: CallFacts, tensor: TensorId, now: _Turn) -> Stats | None:

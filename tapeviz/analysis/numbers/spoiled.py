@@ -159,7 +159,7 @@ def _before_moves(facts: CallFacts, step: Step, op: Op) -> _Spoiler:
         if len(feeders) != 1:
             return found
         step, op, _ = feeders[0]
-    return (step, op) if op.type in _CHOOSING else found
+    return (step, op) if op.type in _CHOOSING or has_inside(op) else found
 
 
 def read_tensors(facts: CallFacts, source: Operand) -> list[TensorId]:
