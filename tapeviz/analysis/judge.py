@@ -6,23 +6,27 @@ from dataclasses import replace
 
 from ..trace.model import Call, Op, Operand
 from .call_facts import CallFacts
-from .causes.deciding import CutPaths, explain_zero
+from .causes.cancelled import Cancelled
+from .causes.deciding import CutPaths
+from .causes.inside_zero import zero_between, zero_inside
 from .causes.left_tensorflow import LeftTensorFlow
 from .causes.not_connected import NotConnected
 from .causes.not_watched import NotWatched
 from .causes.outside_tape import OutsideTape
-from .causes.questions import MadeNonfinite
+from .causes.questions import MadeNonfinite, MadeZero
+from .causes.saturated import saturated_at
 from .causes.table import CAUSES, first_cause
+from .causes.zeros import MultipliedByZero, clipped_to_zero
 from .model import Cause, Status
-from .numbers.spoiled import has_inside, spoiling_op
+from .numbers.spoiled import has_inside, spoiling, spoiling_op
 from .python.outside import NO_NUMBER
-from .status import status_of
+from .status import is_zero, status_of
 
 
 def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> tuple[Cause, ...]:
     """Why the gradient of the call's source number ``index`` is as it is; none if it flows."""
     if facts.call.method == "jvp":
-        return _forward(facts, source) if status == "none" else ()
+        return _forward(facts, source, status)
     if status == "none" or (status == "zero" and index in facts.unconnected):
         return CutPaths(facts, source).explain_none()
     if status == "zero" and (causes := _cut_inside(facts, source) or _cut_jacobian(facts, source)):
@@ -35,8 +39,35 @@ def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> 
 
 
 def _made_zero(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
-    cause = explain_zero(facts, source)
+    cause = _explain_zero(facts, source)
     return () if cause is None else (cause, *CutPaths(facts, source).beside_zero())
+
+
+def _explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
+    """The op whose gradient first became zero everywhere, on the way to this source."""
+    found = spoiling(facts, source, is_zero)
+    if found is None:
+        return first_cause(CAUSES.zero, MadeZero(facts, None)) or _zero_by_values(facts, source)
+    step, op = found
+    inside = None
+    if step is not None and has_inside(op) and not op.is_open:
+        starts = facts.paths.starts(source.tensor) if source.tensor is not None else ()
+        inside = zero_inside(facts, op, starts)
+    cause = first_cause(CAUSES.zero, MadeZero(facts, op, step, *(inside or ())))
+    if cause is None or source.tensor is None or not isinstance(cause.evidence, MultipliedByZero):
+        return cause
+    if cause.evidence.by in ("factor", "clipped"):
+        clip = clipped_to_zero(facts, op, facts.paths.starts(source.tensor))
+        return facts.cause_at(saturated_at(facts, clip), clip) if clip is not None else cause
+    return cause
+
+
+def _zero_by_values(facts: CallFacts, source: Operand) -> Cause | None:
+    """The op that is flat at the values of this run, on the way from the source to the targets."""
+    if source.tensor is None:
+        return None
+    found = zero_between(facts, facts.paths.starts(source.tensor), [*facts.paths.targets])
+    return None if found is None else first_cause(CAUSES.zero, MadeZero(facts, None, None, *found))
 
 
 def _as_tuple(cause: Cause | None) -> tuple[Cause, ...]:
@@ -81,17 +112,23 @@ def _cut_jacobian(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
     return () if _is_about_recording(causes) else causes
 
 
-def _forward(facts: CallFacts, asked: Operand) -> tuple[Cause, ...]:
+def _forward(facts: CallFacts, asked: Operand, status: Status) -> tuple[Cause, ...]:
     """Forward mode asks the other way round: what links a primal to the output that was asked for.
 
     The recording names the outputs as sources, for a result belongs to each of them.
     """
     causes: tuple[Cause, ...] = ()
+    if status not in ("none", "zero"):
+        return ()
     for primal in facts.call.targets:
-        turned = replace(facts.call, targets=(asked,), sources=(primal,))
-        causes = CutPaths(replace(facts, call=turned), primal).explain_none()
+        turned = replace(facts, call=replace(facts.call, targets=(asked,), sources=(primal,)))
+        causes = CutPaths(turned, primal).explain_none() if status == "none" else ()
+        if status == "zero" or _is_about_recording(causes):  # a primal is watched from the start
+            causes = _as_tuple(_zero_by_values(turned, primal)) or causes
         if causes and not isinstance(causes[0].evidence, NotConnected):
             break
+    if status == "zero" and not causes:
+        return (facts.cause(Cancelled("tangents"), facts.call.line),)
     return causes
 
 

@@ -22,17 +22,24 @@ class Cancelled(Evidence):
     """Contributions of opposite sign add up to 0.
 
     ``why``: by the ``values`` of this run alone; for each value of the source, as the ``sum`` of
-    what was made to have that sum; or since what was ``subtracted`` is added again.
+    what was made to have that sum; since what was ``subtracted`` is added again; or in forward mode
+    by the ``tangents`` that were given.
     """
 
     kind: ClassVar[str] = "cancelled"
-    why: Literal["values", "sum", "subtracted"] = "values"
+    why: Literal["values", "sum", "subtracted", "tangents"] = "values"
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         begin = (
             f"At line {cause.line} ({cause.op_words or 'a sum'}) contributions of opposite sign "
             f"add up to exactly 0"
         )
+        if self.why == "tangents":
+            return (
+                f"No operation on the way is known to be flat: what the given tangents contribute "
+                f"to {target} adds up to exactly 0, so {target} does not change in their direction."
+                f" Give other tangents, or ask a GradientTape, which answers for each element."
+            )
         if self.why == "values":
             return (
                 f"{begin} at these values: {target} is at a minimum, a maximum or a saddle point "

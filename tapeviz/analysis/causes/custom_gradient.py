@@ -65,9 +65,9 @@ def gave_none(asked: EdgeUnderTest) -> Cause | None:
 def gave_zeros(zero: MadeZero) -> Cause | None:
     """The gradient function that the snippet wrote was given a gradient, and gave zeros."""
     facts, op = zero.facts, zero.suspect or zero.op
-    if op is None or zero.step is None or not (op.is_recorded_operation and op.function):
+    if op is None or not (op.is_recorded_operation and op.function) or op.is_compiled_call:
         return None
-    if op.is_compiled_call:
+    if zero.step is None and zero.suspect is None:
         return None
     line = gradient_return_line(facts.text, op)
     if not line:

@@ -17,16 +17,11 @@ from ..call_facts import CallFacts
 from ..flow.dataflow import Ancestry, DataEdge, Position
 from ..flow.shared_sets import SharedSet, numbers_in
 from ..model import Cause
-from ..numbers.spoiled import has_inside, spoiling
-from ..status import is_zero
-from .inside_zero import zero_inside
 from .not_connected import unconnected
 from .outside_tape import OutsideTape, with_computed_again
-from .questions import MadeZero, Unlinked, Unwatched, used_in
-from .saturated import saturated_at
+from .questions import Unlinked, Unwatched, used_in
 from .table import CAUSES, first_cause
 from .ways import Ways, Without, by_line, is_stop, without
-from .zeros import MultipliedByZero, clipped_to_zero
 
 _MOST_TRIED = 40
 _BRANCHES = ops_with("branch")
@@ -269,25 +264,6 @@ def _beside_a_cut(
     branches = [edge for edge in into if (op := facts.op(edge)) and op.type in _BRANCHES]
     is_cut = any(edge.start not in reached for edge in branches)
     return [edge for edge in branches if edge.start in reached] if is_cut else []
-
-
-def explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
-    """The op whose gradient first became zero everywhere, on the way to this source."""
-    found = spoiling(facts, source, is_zero)
-    if found is None:
-        return first_cause(CAUSES.zero, MadeZero(facts, None))
-    step, op = found
-    inside = None
-    if step is not None and has_inside(op) and not op.is_open:
-        starts = facts.paths.starts(source.tensor) if source.tensor is not None else ()
-        inside = zero_inside(facts, op, starts)
-    cause = first_cause(CAUSES.zero, MadeZero(facts, op, step, *(inside or ())))
-    if cause is None or source.tensor is None or not isinstance(cause.evidence, MultipliedByZero):
-        return cause
-    if cause.evidence.by in ("factor", "clipped"):
-        clip = clipped_to_zero(facts, op, facts.paths.starts(source.tensor))
-        return facts.cause_at(saturated_at(facts, clip), clip) if clip is not None else cause
-    return cause
 
 
 def _first_outside(merged: Mapping[Hashable, Cause], deciding: Hashable) -> Cause:

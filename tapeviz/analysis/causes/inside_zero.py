@@ -1,6 +1,7 @@
-"""Find the op inside a compiled function or loop that made the zeros of a gradient.
+"""Find the op that made the zeros of a gradient where no step of a backward pass is known.
 
-Nothing is known of the gradients in there: the op is found by the values of the forward pass.
+So it is inside of a compiled function or loop, and in forward mode: the op is found by the values
+of the forward pass.
 """
 
 from __future__ import annotations
@@ -54,16 +55,31 @@ class ZeroInside(NamedTuple):
 
 def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroInside | None:
     """The op in the body of ``op`` that made the zeros, or may have, among those on the way from
-    the source, which begins at ``starts``, to what the body gives.
-
-    First an op through which every way leads and whose slope is 0, else the last that is flat for
-    sure, else the last that can be. The backward pass comes to the last first. A custom gradient
-    can be flat; what its function computes is not differentiated.
-    """
+    the source, which begins at ``starts``, to what the body gives."""
     body = [facts.trace.ops[number] for number in _ops_inside(facts, op)]
     if op.id in facts.trace.loops:  # it begins where the loop takes what was made from the source
         reached = facts.flow.ancestry(op.inputs).edges_from(starts).keys() | set(starts)
-        starts = [tensor for tensor in op.inputs if tensor in reached]
+        starts = {*starts, *(tensor for tensor in op.inputs if tensor in reached)}
+    return _zero_among(facts, body, op.outputs, starts)
+
+
+def zero_between(
+    facts: CallFacts, starts: Collection[Position], ends: Sequence[Position]
+) -> ZeroInside | None:
+    """As :func:`zero_inside`, among all ops on the way, where no backward pass was seen."""
+    edges = facts.flow.ancestry(ends).edges_from(starts)
+    ops = {op.id: op for into in edges.values() for edge in into if (op := facts.op(edge))}
+    return _zero_among(facts, sorted(ops.values(), key=lambda op: op.when), ends, starts)
+
+
+def _zero_among(
+    facts: CallFacts, body: Sequence[Op], ends: Sequence[Position], starts: Collection[Position]
+) -> ZeroInside | None:
+    """First an op through which every way leads and whose slope is 0, else the last that is flat
+    for sure, else the last that can be. The backward pass comes to the last first. A custom
+    gradient can be flat; what its function computes is not differentiated.
+    """
+    inside = frozenset(op.id for op in body)
     made = _made_from(facts, body, starts)
     body = [each for each in body if each.line and each.call is None]
     tried = 0
@@ -78,7 +94,7 @@ def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroI
         stopped = _stopped_inputs(facts, each, made, turns) if tried < _MOST_TRIED else []
         if stopped:
             tried += 1
-            if _is_only_way(facts, op, starts, each, stopped):
+            if _is_only_way(facts, inside, ends, starts, each, stopped):
                 return ZeroInside(each, is_sure=True)
         is_flat = _is_flat(facts, each, turns)
         if each.type not in PRODUCTS and is_flat is not False:
@@ -105,12 +121,16 @@ def _made_from(facts: CallFacts, body: Sequence[Op], starts: Collection[Position
 
 
 def _is_only_way(
-    facts: CallFacts, op: Op, starts: Collection[Position], by: Op, inputs: Collection[int]
+    facts: CallFacts,
+    inside: Set[OpId],
+    ends: Sequence[Position],
+    starts: Collection[Position],
+    by: Op,
+    inputs: Collection[int],
 ) -> bool:
-    """Whether each way from the source through the body of ``op`` to its outputs takes one of these
+    """Whether each way from the source through ops ``inside`` to the ``ends`` takes one of these
     inputs of the op ``by``."""
-    inside = frozenset(_ops_inside(facts, op))
-    waiting: list[Position] = list(op.outputs)
+    waiting = list(ends)
     seen: set[Position] = set()
     is_met = False
     while waiting:
@@ -166,7 +186,7 @@ def _is_passed_over(facts: CallFacts, op: Op, at: int, now: _Turn) -> bool:
     Equal elements share the gradient of a maximum or minimum (``math_grad.py``, 2.15-2.21).
     """
     values = [facts.trace.value(now.get(tensor, tensor)) for tensor in op.inputs]
-    if at == 0 and op.type in MASKING or any(value is None for value in values):
+    if (at == 0 and op.type in MASKING) or any(value is None for value in values):
         return False
     return bool(np.all(_CHOICES[op.type](at, *values)))
 

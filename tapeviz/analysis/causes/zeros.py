@@ -28,6 +28,7 @@ _SQUARES = frozenset({"Pow", "Square", "SquaredDifference"})
 _MOST_KEPT = 50
 """Ops whose clips are kept, each with all that they were made from."""
 _JOINING = frozenset({"ConcatV2", "Pack"})
+_CHOOSING = frozenset({"Select", "SelectV2"})
 _QUOTIENTS = frozenset({"RealDiv", "Div"})
 # The smallest positive number of a dtype (IEEE 754, subnormal; bfloat16: float32's exponent).
 _SMALLEST = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149}
@@ -39,7 +40,10 @@ _SLOPES_OF_LINES = {"ReluGrad": "ReLU", "Relu6Grad": "ReLU6", "LeakyReluGrad": "
 
 @dataclass(frozen=True, slots=True)
 class FlatOp(Evidence):
+    """``gives``: what TensorFlow gives for such a derivative, in forward mode None."""
+
     kind: ClassVar[str] = "flat-op"
+    gives: Literal["zeros rather than None", "None"] = "zeros rather than None"
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         bent = _SLOPES_OF_LINES.get(cause.op)
@@ -52,7 +56,7 @@ class FlatOp(Evidence):
             )
         return (
             f"{cause.op_words} on line {cause.line} has a derivative of 0 everywhere, and "
-            f"TensorFlow gives zeros for it rather than None. So nothing of the gradient reaches "
+            f"TensorFlow gives {self.gives} for it. So nothing of the gradient reaches "
             f"{source}. Use a smooth operation there, or give it an estimate by tf.custom_gradient."
         )
 
@@ -114,6 +118,12 @@ class MultipliedByZero(Evidence):
                 f"of {source}. Keep what goes into {self.clip} inside the range that it does not "
                 f"clip to 0."
             )
+        if cause.op in _CHOOSING:
+            return (
+                f"{cause.op_words} on line {cause.line} {cause.probably}chooses the other value at "
+                f"every element, and nothing of what is made from {source}. So {target} does not "
+                f"depend on {source} at these values. Look at the condition there."
+            )
         if source.endswith("recurrent_kernel"):  # of a recurrent layer of Keras
             return (
                 f"The layer on line {cause.line} multiplies its state by {source}, and that state "
@@ -150,8 +160,13 @@ def inside_compiled(zero: MadeZero) -> Cause | None:
     if kind in MASKING | PRODUCTS:
         evidence: Evidence = _times_zero(zero.facts, zero.suspect)
     else:
-        evidence = saturated_at(zero.facts, zero.suspect) if kind in CLIPPING else FlatOp()
+        evidence = saturated_at(zero.facts, zero.suspect) if kind in CLIPPING else _flat(zero)
     return replace(zero.facts.cause_at(evidence, zero.suspect), is_probable=not zero.is_sure)
+
+
+def _flat(zero: MadeZero) -> FlatOp:
+    is_forward = zero.facts.call.method == "jvp"
+    return FlatOp("None" if is_forward else "zeros rather than None")
 
 
 def at_op(zero: MadeZero) -> Cause | None:
