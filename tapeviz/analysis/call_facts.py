@@ -114,12 +114,15 @@ class CallFacts(KeepsAnswers):
         """The backward pass as TensorFlow ran it; as it was replayed, where that shows more.
 
         TensorFlow traces a jacobian's pass into a graph (pfor), where it has no values, and goes
-        back through a compiled function in one step.
+        back through a compiled function in one step. A replay that raised ends there.
         """
+        is_pfor = self.call.method in ("jacobian", "batch_jacobian")
+        replayed = self.call.replay.steps if self.call.replay else ()
         entered = (self.trace.ops.get(step.op or OpId(0)) for step in self.call.steps)
         is_hidden = any(op is not None and op.is_open for op in entered)
-        if self.call.replay and (is_hidden or self.call.method in ("jacobian", "batch_jacobian")):
-            return self.call.replay.steps
+        is_whole = not any(step.error for step in replayed)
+        if self.call.replay and (is_pfor or (is_hidden and is_whole)):
+            return replayed
         return self.call.steps
 
     @cached_property

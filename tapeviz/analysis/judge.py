@@ -7,6 +7,7 @@ from dataclasses import replace
 from ..trace.model import Call, Op, Operand
 from .call_facts import CallFacts
 from .causes.cancelled import Cancelled
+from .causes.custom_gradient import gradient_return_line
 from .causes.deciding import CutPaths
 from .causes.inside_zero import zero_between, zero_inside
 from .causes.left_tensorflow import LeftTensorFlow
@@ -18,7 +19,7 @@ from .causes.saturated import saturated_at
 from .causes.table import CAUSES, first_cause
 from .causes.zeros import MultipliedByZero, clipped_to_zero
 from .model import Cause, Status
-from .numbers.spoiled import has_inside, spoiling, spoiling_op
+from .numbers.spoiled import has_inside, spoiling, spoiling_op, was_given
 from .python.outside import NO_NUMBER
 from .status import is_zero, status_of
 
@@ -50,7 +51,7 @@ def _explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
         return first_cause(CAUSES.zero, MadeZero(facts, None)) or _zero_by_values(facts, source)
     step, op = found
     inside = None
-    if step is not None and has_inside(op) and not op.is_open:
+    if step is not None and not op.is_open and (has_inside(op) or _computes_again(facts, op)):
         starts = facts.paths.starts(source.tensor) if source.tensor is not None else ()
         inside = zero_inside(facts, op, starts)
     cause = first_cause(CAUSES.zero, MadeZero(facts, op, step, *(inside or ())))
@@ -60,6 +61,12 @@ def _explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
         clip = clipped_to_zero(facts, op, facts.paths.starts(source.tensor))
         return facts.cause_at(saturated_at(facts, clip), clip) if clip is not None else cause
     return cause
+
+
+def _computes_again(facts: CallFacts, op: Op) -> bool:
+    """Whether TensorFlow's own gradient function differentiates what the snippet's function ran, as
+    ``tf.recompute_grad`` does (``custom_gradient.py``, 2.15-2.21)."""
+    return op.function == "inner" and bool(op.body) and not gradient_return_line(facts.text, op)
 
 
 def _zero_by_values(facts: CallFacts, source: Operand) -> Cause | None:
@@ -143,6 +150,8 @@ def _inside_python(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
     python = [each for each in (op, *_body(facts, op)) if _calls_python(each)] if op else []
     for inner in _calls_inside(facts) if python else ():
         within = replace(facts, call=inner)
+        if was_given(within, is_zero, all):
+            continue  # Python that ran after it, and whose gradient came first, made them
         asked = [*enumerate(zip(inner.sources, inner.results, strict=False))]
         asked.sort(key=lambda each: each[1][0].tensor != source.tensor)  # the source itself first
         for index, (operand, result) in asked:

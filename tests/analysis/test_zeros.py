@@ -1,5 +1,5 @@
 """Why gradients are zero where TensorFlow shows little: in Python that it calls back, in custom
-gradients of compiled functions, behind a dead ReLU."""
+gradients of compiled functions, behind a dead ReLU, in loops, in forward mode."""
 
 from __future__ import annotations
 
@@ -69,6 +69,39 @@ SNIPPET = dedent(
         aside = tf.nn.relu(tf.constant([-1.0, -2.0]) * w)
         return tf.reduce_sum(gate(x) + aside * 0.0)
 
+    @tf.function
+    def listed():
+        with tf.GradientTape() as tape:
+            mapped = tf.map_fn(clamp, (w * 1.5)[None])
+            loss = tf.reduce_sum(mapped)
+        return tape.gradient(loss, w)
+
+    def clamp(h):
+        return tf.cumsum(tf.clip_by_value(h + 9.0, 0.3, 0.4))  # cut listed
+
+    @tf.function
+    def one_turn(x):
+        h = x * 1.5
+        for turn in tf.range(3):
+            if turn == 1:
+                h = tf.nn.relu(h - 9.0)  # cut one_turn
+            h = tf.sin(h) + 1.0
+        return tf.gradients(tf.reduce_sum(h), x)[0]
+
+    def chosen(state, element):
+        return tf.where(state < 99.0, [0.3, 0.6], state) * 0.5 + element  # cut scanned
+
+    @tf.recompute_grad
+    def recomputed(h):
+        return tf.sign(tf.exp(h)) * 2.0  # cut recomputed
+
+    def whole(h):
+        return tf.cast(tf.cast(h * 5.0, tf.int32), tf.float32)  # cut python_twice
+
+    @tf.function
+    def python_twice(x):
+        return called_back(lambda v: v * 2.0, called_back(whole, x))
+
     relu = tf.keras.layers.Dense(2, "relu", bias_initializer=tf.keras.initializers.Constant(-9.0))
     dense = tf.keras.layers.Dense(1)
 
@@ -86,6 +119,32 @@ SNIPPET = dedent(
         hidden = relu(tf.reshape(w, [1, 2]) ** 2)  # cut dead
         loss = dense(tf.identity(hidden))
     tape.gradient(loss, dense.kernel)
+    listed(), one_turn(tf.constant([0.5, 0.2]))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.scan(chosen, tf.ones([2, 2]), initializer=w * 1.5)[-1])
+    tape.gradient(loss, w)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(recomputed(w * 1.5))
+    tape.jacobian(loss, w)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.vectorized_map(lambda e: e * 2.0, python_twice(w * 1.5)[None]))
+    tape.gradient(loss, w)
+    with tf.GradientTape() as tape:
+        h = tf.constant((w * 1.5).numpy())  # cut inner_jacobian
+        with tf.GradientTape() as inner:
+            inner.watch(h)
+            e = tf.sin(h) + tf.reverse(h, [0]) ** 2
+        loss = tf.reduce_sum(inner.jacobian(e, h))
+    tape.gradient(loss, w, unconnected_gradients="zero")
+
+    def forward(function, tangents):
+        with tf.autodiff.ForwardAccumulator(w, tf.constant(tangents)) as accumulator:
+            out = function(w * 1.5)
+        return accumulator.jvp(out)  # cut forward_sum
+
+    forward(lambda h: tf.sin(tf.nn.relu(h - 99.0)), [1.0, 1.0])  # cut forward_relu
+    forward(lambda h: tf.where(h > 9.0, h, [0.1, 0.2]), [1.0, 1.0])  # cut forward_where
+    forward(tf.reduce_sum, [1.0, -1.0])
     """
 ).lstrip()
 
@@ -100,6 +159,15 @@ FOUND = {
         "gate (line {line}) was given a gradient and probably gave zeros",
     ),
     "dead": ("multiplied-by-zero", "by what Relu on line {line} gives, which is 0 everywhere at"),
+    "listed": ("saturated", "tf.clip_by_value on line {line} is flat at these values"),
+    "one_turn": ("saturated", "tf.nn.relu on line {line} is probably flat at these values"),
+    "scanned": ("multiplied-by-zero", "tf.where on line {line} chooses the other value"),
+    "recomputed": ("flat-op", "tf.sign on line {line} has a derivative of 0 everywhere"),
+    "python_twice": ("integer", "Line {line} turns the value into int32"),
+    "inner_jacobian": ("left-tensorflow", "On line {line} the value leaves TensorFlow"),
+    "forward_relu": ("saturated", "tf.nn.relu on line {line} is flat at these values"),
+    "forward_where": ("multiplied-by-zero", "tf.where on line {line} chooses the other value"),
+    "forward_sum": ("cancelled", "what the given tangents contribute to out adds up"),
 }
 
 
@@ -119,7 +187,8 @@ def findings(recorder: Recorder) -> list[Finding]:
     live.release()
     assert trace.failure is None, trace.failure
     assert not trace.notes
-    return [call.findings[0] for call in diagnose(trace).calls]
+    found = [call.findings[0] for call in diagnose(trace).calls]
+    return [finding for finding in found if finding.status != "flows"]  # the inner jacobian does
 
 
 def test_the_op_that_made_the_zeros_is_named(findings: list[Finding]) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...trace.model import Array, Op, OpId, Stats, TensorId
+from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
 from ..flow.dataflow import Position
 from ..numbers.began import innermost_loop
@@ -57,9 +58,8 @@ def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroI
     """The op in the body of ``op`` that made the zeros, or may have, among those on the way from
     the source, which begins at ``starts``, to what the body gives."""
     body = [facts.trace.ops[number] for number in _ops_inside(facts, op)]
-    if op.id in facts.trace.loops:  # it begins where the loop takes what was made from the source
-        reached = facts.flow.ancestry(op.inputs).edges_from(starts).keys() | set(starts)
-        starts = {*starts, *(tensor for tensor in op.inputs if tensor in reached)}
+    reached = facts.flow.ancestry(op.inputs).edges_from(starts)
+    starts = {*starts, *(tensor for tensor in op.inputs if tensor in reached)}
     return _zero_among(facts, body, op.outputs, starts)
 
 
@@ -97,6 +97,8 @@ def _zero_among(
             if _is_only_way(facts, inside, ends, starts, each, stopped):
                 return ZeroInside(each, is_sure=True)
         is_flat = _is_flat(facts, each, turns)
+        if each.type in _CHOICES and all(_values(facts, each, now) for now in turns):
+            is_flat = bool(stopped)
         if each.type not in PRODUCTS and is_flat is not False:
             (flat if is_flat else possible).append(each)
     found = flat or possible
@@ -143,7 +145,7 @@ def _is_only_way(
         for edge in facts.flow.into(position):
             if edge.op == by.id and edge.input_index in inputs:
                 is_met = True
-            elif edge.op in inside:
+            elif edge.op in inside and is_differentiable(facts.dtype(edge.start)):
                 waiting.append(edge.start)
     return is_met
 
@@ -185,10 +187,16 @@ def _is_passed_over(facts: CallFacts, op: Op, at: int, now: _Turn) -> bool:
 
     Equal elements share the gradient of a maximum or minimum (``math_grad.py``, 2.15-2.21).
     """
+    values = _values(facts, op, now)
+    is_condition = at == 0 and op.type in MASKING
+    return bool(values) and not is_condition and bool(np.all(_CHOICES[op.type](at, *values)))
+
+
+def _values(facts: CallFacts, op: Op, now: _Turn) -> list[Array]:
+    """The inputs of an op in a turn; empty if one is not known."""
     values = [facts.trace.value(now.get(tensor, tensor)) for tensor in op.inputs]
-    if (at == 0 and op.type in MASKING) or any(value is None for value in values):
-        return False
-    return bool(np.all(_CHOICES[op.type](at, *values)))
+    known = [value for value in values if value is not None]
+    return known if len(known) == len(values) else []
 
 
 def _stats(facts: CallFacts, tensor: TensorId, now: _Turn) -> Stats | None:

@@ -43,7 +43,7 @@ class FlatOp(Evidence):
     """``gives``: what TensorFlow gives for such a derivative, in forward mode None."""
 
     kind: ClassVar[str] = "flat-op"
-    gives: Literal["zeros rather than None", "None"] = "zeros rather than None"
+    gives: Literal["zeros for it rather than None", "None for it"] = "zeros for it rather than None"
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         bent = _SLOPES_OF_LINES.get(cause.op)
@@ -56,7 +56,7 @@ class FlatOp(Evidence):
             )
         return (
             f"{cause.op_words} on line {cause.line} has a derivative of 0 everywhere, and "
-            f"TensorFlow gives {self.gives} for it. So nothing of the gradient reaches "
+            f"TensorFlow gives {self.gives}. So nothing of the gradient reaches "
             f"{source}. Use a smooth operation there, or give it an estimate by tf.custom_gradient."
         )
 
@@ -166,7 +166,7 @@ def inside_compiled(zero: MadeZero) -> Cause | None:
 
 def _flat(zero: MadeZero) -> FlatOp:
     is_forward = zero.facts.call.method == "jvp"
-    return FlatOp("None" if is_forward else "zeros rather than None")
+    return FlatOp("None for it") if is_forward else FlatOp()
 
 
 def at_op(zero: MadeZero) -> Cause | None:

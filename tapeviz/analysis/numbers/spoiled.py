@@ -7,7 +7,6 @@ spoiled already; the op that received a sound gradient and gave a spoiled one is
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import chain
 
 from ...trace.model import Op, Operand, Stats, Step, TensorId, VariableId
 from ...trace.op_kinds import ops_with
@@ -17,6 +16,7 @@ from ..status import is_zero
 NORMALISING = ops_with("normalises")
 # Where the gradient of one input is zero, by the op's own slope or by its mask.
 _CHOOSING = ops_with("clips", "mask")
+_FLAT = ops_with("flat")
 # They move elements about: a part that is zero was so before.
 _MOVES = ops_with("moves")
 _CONTROL_FLOW = ops_with("branch", "loop")
@@ -96,8 +96,11 @@ def _look_upstream(
             if passed[-1] in facts.spoilers:
                 found = facts.spoilers[passed[-1]]
                 break
-        for step, op, gradient in facts.feeding.of(tensor):
-            is_spoiled_there = is_spoiled(facts.trace.stats(gradient))
+        feeders = facts.feeding.of(tensor)
+        for step, op, gradient in feeders:
+            stats = facts.trace.stats(gradient)
+            is_lacking = stats is None and is_spoiled is is_zero and len(feeders) == 1
+            is_spoiled_there = is_lacking or is_spoiled(stats)
             if is_spoiled_there and takes_nothing(facts, op):
                 emptied.append((step, op))
             is_list = facts.dtype(gradient) == "variant"
@@ -109,21 +112,27 @@ def _look_upstream(
                 sound.append(op)
     else:
         found = (None, sound[0]) if sound else None
-        if candidates:
-            found = _before_moves(facts, *min(candidates, key=lambda pair: pair[0].index))
+        if candidates:  # what only picked a part out made no zeros, where another op did
+            made = [pair for pair in candidates if pair[1].type not in _MOVES] or candidates
+            found = _before_moves(facts, *min(made, key=lambda pair: pair[0].index))
         found = emptied[0] if emptied else found
     facts.spoilers.update(dict.fromkeys(passed, found))
     return found
 
 
 def _is_received(facts: CallFacts, step: Step, op: Op, is_spoiled: _IsSpoiled) -> bool:
-    """Whether the step was given such a gradient: NaN in any, or zeros in all that are numbers."""
-    given = _numbers_given(facts, step, op)
-    first = next(given, None)
-    if first is None:
-        return False
-    spoiled = (is_spoiled(facts.trace.stats(gradient)) for gradient in chain([first], given))
-    return all(spoiled) if is_spoiled is is_zero else any(spoiled)
+    """Whether the step was given such a gradient: NaN in any, or zeros in all that are numbers.
+
+    One of which nothing is known counts as zero where the op cannot have made the zeros itself.
+    """
+    given = [facts.trace.stats(gradient) for gradient in _numbers_given(facts, step, op)]
+    if is_spoiled is not is_zero:
+        return any(map(is_spoiled, given))
+    can_be_flat = op.type in _CHOOSING | _FLAT or has_inside(op)
+    can_be_flat |= any(is_zero(facts.trace.stats(tensor)) for tensor in op.inputs)
+    return bool(given) and all(
+        is_zero(stats) or (stats is None and not can_be_flat) for stats in given
+    )
 
 
 def _numbers_given(facts: CallFacts, step: Step, op: Op) -> Iterator[TensorId]:
