@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -55,7 +56,8 @@ class Beyond:
                 self._place(side, button)
 
     def _place(self, side: Side, button: QPushButton) -> None:
-        """Move a button to a place on its edge where it covers no box, if there is one."""
+        """Move a button to a place on its edge where it covers no box, if there is one, else no
+        button of a frame."""
         view = self._view
         across, down = view.width() - button.width(), view.height() - button.height()
         x = {"left": EDGE, "right": across - EDGE}.get(side)
@@ -64,14 +66,17 @@ class Beyond:
             QPoint(round(across * part) if x is None else x, round(down * part) if y is None else y)
             for part in PLACES
         ]
-        free = (spot for spot in spots if not self._covers_box(QRect(spot, button.size())))
-        button.move(next(free, spots[0]))
+        areas = {spot: self._in_scene(QRect(spot, button.size())) for spot in spots}
+        prepared = self._view.prepared
+        free = (spot for spot in spots if not prepared.has_boxes(areas[spot]))
+        others = (spot for spot in spots if not prepared.has_buttons(areas[spot]))
+        button.move(next(chain(free, others, spots)))
 
-    def _covers_box(self, rect: QRect) -> bool:
+    def _in_scene(self, rect: QRect) -> Rect:
         camera = self._view.camera
         left, top = camera.to_scene((rect.left(), rect.top()))
         right, bottom = camera.to_scene((rect.right(), rect.bottom()))
-        return self._view.prepared.has_boxes(Rect.from_sides(left, top, right, bottom))
+        return Rect.from_sides(left, top, right, bottom)
 
     def go(self, side: Side) -> None:
         """Move the camera towards what lies beyond a side."""

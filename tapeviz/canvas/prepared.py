@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..layout.model import Point, Rect
 from ..scene.model import EMPTY_SCENE, Box, Scene, Wire
-from ..scene.parts.frames import button_at, frame_header
+from ..scene.parts.frames import button_at, frame_buttons, frame_header
 from ..scene.strokes import wire_look
 
 Floats = NDArray[np.float64]
@@ -82,6 +82,12 @@ class Prepared:
         headers = [frame_header(frame).sides for frame in self.scene.frames]
         taken = np.concatenate((self.rects, np.array(headers).reshape(-1, 4)))
         return bool(_overlap(taken, rect, 0.0).any())
+
+    def has_buttons(self, rect: Rect) -> bool:
+        """Whether the buttons of a frame reach into a rectangle, or the words between them."""
+        rows = [[b.sides for b in frame_buttons(frame).values()] for frame in self.scene.frames]
+        around = [(*np.min(row, axis=0)[:2], *np.max(row, axis=0)[2:]) for row in rows]
+        return bool(_overlap(np.array(around).reshape(-1, 4), rect, 0.0).any())
 
     def is_used(self, rect: Rect) -> bool:
         """Whether a box or a piece of a wire reaches into a rectangle."""

@@ -19,7 +19,8 @@ from tapeviz.layout.model import Rect
 from tapeviz.panels.graph import GRAIN, MARGIN, GraphPanel
 from tapeviz.panels.look import Theme
 from tapeviz.recording import Listener
-from tapeviz.scene.model import EMPTY_SCENE, Overlay, Scene
+from tapeviz.scene.model import EMPTY_SCENE, FrameBox, Overlay, Scene
+from tapeviz.scene.parts.frames import frame_buttons
 from tapeviz.scene.sizes import LEGIBLE
 from tapeviz.trace.model import Trace
 from tests.document.sample import (
@@ -163,6 +164,22 @@ def test_what_lies_beyond_the_pane_is_named_and_one_click_away(
     assert panel.view.camera.sight.top < top
     panel.view.move_camera(replace(panel.view.camera, scale=2.0))
     assert not above.isVisible()
+
+
+def test_what_names_the_boxes_beyond_covers_no_button_of_a_frame(
+    panel: GraphPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view, above = panel.view, panel.beyond.buttons["above"]
+    rect = view.prepared.scene.boxes[view.prepared.indices["op5"]].rect
+    frame = FrameBox("loop", Rect(rect.x, rect.y, 160, 90), "for t in x", 3, turn=2, count=3)
+    camera = Camera(rect.x, rect.y, 1.0, view.width(), view.height())
+    camera = replace(camera, y=frame.rect.top + camera.height / 2)
+    monkeypatch.setattr(type(view.prepared), "has_boxes", lambda _, rect: True)
+    view.prepared.scene = replace(view.prepared.scene, frames=(frame,))
+    view.move_camera(camera)
+    assert above.isVisible()
+    spots = [camera.to_screen((r.x, r.y)) for r in frame_buttons(frame).values()]
+    assert not any(above.geometry().contains(round(x), round(y)) for x, y in spots)
 
 
 def test_a_pane_that_grows_is_told_to_the_layout(qtbot: QtBot, panel: GraphPanel) -> None:
