@@ -246,20 +246,47 @@ def test_a_scope_that_tensorflow_opens_in_a_module_is_in_the_module(
         ("model/conv2d/kernel", "model_1/conv2d_1/convolution", ["model", "conv2d", "convolution"]),
         ("model/conv2d_1/kernel", "model_1/conv2d_1_2", ["model", "conv2d_1"]),
         ("model/dense/kernel", "model_1/conv2d_1", ["model_1", "conv2d_1"]),  # of no such layer
+        # of a model that is a part of another, which was made later
+        (
+            "sequential/dense/kernel",
+            "mixup_1/sequential_1/dense_1",
+            ["mixup_1", "sequential", "dense"],
+        ),
     ],
 )
 def test_a_layer_in_a_numbered_scope_of_a_graph_has_its_own_name(
     path: str, scope: str, titles: list[str]
 ) -> None:
+    assert _layers_of_traced(path, scope)[0] == titles
+
+
+@pytest.mark.parametrize(
+    ("beside", "title"), [("model_1/dense_1", "dropout"), ("model_1/dense", "dropout_1")]
+)
+def test_a_layer_without_variables_is_numbered_like_those_beside_it(
+    beside: str, title: str
+) -> None:
+    found = _layers_of_traced("model/dense/kernel", beside, "model_1/dropout_1")
+    assert found[1] == ["model", title]
+
+
+def _layers_of_traced(path: str, *scopes: str) -> list[list[str]]:
+    """The layers of traced ops in some scopes, the first of which reads the variable of a path."""
     site = Site(SiteId(1), (StackFrame("train_step", 2, 0),))
-    description = OpDescription({}, site, scope, traced=7)
-    read = Op(OpId(1), "ReadVariableOp", (), (TensorId(5),), 1, None, frozenset(), description)
+    ops = [
+        Op(
+            *(OpId(n), "Mul" if n > 1 else "ReadVariableOp", (), (TensorId(4 + n),), n, None),
+            frozenset(),
+            OpDescription({}, site, scope, traced=7),
+        )
+        for n, scope in enumerate(scopes, 1)
+    ]
     handle = VariableId(TensorId(4))
     version = Version(handle, 0, None, None, 0, (TensorId(5),))
     variable = Variable(handle, path, "float32", (), True, None, site, path, 0, (version,))
-    trace = trace_of("", [read], {}, variables={handle: variable}, producers={TensorId(5): read.id})
-    levels = OpLevels(trace).of(read)
-    assert [level.title for level in levels if level.kind == "layer"] == titles
+    made = {TensorId(5): ops[0].id}
+    levels = OpLevels(trace_of("", ops, {}, variables={handle: variable}, producers=made))
+    return [[each.title for each in levels.of(op) if each.kind == "layer"] for op in ops]
 
 
 def _titles(names: Sequence[str], frames: Sequence[tuple[int, int]], scope: str) -> list[str]:
