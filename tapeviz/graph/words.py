@@ -75,8 +75,8 @@ def ranked_names(trace: Trace) -> dict[TensorId, tuple[str, ...]]:
 
 
 def user_name(trace: Trace, tensor: TensorId) -> str:
-    """The first of a tensor's names in the snippet; empty if it has none."""
-    return next(iter(trace.names.get(tensor, ())), "")
+    """The first of a tensor's names in the snippet; empty if it has none (``_`` is none)."""
+    return next((name for name in trace.names.get(tensor, ()) if name != "_"), "")
 
 
 def version_words(

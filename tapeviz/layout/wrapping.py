@@ -29,7 +29,7 @@ _STACK = 100.0
 _RISE = 22.0
 _WORTH = 1.1
 """Columns must enlarge the picture by this factor."""
-_DETOUR = 1.1
+_DETOUR = 1.15
 """And by this factor for each further value that goes from one column to another."""
 _MOST_OVER = 2
 """Further values that go from one column to another, at most: each runs around a whole column."""

@@ -159,3 +159,11 @@ def test_a_name_that_somebody_gave_says_more_than_a_place_in_a_list(path: str, n
     ]
     s.bind("ws[1]", handle)
     assert list(s.trace().variable_names.values()) == [name]
+
+
+def test_a_value_that_is_thrown_away_has_no_name() -> None:
+    s = Script("_, y = tf.linalg.slogdet(x)\n")
+    x = s.variable("x", (2, 2))
+    s.op("LogMatrixDeterminant", [s.read(x, (2, 2))], line=1, name="_")
+    graph = unfolded(s.trace())
+    assert "LogMatrixDeterminant" in {node.title for _, node in graph.nodes(data="node")}
