@@ -298,7 +298,7 @@ def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkSte
     for finding in findings:
         for cause in (finding.cause, *finding.others)[:8]:
             if cause is not None:
-                cuts.update((link, cause) for link in cause.links if link not in walked)
+                cuts.update(dict.fromkeys(cause.links, cause))
     bridges: dict[Link, float | None] = {}
     if any(finding.bridged is not None for finding in findings) and call.replay is not None:
         for step in call.replay.steps:
@@ -308,7 +308,7 @@ def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkSte
                     bridges[tensor, op.id] = norm_of(trace, gradient)
     return Flow(
         walked=walked,
-        cuts=cuts,
+        cuts={link: cause for link, cause in cuts.items() if link not in walked},
         bridges=bridges,
         gradients=gradients_of(call, steps),
         targets=frozenset(call.target_tensors),

@@ -10,6 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
+from operator import attrgetter
 
 from ...trace.model import Operand
 from ...trace.op_kinds import ops_with
@@ -91,7 +92,7 @@ class _Cuts:
     def __init__(self, ways: Ways, numbers: SharedSet) -> None:
         self._ways = ways
         self._numbers = list(numbers_in(numbers))
-        around = set(filter(ways.is_gone_around, self._numbers))
+        around = ways.gone_around(self._numbers)
         # From turn to turn of a loop a way may lead back to the same cut.
         self._around = around if len(around) < len(self._numbers) else set[int]()
         self.left_out = Without.GONE_AROUND if self._around else Without.NOTHING
@@ -286,5 +287,5 @@ def _first_op(cause: Cause) -> int:
 def _merge(causes: list[Cause]) -> Cause:
     if len(causes) == 1:
         return causes[0]
-    links = chain.from_iterable(cause.links for cause in causes)
+    links = chain.from_iterable(map(attrgetter("links"), causes))
     return replace(causes[0], links=tuple(dict.fromkeys(links)))

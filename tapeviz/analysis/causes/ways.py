@@ -117,17 +117,20 @@ class Ways:
         self._settle(self._cuts_after, self._cuts_from)
         return self._sets.join(self._cuts_after.at(start) for start in begun)
 
-    def is_gone_around(self, cut: int) -> bool:
-        """Whether at the start of a cut another way begins that a gradient can pass, within the ops
-        of the same call and out of it.
+    def gone_around(self, cuts: Iterable[int]) -> set[int]:
+        """The cuts at whose start another way begins that a gradient can pass, within the ops of
+        the same call and out of it.
 
         TensorFlow and Keras write such on purpose: a cross entropy asks ``logits >= 0`` to choose
         between two formulas, ``tf.nn.moments`` stops the gradient of a mean that it takes off the
         values anyway. Nothing of the snippet has to be mended there.
         """
         if not self._is_passed_by:  # most cuts are the only way from where they begin
-            return False
+            return set()
         self._settle(self._places_left, self._places_left_from)
+        return set(filter(self._is_gone_around, cuts))
+
+    def _is_gone_around(self, cut: int) -> bool:
         edge = self.cuts[cut].edge
         return self._place(edge) in self._places_left.at(edge.start)
 
@@ -276,7 +279,7 @@ class Ways:
     def _is_in(self, cut: int, left_out: Without) -> bool:
         if Without.STOPS in left_out and is_stop(self.cuts[cut].cause):
             return True
-        return Without.GONE_AROUND in left_out and self.is_gone_around(cut)
+        return Without.GONE_AROUND in left_out and bool(self.gone_around([cut]))
 
     def _places_left_from(self, position: Position) -> frozenset[_Place]:
         """The calls of the snippet that a gradient can pass out of on its way to this position."""
