@@ -29,13 +29,36 @@ def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> 
     if facts.call.method == "jvp":
         return _forward(facts, source, status)
     if status == "none" or (status == "zero" and index in facts.unconnected):
-        return CutPaths(facts, source).explain_none()
+        causes = CutPaths(facts, source).explain_none()
+        return _before_jacobian(facts, source, causes) or causes
     if status == "zero" and (causes := _cut_inside(facts, source) or _cut_jacobian(facts, source)):
         return causes
     if status == "zero":
         return _inside_python(facts, source) or _made_zero(facts, source)
     if status == "nonfinite":
         return _as_tuple(first_cause(CAUSES.nonfinite, MadeNonfinite(facts, source)))
+    return ()
+
+
+def _before_jacobian(
+    facts: CallFacts, source: Operand, causes: tuple[Cause, ...]
+) -> tuple[Cause, ...]:
+    """The cuts before an inner jacobian from which the target seems to get nothing of the source.
+
+    What a jacobian computes inside of a compiled function is not recorded op by op, so a slope
+    that depends on the source looks like one that does not.
+    """
+    first = causes[0].evidence if causes else None
+    if not (isinstance(first, NotConnected) and first.slope):
+        return ()
+    for inner, _, _ in facts.gradients_used:
+        if "jacobian" in inner.method and inner.within is not None:
+            before = replace(facts, call=replace(facts.call, targets=inner.targets))
+            found = CutPaths(before, source).explain_none()
+            if found and not (
+                _is_about_recording(found) or isinstance(found[0].evidence, NotConnected)
+            ):
+                return found
     return ()
 
 

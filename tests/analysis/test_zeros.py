@@ -93,7 +93,7 @@ SNIPPET = dedent(
 
     @tf.recompute_grad
     def recomputed(h):
-        return tf.sign(tf.exp(h)) * 2.0  # cut recomputed
+        return tf.exp(h) * [0.0, 0.0] + 1.0  # cut recomputed
 
     def whole(h):
         return tf.cast(tf.cast(h * 5.0, tf.int32), tf.float32)  # cut python_twice
@@ -137,6 +137,24 @@ SNIPPET = dedent(
         loss = tf.reduce_sum(inner.jacobian(e, h))
     tape.gradient(loss, w, unconnected_gradients="zero")
 
+    @tf.function
+    def compiled_jacobian():
+        h = tf.cast(w * 1.5 > 0.3, tf.float32)  # cut compiled_jacobian
+        with tf.GradientTape() as inner:
+            inner.watch(h)
+            e = tf.sin(h) + tf.reverse(h, [0]) ** 2
+        return tf.reduce_sum(inner.jacobian(e, h))
+
+    with tf.GradientTape() as tape:
+        loss = compiled_jacobian()
+    tape.gradient(loss, w, unconnected_gradients="zero")
+    with tf.autodiff.ForwardAccumulator(w, tf.ones([2])) as accumulator:
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            loss = tf.reduce_sum(tf.nn.relu(w * 2.0))  # cut second_order
+        slope = tape.gradient(loss, w)
+    accumulator.jvp(slope)
+
     def forward(function, tangents):
         with tf.autodiff.ForwardAccumulator(w, tf.constant(tangents)) as accumulator:
             out = function(w * 1.5)
@@ -162,9 +180,11 @@ FOUND = {
     "listed": ("saturated", "tf.clip_by_value on line {line} is flat at these values"),
     "one_turn": ("saturated", "tf.nn.relu on line {line} is probably flat at these values"),
     "scanned": ("multiplied-by-zero", "tf.where on line {line} chooses the other value"),
-    "recomputed": ("flat-op", "tf.sign on line {line} has a derivative of 0 everywhere"),
+    "recomputed": ("multiplied-by-zero", "tf.exp(h) * [0.0, 0.0] on line {line} multiplies"),
     "python_twice": ("integer", "Line {line} turns the value into int32"),
     "inner_jacobian": ("left-tensorflow", "On line {line} the value leaves TensorFlow"),
+    "compiled_jacobian": ("not-differentiable", "leads through w * 1.5 > 0.3 on line {line}"),
+    "second_order": ("flat-op", "The ReLU on line {line} is made of straight lines"),
     "forward_relu": ("saturated", "tf.nn.relu on line {line} is flat at these values"),
     "forward_where": ("multiplied-by-zero", "tf.where on line {line} chooses the other value"),
     "forward_sum": ("cancelled", "what the given tangents contribute to out adds up"),

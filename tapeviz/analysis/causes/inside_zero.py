@@ -37,6 +37,9 @@ _CHOICES: Mapping[str, Callable[..., Array]] = {
 }
 """Ops that take each element from one input or another: where they do not from input ``at``."""
 
+_SLOPES = {"ReluGrad": 1, "Relu6Grad": 1, "LeakyReluGrad": 1}
+"""Slopes of activations made of straight lines, with the input in which they are flat."""
+
 _SUSPECTS = CLIPPING | MASKING | FLAT | PRODUCTS
 
 _MOST_TRIED = 40
@@ -57,10 +60,14 @@ class ZeroInside(NamedTuple):
 def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroInside | None:
     """The op in the body of ``op`` that made the zeros, or may have, among those on the way from
     the source, which begins at ``starts``, to what the body gives."""
-    body = [facts.trace.ops[number] for number in _ops_inside(facts, op)]
+    ops = (facts.trace.ops[number] for number in _ops_inside(facts, op))
+    body = [each for each in ops if each.call is None]
     reached = facts.flow.ancestry(op.inputs).edges_from(starts)
     starts = {*starts, *(tensor for tensor in op.inputs if tensor in reached)}
-    return _zero_among(facts, body, op.outputs, starts)
+    ends: set[Position] = set(op.outputs)
+    if op.is_recorded_operation:  # its outputs lead to itself, not into its body
+        ends = {t for each in body if ends.intersection(each.outputs) for t in each.inputs}
+    return _zero_among(facts, body, ends, starts)
 
 
 def zero_between(
@@ -73,7 +80,7 @@ def zero_between(
 
 
 def _zero_among(
-    facts: CallFacts, body: Sequence[Op], ends: Sequence[Position], starts: Collection[Position]
+    facts: CallFacts, body: Sequence[Op], ends: Collection[Position], starts: Collection[Position]
 ) -> ZeroInside | None:
     """First an op through which every way leads and whose slope is 0, else the last that is flat
     for sure, else the last that can be. The backward pass comes to the last first. A custom
@@ -81,7 +88,7 @@ def _zero_among(
     """
     inside = frozenset(op.id for op in body)
     made = _made_from(facts, body, starts)
-    body = [each for each in body if each.line and each.call is None]
+    body = [each for each in body if each.line]
     tried = 0
     flat: list[Op] = []
     possible: list[Op] = []
@@ -125,7 +132,7 @@ def _made_from(facts: CallFacts, body: Sequence[Op], starts: Collection[Position
 def _is_only_way(
     facts: CallFacts,
     inside: Set[OpId],
-    ends: Sequence[Position],
+    ends: Collection[Position],
     starts: Collection[Position],
     by: Op,
     inputs: Collection[int],
@@ -170,6 +177,8 @@ def _stopped_inputs(
     fed = sorted({edge.input_index for edge in edges if edge.start in made})
     if op.type in _CHOICES:
         return [at for at in fed if all(_is_passed_over(facts, op, at, now) for now in turns)]
+    if op.type in _SLOPES:
+        return [at for at in fed if at == _SLOPES[op.type]]
     if op.type not in PRODUCTS:
         return fed if _is_flat(facts, op, turns) else []
     return [

@@ -156,7 +156,7 @@ def became_whole(asked: EdgeUnderTest) -> Cause | None:
     edge, facts, op = asked.edge, asked.facts, asked.op
     if op is None or edge.kind != "op" or is_differentiable(facts.dtype(edge.end)):
         return None
-    if not asked.is_from_real:
+    if not asked.is_from_real or facts.dtype(edge.start) == "variant":  # a list may hold integers
         return None
     dtype = facts.dtype(edge.end)
     words = facts.words_of(op)  # tf.histogram_fixed_width_bins ends in a cast of its own
