@@ -131,6 +131,7 @@ class Document(QObject):
     def open_source(self, source: str, path: Path | None = None, name: str = UNNAMED) -> None:
         """Replace the text, and forget the run of the old one."""
         self.runs.forget()
+        self.say("")
         self.part = None
         self.background.drop("repair", "look")
         self._turn_over()
@@ -482,7 +483,7 @@ class Document(QObject):
             self.failed.emit(kind, error)
 
     def say(self, words: str, is_trouble: bool = False) -> None:
-        """Show a line in the status bar until the next run."""
+        """Show a line in the status bar until the next run, or until another text is opened."""
         self.trouble, self.is_troubled = words, is_trouble
         self.status_changed.emit()
 

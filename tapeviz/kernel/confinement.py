@@ -16,7 +16,10 @@ def without_network(choice: KernelChoice) -> tuple[str, ...]:
     Raises TapevizError if that is not possible: the snippet must not run with a network then.
     """
     if choice.python is None:
-        raise TapevizError(f"{choice.title} starts itself: only an interpreter can do without")
+        raise TapevizError(
+            f"the Jupyter kernel {choice.title} has a start command of its own, so its network "
+            "cannot be taken away: choose an interpreter, or let the network be"
+        )
     unshare = shutil.which("unshare") if sys.platform.startswith("linux") else None
     if unshare is None:
         raise TapevizError("this system has no command unshare: snippets run with its network")

@@ -693,3 +693,9 @@ def test_what_is_selected_goes_with_the_call_that_it_was_in(qtbot: QtBot) -> Non
     document._picturing.take_arranged(document.arranged)
     assert not document.selection.nodes
     assert document.selection.tensor is None
+
+
+def test_another_text_takes_the_words_about_the_last_one_away(document: Document) -> None:
+    document.complain("it could not be done")
+    document.open_source("x = 1\n")
+    assert (document.trouble, document.is_troubled) == ("", False)
