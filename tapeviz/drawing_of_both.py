@@ -33,7 +33,7 @@ from .scene.model import ChangeKind, Scene
 from .scene.parts.frames import frame_width
 from .scene.sizes import LEGIBLE
 from .scene.together import Side, moved_layout, room_of_each, together
-from .trace.model import CallId, Op, OpId, Trace
+from .trace.model import CallId, OpId, Trace
 from .view import View
 
 
@@ -57,12 +57,16 @@ _WORTH = 1.05
 @dataclass(frozen=True, slots=True)
 class _Placed:
     """``graphs``: of both runs, folded, with their ``union``, which is laid out for half of the
-    room; ``most``: how many boxes each may have."""
+    room; ``most``: how many boxes each may have; ``has_sources``: none of them is folded away;
+    ``scale``, ``worth``: of the draft, see :func:`worth_of`."""
 
     graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph]
     union: Union
     is_below: bool
     most: int
+    has_sources: bool
+    scale: float
+    worth: float
 
 
 def draw_both(
@@ -98,8 +102,7 @@ def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> 
     placed = _first_view(before, after, comparison, plain)
     if plain == view:
         return placed
-    first = _Grown(before, view, comparison.removed)
-    second = _Grown(after, view, comparison.added)
+    first, second = _grown(before, after, comparison, view, has_sources=placed.has_sources)
     for grown in (first, second):
         grown.open(placed.most)
     graphs = first.folded(second.opened), second.folded(first.opened)
@@ -107,10 +110,21 @@ def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> 
 
 
 def _first_view(before: Shown, after: Shown, comparison: Comparison, view: View) -> _Placed:
+    """Both graphs with all their sources in sight, or else with as many as can be read."""
+    best = _most_legible(before, after, comparison, view, has_sources=True)
+    if best.scale < LEGIBLE:
+        fewer = _most_legible(before, after, comparison, view, has_sources=False)
+        best = max(best, fewer, key=lambda placed: placed.worth)
+    return best
+
+
+def _most_legible(
+    before: Shown, after: Shown, comparison: Comparison, view: View, *, has_sources: bool
+) -> _Placed:
     """Both graphs, with as many boxes as can be read; groups of both are open or closed in both."""
-    first = _Grown(before, view, comparison.removed)
-    second = _Grown(after, view, comparison.added)
-    best, largest, most = None, -1.0, MOST_BOXES
+    first, second = _grown(before, after, comparison, view, has_sources=has_sources)
+    best: _Placed | None = None
+    most = MOST_BOXES
     closed: tuple[frozenset[str], ...] = ()
     while True:
         boxes = min(first.open(most), second.open(most))
@@ -124,11 +138,20 @@ def _first_view(before: Shown, after: Shown, comparison: Comparison, view: View)
             layout = _laid(union, view, is_below=is_below, is_draft=True)
             scale = shown_scale(layout, room_of_each(view.room, is_below=is_below))
             worth = worth_of(scale, len(union.graph))
-            if worth > largest * (_WORTH if is_below else 1.0):
-                best, largest = _Placed(graphs, union, is_below, most), worth
-            if scale >= LEGIBLE and best is not None:
+            if best is None or worth > best.worth * (_WORTH if is_below else 1.0):
+                best = _Placed(graphs, union, is_below, most, has_sources, scale, worth)
+            if scale >= LEGIBLE:
                 return best
         most = boxes - 1
+
+
+def _grown(
+    before: Shown, after: Shown, comparison: Comparison, view: View, *, has_sources: bool
+) -> tuple[_Grown, _Grown]:
+    pins = 0 if has_sources else -1
+    return _Grown(before, view, comparison.removed, pins), _Grown(
+        after, view, comparison.added, pins
+    )
 
 
 def _united(graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph], comparison: Comparison) -> Union:
@@ -149,16 +172,16 @@ def _laid(union: Union, view: View, *, is_below: bool, is_draft: bool = False) -
 
 
 class _Grown:
-    """The graph of a run, with its groups. ``held``: ops that are not hidden in them, as
-    targets and cuts are not; sources may be, since each picture has half of the room."""
+    """The graph of a run, with its groups. ``held``: ops that are not hidden in them, as those of
+    ``pins`` are not, which is an index of :attr:`OpGraph.pins`."""
 
-    def __init__(self, shown: Shown, view: View, held: Sequence[OpId]) -> None:
+    def __init__(self, shown: Shown, view: View, held: Sequence[OpId], pins: int) -> None:
         self._trace, self._view = shown.trace, view
         self._built = built_graph(shown.trace, view, shown.call)
         places = (self._built.places.get(op_id(op)) for op in held[:_MOST_HELD])
-        parts = self._built.parts
-        kept = (place for place in self._built.pinned if isinstance(parts[place], Op))
-        self._built.pinned = frozenset(kept) | {place for place in places if place is not None}
+        self._built.pinned = self._built.pins[pins] | {
+            place for place in places if place is not None
+        }
         self._tree = grow(self._built, shown.trace, view.grouping)
         self.closed: frozenset[str] = frozenset()
 

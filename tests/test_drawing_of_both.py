@@ -170,3 +170,26 @@ def test_groups_are_open_in_both_or_in_neither_and_fill_the_room(
     assert frames[: len(frames) // 2] == frames[len(frames) // 2 :]
     assert bool(frames) == (room[0] > 1000)
     assert scale_in(arranged.layout.bounds, room) > 0.6
+
+
+COMPILED = """\
+w = tf.Variable(1.5)
+@tf.function
+def f(x):
+    return tf.tanh(x * w){}
+with tf.GradientTape() as tape:
+    y = f(tf.constant(2.0))
+tape.gradient(y, w)
+"""
+
+
+def test_a_compiled_function_is_the_same_under_another_number(recorder: Recorder) -> None:
+    """TensorFlow numbers functions anew in each process and for each trace."""
+    before = record(recorder, "tf.function(lambda: tf.ones(3))()\n" + COMPILED.format(""))
+    after = record(recorder, COMPILED.format(""))
+    comparison = compare(before, after)
+    first, second = Shown("a.py", *before), Shown("b.py", *after)
+    _, scene = draw_both(first, second, comparison, DEFAULT_VIEW)
+    assert scene.changes == ()
+    assert [box.title for box in scene.boxes if box.ring == "source"] == ["w", "w"]
+    assert [box.title for box in scene.boxes if box.ring == "target"] == ["y", "y"]

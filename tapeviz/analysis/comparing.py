@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..text.op_words import friendly
 from ..text.source import SourceText
 from ..trace.model import Array, CallId, Op, OpId, Stats, Trace
 from ..trace.op_kinds import ops_with
@@ -137,7 +138,7 @@ def _by_shape(trace: Trace) -> Callable[[Op], Hashable]:
 
 
 def _by_type(op: Op) -> tuple[Hashable, ...]:
-    return op.type, op.call is None
+    return friendly(op.type), op.call is None  # names of compiled functions end with a number
 
 
 def _gradients(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import networkx as nx
 
 from ..analysis.pairing import pair_anywhere
+from ..text.op_words import friendly
 from ..trace.model import OpId
 from .model import EdgeKey, Frame, Node, NodeId
 
@@ -106,6 +107,6 @@ def _key(
             if is_strict
             else None
         )
-        return node.role, node.type, node.title, node.version, node.is_chip, takers
+        return node.role, friendly(node.type), node.title, node.version, node.is_chip, takers
 
     return key
