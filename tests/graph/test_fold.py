@@ -503,3 +503,21 @@ def test_small_layers_are_drawn_by_their_ops_all_or_none(count: int, is_open: bo
     tree = grouped(graph, home)
     tree = replace(tree, groups={path: _with_its_ops(tree, path) for path in tree.groups})
     assert choose_open(graph, tree).closed == (set() if is_open else set(layers))
+
+
+def test_sources_become_a_group_where_no_picture_with_them_can_be_read() -> None:
+    s = Script()
+    weights = [s.variable(f"w{number}", value=[1.0]) for number in range(6)]
+    tape = s.tape()
+    outs = [s.op("AddN", [s.read(w, (1,)) for w in weights], (1,), line=n) for n in (2, 3)]
+    loss = s.op("Sub", outs, (1,), name="loss")
+    with s.call(tape, [loss], weights, variables=weights) as results:
+        results += [s.tensor([1.0]) for _ in weights]
+    trace = s.trace()
+    graph = build(trace)
+    made = []
+    for pinned in graph.pins:
+        graph.pinned = pinned
+        groups = grow(graph, trace).groups.values()
+        made.append([group.path for group in groups if group.kind == "values"])
+    assert made == [[], ["variables"]]

@@ -40,7 +40,8 @@ _SMALL = 40
 """In a graph of at most this many nodes a loop is a repeat only with ``_LEAST_LOOP`` turns."""
 _NO_ENDS = ("entry", "values")
 _MOST_VALUES = 8
-"""More variables, or constants, that belong to no group become a group."""
+"""More variables, or constants, that belong to no group become a group; ``LEAST_OPS`` where the
+sources are not pinned, as no picture with them can be read."""
 
 
 class Group(msgspec.Struct, frozen=True, gc=False):
@@ -271,6 +272,8 @@ def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> No
 def _gather_values(graph: OpGraph, home: list[str], groups: dict[str, Group]) -> None:
     """Make one group of many values that no op shown made and that are in no group, or that all
     turns of a repeat take; within these of the values of a model that runs several times."""
+    has_sources = len(graph.pins) < 2 or graph.pinned != graph.pins[-1]
+    most = _MOST_VALUES if has_sources else LEAST_OPS
     found: dict[tuple[str, Role], list[int]] = {}
     for place in graph.values:
         around = home[place]
@@ -278,7 +281,7 @@ def _gather_values(graph: OpGraph, home: list[str], groups: dict[str, Group]) ->
         if is_apart and place not in graph.pinned and not graph.into.count(place):
             found.setdefault((around, graph.role(place)), []).append(place)
     for (around, role), places in found.items():
-        if len(places) > _MOST_VALUES:
+        if len(places) > most:
             around = _add_values(f"{role}s", around, places, home, groups)
         by_model: dict[str, list[int]] = {}
         for place in places:
