@@ -9,10 +9,16 @@ c = tf.Variable(1.5)
 n = tf.Variable(0)
 x = tf.random.stateless_uniform([4, 6], [3, 5], -1.0, 2.0)"""
 
-# What is inside of something that must not happen twice stays unknown.
-UNKNOWN = frozenset({"dataset loop"})
+# What is inside of something that must not happen twice stays unknown, and what a loop gives whose
+# body is no function that was traced.
+UNKNOWN = frozenset({"dataset loop", "loops whose bodies are Defuns"})
 
 CONSTRUCTS = {
+    "loops whose bodies are Defuns": """\
+y = tf.matmul(x, v)
+logits = tf.stack([y, y * 2.0, y + 1.0])
+size = tf.fill([4], 3)
+return tf.nn.ctc_loss([[1], [2], [1], [2]], logits, tf.fill([4], 1), size, blank_index=0) * 3.0""",
     "dense": """\
 return tf.nn.relu(tf.matmul(x, v) + b)""",
     "an output with the name of its first op": """\

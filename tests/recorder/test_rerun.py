@@ -67,6 +67,7 @@ def test_any_call_runs_again_with_the_same_bits(record: Record, group: int) -> N
     seen = record(_program(bodies, calls=3))
     assert not seen.of(e.Noted)
     assert not seen.of(e.Raised), seen.of(e.Raised)
+    assert all(run.graphs for run in seen.of(e.BodiesRun)), "a file with such a line is refused"
     calls = list(calls_of(seen))
     assert len(calls) == 3 * len(bodies)
     for (run, op), name in zip(calls, list(bodies) * 3, strict=True):

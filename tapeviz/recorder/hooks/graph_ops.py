@@ -75,11 +75,11 @@ def put_into_graph(
     if kind in _BRANCHES and attrs:
         branches = _branches(recording, kind, attrs)
         recording.runs[fields["graph"], op.name] = branches
-        graphs = [recording.symbols.graph(branch) for branch in branches if branch is not None]
-        condition = 0
-        if kind.endswith("While"):  # a turn is drawn as the body's
-            graphs, condition = graphs[:1], sum(graphs[1:])
-        recording.tell((recording.encoder.runs, graphs, fields["graph"], condition))
+        if None not in branches:  # those of a ``Defun`` (tf.nn.ctc_loss) have no graph
+            graphs, condition = [recording.symbols.graph(branch) for branch in branches], 0
+            if kind.endswith("While"):  # a turn is drawn as the body's
+                graphs, condition = graphs[:1], sum(graphs[1:])
+            recording.tell((recording.encoder.runs, graphs, fields["graph"], condition))
     recording.tell((recording.encoder.graph_op, fields))
     if isinstance(graph, private.FuncGraph) and not call:
         recording.traced_names.made_at.update(dict.fromkeys(given, fields["site"]))

@@ -63,8 +63,9 @@ class Cut(NamedTuple):
 def is_repeatable(node: Any) -> bool:
     """Whether an op may run once more, on variables of our own."""
     about = functions.op_def(node.op)
-    if about is None:
-        return False
+    if about is None:  # a ``Defun``, as of tf.nn.ctc_loss, is called by an op of its own name
+        definition = functions.definition(node.op)
+        return definition is not None and not cut(definition).is_changed
     if not about.is_stateful or node.op in _HARMLESS or private.writes_variable(node.op):
         return True
     return str(node.op).startswith(_DRAWN_FROM_VARIABLES)
