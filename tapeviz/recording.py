@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from .kernel import KernelPool, Run, RunEnd, RunRequest
+from .kernel.inside.budget import OutputBudget
 from .process_requests import ProcessRequests
 from .repair import Repaired, block_starts, missing_imports, repair
 from .trace.events import FORMAT_VERSION as EVENT_FORMAT
@@ -51,6 +52,8 @@ class Snippet:
     has_terminal: bool = False
     """The listener shows the prompts of ``getpass()`` and hides what is typed; without one
     ``getpass()`` warns and reads a plain line, as Python has it do without a terminal."""
+    prints_all: bool = False
+    """The listener hears all output, however much; the recording keeps head and tail of it."""
     typed: tuple[str | None, ...] = ()
     """Lines for ``input()`` that are known already; after them the listener is asked."""
 
@@ -117,6 +120,8 @@ class LiveRecording:
         is_following = bool(snippet.options.get("follow_numpy", False))
         self._requests = ProcessRequests(self._growing, is_following)
         self._next_trace = time.monotonic() + _TRACE_EVERY
+        self._outputs = {s: OutputBudget() for s in ("stdout", "stderr") if snippet.prints_all}
+        """The part that the recording keeps, if more is passed on."""
         self._run: Run | None = None
         self._started = threading.Event()
         self._done = threading.Event()
@@ -192,7 +197,9 @@ class LiveRecording:
 
     def output(self, stream: str, text: str) -> None:
         """The snippet wrote something."""
-        self._growing.add(Printed(stream, text))
+        kept = self._outputs[stream].feed(text) if stream in self._outputs else text
+        if kept:
+            self._growing.add(Printed(stream, kept))
         self._listener.printed(stream, text)
 
     def pictured(self, png: bytes) -> None:
@@ -215,10 +222,14 @@ class LiveRecording:
     @property
     def again(self) -> Snippet:
         """The snippet, to be run once more as it ran: with the lines that the user typed."""
-        return replace(self.snippet, typed=tuple(self._typed), shows_figures=False)
+        typed = tuple(self._typed)
+        return replace(self.snippet, typed=typed, shows_figures=False, prints_all=False)
 
     def ended(self, end: RunEnd) -> None:
         """The run is over, one way or another."""
+        for stream, output in self._outputs.items():
+            if rest := output.close():
+                self._growing.add(Printed(stream, rest))
         self._listener.finished()
         # We are on the kernel's own thread here, and a replay waits for that thread's answer.
         threading.Thread(target=self._conclude, args=(end,), name="tapeviz-replay").start()
@@ -298,6 +309,7 @@ class Recorder:
             options=options,
             shows_figures=snippet.shows_figures,
             has_terminal=snippet.has_terminal,
+            prints_all=snippet.prints_all,
             timeout=snippet.timeout,
         )
         live.started(self.pool.run(asked, live))

@@ -259,4 +259,5 @@ def snippet(name: str, options: argparse.Namespace) -> Snippet:
         getattr(options, "round", None),
         wanted_turns(options),
         has_terminal=sys.stdin is not None and sys.stdin.isatty(),
+        prints_all=True,
     )

@@ -57,6 +57,7 @@ class RunRequest:
     ``filename``: the name in tracebacks. ``cwd``: the folder to run in, None for a fresh empty one.
     ``options``: of the recorder. ``shows_figures``: report figures of matplotlib and PIL to the
     listener. ``has_terminal``: the listener shows the prompts of secrets and hides what is typed.
+    ``prints_all``: all output is passed on, else head and tail of it, with long lines cut.
     ``timeout``: seconds from its start, None for no limit.
     """
 
@@ -67,6 +68,7 @@ class RunRequest:
     options: Mapping[str, Any] = field(default_factory=dict)
     shows_figures: bool = False
     has_terminal: bool = False
+    prints_all: bool = False
     timeout: float | None = None
 
 

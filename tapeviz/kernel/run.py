@@ -125,6 +125,7 @@ class Run:
             "options": dict(request.options),
             "shows_figures": request.shows_figures,
             "has_terminal": request.has_terminal,
+            "prints_all": request.prints_all,
         }
 
     def hear_output(self, stream: Stream, text: str) -> None:

@@ -16,7 +16,9 @@ import pytest
 from tapeviz.cli import main
 from tapeviz.cli.inputs import Inputs
 from tapeviz.export.writing import WRITERS
+from tapeviz.kept_recording import KeptRecording
 from tapeviz.kernel import KernelPool
+from tapeviz.trace.file import load
 
 FLOWS = """\
 x = tf.Variable(3.0)
@@ -97,6 +99,20 @@ def test_a_recording_takes_the_place_of_its_snippet(
     assert main(["export", tape, "-o", str(picture), "--group", "line", "--fold", "line 9"]) == 3
     _, err = capfd.readouterr()
     assert "no group 'line 9'" in err
+
+
+@pytest.mark.usefixtures("shared_kernels")
+def test_all_output_is_passed_on_and_head_and_tail_are_kept(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tape = tmp_path / "much.tape"
+    much = "for n in range(3):\n    print(str(n) * 700_000)\n"
+    assert main(["record", _file(tmp_path, "much.py", much), "-o", str(tape)]) == 0
+    assert capfd.readouterr().out == "".join(f"{str(n) * 700_000}\n" for n in range(3))
+    kept = "".join(text for _, text in KeptRecording(load(tape)).wait().printed)
+    assert kept.startswith("0" * 1_000)
+    assert kept.endswith("characters left out\n")
+    assert len(kept) < 100_000
 
 
 @pytest.mark.usefixtures("shared_kernels")

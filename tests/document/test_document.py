@@ -126,7 +126,7 @@ def test_a_new_form_waits_for_the_first_trace_of_the_run(
     pipeline.endless = True
     document.run()
     document.change_form(room=(400.0, 300.0))
-    qtbot.waitUntil(lambda: bool(pipeline.recordings) and document.runs.ops == 3)
+    qtbot.waitUntil(lambda: document.runs.recording is not None and document.runs.ops == 3)
     document.stop()
     qtbot.waitUntil(lambda: document.trace is not before and bool(asked))
     assert all(trace is not before for trace in asked)
@@ -138,7 +138,7 @@ def test_an_endless_run_is_stopped(
 ) -> None:
     pipeline.endless = True
     document.run()
-    qtbot.waitUntil(lambda: bool(pipeline.recordings) and document.runs.ops == 3)
+    qtbot.waitUntil(lambda: document.runs.recording is not None and document.runs.ops == 3)
     assert document.is_running
     with qtbot.waitSignal(document.run_ended, timeout=5000):
         document.stop()
@@ -176,7 +176,7 @@ def test_no_further_trace_is_taken_while_one_is_diagnosed(
     go_on, trace = threading.Event(), document.trace
     pipeline.endless = True
     document.run()
-    qtbot.waitUntil(lambda: bool(pipeline.recordings) and document.runs.ops == 3)
+    qtbot.waitUntil(lambda: document.runs.recording is not None and document.runs.ops == 3)
     inbox = document.findChildren(Inbox)[-1]
     assert inbox.shows_growing
     diagnosed = document.stages.diagnose

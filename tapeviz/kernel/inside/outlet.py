@@ -14,6 +14,7 @@ from io import FileIO, TextIOWrapper
 from itertools import groupby
 from os import close, dup2, fstat, getpid, pipe, read
 from os import write as write_bytes
+from sys import maxsize
 from threading import Event, RLock, Thread, get_ident
 from time import sleep
 from typing import Any
@@ -53,10 +54,11 @@ class Outlet:
         self.open_budgets()
         Thread(target=self._flush_soon, name="tapeviz-output", daemon=True).start()
 
-    def open_budgets(self) -> None:
-        """Begin a run: count its output from zero."""
+    def open_budgets(self, *, is_limited: bool = True) -> None:
+        """Begin a run: count its output from zero; without limits all of it is published."""
         decoder = getincrementaldecoder("utf-8")
-        self._budgets = {name: OutputBudget() for name in STREAMS}
+        limits = {} if is_limited else {"head": maxsize, "line": maxsize}
+        self._budgets = {name: OutputBudget(**limits) for name in STREAMS}
         self._decoders = {name: decoder(errors="replace") for name in STREAMS}
         self._allowance = WaitingAllowance()
 

@@ -167,7 +167,7 @@ class KernelEndpoint:
 
     def _run(self, request: Mapping[str, Any]) -> None:
         failure = None
-        self._outlet.open_budgets()
+        self._outlet.open_budgets(is_limited=not request["prints_all"])
         self._allowance = WaitingAllowance()
         self._filename = request["filename"]
         # If the process ends before this message, the snippet has not begun.
