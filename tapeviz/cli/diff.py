@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
 
     from ..analysis.comparing import compare
     from ..analysis.run_words import ended_well
-    from ..drawing_of_both import Shown, draw_both, only_drawn
+    from ..drawing.both import Shown, draw_both, only_drawn
     from ..export import Drawing, check_suffix, write_picture
     from ..scene.theme import THEMES
     from ..view import DEFAULT_VIEW

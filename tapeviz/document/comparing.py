@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from ..analysis.comparing import Comparison, compare
 from ..analysis.model import Fix
-from ..drawing_of_both import Shown, draw_both, only_drawn
+from ..drawing.both import Shown, draw_both, only_drawn
 from ..graph.model import NodeId
 from ..graph.nodes import op_id
 from ..scene.model import Scene

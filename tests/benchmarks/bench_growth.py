@@ -23,6 +23,7 @@ from traces import Script
 from tapeviz import drawing
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.cli import collect_seldom
+from tapeviz.drawing.first_view import placed
 from tapeviz.scene.compose import compose
 from tapeviz.view import View
 
@@ -140,7 +141,7 @@ def measure(script: Script) -> dict[str, float]:
     call = shown.call.id if shown is not None else None
     sized = drawing.sized_graph(trace, view, call)
     ended("build, fold")
-    layout = drawing.placed(sized, view)
+    layout = placed(sized, view)
     ended("layout")
     compose(sized, layout, trace, shown, view.overlay)
     ended("compose")

@@ -68,6 +68,7 @@ def phases(path: str) -> dict[str, float]:
     from tapeviz import drawing
     from tapeviz.analysis.diagnose import diagnose
     from tapeviz.cli import collect_seldom
+    from tapeviz.drawing.first_view import placed
     from tapeviz.kept_recording import KeptRecording
     from tapeviz.scene.compose import compose
     from tapeviz.trace.file import load
@@ -98,7 +99,7 @@ def phases(path: str) -> dict[str, float]:
     sized = drawing.sized_graph(trace, view, call)  # builds again
     ended("fold")
     found["fold"] = max(found["fold"] - found["build"], 1e-3)
-    layout = drawing.placed(sized, view)
+    layout = placed(sized, view)
     ended("layout")
     compose(sized, layout, trace, shown, view.overlay)
     ended("compose")

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tapeviz.analysis.diagnose import diagnose
-from tapeviz.drawing import Arranged, arrange, compose_over, draw, shown_call, shown_scale
+from tapeviz.drawing import Arranged, arrange, compose_over, draw, shown_call
+from tapeviz.drawing.first_view import shown_scale
 from tapeviz.errors import Superseded, unless
 from tapeviz.graph.union import frames_in
 from tapeviz.layout.model import Rect
@@ -15,9 +16,9 @@ from tapeviz.scene.sizes import LEGIBLE
 from tapeviz.trace.model import EMPTY_TRACE, Trace
 from tapeviz.view import DEFAULT_VIEW, View
 
-from .graph.test_build import slice_assign
-from .graph.test_fold import recurrent
-from .traces import Script
+from ..graph.test_build import slice_assign
+from ..graph.test_fold import recurrent
+from ..traces import Script
 
 
 def test_a_trace_becomes_a_scene_with_its_cut() -> None:
@@ -140,7 +141,8 @@ def test_a_picture_that_another_replaces_is_not_finished(monkeypatch: pytest.Mon
     for wanted in range(1, 10):
         asked = iter([False] * (wanted - 1) + [True])
         laid_out: list[object] = []
-        monkeypatch.setattr("tapeviz.drawing.placed", lambda *given: laid_out.append(given))  # noqa: B023
+        keep = laid_out.append
+        monkeypatch.setattr("tapeviz.drawing.arranging.placed", lambda *given: keep(given))  # noqa: B023
         with unless(lambda: next(asked)), pytest.raises(Superseded):  # noqa: B023
             arrange(trace, DEFAULT_VIEW)
         assert not laid_out

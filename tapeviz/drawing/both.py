@@ -8,33 +8,24 @@ from dataclasses import dataclass, replace
 import networkx as nx
 from msgspec import structs
 
-from .analysis.comparing import Comparison
-from .analysis.model import Diagnosis
-from .drawing import (
-    Arranged,
-    built_graph,
-    compose_over,
-    folded_in,
-    opening_in,
-    part_of,
-    shown_call,
-    shown_scale,
-    worth_of,
-)
-from .errors import go_on
-from .graph.groups.opening import MOST_BOXES
-from .graph.groups.tree import grow
-from .graph.model import Edge, NodeId
-from .graph.nodes import op_id
-from .graph.union import Union, same_nodes, unite
-from .layout import lay_out_nested
-from .layout.model import Layout
-from .scene.model import ChangeKind, Scene
-from .scene.parts.frames import frame_width
-from .scene.sizes import LEGIBLE
-from .scene.together import Side, moved_layout, room_of_each, together
-from .trace.model import CallId, OpId, Trace
-from .view import View
+from ..analysis.comparing import Comparison
+from ..analysis.model import Diagnosis
+from ..errors import go_on
+from ..graph.groups.opening import MOST_BOXES
+from ..graph.groups.tree import grow
+from ..graph.model import Edge, NodeId
+from ..graph.nodes import op_id
+from ..graph.union import Union, same_nodes, unite
+from ..layout import lay_out_nested
+from ..layout.model import Layout
+from ..scene.model import ChangeKind, Scene
+from ..scene.parts.frames import frame_width
+from ..scene.sizes import LEGIBLE
+from ..scene.together import Side, moved_layout, room_of_each, together
+from ..trace.model import CallId, OpId, Trace
+from ..view import View
+from .arranging import Arranged, built_graph, compose_over, part_of, shown_call
+from .first_view import folded_in, opening_in, shown_scale, worth_of
 
 
 @dataclass(frozen=True, slots=True)

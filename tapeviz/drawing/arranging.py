@@ -5,38 +5,30 @@ The one sequence that the window, the command line and the tests run: build, fol
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 import networkx as nx
 
-from .analysis.diagnose import default_call
-from .analysis.model import CallDiagnosis, Diagnosis
-from .analysis.python.outside import follow
-from .errors import go_on
-from .graph.alike import counterparts, matches
-from .graph.build import build
-from .graph.chips import chip
-from .graph.groups.fold import fold
-from .graph.groups.opening import MOST_BOXES, OpenGroups, any_turn, choose_open
-from .graph.groups.tree import Tree, grow
-from .graph.model import NodeId
-from .graph.nodes import op_id
-from .graph.op_graph import OpGraph
-from .graph.union import edge_in_union, frames_in, unite
-from .layout import lay_out_nested
-from .layout.model import EMPTY_LAYOUT, Layout, Rect
-from .layout.squeezing import squeezed
-from .layout.widening import widened
-from .layout.wrapping import scale_in
-from .scene.compose import compose
-from .scene.model import Overlay, Scene
-from .scene.parts.frames import frame_width
-from .scene.sizes import LEGIBLE, with_sizes
-from .trace.compiled.raised import op_that_raised
-from .trace.model import Call, CallId, Trace
-from .view import DEFAULT_VIEW, View
+from ..analysis.diagnose import default_call
+from ..analysis.model import CallDiagnosis, Diagnosis
+from ..analysis.python.outside import follow
+from ..errors import go_on
+from ..graph.alike import counterparts, matches
+from ..graph.build import build
+from ..graph.groups.opening import MOST_BOXES, any_turn
+from ..graph.groups.tree import grow
+from ..graph.model import NodeId
+from ..graph.op_graph import OpGraph
+from ..graph.union import edge_in_union, frames_in, unite
+from ..layout.model import EMPTY_LAYOUT, Layout
+from ..layout.widening import widened
+from ..scene.compose import compose
+from ..scene.model import Overlay, Scene
+from ..scene.parts.frames import frame_width
+from ..trace.model import Call, CallId, Trace
+from ..view import DEFAULT_VIEW, View
+from .first_view import first_view, folded_in, grown, most_legible, opening_in, placed
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +59,8 @@ class Arranged:
     """The graph that was laid out: this one, or its union with those of other rounds."""
 
 
-_ONWARD = 8.0
-
-_RINGS = (11.0, 32.0)
-"""Px that rings and their words reach out beyond a layout, across and along: together of both
-sides."""
-_SMALL = 4
-"""The power with which smaller text counts: of a picture that is too large, parts are out of
-sight."""
-_MORE = 0.25
-"""How much more boxes count against text that is smaller than it should be."""
-_STEP = 0.95
-"""The part of its boxes that the next smaller picture to be tried has at most; less if its text is
-much too small."""
-_LARGER = 1.1
-"""A picture too small to be read is left for a draft that can be read or is larger by this."""
 _GAPS = 1.3
 """The most boxes of several rounds together, as a multiple of those of one."""
-_FEW, _BARE = 8, 2
-"""Fewer boxes say little, as a model is more than its name; the power with which that counts."""
 
 
 def arrange(
@@ -104,12 +79,12 @@ def arrange(
     place = (drawn.site.id, drawn.method) if drawn is not None else None
     if before is not None and _plain(before.view) == _plain(view):
         first = before.first_opening
-        tree = _grown(built, trace, view, first.pins)
+        tree = grown(built, trace, view, first.pins)
         is_round = first.place == place
         ruled = first.ruled if is_round else {}
         opening = opening_in(built, tree, trace, view, first.most, ruled)
         if ruled and any(opening.ruled[path] for path in opening.ruled.keys() - ruled.keys()):
-            most = _most_legible(built, tree, trace, _plain(view), ruled).most
+            most = most_legible(built, tree, trace, _plain(view), ruled).most
             opening = opening_in(built, tree, trace, view, most, ruled)
         sized = folded_in(built, tree, trace, view, opening)
         is_folded = (before.view.folded, before.view.unfolded) != (view.folded, view.unfolded)
@@ -123,10 +98,10 @@ def arrange(
                 return _beside(before, sized, view, first)
             return Arranged(sized, placed(sized, view), same, view, first, sized)
     # What the user folds or opens leaves the other groups as they are.
-    pins, best = _first_view(built, trace, _plain(view))
+    pins, best = first_view(built, trace, _plain(view))
     sized = best.sized
     if _plain(view) != view:
-        tree = _grown(built, trace, view, pins)
+        tree = grown(built, trace, view, pins)
         sized = folded_in(built, tree, trace, view, opening_in(built, tree, trace, view, best.most))
     first = FirstOpening(place, best.most, pins, best.opening.ruled)
     return Arranged(sized, placed(sized, view), {}, view, first, sized)
@@ -172,108 +147,6 @@ def _plain(view: View) -> View:
     return replace(
         view, folded=frozenset(), unfolded=frozenset(), turns=(), overlay=DEFAULT_VIEW.overlay
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """A folded graph; ``most``: the most boxes that it was chosen with; ``scale``: at which its
-    draft fits into the room."""
-
-    sized: nx.MultiDiGraph
-    opening: OpenGroups
-    most: int
-    scale: float = LEGIBLE
-
-    @property
-    def worth(self) -> float:
-        return worth_of(self.scale, len(self.sized))
-
-
-def _grown(built: OpGraph, trace: Trace, view: View, pins: int) -> Tree:
-    """The groups of a graph with all nodes pinned that can be, or with fewer."""
-    built.pinned = built.pins[min(pins, len(built.pins) - 1)]
-    go_on()
-    tree = grow(built, trace, view.grouping)
-    go_on()
-    return tree
-
-
-def _first_view(built: OpGraph, trace: Trace, view: View) -> tuple[int, _Chosen]:
-    """The folded graph of a first view, and the index of the pins that it was made with."""
-    found: list[_Chosen] = []
-    for pins in range(len(built.pins)):
-        tree = _grown(built, trace, view, pins)
-        found.append(_most_legible(built, tree, trace, view))
-        if found[-1].scale >= LEGIBLE:
-            break
-    best = max(found, key=lambda chosen: chosen.worth)
-    return found.index(best), best
-
-
-def _most_legible(
-    built: OpGraph,
-    tree: Tree,
-    trace: Trace,
-    view: View,
-    ruled: Mapping[str, bool] | None = None,
-) -> _Chosen:
-    """The folded graph with as many boxes as can still be read, of those with more or fewer groups
-    open. Drafts tell how large their pictures are. ``ruled``: see :func:`opening_in`."""
-    most = 0 if view.grouping else MOST_BOXES
-    best: _Chosen | None = None
-    closed: frozenset[str] = frozenset()
-    while True:
-        opening = opening_in(built, tree, trace, view, most, ruled)
-        if best is not None and opening.closed == closed:  # the rest is never closed
-            return best
-        closed = opening.closed
-        sized = folded_in(built, tree, trace, view, opening)
-        if view.layout != "layered" or view.grouping:
-            return _Chosen(sized, opening, most)
-        go_on()
-        scale = shown_scale(placed(sized, view, is_draft=True), view.room)
-        chosen = _Chosen(sized, opening, most, scale)
-        if best is None or chosen.worth > best.worth:
-            best = chosen
-        if scale >= LEGIBLE:
-            return best
-        most = math.ceil(opening.boxes * math.sqrt(scale / LEGIBLE))
-        most = min(most, int(opening.boxes * _STEP))
-
-
-def shown_scale(layout: Layout, room: tuple[float, float]) -> float:
-    """The scale, at most 1, at which a layout and its rings fit into a room (width, height)."""
-    bounds, (across, along) = layout.bounds, _RINGS
-    return scale_in(Rect(0, 0, bounds.width + across, bounds.height + along), room)
-
-
-def worth_of(scale: float, boxes: int) -> float:
-    """How good a first view is that shows all of a picture of so many boxes at a scale."""
-    size, fullness = min(scale / LEGIBLE, 1.0), min(boxes / _FEW, 1.0)
-    return math.pow(size, _SMALL) * math.pow(boxes, _MORE) * math.pow(fullness, _BARE)
-
-
-def placed(sized: nx.MultiDiGraph, view: View, *, is_draft: bool = False) -> Layout:
-    """The layout of a graph whose boxes have sizes, its frames among them; its rows are a little
-    closer where all of it can then be read."""
-    frames = frames_in(sized)
-    layout = lay_out_nested(
-        sized,
-        {frame.path: frame.parent for frame in frames},
-        {frame.path: frame_width(frame) for frame in frames},
-        name=view.layout,
-        direction=view.direction,
-        room=view.room,
-        is_draft=is_draft,
-    )
-    if view.layout != "layered":
-        return layout
-    across, along = view.room[0] / LEGIBLE - _RINGS[0], view.room[1] / LEGIBLE - _RINGS[1]
-    made = squeezed(layout, (across, along))
-    if not is_draft and (scale := shown_scale(made, view.room)) < LEGIBLE:
-        draft = placed(sized, view, is_draft=True)  # it has more crossings
-        return draft if shown_scale(draft, view.room) >= min(_LARGER * scale, LEGIBLE) else made
-    return made
 
 
 def part_of(layout: Layout, graph: nx.MultiDiGraph, called: Mapping[NodeId, NodeId]) -> Layout:
@@ -326,52 +199,6 @@ def _renamed(before: Arranged, after: nx.MultiDiGraph, same: Mapping[NodeId, Nod
 def sized_graph(trace: Trace, view: View, call: int | None = None) -> nx.MultiDiGraph:
     """The folded graph, ready to be laid out: boxes have sizes, and edges weights."""
     return arrange(trace, view, call).graph
-
-
-def opening_in(
-    built: OpGraph,
-    tree: Tree,
-    trace: Trace,
-    view: View,
-    most: int,
-    ruled: Mapping[str, bool] | None = None,
-) -> OpenGroups:
-    """The groups that a view opens, with at most so many boxes by itself; ``ruled``: what it opened
-    of another round."""
-    return choose_open(
-        built,
-        tree,
-        () if view.grouping else built.pinned,
-        folded=view.folded,
-        unfolded=view.unfolded | _around_what_raised(built, tree, trace),
-        turns=dict(view.turns),
-        most=most,
-        ruled=ruled,
-    )
-
-
-def folded_in(
-    built: OpGraph, tree: Tree, trace: Trace, view: View, opening: OpenGroups
-) -> nx.MultiDiGraph:
-    """The folded graph, ready to be laid out: boxes have sizes, and edges weights."""
-    unfolded = view.unfolded | _around_what_raised(built, tree, trace)
-    # Edges along which values go on weigh more than those of values that begin there. So the
-    # layout keeps the run of the computation straight, and its weights and constants aside.
-    pinned = [built.names[place] for place in built.pinned]
-    graph = with_sizes(chip(fold(built, tree, opening, unfolded), pinned), trace)
-    for source, _, attributes in graph.edges(data=True):
-        group = tree.groups.get(graph.nodes[source]["node"].opens)
-        is_onward = graph.in_degree(source) or (group and group.kind != "values")
-        attributes["weight"] = _ONWARD if is_onward else 1.0
-        attributes["carried"] = attributes["edge"].is_carried
-    return graph
-
-
-def _around_what_raised(built: OpGraph, tree: Tree, trace: Trace) -> frozenset[str]:
-    """The group in which an op of a compiled function raised, known by running it again."""
-    raised = op_that_raised(trace)
-    place = built.places.get(op_id(raised.id)) if raised is not None else None
-    return frozenset({tree.home[place]} - {""} if place is not None else ())
 
 
 def group_paths(trace: Trace, view: View, call: int | None = None) -> list[str]:

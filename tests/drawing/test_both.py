@@ -11,7 +11,7 @@ import pytest
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.comparing import Comparison, compare
 from tapeviz.drawing import Arranged
-from tapeviz.drawing_of_both import Shown, draw_both
+from tapeviz.drawing.both import Shown, draw_both
 from tapeviz.export import Drawing, render
 from tapeviz.layout.wrapping import scale_in
 from tapeviz.scene.model import Box, Scene
