@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain
 from typing import ClassVar, Literal, NamedTuple
 
 import msgspec
@@ -191,7 +190,7 @@ class WalkStep(msgspec.Struct, frozen=True, gc=False):
     """``inputs`` (of a sum ``at``) and the op's outputs, as they were in a turn that is not
     drawn."""
     passed: tuple[WalkStep, ...] = ()
-    """Those of the ops on the way to it, and after the last one, that only hand a gradient on."""
+    """Rows of ops before this one (of the last row also after it) that only hand a gradient on."""
 
     @property
     def summed(self) -> TensorId | None:
@@ -200,14 +199,17 @@ class WalkStep(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def walked(self) -> list[tuple[Link, TensorId]]:
-        """The edges that this step walks, from the op to its inputs, with the gradient on each;
-        first those that it passed on the way."""
+        """The edges that this step walks, from the op to its inputs, with the gradient on each."""
         op = self.op
         if op is None:
             return []
         pairs = zip(self.inputs, self.downstream, strict=False)
-        own = [((tensor, op), given) for tensor, given in pairs if given is not None]
-        return [*chain.from_iterable(row.walked for row in self.passed), *own]
+        return [((tensor, op), given) for tensor, given in pairs if given is not None]
+
+    @property
+    def rows(self) -> tuple[WalkStep, ...]:
+        """The step and those that it passed."""
+        return (*self.passed, self)
 
 
 @dataclass(frozen=True, slots=True)

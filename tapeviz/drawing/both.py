@@ -48,7 +48,7 @@ _WORTH = 1.05
 @dataclass(frozen=True, slots=True)
 class _Placed:
     """``graphs``: of both runs, folded, with their ``union``, which is laid out for half of the
-    room; ``most``: how many boxes each may have; ``has_sources``: none of them is folded away;
+    room; ``most``: how many boxes each may have; ``has_sources``: no source is folded away;
     ``scale``, ``worth``: of the draft, see :func:`worth_of`."""
 
     graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph]
@@ -101,7 +101,8 @@ def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> 
 
 
 def _first_view(before: Shown, after: Shown, comparison: Comparison, view: View) -> _Placed:
-    """Both graphs with all their sources in sight, or else with as many as can be read."""
+    """Both graphs with all their sources in sight; with none of them kept there if that is better
+    to read."""
     best = _most_legible(before, after, comparison, view, has_sources=True)
     if best.scale < LEGIBLE:
         fewer = _most_legible(before, after, comparison, view, has_sources=False)

@@ -42,7 +42,8 @@ _STEP = 0.95
 """The part of its boxes that the next smaller picture to be tried has at most; less if its text is
 much too small."""
 _LARGER = 1.1
-"""A picture too small to be read is left for a draft that can be read or is larger by this."""
+"""A picture too small to be read is left for a draft that can be read, or is larger by this
+factor."""
 _FEW, _BARE = 8, 2
 """Fewer boxes say little, as a model is more than its name; the power with which that counts."""
 

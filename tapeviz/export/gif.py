@@ -82,7 +82,8 @@ def _palette(images: Iterator[Pixels], report: Callable[[int], None]) -> Pixels:
 
 
 def _runs(image: Pixels) -> tuple[Pixels, NDArray[np.int64]]:
-    """The colours of pixels in a row that are alike, and how many: far fewer than pixels."""
+    """The colour and the length of each run of equal pixels; there are far fewer runs than
+    pixels."""
     pixels = image.ravel()
     starts = np.concatenate(([0], np.flatnonzero(pixels[1:] != pixels[:-1]) + 1))
     return pixels[starts], np.diff(starts, append=len(pixels))

@@ -18,7 +18,7 @@ def without_network(choice: KernelChoice) -> tuple[str, ...]:
     if choice.python is None:
         raise TapevizError(
             f"the Jupyter kernel {choice.title} has a start command of its own, so its network "
-            "cannot be taken away: choose an interpreter, or let the network be"
+            "cannot be taken away: choose an interpreter, or leave the network on"
         )
     unshare = shutil.which("unshare") if sys.platform.startswith("linux") else None
     if unshare is None:

@@ -30,7 +30,7 @@ def advance(base: BaseScene, shown: CallDiagnosis, step: int, fans: Collection[s
     steps = shown.steps[:step]
     walked: set[EdgeKey] = set()
     shares: dict[EdgeKey, TensorId] = {}
-    for earlier in steps:
+    for earlier in chain.from_iterable(step.rows for step in steps):
         for link, gradient in earlier.walked:
             for key in base.edges.get(link, ()):
                 walked.add(key)
@@ -67,7 +67,7 @@ def _arrived(
         name for step in shown.steps if step.kind == "sum" for name in _holders(base, step.summed)
     }
     arrived: dict[str, TensorId] = {}
-    for step in chain.from_iterable((*step.passed, step) for step in steps):
+    for step in chain.from_iterable(step.rows for step in steps):
         op = base.trace.op(step.op)
         outputs = zip(step.made or (op.outputs if op else ()), step.upstream, strict=False)
         inputs = zip(step.taken or step.inputs, step.downstream, strict=False)

@@ -153,6 +153,24 @@ def step(x):
 
 step(tf.constant([1.0, 2.0]))
 """
+OWN = """\
+w, v = tf.Variable(3.0), tf.Variable(0.5)
+
+@tf.custom_gradient
+def own(x):
+    def backward(g):
+        {}
+        return g * v
+    return tf.square(x), backward
+
+@tf.function
+def run():
+    return own(w * 1.0) * 2.0
+
+with tf.GradientTape() as tape:
+    y = run()
+tape.gradient(y, w)
+"""
 
 
 def _live(recorder: Recorder, source: str) -> tuple[LiveRecording, Trace]:
@@ -281,6 +299,15 @@ def test_the_function_of_a_custom_gradient_is_called(
     assert "bit for bit" in inner_words(trace, call)
     printed = "".join(text for _, text in trace.printed)
     assert printed.count("traced") == source.count("traced")
+
+
+def test_a_custom_gradient_may_read_a_variable_and_do_nothing_else(recorder: Recorder) -> None:
+    live, trace = _live(recorder, OWN.format("pass"))
+    trace, call = _enter(live, trace)
+    assert "bit for bit" in inner_words(trace, call)
+    live, trace = _live(recorder, OWN.format("tf.print(g)"))
+    with pytest.raises(TapevizError, match="does more than compute"):
+        _enter(live, trace)
 
 
 def test_a_file_keeps_the_steps_inside(recorder: Recorder) -> None:

@@ -187,7 +187,7 @@ FOUND = {
     "second_order": ("flat-op", "The ReLU on line {line} is made of straight lines"),
     "forward_relu": ("saturated", "tf.nn.relu on line {line} is flat at these values"),
     "forward_where": ("multiplied-by-zero", "tf.where on line {line} chooses the other value"),
-    "forward_sum": ("cancelled", "what the given tangents contribute to out adds up"),
+    "forward_sum": ("cancelled", "what the given tangents contribute to out is 0 or adds up"),
 }
 
 

@@ -11,6 +11,7 @@ from tapeviz.recording import LiveRecording, Recorder, Snippet
 from tapeviz.scene.theme import THEMES
 from tapeviz.sharing.films import draw_steps
 from tapeviz.trace.model import Trace
+from tapeviz.trace.values import norm_of
 from tapeviz.view import DEFAULT_VIEW
 
 SOURCE = """\
@@ -86,3 +87,18 @@ def test_the_flow_goes_through_ops_that_hand_a_gradient_on(
     handing = [op for op in trace.ops.values() if op.type in ("Identity", "If") and op.inputs]
     walked = {op for _, op in flow.walked}
     assert {op.type for op in handing if op.id in walked} == {"Identity", "If"}
+
+
+def test_an_edge_has_the_gradient_of_the_turn_drawn(
+    entered: tuple[LiveRecording, Trace],
+) -> None:
+    _, trace = entered
+    (call,) = diagnose(trace).calls
+    last = [row for step in call.steps for row in step.passed if row.turns == (2,)]
+    assert {row.title for row in last} == {"Identity", "If", "While"}
+    for row in last:
+        for link, gradient in row.walked:
+            assert call.flow.walked[link] == norm_of(trace, gradient)
+    first = [row for step in call.steps for row in step.passed if row.turns == (0,)]
+    others = [(link, gradient) for row in first for link, gradient in row.walked]
+    assert all(call.flow.walked[link] != norm_of(trace, gradient) for link, gradient in others)

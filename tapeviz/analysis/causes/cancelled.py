@@ -37,7 +37,8 @@ class Cancelled(Evidence):
         if self.why == "tangents":
             return (
                 f"No operation on the way is known to be flat: what the given tangents contribute "
-                f"to {target} adds up to exactly 0, so {target} does not change in their direction."
+                f"to {target} is 0 or adds up to exactly 0, so {target} does not change in their "
+                f"direction."
                 f" Give other tangents, or ask a GradientTape, which answers for each element."
             )
         if self.why == "values":

@@ -98,13 +98,14 @@ def _zero_among(
         if not (is_between and (is_custom or each.type in _SUSPECTS)):
             continue
         turns = _turns(facts, each)
-        stopped = _stopped_inputs(facts, each, made, turns) if tried < _MOST_TRIED else []
+        may_try = tried < _MOST_TRIED
+        stopped = _stopped_inputs(facts, each, made, turns) if may_try else []
         if stopped:
             tried += 1
             if _is_only_way(facts, inside, ends, starts, each, stopped):
                 return ZeroInside(each, is_sure=True)
         is_flat = _is_flat(facts, each, turns)
-        if each.type in _CHOICES and all(_values(facts, each, now) for now in turns):
+        if may_try and each.type in _CHOICES and all(_values(facts, each, now) for now in turns):
             is_flat = bool(stopped)
         if each.type not in PRODUCTS and is_flat is not False:
             (flat if is_flat else possible).append(each)

@@ -49,7 +49,7 @@ class Without(Flag):
 
 
 class _Known(Generic[_Value]):
-    """Values by position, known of the first ``done`` positions that were found."""
+    """Values by position, worked out for the first ``done`` positions that were found."""
 
     def __init__(self, otherwise: _Value) -> None:
         self._values: dict[Position, _Value] = {}
@@ -87,7 +87,7 @@ class Ways:
         self._found: list[Position] = []
         self._has_circles = False
         self._is_passed_by = False
-        """Whether where a cut begins, there begins an edge that a gradient passes."""
+        """Whether some position begins both a cut and an edge that a gradient passes."""
         self._sets = SharedSets()
         self.cuts: list[CutEdge] = []
         self._moments: list[tuple[int, int, str]] = []

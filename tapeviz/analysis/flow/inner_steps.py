@@ -53,6 +53,7 @@ def trouble_of(trace: Trace, step: Step, inner: Replay) -> str:
     if agreement(trace, step, inner) == "differs":
         return (
             "they do not add up to what TensorFlow gave; values in there had gradients of their "
-            "own, as in a second derivative"
+            "own, as in a second derivative, or a variable that a custom gradient reads has "
+            "changed since"
         )
     return ""

@@ -205,23 +205,27 @@ class _Rows:
         )
 
     def finished(self) -> tuple[WalkStep, ...]:
-        last = len(self.taken) - 1
-        self.passed.setdefault(last, []).extend(self.passed.pop(last + 1, ()))
         sums: dict[int, list[Position]] = {}
         for position in self.shares if self.fans else ():
             if position in self.fans:
                 sums.setdefault(self.complete[position], []).append(position)
         rows: list[WalkStep] = []
+        passed: list[WalkStep] = []
         for place, (step, op, kind) in enumerate(self.taken):
+            passed += [self._row(len(rows), *each, "inner") for each in self.passed.get(place, ())]
             if op.id in self.stops and all(given is None for given in step.downstream):
                 continue  # its gradient function gave nothing: the row of the cut tells it
             row = self._row(len(rows), step, op, kind)
-            if place in self.passed:
-                passed = [self._row(row.index, *each, kind) for each in self.passed[place]]
+            if passed:
                 row = structs.replace(row, passed=tuple(passed))
+                passed.clear()
             rows.append(row)
             for position in sums.get(place, ()):
                 rows.append(self._sum(len(rows), position))
+        after = self.passed.get(len(self.taken), ())
+        if rows and (passed or after):
+            passed += [self._row(rows[-1].index, *each, "inner") for each in after]
+            rows[-1] = structs.replace(rows[-1], passed=(*rows[-1].passed, *passed))
         stops = enumerate(self.stops.values(), len(rows))
         return (*rows, *(structs.replace(row, index=index) for index, row in stops))
 

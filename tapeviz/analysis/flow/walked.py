@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
+from itertools import chain
 from typing import cast
 
 from ...trace.columns import NumberMap, NumberPairs
@@ -34,11 +35,9 @@ class Walked(Mapping[Link, float | None]):
         """The gradients on the edges, if an op has several rows, of which the last holds, or none
         of its own."""
         if len(self._places) < len(ops) or any(row.passed for row in rows):
-            for row in rows:
-                known = (
-                    self._again if row.turns else {}
-                )  # the turn drawn is the last: the first row
-                self._again |= {link: on for link, on in row.walked if link not in known}
+            for each in chain.from_iterable(row.rows for row in rows):
+                known = self._again if each.turns else {}  # the turn drawn is the last: its first
+                self._again |= {link: on for link, on in each.walked if link not in known}
 
     def _gradient(self, link: Link) -> TensorId | None:
         if self._again:
@@ -114,7 +113,7 @@ def gradients_of(call: Call, rows: Sequence[WalkStep]) -> Mapping[TensorId, Tens
             gradients.append(gradient)
 
     for row in rows:
-        for each in (*row.passed, row):
+        for each in row.rows:
             for tensor, given in zip(each.taken or each.inputs, each.downstream, strict=False):
                 add(tensor, given)
     for row in rows:

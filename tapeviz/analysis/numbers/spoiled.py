@@ -128,6 +128,8 @@ def _is_received(facts: CallFacts, step: Step, op: Op, is_spoiled: _IsSpoiled) -
     given = [facts.trace.stats(gradient) for gradient in _numbers_given(facts, step, op)]
     if is_spoiled is not is_zero:
         return any(map(is_spoiled, given))
+    if all(stats is not None for stats in given):
+        return bool(given) and all(map(is_zero, given))
     can_be_flat = op.type in _CHOOSING | _FLAT or has_inside(op)
     can_be_flat |= any(is_zero(facts.trace.stats(tensor)) for tensor in op.inputs)
     return bool(given) and all(

@@ -272,7 +272,8 @@ def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> No
 def _gather_values(graph: OpGraph, home: list[str], groups: dict[str, Group]) -> None:
     """Make one group of many values that no op shown made and that are in no group, or that all
     turns of a repeat take; within these of the values of a model that runs several times."""
-    has_sources = len(graph.pins) < 2 or graph.pinned != graph.pins[-1]
+    sources = graph.pins[0].intersection(graph.values) if len(graph.pins) > 1 else ()
+    has_sources = not sources or not graph.pinned.isdisjoint(sources)
     most = _MOST_VALUES if has_sources else LEAST_OPS
     found: dict[tuple[str, Role], list[int]] = {}
     for place in graph.values:

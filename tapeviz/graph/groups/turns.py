@@ -16,5 +16,5 @@ def other_turns(graph: nx.MultiDiGraph, group: str, turns: Sequence[int]) -> Map
     """
     frames = {frame.path: frame for frame in graph.graph.get("frames", ())}
     loops = [path for path in upwards(group) if path in frames and frames[path].loop is not None]
-    wanted = zip(reversed(loops), turns, strict=False)  # of inner loops that are folded no turn
+    wanted = zip(reversed(loops), turns, strict=False)  # inner loops that are folded get no turn
     return {path: turn + 1 for path, turn in wanted if frames[path].turn != turn + 1}

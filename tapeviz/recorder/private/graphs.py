@@ -91,6 +91,15 @@ def traced_in(graph: Any, function: Callable[..., Any], like: Sequence[Any]) -> 
         return tf.function(function, autograph=False).get_concrete_function(*specs)
 
 
+_READS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd"})
+
+
+def only_computes(function: Any) -> bool:
+    """Whether a concrete function does nothing but compute and read variables."""
+    operations = function.graph.get_operations()
+    return not any(is_stateful(op) and op.type not in _READS | {"Placeholder"} for op in operations)
+
+
 def captured_symbols(function: Any) -> Sequence[Any]:
     """The tensors of the graphs around it that a concrete function takes by itself."""
     return [outer for outer, _ in function.graph.captures]

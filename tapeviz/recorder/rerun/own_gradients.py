@@ -30,7 +30,7 @@ class OwnGradients:
     """The functions of the ops of graphs, each traced when it is first called."""
 
     def __init__(self) -> None:
-        self._traced: dict[Any, _Traced] = {}
+        self._traced: dict[Any, _Traced | LookupError] = {}
 
     def of(self, op: Any, names: Callable[[Any], int]) -> OwnGradient:
         """The function of an op in one run of its graph; ``names``: the ids there of symbols."""
@@ -41,10 +41,13 @@ class OwnGradients:
         if op not in self._traced:
             with redirect_stdout(StringIO()):  # what it prints was printed in the run
                 self._traced[op] = _trace(op)
-        return self._traced[op]
+        traced = self._traced[op]
+        if isinstance(traced, LookupError):
+            raise traced
+        return traced
 
 
-def _trace(op: Any) -> _Traced:
+def _trace(op: Any) -> _Traced | LookupError:
     places: list[int] = []
 
     def backward(*upstream: Any) -> list[Any]:
@@ -55,7 +58,9 @@ def _trace(op: Any) -> _Traced:
     try:
         function = private.traced_in(op.graph, backward, op.outputs)
     except Exception as error:
-        raise LookupError(f"its custom gradient cannot be traced again: {error}") from None
+        return LookupError(f"its custom gradient cannot be traced again: {_first_line(error)}")
+    if not private.only_computes(function):
+        return LookupError("its custom gradient does more than compute: it would do that again")
     return _Traced(function, places, private.captured_symbols(function))
 
 
@@ -70,7 +75,18 @@ class OwnGradient:
     def __call__(self, upstream: Sequence[Any], tensor: Callable[[int], Any]) -> list[Any]:
         """A gradient or None for each input. ``tensor``: gives that of an id, or raises."""
         traced = self.functions.traced(self.op)
-        uses = [tensor(self.names(symbol)) for symbol in traced.uses]
-        given = private.call_traced(traced.function, upstream, uses)
+        uses = [
+            # the handle of a variable, or a tensor outside
+            symbol if isinstance(symbol, private.EagerTensor) else tensor(self.names(symbol))
+            for symbol in traced.uses
+        ]
+        try:
+            given = private.call_traced(traced.function, upstream, uses)
+        except Exception as error:
+            raise LookupError(f"its custom gradient raised: {_first_line(error)}") from None
         found: Mapping[int, Any] = dict(zip(traced.places, given, strict=True))
         return [found.get(place) for place in range(len(self.op.inputs))]
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

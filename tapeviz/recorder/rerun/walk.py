@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from .. import limits, private
@@ -21,6 +20,7 @@ from .own_gradients import OwnGradients
 from .programs import SAME
 from .readings import NOTHING, At, Known, Readings
 
+_CALLS_PYTHON = "EagerPyFunc"
 _FIRST_ID = 1 << 52
 _ids = itertools.count(_FIRST_ID)
 """Ids of tensors inside a call; the recording's other ids stay far below."""
@@ -285,16 +285,7 @@ class Walk:
 
     def _name(self, scope: _Scope, symbol: Any) -> int:
         """The id of a graph's tensor in this run; a new one if it has none yet."""
-        identity = self._symbols.id(symbol)
-        if identity >= 0:
-            return identity
-        at: _Scope | None = scope
-        while at is not None:
-            if identity in at.names:
-                return at.names[identity]
-            at = at.around
-        scope.names[identity] = next(_ids)
-        return scope.names[identity]
+        return _name_in(scope, self._symbols.id(symbol))
 
     def _tell_value(self, scope: _Scope, symbol: Any, known: Known) -> None:
         identity = self._symbols.id(symbol)
@@ -313,16 +304,32 @@ class Walk:
         attrs, opened = self._attributes.of(op), op.name.rpartition("/")[0]
         backward: Any = None
         if private.has_gradient_of_its_own(op):
-            backward = self._attributes.own_gradients.of(op, partial(self._name, scope.bare()))
-        elif _has_own_gradient(op):
+            names, symbols = scope.bare(), self._symbols  # not the walk, which has all values
+            backward = self._attributes.own_gradients.of(
+                op, lambda symbol: _name_in(names, symbols.id(symbol))
+            )
+        elif op.type == _CALLS_PYTHON:
             backward = _refuse
         kept = KeptOp(op.type, taken, attrs, given, opened, backward)
         self.inside.ops.append((_flat(scope.at), op.name, kept))
 
 
+def _name_in(scope: _Scope, identity: int) -> int:
+    """The id in a run of a graph's tensor, whose id as a symbol is below 0."""
+    if identity >= 0:
+        return identity
+    at: _Scope | None = scope
+    while at is not None:
+        if identity in at.names:
+            return at.names[identity]
+        at = at.around
+    scope.names[identity] = next(_ids)
+    return scope.names[identity]
+
+
 def _has_own_gradient(op: Any) -> bool:
     """Whether the gradient of an op is a Python function, traced or called back."""
-    is_python: bool = op.type == "EagerPyFunc"
+    is_python: bool = op.type == _CALLS_PYTHON
     return is_python or private.has_gradient_of_its_own(op)
 
 
