@@ -47,12 +47,13 @@ def enter_steps(source: Opener, trace: Trace, calls: Iterable[CallId]) -> Trace:
 
 def with_steps_open(view: View, trace: Trace, shown: CallDiagnosis | None) -> View:
     """The view with the groups open that the ops with steps inside are folded into, and the loops
-    in there."""
+    in there, but for those that the user folds."""
     if shown is None:
         return view
     call = shown.call
-    entered = {step.op for step in call.steps if step.index in call.inner} - {None}
-    folded = {op_id(op) for op in entered if op is not None}
+    steps = (step for step in call.steps if step.index in call.inner)
+    entered = {step.op for step in steps if step.op is not None}
+    folded = set(map(op_id, entered))
     depths = {op_id(step.op): len(step.turns) for step in shown.steps if step.op is not None}
     while True:
         paths = set[str]()
@@ -61,7 +62,7 @@ def with_steps_open(view: View, trace: Trace, shown: CallDiagnosis | None) -> Vi
             has_loop = len(inside) > 1 or (node.turns and inside)
             if has_loop or node.op in entered or not folded.isdisjoint(node.members):
                 paths.add(node.opens)
-        new = paths - view.unfolded - {""}
+        new = paths - view.unfolded - view.folded - {""}
         if not new:
             return view
-        view = replace(view, folded=view.folded - new, unfolded=view.unfolded | new)
+        view = replace(view, unfolded=view.unfolded | new)

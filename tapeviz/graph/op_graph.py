@@ -99,8 +99,9 @@ class OpGraph:
 
     ``entries``: the recorded operations and calls with ops in the graph, by op. ``carried``: the
     edges of each compiled loop into its next turn. ``pinned``: places of nodes that a first view
-    must not fold away: target, sources, cuts; ``pins``: choices of these, each with fewer of them,
-    to take where no picture with those before can be read. Once it is read, nodes and edges stay.
+    must not fold away: target, sources, cuts, the op where NaN began; ``pins``: choices of these,
+    each with fewer of them, to take where no picture with those before can be read. Once it is
+    read, nodes and edges stay.
     """
 
     maker: Nodes

@@ -40,10 +40,10 @@ _SLOPES_OF_LINES = {"ReluGrad": "ReLU", "Relu6Grad": "ReLU6", "LeakyReluGrad": "
 
 @dataclass(frozen=True, slots=True)
 class FlatOp(Evidence):
-    """``gives``: what TensorFlow gives for such a derivative, in forward mode None."""
+    """``is_forward``: the derivative is one of forward mode, which gives None for it."""
 
     kind: ClassVar[str] = "flat-op"
-    gives: Literal["zeros for it rather than None", "None for it"] = "zeros for it rather than None"
+    is_forward: bool = False
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         bent = _SLOPES_OF_LINES.get(cause.op)
@@ -54,9 +54,10 @@ class FlatOp(Evidence):
                 f"the second one, is 0 everywhere. Use an activation that is curved, such as "
                 f"softplus, tanh or swish."
             )
+        gives = "None for it" if self.is_forward else "zeros for it rather than None"
         return (
             f"{cause.op_words} on line {cause.line} has a derivative of 0 everywhere, and "
-            f"TensorFlow gives {self.gives}. So nothing of the gradient reaches "
+            f"TensorFlow gives {gives}. So nothing of the gradient reaches "
             f"{source}. Use a smooth operation there, or give it an estimate by tf.custom_gradient."
         )
 
@@ -166,7 +167,7 @@ def inside_compiled(zero: MadeZero) -> Cause | None:
 
 def _flat(zero: MadeZero) -> FlatOp:
     is_forward = zero.facts.call.method == "jvp"
-    return FlatOp("None for it") if is_forward else FlatOp()
+    return FlatOp(is_forward)
 
 
 def at_op(zero: MadeZero) -> Cause | None:
