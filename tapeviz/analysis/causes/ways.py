@@ -93,6 +93,7 @@ class Ways:
         self._moments: list[tuple[int, int, str]] = []
         self._cuts_after = _Known[SharedSet](None)
         self._places_left = _Known[frozenset[_Place]](frozenset())
+        self._places_out: dict[Position, frozenset[_Place]] = {}
         self._distances: dict[Without, _Known[int | None]] = {}
         self._nearness: dict[Without, list[tuple[int, int, int, str]]] = {}
         self._closing: dict[tuple[Label, Without], _Known[SharedSet]] = {}
@@ -289,10 +290,17 @@ class Ways:
             place = self._place(edge)
             if cut != _PASSES or place is None:
                 continue
-            begins = {self._place(each) for each in self._edges_out_of(end)} - {None, place}
+            begins = self._places_onward(end) - {place}
             if begins or end in self._targets or place in self._places_left.at(end):
                 places.add(place)
         return frozenset(places)
+
+    def _places_onward(self, position: Position) -> frozenset[_Place]:
+        """The calls of the snippet that take what is at a position."""
+        if position not in self._places_out:  # as many positions as it has edges ask for it
+            places = map(self._place, self._edges_out_of(position))
+            self._places_out[position] = frozenset(place for place in places if place is not None)
+        return self._places_out[position]
 
     def _place(self, edge: DataEdge) -> _Place | None:
         op = self.facts.op(edge)
