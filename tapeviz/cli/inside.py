@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def last_calls(trace: Trace) -> list[CallId]:
     """The last gradient call of each place that asks for gradients, of those that ran."""
-    ran = (call for call in trace.calls if call.ran)
+    ran = (call for call in trace.calls if call.has_run)
     return list({(call.site.id, call.method): call.id for call in ran}.values())
 
 

@@ -19,7 +19,7 @@ from ..flow.dataflow import Position
 from ..numbers.began import innermost_loop
 from ..status import is_zero
 from .saturated import CLIPPING, MASKING
-from .zeros import FLAT, PRODUCTS
+from .zeros import FLAT, PRODUCTS, SLOPES_OF_LINES
 
 _SLOPED = {
     **dict.fromkeys(("Erf", "Softsign", "Tanh"), (-1.0, 1.0)),
@@ -36,9 +36,6 @@ _CHOICES: Mapping[str, Callable[..., Array]] = {
     "SelectV2": lambda at, mask, x, y: np.logical_not(mask) if at == 1 else mask,
 }
 """Ops that take each element from one input or another: where they do not from input ``at``."""
-
-_SLOPES = {"ReluGrad": 1, "Relu6Grad": 1, "LeakyReluGrad": 1}
-"""Slopes of activations made of straight lines, with the input in which they are flat."""
 
 _SUSPECTS = CLIPPING | MASKING | FLAT | PRODUCTS
 
@@ -178,8 +175,8 @@ def _stopped_inputs(
     fed = sorted({edge.input_index for edge in edges if edge.start in made})
     if op.type in _CHOICES:
         return [at for at in fed if all(_is_passed_over(facts, op, at, now) for now in turns)]
-    if op.type in _SLOPES:
-        return [at for at in fed if at == _SLOPES[op.type]]
+    if op.type in SLOPES_OF_LINES:
+        return [at for at in fed if at == 1]
     if op.type not in PRODUCTS:
         return fed if _is_flat(facts, op, turns) else []
     return [

@@ -35,7 +35,8 @@ _SMALLEST = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149}
 
 
 # Gradient functions of activations that are made of straight lines (nn_grad.py, 2.15 to 2.21).
-_SLOPES_OF_LINES = {"ReluGrad": "ReLU", "Relu6Grad": "ReLU6", "LeakyReluGrad": "leaky ReLU"}
+SLOPES_OF_LINES = {"ReluGrad": "ReLU", "Relu6Grad": "ReLU6", "LeakyReluGrad": "leaky ReLU"}
+"""The slopes of activations made of straight lines. They are flat in their second input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class FlatOp(Evidence):
     is_forward: bool = False
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
-        bent = _SLOPES_OF_LINES.get(cause.op)
+        bent = SLOPES_OF_LINES.get(cause.op)
         if bent is not None:
             return (
                 f"The {bent} on line {cause.line} is made of straight lines: its slope jumps and "

@@ -97,7 +97,7 @@ _READS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd"})
 def only_computes(function: Any) -> bool:
     """Whether a concrete function does nothing but compute and read variables."""
     operations = function.graph.get_operations()
-    return not any(is_stateful(op) and op.type not in _READS | {"Placeholder"} for op in operations)
+    return not any(is_stateful(op) and op.type not in _READS for op in operations)
 
 
 def captured_symbols(function: Any) -> Sequence[Any]:
