@@ -12,6 +12,7 @@ from ..document import Document
 from ..panels.widgets import ShortLabel, link_button, plain_label
 from ..recording import MOST_LIVE
 from ..trace.model import EMPTY_TRACE
+from ..wording import counted
 
 PATIENCE = 500
 """Milliseconds of work after which the progress bar appears."""
@@ -118,7 +119,7 @@ class StatusBar(QWidget):
     def _facts(self) -> list[str]:
         document, trace = self._document, self._document.trace
         ops = document.runs.ops if document.is_running else len(trace.ops)
-        parts = [f"{ops:,} op{'s' if ops != 1 else ''} recorded"] if ops else []
+        parts = [f"{counted(ops, 'op')} recorded"] if ops else []
         drawn = len(document.scene.boxes)
         if drawn and not document.is_running:
             parts.append(f"{drawn:,} box{'es' if drawn != 1 else ''} drawn")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..errors import TapevizError
 from ..formats import WRITERS
 from ..whole_files import check_folder
+from ..wording import counted
 from .options import (
     add_inside_option,
     add_kernel_options,
@@ -215,7 +216,7 @@ def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
     if options.call is not None:
         if not 1 <= options.call <= len(calls):
             raise TapevizError(
-                f"--call {options.call}: the run made {_counted(len(calls), 'gradient call')}"
+                f"--call {options.call}: the run made {counted(len(calls), 'gradient call')}"
             )
         call = calls[options.call - 1].call.id
     if options.round is not None:
@@ -223,9 +224,7 @@ def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
     shown = diagnosis.call(call)
     steps = len(shown.steps) if shown else 0
     if options.step is not None and not 0 <= options.step <= steps:
-        raise TapevizError(
-            f"--step {options.step}: the backward pass has {_counted(steps, 'step')}"
-        )
+        raise TapevizError(f"--step {options.step}: the backward pass has {counted(steps, 'step')}")
     overlay = replace(
         DEFAULT_VIEW.overlay, call=call, step=options.step, show_bridge=options.bridge
     )
@@ -274,7 +273,7 @@ def _turns(wanted: Sequence[str], explained: Explained, view: View) -> tuple[tup
             names = ", ".join(repr(path) for path in list(known)[:_MOST_NAMED])
             raise TapevizError(f"--turn {words}: no loop {path!r}; there are {names}")
         if not number.isdecimal() or not 1 <= int(number) <= known[path]:
-            raise TapevizError(f"--turn {words}: {path} has {_counted(known[path], 'turn')}")
+            raise TapevizError(f"--turn {words}: {path} has {counted(known[path], 'turn')}")
         chosen[path] = int(number)
     return tuple(sorted(chosen.items()))
 
@@ -289,7 +288,3 @@ def _check_groups(explained: Explained, view: View) -> None:
         known = ", ".join(paths[:_MOST_NAMED]) + (", …" if len(paths) > _MOST_NAMED else "")
         names = f"there are {known}" if paths else "the picture has none (see --group)"
         raise TapevizError(f"no group {unknown[0]!r}; {names}")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' if count != 1 else ''}"

@@ -25,6 +25,7 @@ from ..layout.model import Rect
 from ..scene.model import Scene
 from ..scene.parts.boxes import outer_rect
 from ..scene.sizes import LEGIBLE
+from ..wording import counted
 from .both_strip import BothStrip
 from .empty_graph import EmptyGraph
 from .look import Theme
@@ -308,7 +309,7 @@ class GraphPanel(Panel):
         elif step is not None:
             self.step_label.setText(f"step {step} of {count}")
         else:
-            self.step_label.setText(f"{count} step{'s' if count != 1 else ''}" if count else "")
+            self.step_label.setText(counted(count, "step") if count else "")
 
     def _follow_selection(self) -> None:
         self.view.keep_in_sight(self._selected)

@@ -16,6 +16,7 @@ from ...canvas.tips import plain_tip
 from ...document import Document
 from ...scene.walk_words import STEP_WORDS, gradients_words, upstream_words
 from ...trace.model import TensorId
+from ...wording import counted
 from ..look import SMALL, Theme, colour, font
 from .walk_rows import Row, WalkRows
 
@@ -201,12 +202,12 @@ class WalkModel(QAbstractTableModel):
             if row.turn:
                 return f"turn {row.turn + turns.before} of {turns.count + turns.before}"
             count = bisect_right(turns.starts, row.last) - bisect_left(turns.starts, row.first)
-            return f"… {count} turn{'s' if count > 1 else ''}"
+            return f"… {counted(count, 'turn')}"
         if column == IN:
             return self._gradients(self._steps[row.first].upstream) if row.turn else ""
         if column == FORMULA:
             sign = "⌄" if row.is_open else "›"
-            return f"{len(steps)} steps {sign}" if row.turn else f"show them {sign}"
+            return f"{counted(len(steps), 'step')} {sign}" if row.turn else f"show them {sign}"
         if column == OUT:
             return self._parts_text(steps)
         return str(turns.line) if turns.line else ""

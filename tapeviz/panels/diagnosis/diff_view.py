@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from ...wording import counted
 from ..look import SMALL, Theme, colour, font
 
 FOLD, MINUS = "⋯", "\u2212"
@@ -76,7 +77,7 @@ class DiffView(QWidget):
         lines, more = self._changed[:most], len(self._changed) - most
         if more > 0:
             shown = lines[:-1] if lines[-1][0] == FOLD else lines
-            lines = [*shown, (FOLD, f"{more} more line{'s' if more != 1 else ''}")]
+            lines = [*shown, (FOLD, counted(more, "more line"))]
         if lines != self.lines:
             self.lines = lines
             self.setAccessibleName("\n".join(f"{sign} {code}" for sign, code in lines))

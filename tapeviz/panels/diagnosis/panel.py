@@ -17,6 +17,7 @@ from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.run_words import NO_CODE, ran_no_code
 from ...document import Document
 from ...trace.model import EMPTY_TRACE, CallId
+from ...wording import counted
 from ..look import Theme
 from ..outdated import Veil
 from ..panel import Panel
@@ -341,13 +342,10 @@ class DiagnosisPanel(Panel):
         return next((card for card in cards if card.shows(call)), None)
 
     def _bring_into_sight(self, card: QWidget) -> None:
-        """Scroll to a card; if it is higher than the panel, to its beginning."""
+        """Scroll to the beginning of a card, if it is not in sight as a whole."""
         bar, room = self._scroll.verticalScrollBar(), self._scroll.viewport().height()
-        top, bottom = card.y(), card.y() + card.height()
-        if top < bar.value() or bottom - top > room:
-            bar.setValue(top - MARGIN)
-        elif bottom > bar.value() + room:
-            bar.setValue(bottom - room + MARGIN)
+        if card.y() < bar.value() or card.y() + card.height() > bar.value() + room:
+            bar.setValue(card.y() - MARGIN)
 
     def _show_summary(self) -> None:
         self._summary.setText(self._summary_text())
@@ -372,19 +370,15 @@ class DiagnosisPanel(Panel):
             return NO_GRADIENT
         if not calls:
             return "It ended before a gradient was asked for."
-        parts = [_count(calls, "call"), _count(len(asked), "source")]
+        parts = [counted(calls, "call"), counted(len(asked), "source")]
         if len(groups) < calls:
-            parts.insert(1, f"from {_count(len(groups), 'place')}")
+            parts.insert(1, f"from {counted(len(groups), 'place')}")
         troubled = sum(asked)
         verb = "does" if troubled == 1 else "do"
         parts.append(f"{troubled} {verb} not flow" if troubled else "every gradient flows")
         if "fixes" in document.background.busy:
             parts.append("trying fixes …")
         return " · ".join(parts)
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'s' if number != 1 else ''}"
 
 
 def _story_of(found: Finding | ExplainedError) -> list[object]:

@@ -37,6 +37,7 @@ class RoundSlider(QSlider):
         self._site: CallSite | None = None
         self._numbers: Numbers = np.zeros(0)
         self._noun = "round"
+        self._has_lines = False
         self._ground: QPixmap | None = None
         self.setAccessibleName("Round")
         self.setPageStep(PAGE)
@@ -69,8 +70,8 @@ class RoundSlider(QSlider):
         self.blockSignals(True)
         if is_new:
             self._ground = None
-            has_lines = self._site is not None or int(np.isfinite(self._numbers).sum()) > 1
-            self.setFixedHeight(HEIGHT if has_lines else LOW)
+            self._has_lines = self._site is not None or int(np.isfinite(self._numbers).sum()) > 1
+            self.setFixedHeight(HEIGHT if self._has_lines else LOW)
             self.setRange(1, count)
         self.setValue(number)
         self.blockSignals(False)
@@ -124,17 +125,23 @@ class RoundSlider(QSlider):
         painter.drawPixmap(0, 0, self._ground)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         x = self._x(self.value())
-        painter.setPen(QPen(colour(theme.text), 1.2))
-        painter.drawLine(QPointF(x, KNOB), QPointF(x, self.height() - 1.0))
+        if self._has_lines:
+            painter.setPen(QPen(colour(theme.text), 1.2))
+            painter.drawLine(QPointF(x, KNOB), QPointF(x, self.height() - 1.0))
         painter.setPen(QPen(colour(theme.panel if not self.hasFocus() else theme.text), 1.5))
         painter.setBrush(colour(theme.accent))
-        painter.drawEllipse(QPointF(x, KNOB + 1), KNOB, KNOB)
+        knob = KNOB + 1 if self._has_lines else self.height() / 2
+        painter.drawEllipse(QPointF(x, knob), KNOB, KNOB)
         painter.end()
 
     def _paint_lines(self, ground: QPixmap) -> None:
         site, theme = self._site, self._theme
         painter = QPainter(ground)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if not self._has_lines:
+            middle = self.height() / 2
+            painter.setPen(QPen(colour(theme.border), 2.0))
+            painter.drawLine(QPointF(SIDE, middle), QPointF(self.width() - SIDE, middle))
         for heights in _norm_heights(site) if site is not None else ():
             self._paint_line(painter, heights, theme.gradient, 1.3)
         self._paint_line(painter, line_points(self._numbers), theme.accent, 1.6)

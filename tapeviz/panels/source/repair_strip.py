@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout
 from ...document import Document
 from ...document.pipeline import Repairs
 from ...text.source import holds_code
+from ...wording import counted
 from ..look import Theme
 from ..widgets import IconButton, link_button, plain_label
 
@@ -74,7 +75,7 @@ class RepairStrip(QFrame):
             self.hide()
             return
         count = len(repairs.repairs)
-        done = f"Repaired {count} thing{'s' if count != 1 else ''}" if count else ""
+        done = f"Repaired {counted(count, 'thing')}" if count else ""
         if count and not holds_code(repairs.text):
             done = "No line of it is Python: all of it is kept as comments"
         skipped = left_out_words(left_out, repairs.blocks)
