@@ -75,8 +75,7 @@ class VersionTracker:
         touched = [VariableId(tensor) for tensor in op.inputs if tensor in handles]
         for position, handle in enumerate(touched):
             versions = self._open.setdefault(handle, [])
-            is_inside = op.within is not None
-            if position == 0 and is_inside and self._is_creation(op.type, op.line, handle):
+            if position == 0 and self._is_creation(op.type, op.line, handle):
                 versions[0].value, versions[0].op = assigned_value(op), op.id
                 continue
             if position == 0 and writes_state(op.type):
@@ -90,7 +89,8 @@ class VersionTracker:
                 versions[-1].touched_by.append(op.id)
 
     def _is_creation(self, op_type: str, line: int, handle: VariableId) -> bool:
-        """A function that makes a variable at its first call initialises it after it was made."""
+        """A variable that is made while a function is traced gets its initial value afterwards, in
+        the function or eagerly (``UnliftedInitializerVariable``, TensorFlow 2.15-2.21)."""
         made, versions = self._made.get(handle), self._open.get(handle, [])
         return (
             op_type == CREATION

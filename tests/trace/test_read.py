@@ -7,6 +7,7 @@ import numpy as np
 from tapeviz.trace import events as e
 from tapeviz.trace.model import OpId, TapeId, TensorId, Trace, VariableId
 from tapeviz.trace.read import read
+from tests.traces import Script
 
 SOURCE = """\
 w = tf.Variable(2.0)
@@ -58,6 +59,19 @@ def test_a_write_makes_a_version_and_reads_belong_to_theirs() -> None:
     first, second = _trace().variables[VariableId(1)].versions
     assert (first.index, first.op, first.value, first.reads) == (0, OpId(1), 2, (4,))
     assert (second.index, second.op, second.value, second.reads) == (1, OpId(4), 5, (6,))
+
+
+def test_the_first_value_of_a_variable_made_while_a_function_is_traced_is_no_update() -> None:
+    script = Script()
+    handle = script.tensor((), dtype="resource", handle=True)
+    site = script.site(3)
+    script.events.append(e.VariableMade(handle, "w:0", "float32", [], True, 0, site))
+    first = script.tensor(value=1.0)
+    script.op("AssignVariableOp", [handle, first], outputs=0, line=3)
+    script.op("AssignSubVariableOp", [handle, script.tensor(value=0.1)], outputs=0, line=3)
+    versions = script.trace().variables[VariableId(handle)].versions
+    assert [version.index for version in versions] == [0, 1]
+    assert versions[0].value == first
 
 
 def test_a_tape_keeps_ops_of_what_it_watches_while_it_records() -> None:
