@@ -187,8 +187,8 @@ class WalkStep(msgspec.Struct, frozen=True, gc=False):
     """The turns of the compiled loops around the op, outermost loop first, from 0."""
     taken: tuple[TensorId, ...] = ()
     made: tuple[TensorId, ...] = ()
-    """``inputs`` (of a sum ``at``) and the op's outputs, as they were in a turn that is not
-    drawn."""
+    """``inputs`` (of a sum ``at``) and the outputs that ``upstream`` is of, where these are not
+    those of the op drawn: in another turn of a loop, of a conditional with several outputs."""
     passed: tuple[WalkStep, ...] = ()
     """Rows of ops before this one (of the last row also after it) that only hand a gradient on."""
 

@@ -48,7 +48,7 @@ def build(
     if not shows_all and call is not None:
         graph = graph.without(loose_ends(graph, index.trace, *wiring.asked()))
     graph.carried = {
-        loop.op: _carried(graph, index.trace, loop)
+        loop.op: _carried(graph, index.trace, loop, selection.merged)
         for loop in index.trace.loops.values()
         if loop.carried
     }
@@ -57,14 +57,19 @@ def build(
     return graph
 
 
-def _carried(graph: OpGraph, trace: Trace, loop: Loop) -> tuple[Edge, ...]:
+def _carried(
+    graph: OpGraph, trace: Trace, loop: Loop, merged: Mapping[OpId, OpId]
+) -> tuple[Edge, ...]:
     """Edges for the values that a turn of a compiled loop hands to the next."""
     inside = set(loop.body)
     makers = {out: op for op in loop.body for out in trace.ops[op].outputs}
     found = []
     for taken, handed in loop.carried:
         maker = makers.get(handed, trace.producers.get(handed))
-        if maker not in inside or op_id(maker) not in graph:
+        if maker not in inside:
+            continue
+        maker = merged.get(maker, maker)
+        if op_id(maker) not in graph:
             continue
         for op in loop.body:
             if taken in trace.ops[op].inputs and op_id(op) in graph:
@@ -151,17 +156,25 @@ class _Wiring:
 
     def _add_nodes(self, versions: list[Version]) -> None:
         """Add versions and ops in the order of time, then the edges into the ops."""
-        data = self._selection.data
+        data, merged = self._selection.data, self._selection.merged
+        parts: dict[OpId, list[Op]] = {}
+        for part, end in merged.items():
+            parts.setdefault(end, []).append(self._trace.ops[part])
         whens: list[tuple[int, Version | Op]] = [(version.when, version) for version in versions]
-        whens += [(op.when, op) for op in self._selection.ops if data.get(op.id, op.id) == op.id]
+        ops = [op for op in self._selection.ops if data.get(op.id, op.id) == op.id]
+        whens += [(op.when, op) for op in ops if op.id not in merged]
         ordered = [made for _, made in sorted(whens, key=lambda pair: pair[0])]
         for made in ordered:
             if isinstance(made, Version):
                 self._others[version_id(made)] = self.graph.add(version_id(made), made)
         for made in ordered:
             if isinstance(made, Op):
-                self._ops[made.id] = self.graph.add(op_id(made.id), made)
-                self._join_inputs(made)
+                place = self.graph.add(op_id(made.id), made)
+                drawn = (*parts.get(made.id, ()), made)
+                self._ops.update({op.id: place for op in drawn})
+                for op in drawn:
+                    self._join_inputs(op)
+        self.graph.merged = {op_id(end): [op_id(op.id) for op in of] for end, of in parts.items()}
 
     def _edge(
         self,

@@ -88,6 +88,8 @@ class Nodes:
         self._variables = index.trace.variable_names
         self._writes = WriteWords(index.trace, self._variables)
         self._data_ends = frozenset(selection.data.values())
+        parts = ((end, index.trace.ops[part].type) for part, end in selection.merged.items())
+        self._types = {end: kind for end, kind in parts if kind != "Identity"}
         self._first: dict[VariableId, int] = {}
         """The first version shown of each variable; primes are counted from it."""
         self._raised = op_that_raised(index.trace)
@@ -177,7 +179,7 @@ class Nodes:
         names, tensors = self._trace.names, self._trace.tensors
         first = tensors.get(op.outputs[0]) if op.outputs else None
         key = (
-            op.type,
+            self._type_of(op),
             op.function,
             op.site.id,
             first.shape if first is not None else None,
@@ -185,9 +187,13 @@ class Nodes:
         )
         words = self._words.get(key)
         if words is None:
-            title, subtitle = op_words(self._trace, op)
+            title, subtitle = op_words(self._trace, op, self._type_of(op))
             words = self._words[key] = intern(title), intern(subtitle)
         return words
+
+    def _type_of(self, op: Op) -> str:
+        """The op's type; of the ``Identity`` after a conditional that of the conditional."""
+        return self._types.get(op.id, op.type)
 
     def of_op(self, op: Op) -> Node:
         assigns = self.assigns(op)
@@ -204,7 +210,7 @@ class Nodes:
             role="constant" if self.is_value(op) else "op",
             title=intern(title),
             subtitle=intern(subtitle),
-            type=op.type,
+            type=self._type_of(op),
             line=op.line,
             tensor=tensor,
             op=op.id,

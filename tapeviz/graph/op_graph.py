@@ -100,8 +100,9 @@ class OpGraph:
     ``entries``: the recorded operations and calls with ops in the graph, by op. ``carried``: the
     edges of each compiled loop into its next turn. ``pinned``: places of nodes that a first view
     must not fold away: target, sources, cuts, the op where NaN began; ``pins``: choices of these,
-    each with fewer of them, to take where no picture with those before can be read. Once it is
-    read, nodes and edges stay.
+    each with fewer of them, to take where no picture with those before can be read. ``merged``:
+    for a node that is drawn as several ops the ids of the others. Once it is read, nodes and edges
+    stay.
     """
 
     maker: Nodes
@@ -112,6 +113,7 @@ class OpGraph:
     carried: Mapping[OpId, tuple[Edge, ...]] = field(default_factory=dict)
     pinned: frozenset[int] = frozenset()
     pins: Sequence[frozenset[int]] = ()
+    merged: Mapping[NodeId, Sequence[NodeId]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -181,6 +183,7 @@ class OpGraph:
             list(compress(self.parts, stays)),
             self.edges.without(gone, places),
             self.entries,
+            merged=self.merged,
         )
 
     def node(self, place: int) -> Node:

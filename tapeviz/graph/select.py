@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from ..trace.model import Call, Op, OpId, TensorId, Trace
+from ..trace.op_kinds import ops_with
 from .bookkeeping import Bookkeeping, find_bookkeeping
 from .scope import everything, find_scope
 from .scope_walk import Scope
 from .trace_index import Descent, TraceIndex, asked_for, shown_calls
+
+_CONDITIONALS = ops_with("branch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +21,10 @@ class NodeSelection:
     """``ops``: the ops that are nodes, in the order they ran; ``shown``: their ids. ``scope``: what
     the picture holds apart from ops, of the values that no op made those ``asked`` for. ``data``:
     op that only makes a named value → the last op of its line, which is drawn as that value: the
-    three ops of ``x = tf.random.normal(…)`` are one node. ``asked``: see `asked_for`. ``entries``:
-    op → the innermost recorded operation that it ran inside of."""
+    three ops of ``x = tf.random.normal(…)`` are one node. ``merged``: a conditional, and the
+    ``Identity`` that hands it what its branch gave → the ``Identity`` of its output, which is drawn
+    as all three. ``asked``: see `asked_for`. ``entries``: op → the innermost recorded operation
+    that it ran inside of."""
 
     ops: tuple[Op, ...]
     shown: frozenset[OpId]
@@ -28,6 +33,7 @@ class NodeSelection:
     bookkeeping: Bookkeeping
     asked: frozenset[TensorId]
     data: Mapping[OpId, OpId]
+    merged: Mapping[OpId, OpId]
     entries: Mapping[OpId, Op]
     is_all: bool = False
     """It is the whole run, not the picture of one call."""
@@ -55,6 +61,7 @@ def select(
         hidden,
         asked,
         {} if shows_all else _data(trace, ops, descent, hidden),
+        {} if shows_all else _merged(trace, ops, asked),
         index.groups,
         shows_all,
     )
@@ -101,6 +108,36 @@ def _data(
             if all(user in inside for some in taken for user in some):
                 ends.update(dict.fromkeys(inside, end))
     return ends
+
+
+def _merged(trace: Trace, ops: list[Op], asked: frozenset[TensorId]) -> Mapping[OpId, OpId]:
+    """Find conditionals between two ops that TensorFlow adds: one that hands on what the branch
+    gave (``mark_as_return`` in func_graph.py) and one that hands on the output (``_build_cond`` in
+    cond_v2.py, TensorFlow 2.15-2.21)."""
+    conditionals = [op for op in ops if op.type in _CONDITIONALS and op.within is not None]
+    if not conditionals:
+        return {}
+    takers: dict[TensorId, list[Op]] = {}
+    for op in ops:
+        for tensor in op.inputs:
+            takers.setdefault(tensor, []).append(op)
+
+    def is_handed_on(tensor: TensorId) -> bool:
+        is_known = tensor in asked or tensor in trace.names
+        return not is_known and len(takers.get(tensor, ())) == 1
+
+    merged: dict[OpId, OpId] = {}
+    for op in reversed(conditionals):
+        end = op.id
+        for output in filter(is_handed_on, op.outputs):
+            if takers[output][0].type == "Identity":
+                end = merged.get(takers[output][0].id, takers[output][0].id)
+                merged[op.id] = end
+        for tensor in filter(is_handed_on, op.inputs):
+            maker = trace.maker(tensor)
+            if maker is not None and maker.type == "Identity" and maker.within == op.within:
+                merged[maker.id] = end
+    return merged
 
 
 def _is_plain(

@@ -9,6 +9,7 @@ import numpy as np
 from ..text.op_words import friendly
 from ..trace.model import Op, TensorId, Trace, VariableId, Version
 from ..trace.state import writes_state
+from ..wording import counted
 
 _PRIMES = ("", "′", "″", "‴")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -93,7 +94,7 @@ def version_words(
     if version.index == 0:
         return title, joined(("Variable", shape))
     if not is_written:
-        updates = f"after {version.index} update{'s' if version.index > 1 else ''}"
+        updates = f"after {counted(version.index, 'update')}"
         return title, joined((updates, shape))
     line = version_line(trace, version)
     return title, joined((f"after line {line}" if line else "after assign", shape))
@@ -106,12 +107,15 @@ def version_line(trace: Trace, version: Version) -> int:
     return trace.variables[version.variable].site.line
 
 
-def op_words(trace: Trace, op: Op) -> tuple[str, str]:
-    """Title and subtitle of an op; the title is the user's name of its output, else its type."""
+def op_words(trace: Trace, op: Op, kind: str = "") -> tuple[str, str]:
+    """Title and subtitle of an op; the title is the user's name of its output, else its type.
+
+    ``kind``: the type that it is drawn as, if not as its own.
+    """
     names = [name for name in (user_name(trace, output) for output in op.outputs) if name]
     tensor = trace.tensors.get(op.outputs[0]) if op.outputs else None
     shape = shape_words(tensor.shape) if tensor is not None else ""
-    kind = op.function or friendly(op.type)
+    kind = op.function or friendly(kind or op.type)
     if names:
         return ", ".join(dict.fromkeys(names)), joined((kind, shape))
     return kind, joined((shape, line_words(op.line)))

@@ -24,6 +24,8 @@ _FRIENDLY = {
     "SparseSoftmaxCrossEntropyWithLogits": "SparseSoftmaxCrossEntropy",
     "PartitionedCall": "function",
     "StatefulPartitionedCall": "function",
+    "StatelessIf": "If",
+    "StatelessCase": "Case",
     "RandomStandardNormal": "RandomNormal",
     "StatelessRandomNormal": "RandomNormal",
     "StatelessRandomUniform": "RandomUniform",

@@ -152,7 +152,9 @@ class Operand:
 class Step(msgspec.Struct, frozen=True, gc=False):
     """One gradient function as TensorFlow ran it; ``None`` where it gave or got none.
 
-    ``turns``: of the compiled loops around the op, outermost first, from 0.
+    ``turns``: of the compiled loops around the op, outermost first, from 0. ``inputs`` and
+    ``outputs``: of a conditional, which is drawn as an op for each output, those of the whole;
+    empty for other ops.
     """
 
     index: int
@@ -162,6 +164,16 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     downstream: tuple[TensorId | None, ...]
     error: str = ""
     turns: tuple[int, ...] = ()
+    inputs: tuple[TensorId, ...] = ()
+    outputs: tuple[TensorId, ...] = ()
+
+    def taken(self, op: Op) -> tuple[TensorId, ...]:
+        """The tensors that the gradients of ``downstream`` are of. ``op``: that of the step."""
+        return self.inputs or op.inputs
+
+    def made(self, op: Op) -> tuple[TensorId, ...]:
+        """The tensors that the gradients of ``upstream`` are of."""
+        return self.outputs or op.outputs
 
 
 @dataclass(frozen=True, slots=True)

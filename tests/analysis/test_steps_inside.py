@@ -8,11 +8,13 @@ import pytest
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.analysis.model import WalkStep
 from tapeviz.analysis.requests.inside import has_inside
+from tapeviz.drawing import draw
 from tapeviz.errors import TapevizError
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.recording import LiveRecording, Recorder, Snippet
 from tapeviz.scene.walk_words import gradients_words, inner_words
 from tapeviz.trace.model import Call, Trace
+from tapeviz.view import View
 
 LOOP = """\
 w = tf.Variable(1.1)
@@ -68,6 +70,21 @@ def step(x):
 
 step(tf.constant([1.0, 2.0]))
 step(tf.constant([-1.0, 0.5]))
+"""
+TWO_RESULTS = """\
+w, gain = tf.Variable([1.0, -2.0, 3.0]), tf.Variable(0.5)
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        h = w * x
+        a, b = h, h
+        if tf.reduce_sum(h) > 0.0:
+            a, b = tf.nn.relu(h), tf.sin(h) * gain
+        loss = tf.reduce_sum(a**2) + 3.0 * tf.reduce_sum(b)
+    return tape.gradient(loss, [w, gain])
+
+step(tf.constant([1.0, 0.5, 2.0]))
 """
 LSTM = """\
 tf.keras.utils.set_random_seed(3)
@@ -245,6 +262,22 @@ def test_the_branch_that_ran_is_walked(recorder: Recorder) -> None:
     assert [row.title for row in _rows(trace)] == ["Sum", "Identity", "If"]
     trace, _ = _enter(live, trace)
     assert [row.title for row in _rows(trace) if row.kind == "inner"] == ["Exp", "Mul"]
+
+
+def test_a_branch_with_two_results_is_walked_from_both(recorder: Recorder) -> None:
+    live, trace = _live(recorder, TWO_RESULTS)
+    h = next(tensor for tensor, names in trace.names.items() if "h" in names)
+    (whole,) = [row for row in _rows(trace) if row.title == "If"]
+    assert h in whole.inputs
+    _, scene = draw(trace, diagnose(trace), View())
+    words = {box.node: f"{box.title}: {box.subtitle}".split(" ·")[0] for box in scene.boxes}
+    lit = [wire.edge for wire in scene.wires if wire.state == "gradient"]
+    from_to = {(words[source], words[target]) for source, target, _ in lit}
+    assert {("a: Relu", "a: If"), ("Sin: 3", "b: Mul"), ("b: Mul", "b: If")} <= from_to
+    assert not any("Identity" in text for text in words.values())
+    trace, call = _enter(live, trace)
+    assert {row.title for row in _rows(trace) if row.kind == "inner"} == {"Relu", "Sin", "Mul"}
+    assert "bit for bit" in inner_words(trace, call)
 
 
 def test_a_recurrent_layer_in_a_compiled_step_is_walked(recorder: Recorder) -> None:

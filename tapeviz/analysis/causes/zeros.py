@@ -379,7 +379,7 @@ def _is_by_element(facts: CallFacts, step: Step, op: Op) -> bool:
     Where an input was broadcast, elements were added up, and may have cancelled.
     """
     known = facts.trace.tensors
-    given = {t for t, gradient in zip(op.inputs, step.downstream, strict=False) if gradient}
+    given = {t for t, gradient in zip(step.taken(op), step.downstream, strict=False) if gradient}
     return all(known[t].size == known[op.outputs[0]].size for t in given)
 
 

@@ -21,7 +21,7 @@ class Feeding:
             op = trace.op(step.op)
             if op is None:
                 continue
-            given = zip(op.inputs, step.downstream, strict=False)
+            given = zip(step.taken(op), step.downstream, strict=False)
             for position, (tensor, gradient) in enumerate(given):
                 if gradient is not None:
                     tensors.append(tensor)

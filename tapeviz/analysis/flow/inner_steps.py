@@ -7,14 +7,11 @@ from typing import Literal
 import numpy as np
 
 from ...trace.model import Replay, Step, Trace
-from ...trace.op_kinds import ops_with
 from ...trace.values import norm_of
 
 Agreement = Literal["equal", "near", "differs", "unknown"]
 """``equal``: bit for bit; ``near``: but for rounding; ``unknown``: no values can be compared."""
 
-_BRANCHES = ops_with("branch")
-"""Their inputs in a trace are what a branch gave, and have no gradient of TensorFlow's."""
 _HALVES = ("float16", "bfloat16")
 _ROUNDING, _ROUNDING_OF_HALVES = 1e-3, 0.1
 """Parts of the largest element by which sums of many steps may differ."""
@@ -23,10 +20,10 @@ _ROUNDING, _ROUNDING_OF_HALVES = 1e-3, 0.1
 def agreement(trace: Trace, step: Step, inner: Replay) -> Agreement:
     """How the sums of the steps inside compare with the gradients that the op as a whole gave."""
     op = trace.op(step.op)
-    if op is None or op.type in _BRANCHES:
+    if op is None:
         return "unknown"
     found: set[Agreement] = set()
-    for tensor, given in zip(op.inputs, step.downstream, strict=False):
+    for tensor, given in zip(step.taken(op), step.downstream, strict=False):
         value, other = trace.value(given), trace.value(inner.results.get(str(tensor)))
         if value is None or other is None or value.shape != other.shape:
             continue
@@ -45,8 +42,8 @@ def trouble_of(trace: Trace, step: Step, inner: Replay) -> str:
     if error:
         return error
     op = trace.op(step.op)
-    if op is not None and op.type not in _BRANCHES:
-        for tensor, gradient in zip(op.inputs, step.downstream, strict=False):
+    if op is not None:
+        for tensor, gradient in zip(step.taken(op), step.downstream, strict=False):
             is_given = gradient is not None and (norm_of(trace, gradient) or 0.0) > 0.0
             if is_given and str(tensor) not in inner.results:
                 return "not all values inside of it are known"

@@ -34,7 +34,7 @@ def links_inside(trace: Trace, step: WalkStep, arrived: Container[TensorId]) -> 
         return []
     handed = _handed(trace, [op.id, *body])
     makers = trace.producers if is_conditional else _makers(trace, body)
-    given = zip(op.outputs, step.upstream, strict=False)
+    given = zip(step.made or op.outputs, step.upstream, strict=False)
     waiting = [output for output, gradient in given if gradient is not None]
     seen, passed, links = set(waiting), set[OpId](), list[Link]()
     while waiting:

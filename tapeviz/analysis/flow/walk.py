@@ -115,13 +115,14 @@ class _Rows:
         op = self.trace.op(step.op)
         if op is None:
             return
-        for tensor, gradient in zip(self._then(op.outputs, step), step.upstream, strict=False):
+        for tensor, gradient in zip(self._then(step.made(op), step), step.upstream, strict=False):
             if gradient is not None:
                 self.totals.setdefault(tensor, gradient)
         if op.type == "ReadVariableOp":
             return
-        taken = self._then(op.inputs, step)
-        for drawn, tensor, gradient in zip(op.inputs, taken, step.downstream, strict=False):
+        inputs = step.taken(op)
+        taken = self._then(inputs, step)
+        for drawn, tensor, gradient in zip(inputs, taken, step.downstream, strict=False):
             if gradient is not None:
                 version = self.trace.reads.get(drawn)
                 position = version.id if version else tensor
@@ -162,9 +163,10 @@ class _Rows:
         words = self.words.get(key)
         if words is None:
             words = self.words[key] = title_of(self.trace, op), formula(op)
-        taken, made = op.inputs, op.outputs
+        inputs, outputs = step.taken(op), step.made(op)
+        taken, made = inputs, outputs
         if not self._is_drawn(step):
-            taken, made = self._then(op.inputs, step), self._then(op.outputs, step)
+            taken, made = self._then(inputs, step), self._then(outputs, step)
         return WalkStep(
             index=index,
             kind=kind,
@@ -174,9 +176,9 @@ class _Rows:
             formula=words[1],
             upstream=step.upstream,
             downstream=step.downstream,
-            inputs=op.inputs,
+            inputs=inputs,
             turns=step.turns,
-            taken=taken if taken != op.inputs else (),
+            taken=taken if taken != inputs else (),
             made=made if made != op.outputs else (),
         )
 

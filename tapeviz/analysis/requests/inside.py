@@ -70,7 +70,7 @@ def inner_request(trace: Trace, call: Call, index: int) -> dict[str, Any]:
     _check_count(len(ran))
     seeds = [
         (output, gradient)
-        for output, gradient in zip(op.outputs, step.upstream, strict=False)
+        for output, gradient in zip(step.made(op), step.upstream, strict=False)
         if gradient is not None and _is_differentiable(trace, output)
     ]
     if any(gradient < 0 and not trace.tensors[gradient].kept for _, gradient in seeds):
@@ -81,7 +81,7 @@ def inner_request(trace: Trace, call: Call, index: int) -> dict[str, Any]:
         "inner": index,
         "seeds": seeds,
         "program": [["inner", each.number] for each in reversed(ran)],
-        "wanted": list(dict.fromkeys(op.inputs)),
+        "wanted": list(dict.fromkeys(step.taken(op))),
     }
 
 

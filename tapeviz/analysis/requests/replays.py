@@ -87,9 +87,13 @@ def unconnected(trace: Trace, call: Call) -> frozenset[int]:
         ops = (op for op in trace.ops.values() if call.tape in op.tapes)
         reached = {None, *(tensor for op in ops for tensor in op.inputs)}
     elif call.unconnected == "zero":
-        ran = ((trace.op(step.op), step.downstream) for step in call.steps)
-        given = (pair for op, down in ran if op for pair in zip(op.inputs, down, strict=False))
-        reached = {tensor for tensor, gradient in given if gradient is not None}
+        reached = {
+            tensor
+            for step in call.steps
+            if (op := trace.op(step.op)) is not None
+            for tensor, gradient in zip(step.taken(op), step.downstream, strict=False)
+            if gradient is not None
+        }
     else:
         return frozenset(lacking)
     asked = enumerate(call.sources[: len(call.results)])

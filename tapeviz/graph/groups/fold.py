@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ...trace.compiled.model import Loop
 from ...trace.model import Op, OpId
+from ...wording import counted
 from ..model import Edge, EdgeState, Frame, Link, Node, NodeId
 from ..op_graph import Edges, OpGraph
 from .matching import Blocks, Matching
@@ -82,8 +83,10 @@ class _Folding:
         result = nx.MultiDiGraph()
         direct = self._standing()
         drawn = self._drawn(direct)
+        merged = graph.merged
         for number, members in _by_first(drawn):
-            names = tuple([graph.names[place] for place in members.tolist()])
+            own_names = [graph.names[place] for place in members.tolist()]
+            names = tuple([name for own in own_names for name in (own, *merged.get(own, ()))])
             if number >= len(graph):
                 path = self._paths[number - len(graph)]
                 own = members[direct[members] == number].tolist() or members.tolist()
@@ -360,7 +363,7 @@ def _group_node(graph: OpGraph, group: Group, members: Sequence[int]) -> Node:
     noun = "op" if ops else graph.role(members[0])
     title = _NUMBER.sub("", path.rpartition("/")[2])
     is_named = group.kind == "line" and not title.startswith(("line ", "lines "))
-    subtitle = f"{count} {noun}{'s' if count != 1 else ''}"
+    subtitle = counted(count, noun)
     place = f"line {group.line}"
     if group.last > group.line:
         place = f"lines {group.line}–{group.last}"

@@ -32,6 +32,7 @@ class LocatedEvent(NamedTuple):
     traced with; ``body``: of an op that runs graphs the ids of their ops; ``loop``: of a loop;
     ``skipped``: of a conditional which branch ran, and what only the other one takes;
     ``predicate``: of a conditional or loop the tensors by which it went;
+    ``whole``: of an op for one output of a conditional the inputs and outputs of that;
     ``run``: of an eager call."""
 
     event: e.Event
@@ -43,6 +44,7 @@ class LocatedEvent(NamedTuple):
     run: EagerRun | None = None
     skipped: UntakenInputs | None = None
     predicate: Sequence[int] = ()
+    whole: tuple[Sequence[int], Sequence[int]] | None = None
 
 
 class UntakenInputs(NamedTuple):
@@ -270,7 +272,8 @@ class Expansion:
                 op, id=number, inputs=given, outputs=[output], graph=self._into
             )
             traced = around.number if around is not None else 0
-            yield LocatedEvent(joined, self._within, op.id, traced, predicate=op.inputs[:1])
+            located = LocatedEvent(joined, self._within, op.id, traced)
+            yield located._replace(predicate=op.inputs[:1], whole=(op.inputs, op.outputs))
 
     def _note_turns(self, scope: GraphScope) -> None:
         """Note in the loop around a graph's run its tensors of each turn."""

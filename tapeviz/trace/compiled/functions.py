@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from .. import events as e
 from ..columns import GrowingMap
@@ -19,6 +19,14 @@ from .model import Agreement, Conditional, Loop, RerunOutcome, TracedFunction, W
 from .rerun_ops import RerunOps
 
 _Known = TypeVar("_Known")
+
+
+class WholeConditional(NamedTuple):
+    """A conditional as TensorFlow ran it: the predicate and what its branches take, and all that it
+    gave."""
+
+    inputs: tuple[TensorId, ...]
+    outputs: tuple[TensorId, ...]
 
 
 class Functions:
@@ -40,6 +48,8 @@ class Functions:
         self.loops: dict[OpId, Loop] = {}
         self.conditionals: dict[OpId, Conditional] = {}
         self.predicates: dict[OpId, tuple[TensorId, ...]] = {}
+        self.wholes: dict[OpId, WholeConditional] = {}
+        """For each op that stands for an output of a conditional the whole."""
         self.reruns: dict[OpId, RerunOps] = {}
         self._ops = ops
         self._producers = producers
@@ -63,6 +73,11 @@ class Functions:
             self.conditionals[op.id] = Conditional(op.id, taken, lines)
         if located.predicate:
             self.predicates[op.id] = tuple(map(TensorId, located.predicate))
+        if located.whole is not None:
+            inputs, outputs = located.whole
+            self.wholes[op.id] = WholeConditional(
+                tuple(map(TensorId, inputs)), tuple(map(TensorId, outputs))
+            )
         self._traced.setdefault(located.traced, []).append(op.id)
         return op.having(
             within=OpId(located.within) if located.within else None,

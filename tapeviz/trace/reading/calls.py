@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from sys import intern
 
+from msgspec import structs
+
 from ...text.source import SourceText
 from .. import events as e
 from ..compiled.bodies import Bodies
@@ -101,7 +103,7 @@ class CallTracker:
                 tuple(dense if each == rows else each for each in given)
                 for given in (step.upstream, step.downstream)
             )
-            steps[at] = Step(step.index, step.op, step.type, upstream, downstream, step.error)
+            steps[at] = structs.replace(step, upstream=upstream, downstream=downstream)
         return dense
 
     def stepped(self, event: e.StepRan) -> None:
@@ -117,6 +119,9 @@ class CallTracker:
                 self._ids.or_none(event.upstream),
                 self._ids.or_none(event.downstream),
             )
+            whole = self._functions.wholes.get(op.id) if op is not None else None
+            if whole is not None:
+                step = structs.replace(step, inputs=whole.inputs, outputs=whole.outputs)
             steps.append(step)
 
     def replayed(self, event: e.ReplayRan) -> None:
