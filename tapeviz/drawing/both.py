@@ -171,9 +171,8 @@ class _Grown:
         self._trace, self._view = shown.trace, view
         self._built = built_graph(shown.trace, view, shown.call)
         places = (self._built.places.get(op_id(op)) for op in held[:_MOST_HELD])
-        self._built.pinned = self._built.pins[pins] | {
-            place for place in places if place is not None
-        }
+        self._built.pin(self._built.pins[pins])
+        self._built.pinned |= {place for place in places if place is not None}
         self._tree = grow(self._built, shown.trace, view.grouping)
         self.closed: frozenset[str] = frozenset()
 

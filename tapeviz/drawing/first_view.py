@@ -65,7 +65,7 @@ class Chosen:
 
 def grown(built: OpGraph, trace: Trace, view: View, pins: int) -> Tree:
     """The groups of a graph with all nodes pinned that can be, or with fewer."""
-    built.pinned = built.pins[min(pins, len(built.pins) - 1)]
+    built.pin(built.pins[min(pins, len(built.pins) - 1)])
     go_on()
     tree = grow(built, trace, view.grouping)
     go_on()

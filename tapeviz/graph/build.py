@@ -53,7 +53,7 @@ def build(
         if loop.carried
     }
     graph.pins = choose_pins(graph, index.trace, selection, call)
-    graph.pinned = graph.pins[0]
+    graph.pin(graph.pins[0])
     return graph
 
 

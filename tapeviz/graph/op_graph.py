@@ -13,6 +13,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +93,13 @@ class _Ends:
         return self._starts[place + 1] - self._starts[place]
 
 
+class Pins(NamedTuple):
+    """A choice of :attr:`OpGraph.pinned` and :attr:`OpGraph.gathers`."""
+
+    pinned: frozenset[int]
+    gathers: bool = False
+
+
 @dataclass
 class OpGraph:
     """``names``, ``parts``: the id of each node and the part that it stands for, by place: versions
@@ -99,10 +107,10 @@ class OpGraph:
 
     ``entries``: the recorded operations and calls with ops in the graph, by op. ``carried``: the
     edges of each compiled loop into its next turn. ``pinned``: places of nodes that a first view
-    must not fold away: target, sources, cuts, the op where NaN began; ``pins``: choices of these,
-    each with fewer of them, to take where no picture with those before can be read. ``merged``:
-    for a node that is drawn as several ops the ids of the others. Once it is read, nodes and edges
-    stay.
+    must not fold away: target, sources, cuts, the op where NaN began; ``gathers``: variables and
+    constants that stand by themselves become a group, be they few; ``pins``: choices of both, to
+    take where no picture with those before can be read. ``merged``: for a node that is drawn as
+    several ops the ids of the others. Once it is read, nodes and edges stay.
     """
 
     maker: Nodes
@@ -112,7 +120,8 @@ class OpGraph:
     entries: dict[OpId, Op] = field(default_factory=dict)
     carried: Mapping[OpId, tuple[Edge, ...]] = field(default_factory=dict)
     pinned: frozenset[int] = frozenset()
-    pins: Sequence[frozenset[int]] = ()
+    gathers: bool = False
+    pins: Sequence[Pins] = ()
     merged: Mapping[NodeId, Sequence[NodeId]] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -170,6 +179,9 @@ class OpGraph:
         self.names.append(name)
         self.parts.append(part)
         return len(self.parts) - 1
+
+    def pin(self, choice: Pins) -> None:
+        self.pinned, self.gathers = choice
 
     def without(self, gone: Collection[int]) -> OpGraph:
         """The graph without some nodes and their edges."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from ..analysis.status import status_of
 from ..trace.model import Call, Op, Operand, OpId, TensorId, Trace, Version
 from .nodes import op_id, value_of
-from .op_graph import OpGraph
+from .op_graph import OpGraph, Pins
 from .select import NodeSelection
 
 _MOST_SOURCES = 8
@@ -15,13 +15,14 @@ _MOST_SOURCES = 8
 
 def choose_pins(
     graph: OpGraph, trace: Trace, selection: NodeSelection, call: Call | None
-) -> list[frozenset[int]]:
+) -> list[Pins]:
     """Places of the targets, of the cuts, of the op where NaN or infinity began, and of the
     sources, if these are at most :data:`_MOST_SOURCES`. Then fewer: only the sources that
     :func:`_stand_out`, then none of them, and at last not that op. Cuts are never folded away.
+    Where sources are not pinned, variables are gathered, too.
     """
     if call is None:
-        return [frozenset()]
+        return [Pins(frozenset())]
     cuts = selection.scope.cuts
     few = [call.sources, _stand_out(graph, trace, call)]
     found: list[frozenset[int]] = []
@@ -32,10 +33,16 @@ def choose_pins(
         places = sorted(found[-1])
     # A source has a node for each version of it that is read.
     found = [pinned for pinned in found if len(pinned - found[-1]) <= _MOST_SOURCES]
-    began = frozenset(_began(graph, trace, call)) - found[-1]
+    bare, values = found[-1], frozenset(graph.values)
+    choices = [Pins(pinned, gathers=pinned & values == bare & values) for pinned in found]
+    choices[0] = Pins(found[0])
+    if not choices[-1].gathers:
+        choices.append(Pins(bare, gathers=True))
+    began = frozenset(_began(graph, trace, call)) - bare
     if began:
-        found = [*(pinned | began for pinned in found), found[-1]]
-    return list(dict.fromkeys(found))
+        with_it = [Pins(pinned | began, gathers) for pinned, gathers in choices]
+        choices = [*with_it, choices[-1]]
+    return list(dict.fromkeys(choices))
 
 
 def _began(graph: OpGraph, trace: Trace, call: Call) -> Iterator[int]:

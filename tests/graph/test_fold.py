@@ -505,19 +505,22 @@ def test_small_layers_are_drawn_by_their_ops_all_or_none(count: int, is_open: bo
     assert choose_open(graph, tree).closed == (set() if is_open else set(layers))
 
 
-def test_sources_become_a_group_where_no_picture_with_them_can_be_read() -> None:
+@pytest.mark.parametrize("others", [0, 4])  # with these they are too many to be pinned
+def test_sources_become_a_group_where_no_picture_with_them_can_be_read(others: int) -> None:
     s = Script()
     weights = [s.variable(f"w{number}", value=[1.0]) for number in range(6)]
+    more = [s.variable(f"m{number}", value=[1.0]) for number in range(others)]
     tape = s.tape()
     outs = [s.op("AddN", [s.read(w, (1,)) for w in weights], (1,), line=n) for n in (2, 3)]
     loss = s.op("Sub", outs, (1,), name="loss")
-    with s.call(tape, [loss], weights, variables=weights) as results:
-        results += [s.tensor([1.0]) for _ in weights]
+    sources = [*weights, *more]
+    with s.call(tape, [loss], sources, variables=weights) as results:
+        results += [s.tensor([1.0]) for _ in sources]
     trace = s.trace()
     graph = build(trace)
     made = []
-    for pinned in graph.pins:
-        graph.pinned = pinned
+    for choice in graph.pins:
+        graph.pin(choice)
         groups = grow(graph, trace).groups.values()
         made.append([group.path for group in groups if group.kind == "values"])
     assert made == [[], ["variables"]]

@@ -8,7 +8,7 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from tapeviz.analysis.model import Diagnosis, ExplainedError
+from tapeviz.analysis.model import Diagnosis, ExplainedError, Warned
 from tapeviz.analysis.status import STATUS_WORDS
 from tapeviz.document import Document
 from tapeviz.panels.diagnosis.cards import breakable
@@ -371,3 +371,16 @@ def test_an_indented_line_wraps_behind_its_sign_not_before_the_code(
     rows = block.layout()
     assert rows.lineCount() > 1
     assert "a_rather" in block.text()[: rows.lineAt(0).textLength()]
+
+
+def test_after_a_run_a_warning_stays_in_sight(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    document, many = panel.document, calls_of_many(panel, 9)
+    flowing = [replace(finding, status="flows", cause=None) for finding in many.calls[0].findings]
+    calls = tuple(replace(call, findings=tuple(flowing)) for call in many.calls)
+    document._set_overlay(replace(document.view.overlay, call=7))
+    document.trace = replace(document.trace, filename="another.py")
+    document.trace_changed.emit()
+    show(qtbot, panel, Diagnosis(calls, warnings=(Warned("broadcast", 3, "Shapes differ."),)))
+    qtbot.wait(100)
+    assert "Shapes differ." in words(panel.cards[0])
+    assert is_in_sight(panel, panel.cards[0])

@@ -41,7 +41,7 @@ _SMALL = 40
 _NO_ENDS = ("entry", "values")
 _MOST_VALUES = 8
 """More variables, or constants, that belong to no group become a group; ``LEAST_OPS`` where the
-sources are not pinned, as no picture with them can be read."""
+graph ``gathers`` them, as no picture with them can be read."""
 
 
 class Group(msgspec.Struct, frozen=True, gc=False):
@@ -272,9 +272,7 @@ def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> No
 def _gather_values(graph: OpGraph, home: list[str], groups: dict[str, Group]) -> None:
     """Make one group of many values that no op shown made and that are in no group, or that all
     turns of a repeat take; within these of the values of a model that runs several times."""
-    sources = graph.pins[0].intersection(graph.values) if len(graph.pins) > 1 else ()
-    has_sources = not sources or not graph.pinned.isdisjoint(sources)
-    most = _MOST_VALUES if has_sources else LEAST_OPS
+    most = LEAST_OPS if graph.gathers else _MOST_VALUES
     found: dict[tuple[str, Role], list[int]] = {}
     for place in graph.values:
         around = home[place]

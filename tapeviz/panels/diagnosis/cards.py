@@ -51,6 +51,7 @@ class Card(QFrame):
     def __init__(self, state: str, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
+        self.state = state
         edges = {"trouble": theme.trouble, "warning": theme.gradient, "good": theme.success}
         self._edge = edges[state]
         self._is_current = False

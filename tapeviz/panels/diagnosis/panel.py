@@ -202,7 +202,9 @@ class DiagnosisPanel(Panel):
         current = document.current_call
         if is_new and current is not None and document.diagnosis.error is None:
             bar.setValue(0)
-            self._show_call(current.call.id)
+            card, states = self._card_of(current.call.id), {card.state for card in self._cards}
+            if card is None or card.state != "good" or states == {"good"}:  # else trouble is above
+                self._show_call(current.call.id)
         elif self._sought is None:
             bar.setValue(self._place)
         else:
