@@ -73,8 +73,12 @@ class Needed:
     ) -> ModuleSpec | None:
         if get_ident() not in self.threads or name not in self._modules:
             return None
-        module = self._modules[name]
-        return ModuleSpec(name, _Loader(module, getattr(module, "__spec__", None)))
+        return spec_of(name, self._modules[name])
+
+
+def spec_of(name: str, module: ModuleType) -> ModuleSpec:
+    """The spec by which an import gives a module that exists already."""
+    return ModuleSpec(name, _Loader(module, getattr(module, "__spec__", None)))
 
 
 def _is_broken(now: object, before: object) -> bool:
