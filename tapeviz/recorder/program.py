@@ -13,6 +13,7 @@ import inspect
 import io
 import linecache
 import os
+import re
 import signal
 import sys
 import traceback
@@ -39,6 +40,9 @@ reached = deeper(1)
 """,
     "<probe>",
     "exec",
+)
+_READS_BYTECODE = re.compile(
+    r"\bimport\b.*\bdis\b|\bdis\.\w+\(|\bco_(?:code|consts|names|stacksize|lines|positions)\b"
 )
 _HOOK = 1
 """A function that is given arguments calls a hook first, which needs one frame more."""
@@ -186,12 +190,15 @@ def compile_snippet(
     first: ast.NodeTransformer | None = None,
     starts: Sequence[int] = (),
 ) -> list[CodeType]:
-    """Bytecode that reports its bindings; plain bytecode where that cannot be made.
+    """Bytecode that reports its bindings; plain bytecode where that cannot be made, or where the
+    snippet looks at its own.
 
     ``first``: changes the tree before. ``starts``: the first line of each block of a page, each of
     which becomes a code object of its own. ``SyntaxError`` is the snippet's own.
     """
     plain: CodeType = compile(source, filename, "exec", dont_inherit=True)
+    if first is None and not starts and _READS_BYTECODE.search(source):
+        return [plain]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they were given for the plain text already

@@ -39,6 +39,16 @@ print(Point.__doc__, Point.__init__.__doc__, Point(3).x, Point.count, Point.__an
 print(sorted(vars(Point)))
 """
 
+CODE = """
+import dis, inspect
+def f(x):
+    y = x + 1
+    return y
+dis.dis(f)
+print(f.__code__.co_consts, f.__code__.co_names)
+print(inspect.getfile(tf.GradientTape.gradient), inspect.getsourcefile(tf.Variable(1.0).assign))
+"""
+
 TRACEBACKS = """
 import traceback, sys
 v = tf.Variable(1.0)
@@ -168,6 +178,7 @@ print(tape.gradient(q, g), tape.jacobian(q, g))
     ("text", "options"),
     [
         (MAIN, {"argv": ["snippet.py", "--fast"]}),
+        (CODE, {}),
         (TRACEBACKS, {}),
         (REFERENCES, {}),
         (NUMBERS, {"wanted": ("w", "c", "loss", "gw", "gc", "j", "b")}),

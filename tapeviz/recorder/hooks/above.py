@@ -1,7 +1,9 @@
-"""The frames above the snippet, and the recorder's own, hidden from warnings and log lines."""
+"""The frames above the snippet, and the recorder's own, hidden from warnings and log lines; the
+recorder's files from ``inspect``."""
 
 from __future__ import annotations
 
+import inspect
 import sys
 import warnings
 from collections.abc import Callable
@@ -33,6 +35,16 @@ def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> 
 
         return showwarnmsg
 
+    def of_original(getfile: Callable[..., str]) -> Callable[..., str]:
+        def getfile_of(object: Any) -> str:
+            function = getattr(object, "__func__", object)
+            code = getattr(function, "__code__", None)
+            is_ours = getattr(code, "co_filename", "") in files
+            return getfile(getattr(function, "__wrapped__", object) if is_ours else object)
+
+        return getfile_of
+
+    installed.replace(inspect, "getfile", of_original)
     # ``warnings.warn`` itself stays: AutoGraph calls a builtin in another way than a function.
     installed.replace(warnings, "_showwarnmsg", showing)
     installed.replace(*private.CALLER_OF_LOG, lambda find: _caller(boundary, files, find))
