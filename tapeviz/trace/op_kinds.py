@@ -28,6 +28,7 @@ TRAITS: Mapping[str, str] = MappingProxyType(
         "normalises": "its outputs sum to a constant",
         "product": "linear in each of several inputs: one's gradient is multiplied by the others",
         "mask": "a mask chooses the elements that it lets through",
+        "places": "puts its elements among others: its gradient is the part that belongs to them",
         "moves": "moves elements: a part that is zero was zero before",
         "singular": "its slope or its result is infinite or undefined at a point",
         "grows": "its result overflows soon",
@@ -58,10 +59,12 @@ Asin                                 singular
 Assign                               ref-assign
 AssignAdd                            ref-assign
 AssignSub                            ref-assign
+Atan                                 clips
 Atanh                                singular
 BatchMatMul                          product
 BatchMatMulV2                        product
 BatchMatMulV3                        product
+Betainc                              clips
 BroadcastGradientArgs                no-data
 BroadcastTo                          reshape
 Case                                 branch
@@ -69,7 +72,9 @@ Cast                                 view
 Ceil                                 no-gradient flat
 Cholesky                             singular
 ClipByValue                          clips
-ConcatV2                             moves view
+Complex                              places
+ComplexAbs                           clips
+ConcatV2                             moves view places
 Const                                plumbing
 Conv2D                               product
 Conv2DBackpropFilter                 product
@@ -79,11 +84,14 @@ Copy                                 view
 Cos                                  clips
 Cosh                                 clips grows
 Cross                                product
+Cumprod                              clips
 DeepCopy                             view
 DepthwiseConv2dNative                product
 DestroyResourceOp                    plumbing
+Diag                                 places
 Div                                  product singular
 DivNoNan                             product
+DynamicStitch                        places
 Einsum                               product
 Elu                                  clips
 EluGrad                              clips
@@ -111,6 +119,8 @@ HSVToRGB                             no-gradient
 Identity                             plumbing moves copy view
 IdentityN                            copy
 If                                   branch
+Igamma                               clips
+Igammac                              clips
 InTopKV2                             question
 Inv                                  singular
 IsFinite                             question
@@ -131,7 +141,13 @@ LogicalNot                           question
 LogicalOr                            question
 MatMul                               product
 MatrixBandPart                       mask
+MatrixDiag                           places
+MatrixDiagV2                         places
+MatrixDiagV3                         places
 MatrixInverse                        singular
+MatrixSetDiag                        places
+MatrixSetDiagV2                      places
+MatrixSetDiagV3                      places
 Max                                  clips reduces
 MaxPool                              clips
 MaxPool3D                            clips
@@ -155,9 +171,10 @@ NonMaxSuppressionWithOverlaps        position
 NotEqual                             question
 OneHot                               no-gradient
 OnesLike                             form
-Pack                                 moves view
-Pad                                  moves
-PadV2                                moves
+Pack                                 moves view places
+Pad                                  moves places
+PadV2                                moves places
+ParallelDynamicStitch                places
 ParameterizedTruncatedNormal         no-gradient
 PartitionedCall                      call
 Placeholder                          plumbing
@@ -182,6 +199,7 @@ Rint                                 no-gradient flat
 Round                                no-gradient flat
 Rsqrt                                clips singular
 ScatterAdd                           ref-assign
+ScatterNd                            places
 ScatterNdAdd                         ref-assign
 ScatterNdSub                         ref-assign
 ScatterNdUpdate                      ref-assign
@@ -190,6 +208,7 @@ ScatterUpdate                        ref-assign
 SegmentMax                           clips
 SegmentMean                          product
 SegmentMin                           clips
+SegmentProd                          clips
 Select                               mask
 SelectV2                             mask
 Selu                                 clips
@@ -206,11 +225,13 @@ Slice                                moves view
 Softmax                              clips normalises
 SoftmaxCrossEntropyWithLogits        clips
 Softplus                             clips
+Softsign                             clips
 SparseAddGrad                        no-gradient
 SparseConcat                         no-gradient
 SparseMatMul                         product
 SparseSoftmaxCrossEntropyWithLogits  clips
 SparseTensorDenseMatMul              product
+SparseToDense                        places
 Split                                moves view
 SplitV                               moves
 Sqrt                                 singular
@@ -227,6 +248,7 @@ StatelessRandomPoisson               draw discrete
 StatelessWhile                       loop
 StopGradient                         copy
 StridedSlice                         moves view reshape
+StridedSliceGrad                     places
 Sub                                  difference
 Sum                                  mean reduces
 Tanh                                 clips
@@ -239,6 +261,10 @@ TensorListPushBack                   list-write
 TensorListPushBackBatch              no-gradient
 TensorListSetItem                    list-write
 TensorListStack                      moves
+TensorScatterAdd                     places
+TensorScatterSub                     places
+TensorScatterUpdate                  places
+TensorStridedSliceUpdate             places
 Tile                                 moves
 TopK                                 position
 TopKV2                               clips position
@@ -249,6 +275,7 @@ UniqueV2                             position
 Unpack                               moves view
 UnsortedSegmentMax                   clips
 UnsortedSegmentMin                   clips
+UnsortedSegmentProd                  clips
 VarHandleOp                          plumbing
 VarIsInitializedOp                   plumbing
 Variable                             ref-variable
@@ -256,6 +283,8 @@ VariableShape                        no-data plumbing
 VariableV2                           ref-variable
 Where                                mask position
 While                                loop
+Xdivy                                product singular
+Xlog1py                              product singular
 Xlogy                                product singular
 ZerosLike                            form
 """

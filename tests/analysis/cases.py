@@ -913,6 +913,20 @@ CASES = (
         """,
     ),
     case(
+        "the function of a tf.py_function keeps its result in a list",
+        "left-tensorflow",
+        """
+        w, kept = tf.Variable(2.0), []
+        def put(x):
+            kept.append(x * 3.0)
+            return x
+        with tf.GradientTape() as tape:
+            _ = tf.py_function(put, [w], tf.float32)  # cut
+            loss = kept[0] ** 2
+        tape.gradient(loss, w)
+        """,
+    ),
+    case(
         "tf.numpy_function in a compiled function, with a variable that it was not given",
         "left-tensorflow",
         """

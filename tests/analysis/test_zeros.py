@@ -163,6 +163,19 @@ SNIPPET = dedent(
     forward(lambda h: tf.sin(tf.nn.relu(h - 99.0)), [1.0, 1.0])  # cut forward_relu
     forward(lambda h: tf.where(h > 9.0, h, [0.1, 0.2]), [1.0, 1.0])  # cut forward_where
     forward(tf.reduce_sum, [1.0, -1.0])
+
+    def slope(function):
+        with tf.GradientTape() as tape:
+            loss = function(tf.reshape([*tf.unstack(w), 3.0, 4.0], [2, 2]))
+        return tape.gradient(loss, w)
+
+    slope(lambda m: tf.linalg.slogdet(m)[0])  # cut sign
+    slope(lambda m: tf.linalg.svd(m * 0.0 + tf.eye(2))[1][0, 0])  # cut equal
+    slope(lambda m: tf.pad(m[0], [[2, 0]])[0])  # cut padded
+    slope(lambda m: tf.tensor_scatter_nd_update(m[0], [[0], [1]], [9.0, 8.0])[0])  # cut overwritten
+    slope(lambda m: tf.abs(tf.complex(m * 0.0, 0.0)))  # cut complex_abs
+    slope(lambda m: tf.math.imag(tf.complex(m, 1.0)))  # cut imaginary
+    slope(lambda m: tf.math.imag(tf.cast(m, tf.complex64)))  # cut cast
     """
 ).lstrip()
 
@@ -188,6 +201,16 @@ FOUND = {
     "forward_relu": ("saturated", "tf.nn.relu on line {line} is flat at these values"),
     "forward_where": ("multiplied-by-zero", "tf.where on line {line} chooses the other value"),
     "forward_sum": ("cancelled", "what the given tangents contribute to out is 0 or adds up"),
+    "sign": ("flat-op", "tf.linalg.slogdet on line {line} has a derivative of 0 everywhere"),
+    "equal": ("saturated", "tf.linalg.svd on line {line} is flat at these values"),
+    "padded": ("multiplied-by-zero", "tf.pad on line {line} puts together what comes from w and"),
+    "overwritten": (
+        "multiplied-by-zero",
+        "tf.tensor_scatter_nd_update on line {line} puts together what comes from w and",
+    ),
+    "complex_abs": ("saturated", "tf.abs on line {line} is flat at these values"),
+    "imaginary": ("multiplied-by-zero", "tf.complex on line {line} puts together what comes from"),
+    "cast": ("multiplied-by-zero", "tf.cast on line {line} puts together what comes from w and"),
 }
 
 

@@ -46,8 +46,9 @@ _HOW = {
 
 @dataclass(frozen=True, slots=True)
 class LeftTensorFlow(Evidence):
-    """``how``: as :attr:`Leave.how` names it, or ``numpy_function``; ``steered``: the loop
-    or choice that the number decides about, where it does nothing else."""
+    """``how``: as :attr:`Leave.how` names it, ``numpy_function``, or ``kept`` for what the function
+    of a ``tf.py_function`` makes and does not return; ``steered``: the loop or choice that the
+    number decides about, where it does nothing else."""
 
     kind: ClassVar[str] = "left-tensorflow"
     how: str
@@ -61,6 +62,14 @@ class LeftTensorFlow(Evidence):
                 f"decides {what} Python goes on at line {self.steered.line}: {target} gets no "
                 f"number from it. Such a decision jumps, and has no derivative. Compute {target} "
                 f"from {source} in what follows, too, or weigh the outcomes."
+            )
+        if self.how == "kept":
+            return (
+                f"Line {cause.line} gives the value to a Python function that TensorFlow calls, by "
+                f"tf.py_function, and {target} is made from something that this function keeps, in "
+                f"a list or a variable. The tape follows only what the function returns, so the "
+                f"way from {target} back to {source} ends there. Return it, and use what "
+                f"tf.py_function gives."
             )
         if self.how == "thread":
             return (
@@ -121,6 +130,15 @@ def taken_elsewhere(asked: Unlinked) -> Cause | None:
     )  # which of the datasets it was for is not known
 
 
+def kept_in_python(asked: Unlinked) -> Cause | None:
+    """The function of a ``tf.py_function`` was given the value, and the target was made from what
+    it made of it, but not from what it returned."""
+    for op in asked.used.once(_keeping):
+        if asked.facts.flow.ancestry(op.inputs).leads_from(asked.starts):
+            return asked.facts.cause(LeftTensorFlow("kept"), op.line)
+    return None
+
+
 def only_steered(asked: Unlinked) -> Cause | None:
     """A number that left while the tape recorded, by which Python repeats or chooses what the
     target is made in."""
@@ -169,6 +187,18 @@ def _elsewhere(used: Used) -> tuple[list[tuple[int, Position]], Ancestry]:
             edges = (edge for tensor in op.outputs for edge in flow.into(tensor))
             taken += [(op.line, edge.start) for edge in edges]
     return taken, flow.ancestry(position for _, position in taken)
+
+
+def _keeping(used: Used) -> list[Op]:
+    """The ops that called Python where something was made on a tape of theirs that the target was
+    made from, the last first."""
+    trace = used.facts.trace
+    makers = [op for tensor in used.tensors if (op := trace.maker(tensor)) is not None]
+    inner = {tape for op in makers for tape in op.tapes if not trace.tapes[tape].name}
+    if not inner - {used.facts.call.tape}:
+        return []
+    called = (op for op in [*trace.ops.values()][::-1] if op.type == "EagerPyFunc")
+    return [op for op in called if _tape_of(trace, op) in inner]
 
 
 def _tape_of(trace: Trace, op: Op) -> TapeId | None:

@@ -14,6 +14,7 @@ from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts, maker_past
 from ..flow.dataflow import Position
 from ..model import Cause, Evidence
+from ..numbers.slopes import becomes_complex, has_equal_values, is_of_other_output
 from ..numbers.spoiled import NORMALISING, is_even, takes_nothing, was_given
 from ..status import is_zero
 from .cancelled import SHARING, Cancelled
@@ -27,7 +28,8 @@ PRODUCTS = ops_with("product")
 _SQUARES = frozenset({"Pow", "Square", "SquaredDifference"})
 _MOST_KEPT = 50
 """Ops whose clips are kept, each with all that they were made from."""
-_JOINING = frozenset({"ConcatV2", "Pack"})
+# Puts elements among others.
+_PLACING = ops_with("places")
 _CHOOSING = frozenset({"Select", "SelectV2"})
 _QUOTIENTS = frozenset({"RealDiv", "Div"})
 # The smallest positive number of a dtype (IEEE 754, subnormal; bfloat16: float32's exponent).
@@ -279,7 +281,7 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     facts = zero.facts
     if takes_nothing(facts, op):
         return MultipliedByZero("nothing")
-    if op.type in FLAT:
+    if op.type in FLAT or is_of_other_output(facts, zero.step, op):
         return FlatOp()
     if op.is_recorded_operation:
         return Saturated()
@@ -299,7 +301,9 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
         return MultipliedByZero("underflow", dtype)
     if op.type in CLIPPING:
         return saturated_at(facts, op)
-    if op.type in _JOINING:
+    if has_equal_values(facts, op):
+        return Saturated()
+    if op.type in _PLACING or becomes_complex(facts, op):
         return MultipliedByZero("others")
     if zero.step is not None and _is_underflow(facts, zero.step, op, _SMALLEST.get(dtype, 0.0)):
         return MultipliedByZero("underflow", dtype)
