@@ -155,7 +155,12 @@ from .values.leaving import (
 )
 from .values.lookups import ask_for_rows
 from .values.metrics import compute_beside_metric, follow_average
-from .values.misfits import cast_to_agree, give_tensors, use_functions_for_methods
+from .values.misfits import (
+    cast_to_agree,
+    give_tensors,
+    use_functions_for_methods,
+    use_present_names,
+)
 from .values.objects import keep_in_list, match_keys
 from .values.positions import soft_accuracy, soft_ranks, take_values
 from .values.settings import compute_by_hand
@@ -369,6 +374,7 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     raising.compute_by_hand,
     give_tensors,
     use_functions_for_methods,
+    use_present_names,
     cast_to_agree,
 )
 """For an error of the text, and for one that an edit brings where a gradient was missing."""

@@ -2063,6 +2063,24 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
             "y = tf.reduce_max((tf.reduce_mean(image, [-3, -2], keepdims=True) * "
             "(1.0 - 2.0) + 2.0 * image))",
         ),
+        (
+            """
+            x, n = tf.Variable(2.0), tf.constant(3)
+            with tf.GradientTape() as tape:
+                y = tf.log(x) * tf.to_float(n) + tf.ceil(0.5)
+            tape.gradient(y, x)
+            """,
+            "y = tf.math.log(x) * tf.cast(n, tf.float32) + tf.math.ceil(0.5)",
+        ),
+        (
+            """
+            p = tf.Variable([0.5, 0.5])
+            with tf.GradientTape() as tape:
+                y = tf.keras.losses.kl_divergence([0.1, 0.9], p)
+            tape.gradient(y, p)
+            """,
+            "y = tf.keras.losses.kld([0.1, 0.9], p)",
+        ),
     ],
 )
 def test_an_error_mended(text: str, line: str, recorder: Recorder) -> None:

@@ -39,19 +39,31 @@ _INSTEAD: Mapping[str, str] = {
 def missing_name(case: Case) -> str:
     """A function or class that a module of Keras does not have."""
     module, name = case.match["module"], case.match["name"]
-    owner = module.rpartition(".")[2]
-    is_under_tf = "_tf_keras" in module or module.startswith("tensorflow")
+    owner, is_under_tf = module.rpartition(".")[2], _is_under_tf(module)
     shown = f"{'tf.keras' if is_under_tf else 'keras'}.{owner}"
     advice = _INSTEAD.get(name, "")
-    for short, long, loss in _LOSSES if owner in ("losses", "metrics") else ():
-        if name in (short, long) and name != (short if is_under_tf else long):
-            advice = (
-                f"The same function is called {shown}.{short if is_under_tf else long} there, and "
-                f"its class {loss} in all versions."
-            )
-            break
+    if present := present_name(module, name):
+        advice = f"The same function is called {shown}.{present[0]} there, and its class "
+        advice += f"{present[1]} in all versions."
     said = f"Keras 3, which line {case.line} uses, has no {name} in {shown}. {advice}"
     return said if advice else ""
+
+
+def present_name(module: str, name: str) -> tuple[str, str] | None:
+    """The name that a function of Keras's losses has in this module, which lacks ``name``, and that
+    of its class; None if it is no such function."""
+    is_under_tf = _is_under_tf(module)
+    if module.rpartition(".")[2] not in ("losses", "metrics"):
+        return None
+    for short, long, loss in _LOSSES:
+        present = short if is_under_tf else long
+        if name in (short, long) and name != present:
+            return present, loss
+    return None
+
+
+def _is_under_tf(module: str) -> bool:
+    return "_tf_keras" in module or module.startswith("tensorflow")
 
 
 def unknown_word(case: Case) -> str:

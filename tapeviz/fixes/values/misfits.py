@@ -1,4 +1,4 @@
-"""Edit the text where an op, or a method, was given a tensor that does not fit it."""
+"""Edit the text for an exception: of an op whose tensor does not fit, or of a missing name."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from functools import partial
 
 import libcst as cst
 
+from ...analysis.errors.keras import present_name
+from ...analysis.errors.old_names import CASTS, RENAMED
 from ...trace.model import Trace, VariableId
 from ..model import Edit
-from ..nodes import called_name, header_nodes
+from ..nodes import all_of, called_name, dotted, header_nodes
 from ..numpy_words import METHODS, function_for_method
 from ..plan import Plan
 from ..source import ParsedSource
@@ -30,6 +32,9 @@ _TWO_DTYPES = tuple(
     )
 )
 _LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
+_NO_NAME = re.compile(
+    r"module '(?P<module>(?:tensorflow|keras)[\w.]*)' has no attribute '(?P<name>\w+)'"
+)
 _NO_METHOD = re.compile(r"Tensor'? object has no attribute '(\w+)'")
 
 
@@ -115,3 +120,31 @@ def give_tensors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 plan.replace(each.value, text)
     if plan.changes:
         yield Edit("Give the model tensors alone, no array beside a tensor", plan.text())
+
+
+def use_present_names(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``tf.log(x)``, which TensorFlow 2 calls ``tf.math.log``; every such name in the text, as the
+    next one would raise as well. Likewise losses that Keras 3 calls by other names."""
+    failure = trace.failure
+    found = _NO_NAME.search(failure.message) if failure is not None else None
+    if found is None:
+        return
+    plan, names = Plan(source), dict[str, None]()
+    present = present_name(found["module"], found["name"])
+    for node in all_of(source.module, cst.Attribute):
+        owner, name = dotted(node.value), node.attr.value
+        if present is not None:
+            if name == found["name"] and owner.endswith((".losses", ".metrics")):
+                plan.replace(node, f"{owner}.{present[0]}")
+                names[f"{owner}.{present[0]}"] = None
+        elif owner == source.tf and name in RENAMED:
+            plan.replace(node, f"{source.tf}.{RENAMED[name]}")
+            names[f"{source.tf}.{RENAMED[name]}"] = None
+        elif owner == source.tf and name in CASTS:
+            call = source.parent(node)
+            if isinstance(call, cst.Call) and call.func is node and len(call.args) == 1:
+                given = source.code(call.args[0].value)
+                plan.replace(call, f"{source.tf}.cast({given}, {source.tf}.{CASTS[name]})")
+                names[f"{source.tf}.cast"] = None
+    if plan.changes:
+        yield Edit(f"Use the present names: {', '.join(names)}", plan.text())
