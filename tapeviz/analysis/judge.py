@@ -96,7 +96,7 @@ def _zero_by_values(facts: CallFacts, source: Operand) -> Cause | None:
     """The op that is flat at the values of this run, on the way from the source to the targets."""
     if source.tensor is None:
         return None
-    found = zero_between(facts, facts.paths.starts(source.tensor), [*facts.paths.targets])
+    found = zero_between(facts, facts.paths.starts(source.tensor))
     return None if found is None else first_cause(CAUSES.zero, MadeZero(facts, None, None, *found))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 from weakref import ref
@@ -14,7 +14,7 @@ from msgspec import structs
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.call_facts import CallFacts
 from tapeviz.analysis.causes.questions import EdgeUnderTest
-from tapeviz.analysis.flow.dataflow import DataEdge, DataFlow, Position
+from tapeviz.analysis.flow.dataflow import Ancestry, DataEdge, DataFlow, Position
 from tapeviz.analysis.flow.feeding import Feeding
 from tapeviz.analysis.requests.replays import unconnected
 from tapeviz.trace.model import OpId, Replay, Stats, TensorId, Trace
@@ -135,18 +135,23 @@ def test_sources_of_a_deep_network_share_the_way_to_its_target(
     assert MANY < len(asked) < 30 * MANY
 
 
-def residual(line_of: Callable[[int], int]) -> Trace:
-    """Blocks that add to their input what was rounded of it, each with a variable of its own."""
+def residual(
+    line_of: Callable[[int], int], kind: str = "Round", gives: float | None = None
+) -> Trace:
+    """Blocks that add to their input what an op made of it, each with a variable of its own.
+
+    ``gives``: what the op gives; the gradients are zeros then, of which no steps are known."""
     script = Script("import tensorflow as tf\n" + "step()\n" * (MANY + 9))
     handles = [script.variable(f"w{number}", (), line=2) for number in range(MANY)]
     tape, state = script.tape(line=3), script.tensor(value=2.0)
     for number, handle in enumerate(handles):
         line = line_of(number)
         made = script.op("Mul", [state, script.read(handle, (), line=line)], (), line=line)
-        state = script.op("AddV2", [state, script.op("Round", [made], (), line=line)], line=line)
+        step = script.op(kind, [made], (), line=line, value=gives)
+        state = script.op("AddV2", [state, step], line=line)
     target = script.op("Square", [state], (), line=5, name="loss")
     with script.call(tape, [target], handles, line=6, variables=handles) as results:
-        results.extend(0 for _ in handles)
+        results.extend(0 if gives is None else script.tensor(value=0.0) for _ in handles)
     return script.trace()
 
 
@@ -156,12 +161,29 @@ def test_sources_with_a_cut_each_share_the_way_after_it(monkeypatch: pytest.Monk
     assert MANY < len(asked) < 40 * MANY
     for number, finding in enumerate(findings):
         assert finding.cause is not None
-        # The one of the block itself is enough; of those after it so many are tried.
-        is_near = MANY - number <= 40
-        assert finding.cause.is_alone == is_near
-        assert finding.cause.line == (10 + number if is_near else 10 + MANY - 1)
+        assert finding.cause.is_alone
+        assert finding.cause.line == 10 + number
         lines = {10 + number for number in range(number, MANY)}
         assert {finding.cause.line, *(cause.line for cause in finding.others)} == lines
+
+
+def test_zeros_of_which_no_steps_are_known_are_found_in_one_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trace = residual(lambda number: 10 + number, "Relu", 0.0)
+    looked: list[Position] = []
+    out_of = Ancestry.edges_out_of
+
+    def counting(self: Ancestry, position: Position) -> Sequence[DataEdge]:
+        looked.append(position)
+        return out_of(self, position)
+
+    monkeypatch.setattr(Ancestry, "edges_out_of", counting)
+    causes = [finding.cause for finding in diagnose(trace).calls[0].findings]
+    assert [cause and (cause.op, cause.line, cause.is_probable) for cause in causes] == [
+        ("Relu", 10 + number, False) for number in range(MANY)
+    ]
+    assert MANY < len(looked) < 20 * MANY
 
 
 def test_cuts_on_one_line_are_one_cause_with_the_edges_of_those_on_the_way() -> None:

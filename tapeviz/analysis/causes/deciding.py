@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from operator import attrgetter
 
 from ...trace.model import Operand
@@ -24,7 +24,6 @@ from .questions import Unlinked, Unwatched, used_in
 from .table import CAUSES, first_cause
 from .ways import Ways, Without, by_line, is_stop, without
 
-_MOST_TRIED = 40
 _BRANCHES = ops_with("branch")
 
 
@@ -168,8 +167,7 @@ class _Deciding:
         closing = ways.closing(starts, by_line, cuts.left_out)
         if (numbers, closing) not in self._decided:
             enough = ways.labels(by_line, closing)
-            tried = islice(cuts.by_distance, _MOST_TRIED)
-            deciding = next((line for line in tried if line in enough), None)
+            deciding = next((line for line in cuts.by_distance if line in enough), None)
             if deciding is None:
                 return self._decide_together(starts, numbers)
             self._decided[numbers, closing] = self._named(cuts, deciding)

@@ -6,16 +6,20 @@ of the forward pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from itertools import chain
 from math import inf
 from typing import NamedTuple
+from weakref import ref
 
 import numpy as np
 
 from ...trace.model import Array, Op, OpId, Stats, TensorId
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
-from ..flow.dataflow import Position
+from ..flow.dataflow import Ancestry, DataEdge, Position
+from ..flow.onward import PASSES, ByPosition, Onward
+from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets
 from ..numbers.began import innermost_loop
 from ..status import is_zero
 from .saturated import CLIPPING, MASKING
@@ -39,9 +43,6 @@ _CHOICES: Mapping[str, Callable[..., Array]] = {
 
 _SUSPECTS = CLIPPING | MASKING | FLAT | PRODUCTS
 
-_MOST_TRIED = 40
-"""Ops that are asked whether they are the only way, at most: each is a walk through the body."""
-
 _Turn = Mapping[TensorId, TensorId]
 """The tensors of one turn of a loop, by those drawn."""
 
@@ -56,103 +57,173 @@ class ZeroInside(NamedTuple):
 
 def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroInside | None:
     """The op in the body of ``op`` that made the zeros, or may have, among those on the way from
-    the source, which begins at ``starts``, to what the body gives."""
-    ops = (facts.trace.ops[number] for number in _ops_inside(facts, op))
-    body = [each for each in ops if each.call is None]
-    reached = facts.flow.ancestry(op.inputs).edges_from(starts)
-    starts = {*starts, *(tensor for tensor in op.inputs if tensor in reached)}
-    ends: set[Position] = set(op.outputs)
-    if op.is_recorded_operation:  # its outputs lead to itself, not into its body
-        ends = {t for each in body if ends.intersection(each.outputs) for t in each.inputs}
-    return _zero_among(facts, body, ends, starts)
+    the source, which begins at ``starts``, to what the body gives. None: there is no such op.
 
-
-def zero_between(
-    facts: CallFacts, starts: Collection[Position], ends: Sequence[Position]
-) -> ZeroInside | None:
-    """As :func:`zero_inside`, among all ops on the way, where no backward pass was seen."""
-    edges = facts.flow.ancestry(ends).edges_from(starts)
-    ops = {op.id: op for into in edges.values() for edge in into if (op := facts.op(edge))}
-    return _zero_among(facts, sorted(ops.values(), key=lambda op: op.when), ends, starts)
-
-
-def _zero_among(
-    facts: CallFacts, body: Sequence[Op], ends: Collection[Position], starts: Collection[Position]
-) -> ZeroInside | None:
-    """First an op through which every way leads and whose slope is 0, else the last that is flat
-    for sure, else the last that can be. The backward pass comes to the last first. A custom
-    gradient can be flat; what its function computes is not differentiated.
+    First an op through which every way leads and whose slope is 0, else the last that is flat for
+    sure, else the last that can be. The backward pass comes to the last first. A custom gradient
+    can be flat; what its function computes is not differentiated.
     """
-    inside = frozenset(op.id for op in body)
-    made = _made_from(facts, body, starts)
-    body = [each for each in body if each.line]
-    tried = 0
-    flat: list[Op] = []
-    possible: list[Op] = []
-    for each in reversed([each for each in body if each.derived is not None] or body):
-        is_custom = each.is_recorded_operation and bool(each.function)
-        is_between = not starts or not made.isdisjoint(each.outputs)
-        if not (is_between and (is_custom or each.type in _SUSPECTS)):
-            continue
-        turns = _turns(facts, each)
-        may_try = tried < _MOST_TRIED
-        stopped = _stopped_inputs(facts, each, made, turns) if may_try else []
-        if stopped:
-            tried += 1
-            if _is_only_way(facts, inside, ends, starts, each, stopped):
-                return ZeroInside(each, is_sure=True)
-        is_flat = _is_flat(facts, each, turns)
-        if may_try and each.type in _CHOICES and all(_values(facts, each, now) for now in turns):
-            is_flat = bool(stopped)
-        if each.type not in PRODUCTS and is_flat is not False:
-            (flat if is_flat else possible).append(each)
-    found = flat or possible
-    return ZeroInside(found[0], is_sure=False) if found else None
+    known = facts.once(_known_zeros)
+    if op.id not in known:
+        ops = (facts.trace.ops[number] for number in _ops_inside(facts, op))
+        body = [each for each in ops if each.call is None]
+        ends: set[Position] = set(op.outputs)
+        if op.is_recorded_operation:  # its outputs lead to itself, not into its body
+            ends = {t for each in body if ends.intersection(each.outputs) for t in each.inputs}
+        before = facts.flow.ancestry(op.inputs).into.keys()
+        known[op.id] = _Zeros(facts, facts.flow.ancestry(ends), ends, body, before)
+    return known[op.id].on_ways_from(starts)
+
+
+def zero_between(facts: CallFacts, starts: Collection[Position]) -> ZeroInside | None:
+    """As :func:`zero_inside`, among all ops on the way to the targets, where no backward pass was
+    seen."""
+    known = facts.once(_known_zeros)
+    if None not in known:
+        ends = facts.paths.targets
+        ancestry = facts.flow.ancestry(ends)
+        edges = chain.from_iterable(ancestry.into.values())
+        ops = {op.id: op for edge in edges if (op := facts.op(edge))}
+        body = sorted(ops.values(), key=lambda op: op.when)
+        known[None] = _Zeros(facts, ancestry, ends, body, frozenset())
+    return known[None].on_ways_from(starts)
+
+
+def _known_zeros(facts: CallFacts) -> dict[OpId | None, _Zeros]:
+    """Keep what is known of the body of each op; None: of what the targets are made from."""
+    return {}
+
+
+class _Suspect(NamedTuple):
+    """An op that may have made zeros. ``place``: among such, from the last. ``stopped``: the inputs
+    whose gradient is 0 in all turns, since the op is flat there or multiplies them by zeros.
+    ``is_flat``: None if not known."""
+
+    op: Op
+    place: int
+    stopped: Collection[int]
+    is_flat: bool | None
+
+
+class _OnEdge(NamedTuple):
+    """``passes``: a gradient can pass the edge, if nothing stops it."""
+
+    suspect: _Suspect | None
+    stops: bool
+    passes: bool
+
+
+class _Last(NamedTuple):
+    """The places of the last op on some ways that is flat for sure, and of the last that can be."""
+
+    flat: float = inf
+    possible: float = inf
+
+
+class _Zeros(Onward):
+    """The ops of a body that may have made zeros, on the ways from any position to its ends.
+
+    ``before``: the positions from which the body's inputs were made. They do not hold the facts,
+    which keep them.
+    """
+
+    def __init__(
+        self,
+        facts: CallFacts,
+        ancestry: Ancestry,
+        ends: Collection[Position],
+        body: Sequence[Op],
+        before: Set[Position],
+    ) -> None:
+        super().__init__(ancestry)
+        self._before = before
+        self._facts_of = ref(facts)
+        self._ends = frozenset(ends)
+        self._inside = frozenset(op.id for op in body)
+        body = [op for op in body if op.line]
+        body = [op for op in body if op.derived is not None] or body
+        suspected = [op for op in reversed(body) if _is_suspect(op)]
+        self._suspects = [_suspect(facts, op, place) for place, op in enumerate(suspected)]
+        self._places = {suspect.op.id: suspect.place for suspect in self._suspects}
+        self._on_edges: list[_OnEdge] = []
+        self._sets = SharedSets()
+        self._closing = ByPosition[SharedSet](EVERYTHING)
+        self._last = ByPosition[_Last](_Last())
+
+    def on_ways_from(self, starts: Collection[Position]) -> ZeroInside | None:
+        """``starts``: empty if it is not known where the ways begin."""
+        begun = self.find(starts or self.ancestry.into.keys())
+        self.settle(self._closing, self._closing_from)
+        closing = EVERYTHING
+        for start in begun:
+            closing = self._sets.intersect(closing, self._closing.at(start))
+        if closing is not None and closing is not EVERYTHING:
+            return ZeroInside(self._suspects[closing.lowest].op, is_sure=True)
+        self.settle(self._last, self._last_from)
+        last = _nearest(map(self._last.at, begun))
+        place = last.possible if last.flat == inf else last.flat
+        return None if place == inf else ZeroInside(self._suspects[int(place)].op, is_sure=False)
+
+    def number(self, edge: DataEdge) -> int:
+        facts = self._facts_of()
+        assert facts is not None
+        if edge.end in self._before:
+            return PASSES
+        place = self._places.get(edge.op) if edge.op is not None else None
+        suspect = None if place is None else self._suspects[place]
+        passes = edge.op in self._inside and is_differentiable(facts.dtype(edge.start))
+        if suspect is None and passes:
+            return PASSES
+        stops = suspect is not None and edge.input_index in suspect.stopped
+        self._on_edges.append(_OnEdge(suspect, stops, passes))
+        return len(self._on_edges) - 1
+
+    def _closing_from(self, position: Position) -> SharedSet:
+        """The places of the ops of which each stops the gradient on every way to the ends."""
+        closing = None if position in self._ends else EVERYTHING
+        for end, number in self.edges[position]:
+            after = self._closing.at(end)
+            if number != PASSES:
+                suspect, stops, passes = self._on_edges[number]
+                if suspect is not None and stops:
+                    after = self._sets.join([after, self._sets.of(suspect.place)])
+                elif not passes:
+                    continue
+            closing = self._sets.intersect(closing, after)
+        return closing
+
+    def _last_from(self, position: Position) -> _Last:
+        edges = self.edges[position]
+        after = _nearest(self._last.at(end) for end, _ in edges)
+        taken = (self._on_edges[number] for _, number in edges if number != PASSES)
+        return _nearest([after, *(_last_of(each) for each in taken)])
+
+
+def _nearest(several: Iterable[_Last]) -> _Last:
+    flat, possible = zip(_Last(), *several, strict=True)
+    return _Last(min(flat), min(possible))
+
+
+def _last_of(taken: _OnEdge) -> _Last:
+    suspect = taken.suspect
+    if suspect is None or suspect.op.type in PRODUCTS:
+        return _Last()
+    is_flat = suspect.is_flat
+    if suspect.op.type in _CHOICES and is_flat is not None:
+        is_flat = taken.stops
+    if is_flat is None:
+        return _Last(possible=suspect.place)
+    return _Last(flat=suspect.place) if is_flat else _Last()
+
+
+def _is_suspect(op: Op) -> bool:
+    return op.type in _SUSPECTS or (op.is_recorded_operation and bool(op.function))
 
 
 def _ops_inside(facts: CallFacts, op: Op) -> Sequence[OpId]:
     """The ops in the body of a compiled call; of a loop in one those of the turn drawn."""
     loop = facts.trace.loops.get(op.id)
     return op.body if loop is None else loop.body
-
-
-def _made_from(facts: CallFacts, body: Sequence[Op], starts: Collection[Position]) -> Set[Position]:
-    """The positions in a body that are made from the source, and those where it begins."""
-    made = set(starts)
-    for _ in range(2):  # what a turn hands on the ops before it take
-        for op in body:
-            for output in op.outputs:
-                if any(edge.start in made for edge in facts.flow.into(output)):
-                    made.add(output)
-    return made
-
-
-def _is_only_way(
-    facts: CallFacts,
-    inside: Set[OpId],
-    ends: Collection[Position],
-    starts: Collection[Position],
-    by: Op,
-    inputs: Collection[int],
-) -> bool:
-    """Whether each way from the source through ops ``inside`` to the ``ends`` takes one of these
-    inputs of the op ``by``."""
-    waiting = list(ends)
-    seen: set[Position] = set()
-    is_met = False
-    while waiting:
-        position = waiting.pop()
-        if position in starts:
-            return False
-        if position in seen:
-            continue
-        seen.add(position)
-        for edge in facts.flow.into(position):
-            if edge.op == by.id and edge.input_index in inputs:
-                is_met = True
-            elif edge.op in inside and is_differentiable(facts.dtype(edge.start)):
-                waiting.append(edge.start)
-    return is_met
 
 
 def _turns(facts: CallFacts, op: Op) -> Sequence[_Turn]:
@@ -164,29 +235,29 @@ def _turns(facts: CallFacts, op: Op) -> Sequence[_Turn]:
     return [now for now in loop.turns.values() if not now.keys().isdisjoint(op.outputs)]
 
 
-def _stopped_inputs(
-    facts: CallFacts, op: Op, made: Set[Position], turns: Sequence[_Turn]
-) -> list[int]:
-    """The inputs made from the source whose gradient is 0 in all turns, since the op is flat there
-    or multiplies them by zeros."""
+def _suspect(facts: CallFacts, op: Op, place: int) -> _Suspect:
+    turns = _turns(facts, op)
+    stopped = _stopped_inputs(facts, op, turns)
+    is_flat = _is_flat(facts, op, turns)
+    if op.type in _CHOICES and all(_values(facts, op, now) for now in turns):
+        is_flat = bool(stopped)
+    return _Suspect(op, place, stopped, is_flat)
+
+
+def _stopped_inputs(facts: CallFacts, op: Op, turns: Sequence[_Turn]) -> Collection[int]:
+    """The inputs whose gradient is 0 in all turns, since the op is flat there or multiplies them by
+    zeros."""
     if not turns or op.is_recorded_operation:
-        return []
-    edges = (edge for output in op.outputs for edge in facts.flow.into(output))
-    fed = sorted({edge.input_index for edge in edges if edge.start in made})
+        return ()
+    places = range(len(op.inputs))
     if op.type in _CHOICES:
-        return [at for at in fed if all(_is_passed_over(facts, op, at, now) for now in turns)]
+        return [at for at in places if all(_is_passed_over(facts, op, at, now) for now in turns)]
     if op.type in SLOPES_OF_LINES:
-        return [at for at in fed if at == 1]
+        return (1,)
     if op.type not in PRODUCTS:
-        return fed if _is_flat(facts, op, turns) else []
-    return [
-        at
-        for at in fed
-        if all(
-            any(is_zero(_stats(facts, t, now)) for other, t in enumerate(op.inputs) if other != at)
-            for now in turns
-        )
-    ]
+        return places if _is_flat(facts, op, turns) else ()
+    zeros = [[is_zero(_stats(facts, tensor, now)) for tensor in op.inputs] for now in turns]
+    return [at for at in places if all(any(now[:at]) or any(now[at + 1 :]) for now in zeros)]
 
 
 def _is_passed_over(facts: CallFacts, op: Op, at: int, now: _Turn) -> bool:

@@ -1,21 +1,17 @@
-"""The ways from the sources of a call to its targets, and the cuts on them.
-
-A call may have thousands of sources, and the ways of most lead through the same ops. So nothing is
-worked out for a source alone: what is known of a position follows from the positions that edges
-lead to from there, and holds for every source that leads to it.
-"""
+"""The ways from the sources of a call to its targets, and the cuts on them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from enum import Flag
 from functools import partial
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 from weakref import ref
 
 from ..call_facts import CallFacts
 from ..flow.dataflow import FORM_OPS, Ancestry, DataEdge, EdgesInto, Position
-from ..flow.shared_sets import SharedSet, SharedSets, numbers_in
+from ..flow.onward import PASSES, ByPosition, Onward
+from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets, numbers_in
 from ..model import Cause
 from .questions import EdgeUnderTest
 from .stop_gradient import StopGradient
@@ -23,14 +19,9 @@ from .table import CAUSES, first_cause
 
 Label: TypeAlias = Callable[[Cause], Hashable]
 """Cuts with the same label are closed together."""
-_Value = TypeVar("_Value")
 _Place = tuple[int, int]
 """Line and column of what the snippet ran. In a function that AutoGraph converts the column is
 unknown, and all of a line is one call."""
-_PASSES = -1
-"""In place of the number of a cut, on an edge that a gradient passes."""
-_EVERYTHING = SharedSets().of(0)
-"""Stands for the set of all labels."""
 
 
 class CutEdge(NamedTuple):
@@ -48,26 +39,7 @@ class Without(Flag):
     STOPS = 2
 
 
-class _Known(Generic[_Value]):
-    """Values by position, worked out for the first ``done`` positions that were found."""
-
-    def __init__(self, otherwise: _Value) -> None:
-        self._values: dict[Position, _Value] = {}
-        self._otherwise = otherwise
-        self.done = 0
-
-    def at(self, position: Position) -> _Value:
-        return self._values.get(position, self._otherwise)
-
-    def update(self, position: Position, value: _Value) -> bool:
-        """Whether something else was known before."""
-        is_new = self.at(position) != value
-        if is_new:
-            self._values[position] = value
-        return is_new
-
-
-class Ways:
+class Ways(Onward):
     """The edges of an ancestry that lead on from the positions that were asked about.
 
     ``are_of_values``: without edges that carry only a tensor's shape; else a shape that the snippet
@@ -76,27 +48,20 @@ class Ways:
     """
 
     def __init__(self, facts: CallFacts, ancestry: Ancestry, *, are_of_values: bool) -> None:
+        super().__init__(ancestry)
         self._facts_of = ref(facts)
         self.are_of_values = are_of_values
         self._is_left_out = _takes_form if are_of_values else _is_shaped_like
-        self._ancestry = ancestry
         self._targets = frozenset(facts.paths.targets)
-        self._onward: dict[Position, tuple[tuple[Position, int], ...]] = {}
-        """The edges from each position that was found, in an order in which those that they lead to
-        come first: their ends, and the numbers of the cuts."""
-        self._found: list[Position] = []
-        self._has_circles = False
-        self._is_passed_by = False
-        """Whether some position begins both a cut and an edge that a gradient passes."""
         self._sets = SharedSets()
         self.cuts: list[CutEdge] = []
         self._moments: list[tuple[int, int, str]] = []
-        self._cuts_after = _Known[SharedSet](None)
-        self._places_left = _Known[frozenset[_Place]](frozenset())
+        self._cuts_after = ByPosition[SharedSet](None)
+        self._places_left = ByPosition[frozenset[_Place]](frozenset())
         self._places_out: dict[Position, frozenset[_Place]] = {}
-        self._distances: dict[Without, _Known[int | None]] = {}
+        self._distances: dict[Without, ByPosition[int | None]] = {}
         self._nearness: dict[Without, list[tuple[int, int, int, str]]] = {}
-        self._closing: dict[tuple[Label, Without], _Known[SharedSet]] = {}
+        self._closing: dict[tuple[Label, Without], ByPosition[SharedSet]] = {}
         self._labels: dict[tuple[Label, Hashable], int] = {}
         self._numbered: list[Hashable] = []
         """The labels by their numbers."""
@@ -108,14 +73,14 @@ class Ways:
         return facts
 
     def lead_to_targets(self, starts: Collection[Position]) -> bool:
-        begun = self._find(starts)
+        begun = self.find(starts)
         distances = self._distances_without(Without.NOTHING)
         return any(distances.at(start) is not None for start in begun)
 
     def cuts_after(self, starts: Collection[Position]) -> SharedSet:
         """The numbers of the cuts on the ways from these positions."""
-        begun = self._find(starts)
-        self._settle(self._cuts_after, self._cuts_from)
+        begun = self.find(starts)
+        self.settle(self._cuts_after, self._cuts_from)
         return self._sets.join(self._cuts_after.at(start) for start in begun)
 
     def gone_around(self, cuts: Iterable[int]) -> set[int]:
@@ -126,9 +91,9 @@ class Ways:
         between two formulas, ``tf.nn.moments`` stops the gradient of a mean that it takes off the
         values anyway. Nothing of the snippet has to be mended there.
         """
-        if not self._is_passed_by:  # most cuts are the only way from where they begin
+        if not self.is_passed_by:  # most cuts are the only way from where they begin
             return set()
-        self._settle(self._places_left, self._places_left_from)
+        self.settle(self._places_left, self._places_left_from)
         return set(filter(self._is_gone_around, cuts))
 
     def _is_gone_around(self, cut: int) -> bool:
@@ -151,64 +116,33 @@ class Ways:
     def closing(self, starts: Collection[Position], label: Label, without: Without) -> SharedSet:
         """The labels of which each is on a cut on every way from these positions to the targets,
         as a set that :meth:`labels` reads."""
-        begun = self._find(starts)
-        known = self._closing.setdefault((label, without), _Known(_EVERYTHING))
-        self._settle(known, partial(self._closing_from, known, label, without))
-        closing = _EVERYTHING
+        begun = self.find(starts)
+        known = self._closing.setdefault((label, without), ByPosition(EVERYTHING))
+        self.settle(known, partial(self._closing_from, known, label, without))
+        closing = EVERYTHING
         for start in begun:
-            closing = self._in_both(closing, known.at(start))
+            closing = self._sets.intersect(closing, known.at(start))
         return closing
 
     def labels(self, label: Label, closing: SharedSet) -> Collection[Hashable]:
-        if closing is _EVERYTHING:
+        if closing is EVERYTHING:
             return {label(cut.cause) for cut in self.cuts}
         return {self._numbered[number] for number in numbers_in(closing)}
 
     def edges_from(self, starts: Collection[Position]) -> EdgesInto:
         """The edges themselves, of these positions alone."""
-        edges = self._ancestry.edges_from(starts)
+        edges = self.ancestry.edges_from(starts)
         kept = without(edges, partial(self._is_left_out, self.facts))
         return Ancestry(kept).edges_from(starts)
 
-    def _find(self, starts: Collection[Position]) -> Collection[Position]:
-        """Find what these positions lead to. Gives those of them that the targets are made from."""
-        begun = self._ancestry.into.keys() & starts
-        for start in begun:
-            if start not in self._onward:
-                self._find_onward(start)
-        return begun
-
-    def _find_onward(self, start: Position) -> None:
-        edges = self._edges_out_of(start)
-        waiting, entered = [(start, edges, iter(edges))], {start}
-        while waiting:
-            position, edges, rest = waiting[-1]
-            for edge in rest:
-                end = edge.end
-                if end in entered:
-                    self._has_circles = True
-                elif end not in self._onward:
-                    onward = self._edges_out_of(end)
-                    waiting.append((end, onward, iter(onward)))
-                    entered.add(end)
-                    break
-            else:
-                waiting.pop()
-                entered.remove(position)
-                self._onward[position] = tuple([(edge.end, self._number(edge)) for edge in edges])
-                self._found.append(position)
-                if len(edges) > 1 and not self._is_passed_by:
-                    passing = [number == _PASSES for _, number in self._onward[position]]
-                    self._is_passed_by = any(passing) and not all(passing)
-
-    def _edges_out_of(self, position: Position) -> list[DataEdge]:
-        facts, edges = self.facts, self._ancestry.edges_out_of(position)
+    def edges_out_of(self, position: Position) -> Sequence[DataEdge]:
+        facts, edges = self.facts, self.ancestry.edges_out_of(position)
         return [edge for edge in edges if not self._is_left_out(facts, edge)]
 
-    def _number(self, edge: DataEdge) -> int:
+    def number(self, edge: DataEdge) -> int:
         cause = barrier(EdgeUnderTest(edge, self.facts))
         if cause is None:
-            return _PASSES
+            return PASSES
         op = self.facts.op(edge)
         happened = op if op is not None else edge.leave
         when = happened.when if happened is not None else 0
@@ -216,25 +150,13 @@ class Ways:
         self.cuts.append(CutEdge(edge, cause, by_line(cause)))
         return len(self.cuts) - 1
 
-    def _settle(self, known: _Known[_Value], work_out: Callable[[Position], _Value]) -> None:
-        """Work out what is not known yet: once, and where ways lead in a circle until nothing
-        changes."""
-        lacking = self._found[known.done :]
-        known.done = len(self._found)
-        is_changing = bool(lacking)
-        while is_changing:
-            changes = [known.update(position, work_out(position)) for position in lacking]
-            is_changing = self._has_circles and any(changes)
-
     def _cuts_from(self, position: Position) -> SharedSet:
-        onward = self._onward[position]
+        onward = self.edges[position]
         sets = [self._cuts_after.at(end) for end, _ in onward]
-        return self._sets.join(
-            [*sets, *(self._sets.of(cut) for _, cut in onward if cut != _PASSES)]
-        )
+        return self._sets.join([*sets, *(self._sets.of(cut) for _, cut in onward if cut != PASSES)])
 
-    def _distances_without(self, left_out: Without) -> _Known[int | None]:
-        known = self._distances.setdefault(left_out, _Known(None))
+    def _distances_without(self, left_out: Without) -> ByPosition[int | None]:
+        known = self._distances.setdefault(left_out, ByPosition(None))
 
         def shortest(position: Position) -> int | None:
             if position in self._targets:
@@ -243,19 +165,19 @@ class Ways:
             distances = [distance for end, _ in onward if (distance := known.at(end)) is not None]
             return min(distances) + 1 if distances else None
 
-        self._settle(known, shortest)
+        self.settle(known, shortest)
         return known
 
     def _closing_from(
-        self, known: _Known[SharedSet], label: Label, left_out: Without, position: Position
+        self, known: ByPosition[SharedSet], label: Label, left_out: Without, position: Position
     ) -> SharedSet:
-        closing = None if position in self._targets else _EVERYTHING
+        closing = None if position in self._targets else EVERYTHING
         for end, cut in self._onward_without(position, left_out):
             after = known.at(end)
-            if cut != _PASSES and after is not _EVERYTHING:
+            if cut != PASSES:
                 number = self._label_number(label, label(self.cuts[cut].cause))
                 after = self._sets.join([after, self._sets.of(number)])
-            closing = self._in_both(closing, after)
+            closing = self._sets.intersect(closing, after)
         return closing
 
     def _label_number(self, label: Label, labelled: Hashable) -> int:
@@ -264,18 +186,13 @@ class Ways:
             self._numbered.append(labelled)
         return number
 
-    def _in_both(self, first: SharedSet, second: SharedSet) -> SharedSet:
-        if first is _EVERYTHING:
-            return second
-        return first if second is _EVERYTHING else self._sets.intersect(first, second)
-
     def _onward_without(
         self, position: Position, left_out: Without
     ) -> Iterable[tuple[Position, int]]:
-        onward = self._onward[position]
+        onward = self.edges[position]
         if left_out == Without.NOTHING:
             return onward
-        return [each for each in onward if each[1] == _PASSES or not self._is_in(each[1], left_out)]
+        return [each for each in onward if each[1] == PASSES or not self._is_in(each[1], left_out)]
 
     def _is_in(self, cut: int, left_out: Without) -> bool:
         if Without.STOPS in left_out and is_stop(self.cuts[cut].cause):
@@ -285,10 +202,10 @@ class Ways:
     def _places_left_from(self, position: Position) -> frozenset[_Place]:
         """The calls of the snippet that a gradient can pass out of on its way to this position."""
         places: set[_Place] = set()
-        onward = self._onward[position]
-        for edge, (end, cut) in zip(self._edges_out_of(position), onward, strict=True):
+        onward = self.edges[position]
+        for edge, (end, cut) in zip(self.edges_out_of(position), onward, strict=True):
             place = self._place(edge)
-            if cut != _PASSES or place is None:
+            if cut != PASSES or place is None:
                 continue
             begins = self._places_onward(end) - {place}
             if begins or end in self._targets or place in self._places_left.at(end):
@@ -298,7 +215,7 @@ class Ways:
     def _places_onward(self, position: Position) -> frozenset[_Place]:
         """The calls of the snippet that take what is at a position."""
         if position not in self._places_out:  # as many positions as it has edges ask for it
-            places = map(self._place, self._edges_out_of(position))
+            places = map(self._place, self.edges_out_of(position))
             self._places_out[position] = frozenset(place for place in places if place is not None)
         return self._places_out[position]
 

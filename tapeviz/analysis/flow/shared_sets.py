@@ -9,15 +9,18 @@ from typing import TypeAlias
 class _Some:
     """A number, and the set of the lower ones. Equal sets are one object."""
 
-    __slots__ = ("highest", "lower")
+    __slots__ = ("highest", "lower", "lowest")
 
     def __init__(self, highest: int, lower: _Some | None) -> None:
         self.highest = highest
         self.lower = lower
+        self.lowest: int = highest if lower is None else lower.lowest
 
 
 SharedSet: TypeAlias = _Some | None
 """None: the empty set."""
+EVERYTHING: SharedSet = _Some(0, None)
+"""The set of all numbers."""
 
 
 class SharedSets:
@@ -35,6 +38,8 @@ class SharedSets:
         return joined[0] if joined else None
 
     def _union(self, first: SharedSet, second: SharedSet) -> SharedSet:
+        if first is EVERYTHING or second is EVERYTHING:
+            return EVERYTHING
         above: list[int] = []
         while first is not second:
             if first is None or (second is not None and first.highest < second.highest):
@@ -49,6 +54,10 @@ class SharedSets:
         return self._on_top(above, first)
 
     def intersect(self, first: SharedSet, second: SharedSet) -> SharedSet:
+        if first is EVERYTHING:
+            return second
+        if second is EVERYTHING:
+            return first
         both: list[int] = []
         while first is not second and first is not None and second is not None:
             if first.highest < second.highest:
