@@ -97,7 +97,9 @@ def _zero_by_values(facts: CallFacts, source: Operand) -> Cause | None:
     if source.tensor is None:
         return None
     found = zero_between(facts, facts.paths.starts(source.tensor))
-    return None if found is None else first_cause(CAUSES.zero, MadeZero(facts, None, None, *found))
+    if found is None or (facts.call.method == "jvp" and not found.is_sure):
+        return None  # tangents are not recorded: that they cancel on other ways is as likely
+    return first_cause(CAUSES.zero, MadeZero(facts, None, None, *found))
 
 
 def _as_tuple(cause: Cause | None) -> tuple[Cause, ...]:

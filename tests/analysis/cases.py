@@ -913,6 +913,19 @@ CASES = (
         """,
     ),
     case(
+        "a compiled function that rounds, in forward mode",
+        "not-differentiable",
+        """
+        x = tf.Variable([1.2, 2.7])
+        @tf.function
+        def half(v):
+            return tf.round(v) * 0.5
+        with tf.autodiff.ForwardAccumulator(x, tf.ones([2])) as accumulator:
+            y = half(x * 2.0) * 3.0  # cut
+        accumulator.jvp(y)
+        """,
+    ),
+    case(
         "the function of a tf.py_function keeps its result in a list",
         "left-tensorflow",
         """

@@ -162,7 +162,9 @@ SNIPPET = dedent(
 
     forward(lambda h: tf.sin(tf.nn.relu(h - 99.0)), [1.0, 1.0])  # cut forward_relu
     forward(lambda h: tf.where(h > 9.0, h, [0.1, 0.2]), [1.0, 1.0])  # cut forward_where
+    forward(lambda h: tf.nn.relu(h - 99.0) + tf.sign(h), [1.0, 1.0])  # cut forward_both
     forward(tf.reduce_sum, [1.0, -1.0])
+    forward(lambda h: tf.reduce_sum(h) + tf.reduce_sum(tf.sign(h)), [1.0, -1.0])
 
     def slope(function):
         with tf.GradientTape() as tape:
@@ -175,6 +177,8 @@ SNIPPET = dedent(
     slope(lambda m: tf.tensor_scatter_nd_update(m[0], [[0], [1]], [9.0, 8.0])[0])  # cut overwritten
     slope(lambda m: tf.abs(tf.complex(m * 0.0, 0.0)))  # cut complex_abs
     slope(lambda m: tf.math.imag(tf.complex(m, 1.0)))  # cut imaginary
+    alike = lambda x: (x - tf.reduce_mean(x)) / tf.math.reduce_std(x)  # cut spread
+    slope(lambda m: tf.reduce_sum(alike(m[0])))
     slope(lambda m: tf.math.imag(tf.cast(m, tf.complex64)))  # cut cast
     """
 ).lstrip()
@@ -200,7 +204,9 @@ FOUND = {
     "second_order": ("flat-op", "The ReLU on line {line} is made of straight lines"),
     "forward_relu": ("saturated", "tf.nn.relu on line {line} is flat at these values"),
     "forward_where": ("multiplied-by-zero", "tf.where on line {line} chooses the other value"),
-    "forward_sum": ("cancelled", "what the given tangents contribute to out is 0 or adds up"),
+    "forward_both": ("flat-op", "tf.sign on line {line} has a derivative of 0 everywhere"),
+    "forward_sum": ("cancelled", "tangents contribute to out is 0 or adds up"),
+    "forward_beside": ("cancelled", "tangents contribute to out is 0 or adds up"),
     "sign": ("flat-op", "tf.linalg.slogdet on line {line} has a derivative of 0 everywhere"),
     "equal": ("saturated", "tf.linalg.svd on line {line} is flat at these values"),
     "padded": ("multiplied-by-zero", "tf.pad on line {line} puts together what comes from w and"),
@@ -210,13 +216,14 @@ FOUND = {
     ),
     "complex_abs": ("saturated", "tf.abs on line {line} is flat at these values"),
     "imaginary": ("multiplied-by-zero", "tf.complex on line {line} puts together what comes from"),
+    "spread": ("cancelled", "is zero because loss does not change when w does, as with the sum"),
     "cast": ("multiplied-by-zero", "tf.cast on line {line} puts together what comes from w and"),
 }
 
 
 def _line(name: str) -> int:
     lines = SNIPPET.splitlines()
-    name = "gate" if name == "beside" else name
+    name = {"beside": "gate", "forward_beside": "forward_sum"}.get(name, name)
     return next(n for n, line in enumerate(lines, 1) if line.endswith(f"# cut {name}"))
 
 

@@ -5,13 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ...trace.model import TensorId
+from ...trace.model import Op, Step, TensorId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..model import Cause, Evidence
 from ..numbers.spoiled import is_even
 from .questions import MadeZero
 
+_PRODUCTS = ops_with("product")
+_SCALING = _PRODUCTS | {
+    "AddV2",
+    "Identity",
+    "Maximum",
+    "Reciprocal",
+    "Reshape",
+    "Rsqrt",
+    "Sqrt",
+    "Squeeze",
+}
+_SQUARES = frozenset({"Square", "SquaredDifference"})
+_DEEPEST = 12
 _ADDING = frozenset({"Add", "AddV2", "Sub"})
 _NORMALISED_BY_HAND = frozenset({"RealDiv", "Sub"})
 SHARING = _NORMALISED_BY_HAND | {"Sum", "Mean"} | ops_with("moves")
@@ -36,9 +49,9 @@ class Cancelled(Evidence):
         )
         if self.why == "tangents":
             return (
-                f"No operation on the way is known to be flat: what the given tangents contribute "
-                f"to {target} is 0 or adds up to exactly 0, so {target} does not change in their "
-                f"direction."
+                f"No operation is known to be flat that all ways lead through: what the given "
+                f"tangents contribute to {target} is 0 or adds up to exactly 0, so {target} does "
+                f"not change in their direction."
                 f" Give other tangents, or ask a GradientTape, which answers for each element."
             )
         if self.why == "values":
@@ -73,8 +86,8 @@ def sound_summands(zero: MadeZero) -> Cause | None:
 def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
     """By the ops that took the tensor.
 
-    ``reduce_sum(x / reduce_sum(x))`` is 1 and ``reduce_sum(x - reduce_mean(x))`` is 0, whatever x;
-    ``y - x + x`` is y.
+    ``reduce_sum(x / reduce_sum(x))`` is 1 and ``reduce_sum(x - reduce_mean(x))`` is 0, whatever x,
+    also if it is divided by a deviation; ``y - x + x`` is y.
     """
     version = facts.trace.reads.get(tensor)
     reads = facts.reads.get(version.variable, ()) if version is not None else [tensor]
@@ -87,4 +100,41 @@ def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
         op.type in _NORMALISED_BY_HAND and op.inputs[0] == t and is_even(facts, step)
         for t, step, op in shares
     )
-    return Cancelled("sum" if is_even_sum else "values")
+    is_spread = all(is_sum_of_spread(facts, step, op) for _, step, op in shares)
+    return Cancelled("sum" if is_even_sum or is_spread else "values")
+
+
+def is_sum_of_spread(facts: CallFacts, step: Step, op: Op) -> bool:
+    """Whether ``op`` multiplies by what is made from a variance, and all elements are added up.
+
+    The sum of what was brought to a mean and a deviation, as a layer does that normalises, is the
+    same whatever the deviation, and also if all elements are multiplied by the same number before.
+    """
+    scales = [each for each in op.inputs if _is_made_from_variance(facts, each)]
+    if op.type not in _PRODUCTS or len(scales) != 1:
+        return False
+    steps = [step]
+    if not _is_same(facts, step.upstream[0]):
+        others = (each for each in op.inputs if each not in scales)
+        is_scaled_alike = all(_is_same(facts, each) for each in others)
+        steps = [each for each, _, _ in facts.feeding.of(op.outputs[0])] if is_scaled_alike else []
+    return bool(steps) and all(_is_same(facts, each.upstream[0]) for each in steps)
+
+
+def _is_same(facts: CallFacts, tensor: TensorId | None) -> bool:
+    """Whether all elements are equal."""
+    stats = facts.trace.stats(tensor) if tensor is not None else None
+    return stats is not None and stats.has_range and stats.min == stats.max
+
+
+def _is_made_from_variance(facts: CallFacts, tensor: TensorId) -> bool:
+    makers = [facts.trace.maker(tensor)]
+    for maker in makers:
+        if maker is None or len(makers) > _DEEPEST:
+            continue
+        made = [facts.trace.maker(each) for each in maker.inputs]
+        if maker.type == "Mean" and made[0] is not None and made[0].type in _SQUARES:
+            return True
+        if maker.type in _SCALING:
+            makers += made
+    return False

@@ -48,8 +48,9 @@ _Turn = Mapping[TensorId, TensorId]
 
 
 class ZeroInside(NamedTuple):
-    """``is_sure``: each way from the source through the body takes an input of ``op`` whose
-    gradient is 0 at the values of every turn; else the op only may have made the zeros."""
+    """``is_sure``: each way from the source through the body takes an input of ``op``, or of others
+    like it, whose gradient is 0 at the values of every turn; else the op only may have made the
+    zeros."""
 
     op: Op
     is_sure: bool
@@ -60,8 +61,9 @@ def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroI
     the source, which begins at ``starts``, to what the body gives. None: there is no such op.
 
     First an op through which every way leads and whose slope is 0, else the last that is flat for
-    sure, else the last that can be. The backward pass comes to the last first. A custom gradient
-    can be flat; what its function computes is not differentiated.
+    sure, which is surely to blame if such ops bar every way together, else the last that can be.
+    The backward pass comes to the last first. A custom gradient can be flat; what its function
+    computes is not differentiated.
     """
     known = facts.once(_known_zeros)
     if op.id not in known:
@@ -148,6 +150,7 @@ class _Zeros(Onward):
         self._on_edges: list[_OnEdge] = []
         self._sets = SharedSets()
         self._closing = ByPosition[SharedSet](EVERYTHING)
+        self._open = ByPosition[bool](False)
         self._last = ByPosition[_Last](_Last())
 
     def on_ways_from(self, starts: Collection[Position]) -> ZeroInside | None:
@@ -159,10 +162,12 @@ class _Zeros(Onward):
             closing = self._sets.intersect(closing, self._closing.at(start))
         if closing is not None and closing is not EVERYTHING:
             return ZeroInside(self._suspects[closing.lowest].op, is_sure=True)
+        self.settle(self._open, self._open_from)
         self.settle(self._last, self._last_from)
         last = _nearest(map(self._last.at, begun))
         place = last.possible if last.flat == inf else last.flat
-        return None if place == inf else ZeroInside(self._suspects[int(place)].op, is_sure=False)
+        is_barred = closing is None and not any(map(self._open.at, begun))
+        return None if place == inf else ZeroInside(self._suspects[int(place)].op, is_barred)
 
     def number(self, edge: DataEdge) -> int:
         facts = self._facts_of()
@@ -191,6 +196,16 @@ class _Zeros(Onward):
                     continue
             closing = self._sets.intersect(closing, after)
         return closing
+
+    def _open_from(self, position: Position) -> bool:
+        """Whether a way leads to the ends on which no op stops the gradient."""
+        if position in self._ends:
+            return True
+        for end, number in self.edges[position]:
+            edge = self._on_edges[number] if number != PASSES else None
+            if (edge is None or (edge.passes and not edge.stops)) and self._open.at(end):
+                return True
+        return False
 
     def _last_from(self, position: Position) -> _Last:
         edges = self.edges[position]

@@ -51,13 +51,22 @@ class NotDifferentiable(Evidence):
 
     ``is_level``: the output jumps and is constant in between. Otherwise it may have a slope, of
     which TensorFlow has no code (``Betainc`` by ``a`` and ``b``, ``HSVToRGB``, ``LinSpace``).
+    ``is_inside``: which op it is inside of the compiled call is not known.
     """
 
     kind: ClassVar[str] = "not-differentiable"
     error: str = ""
     is_level: bool = True
+    is_inside: bool = False
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
+        if self.is_inside:
+            return (
+                f"Every way from {source} to {target} leads through the compiled function that "
+                f"line {cause.line} calls, and forward mode gives None for what it returns: an "
+                f"operation in it has no derivative, or stops the gradient. Look for a rounding, a "
+                f"comparison, a whole number or tf.stop_gradient there."
+            )
         every = "Every way" if cause.is_alone else "One way"
         rest = "" if cause.is_alone else ", and the other ways are cut, too"
         return (
@@ -189,6 +198,20 @@ def _is_known_flat(asked: EdgeUnderTest, op: Op) -> bool:
         return False
     is_unreplayed = op.graph != 0 or op.within is not None or asked.facts.call.replay is None
     return is_unreplayed and asked.step is None and op.derived is None
+
+
+def gave_no_tangent(asked: Unwatched) -> Cause | None:
+    """In forward mode, where a primal is always watched: a compiled call of which only the name is
+    known, such as that of a vectorized function, gave None for the tangent."""
+    facts = asked.facts
+    if facts.call.method != "jvp":
+        return None
+    ancestry = facts.flow.ancestry([*facts.paths.targets])
+    edges = ancestry.edges_from(facts.paths.starts(asked.tensor))
+    ops = [op for into in edges.values() for edge in into if (op := facts.op(edge)) is not None]
+    calls = [op for op in ops if op.is_compiled_call and not op.body]
+    last = max(calls, key=lambda op: op.when, default=None)
+    return None if last is None else facts.cause_at(NotDifferentiable(is_inside=True), last)
 
 
 def is_integer(asked: Unwatched) -> Cause | None:

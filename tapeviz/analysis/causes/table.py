@@ -76,6 +76,7 @@ CAUSES = _Causes(
     ),
     unwatched=(
         not_differentiable.is_integer,  # watching it would not help
+        not_differentiable.gave_no_tangent,  # forward mode watches by itself
         not_watched.watched_late,  # a watch stands in the text: its place is the mistake
         replaced_source.lost_variable,  # a variable was meant, which needs no watch
         not_watched.not_watched,  # holds always

@@ -17,7 +17,7 @@ from ..model import Cause, Evidence
 from ..numbers.slopes import becomes_complex, has_equal_values, is_of_other_output
 from ..numbers.spoiled import NORMALISING, is_even, takes_nothing, was_given
 from ..status import is_zero
-from .cancelled import SHARING, Cancelled
+from .cancelled import SHARING, Cancelled, is_sum_of_spread
 from .questions import MadeZero
 from .saturated import CLIPPING, FORMING, MASKING, Saturated, became_infinite, saturated_at
 
@@ -295,6 +295,8 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     if op.type in _SQUARES and zero.step is not None and _is_by_element(facts, zero.step, op):
         return Saturated()
     if op.type in NORMALISING and zero.step is not None and is_even(facts, zero.step):
+        return Cancelled("sum")
+    if zero.step is not None and is_sum_of_spread(facts, zero.step, op):
         return Cancelled("sum")
     dtype = facts.dtype(op.inputs[0]) if op.inputs else ""
     if dtype in _SMALLEST and _has_slope_everywhere(facts, op):
