@@ -133,9 +133,7 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:
         "method": call.method,
         "line": call.line,
         "tape": tape.name if tape else None,
-        "targets": [
-            operand.text for operand in (call.sources if call.method == "jvp" else call.targets)
-        ],
+        "targets": [operand.text for operand in call.differentiated],
         **({"compiled": True, "ran": call.ran} if call.traced else {}),
         **_inside(trace, call),
         "results": [_result(trace, finding) for finding in diagnosed.findings],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from ..trace.values import norm_of
 from .call_facts import CallFacts
 from .errors.explain import explain_error
 from .flow.dataflow import DataFlow
+from .flow.tangents import links_of_tangents
 from .flow.turns import find_turns, parts_of_sources
 from .flow.walk import walk
 from .flow.walked import Walked, gradients_of
@@ -31,6 +32,7 @@ from .model import (
     Passage,
     Status,
     WalkStep,
+    tensors_of,
 )
 from .python.outside import follow
 from .requests.loops import lacked_turns
@@ -157,10 +159,10 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
     call, trace = facts.call, facts.trace
     gradient = call.results[index]
     status = status_of(trace, gradient)
-    target = ", ".join(operand.text for operand in call.targets) or "the target"
-    named = source.text
-    if call.method == "jvp":  # a result for each output, which the recording has as a source
+    target, named = ", ".join(operand.text for operand in call.targets), source.text
+    if call.is_forward:
         target, named = named, target
+    target = target or "the target"
     dtype, shape = _form(trace, source.tensor if gradient is None else gradient)
     known = repeated.causes(call, index) if status == "none" else None
     if known is None and status in ("none", "zero"):
@@ -293,7 +295,9 @@ def _form(trace: Trace, tensor: TensorId | None) -> tuple[str, tuple[int | None,
 
 def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkStep]) -> Flow:
     trace, call = facts.trace, facts.call
-    walked = Walked(trace, steps)
+    walked: Mapping[Link, float | None] = Walked(trace, steps)
+    if call.is_forward:
+        walked = dict.fromkeys(links_of_tangents(facts))
     cuts: dict[Link, Cause] = {}
     for finding in findings:
         for cause in (finding.cause, *finding.others)[:8]:
@@ -311,8 +315,8 @@ def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkSte
         cuts={link: cause for link, cause in cuts.items() if link not in walked},
         bridges=bridges,
         gradients=gradients_of(call, steps),
-        targets=frozenset(call.target_tensors),
-        sources=frozenset(call.source_tensors),
+        targets=tensors_of(call.differentiated),
+        sources=tensors_of(call.by),
     )
 
 

@@ -18,6 +18,7 @@ from .causes.questions import MadeNonfinite, MadeZero
 from .causes.saturated import saturated_at
 from .causes.table import CAUSES, first_cause
 from .causes.zeros import MultipliedByZero, clipped_to_zero
+from .flow.tangents import turned
 from .model import Cause, Status
 from .numbers.spoiled import has_inside, spoiling, spoiling_op, was_given
 from .python.outside import NO_NUMBER
@@ -26,7 +27,7 @@ from .status import is_zero, status_of
 
 def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> tuple[Cause, ...]:
     """Why the gradient of the call's source number ``index`` is as it is; none if it flows."""
-    if facts.call.method == "jvp":
+    if facts.call.is_forward:
         return _forward(facts, source, status)
     if status == "none" or (status == "zero" and index in facts.unconnected):
         causes = CutPaths(facts, source).explain_none()
@@ -145,18 +146,15 @@ def _cut_jacobian(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
 
 
 def _forward(facts: CallFacts, asked: Operand, status: Status) -> tuple[Cause, ...]:
-    """Forward mode asks the other way round: what links a primal to the output that was asked for.
-
-    The recording names the outputs as sources, for a result belongs to each of them.
-    """
+    """Forward mode asks the other way round: what links a primal to the output ``asked`` for."""
     causes: tuple[Cause, ...] = ()
     if status not in ("none", "zero"):
         return ()
     for primal in facts.call.targets:
-        turned = replace(facts, call=replace(facts.call, targets=(asked,), sources=(primal,)))
-        causes = CutPaths(turned, primal).explain_none() if status == "none" else ()
+        between = turned(facts, asked, primal)
+        causes = CutPaths(between, primal).explain_none() if status == "none" else ()
         if status == "zero" or _is_about_recording(causes):  # a primal is watched from the start
-            causes = _as_tuple(_zero_by_values(turned, primal)) or causes
+            causes = _as_tuple(_zero_by_values(between, primal)) or causes
         if causes and not isinstance(causes[0].evidence, NotConnected):
             break
     if status == "zero" and not causes:

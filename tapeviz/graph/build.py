@@ -46,7 +46,7 @@ def build(
     go_on()
     graph = wiring.graph
     if not shows_all and call is not None:
-        graph = graph.without(loose_ends(graph, index.trace, *wiring.asked()))
+        graph = graph.without(loose_ends(graph, index.trace, *wiring.asked(call)))
     graph.carried = {
         loop.op: _carried(graph, index.trace, loop, selection.merged)
         for loop in index.trace.loops.values()
@@ -146,12 +146,16 @@ class _Wiring:
             if op.description.runs and not op.body:
                 self.graph.entries[op.id] = op
 
-    def asked(self) -> tuple[set[NodeId], set[VariableId]]:
+    def asked(self, call: Call) -> tuple[set[NodeId], set[VariableId]]:
         """Nodes of the tensors, and the variables, that the snippet gave to a tape: targets,
-        sources and watched ones."""
+        sources and watched ones. Of a variable that is a target also the version it had then."""
         asked = self._selection.asked
         makers = (self._trace.producers.get(tensor) for tensor in asked)
         nodes = {op_id(maker) for maker in makers if maker is not None}
+        for tensor in call.target_tensors:
+            variable = self._trace.variables.get(VariableId(tensor))
+            if variable is not None and (seen := variable.version_at(call.when)) is not None:
+                nodes.add(version_id(seen))
         return nodes | set(map(constant_id, asked)), set(map(VariableId, asked))
 
     def _add_nodes(self, versions: list[Version]) -> None:

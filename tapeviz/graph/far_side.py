@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 
+from ..analysis.flow.dataflow import position_of_target
 from ..trace.columns import NumberPairs
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, VersionId
 from ..trace.op_kinds import ops_with
@@ -34,7 +35,7 @@ WayPoint = TensorId | VersionId | Op
 class _Ways:
     """The tensors, versions and ops on the ways, each with a number, and what follows on what."""
 
-    def __init__(self, targets: Iterable[TensorId]) -> None:
+    def __init__(self, targets: Iterable[TensorId | VersionId]) -> None:
         self.points: list[WayPoint] = []
         self._values: dict[TensorId | VersionId, int] = {}
         self._ops: dict[OpId, int] = {}
@@ -71,10 +72,8 @@ class _Ways:
         return NumberPairs(self._takers, self._sources)
 
 
-def ways_between(
-    index: TraceIndex, call: Call, targets: Collection[TensorId], sources: Collection[TensorId]
-) -> Scope:
-    """The ops, versions and tensors on any way from the sources to the targets: through state,
+def ways_between(index: TraceIndex, call: Call, sources: Collection[TensorId]) -> Scope:
+    """The ops, versions and tensors on any way from sources to the call's targets: through state,
     through Python, through ops that no tape recorded. The scope's ``cuts`` are the ops that the
     gradient of ``call`` does not pass on the ways that are cut least often.
 
@@ -82,7 +81,7 @@ def ways_between(
     Ways through an op that looks at the form of a tensor count where a source has no other.
     """
     trace = index.trace
-    ways = _Ways(targets)
+    ways = _Ways(position_of_target(trace, tensor, call.when) for tensor in call.target_tensors)
     waiting = [(number, False) for number in ways.targets]
     at_forms: list[tuple[int, bool]] = []
     starts: list[int] = []

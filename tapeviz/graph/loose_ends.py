@@ -36,12 +36,12 @@ def loose_ends(
         if place in dropped or taken.get(place, graph.out.count(place)):
             continue
         part = graph.parts[place]
+        if graph.names[place] in wanted:
+            continue
         if isinstance(part, Version):
             if versions[part.variable] == 1 and part.variable in variables:
                 continue
             versions[part.variable] -= 1
-        elif graph.names[place] in wanted:
-            continue
         for row in graph.into[place]:
             source = sources[row]
             taken[source] = taken.get(source, graph.out.count(source)) - 1

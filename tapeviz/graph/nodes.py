@@ -288,6 +288,8 @@ def result_words(call: Call, result: TensorId) -> tuple[str, str]:
     """Title and subtitle of a gradient whose ops are not shown: ``∂loss/∂w``."""
     source = call.sources[call.results.index(result)].text
     target = ", ".join(operand.text for operand in call.targets)
+    if call.is_forward:
+        target, source = source, target
     return f"∂{target}/∂{source}", joined(("gradient", line_words(call.line)))
 
 

@@ -37,22 +37,21 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
             return True
         return tensor is not None and bool(wanted) and before_path(trace, tensor) in wanted
 
-    targets = call.target_tensors
     walk = ScopeWalk(index, scope, is_shown)
-    walk.reach(targets)
+    walk.reach_targets(call)
     for inner in _inner_calls(trace, scope, call):
-        walk.reach(inner.target_tensors)
+        walk.reach_targets(inner)
     lacking = [
         operand.tensor
         for operand, result in zip(call.sources, call.results, strict=False)
         if result is None and operand.tensor is not None
     ]
     if lacking:
-        explained = ways_between(index, call, targets, frozenset(lacking))
+        explained = ways_between(index, call, frozenset(lacking))
         walk.admit(explained)
-        walk.reach(targets)
+        walk.reach_targets(call)
         for inner in _inner_calls(trace, scope, call):
-            walk.reach(inner.target_tensors)
+            walk.reach_targets(inner)
         explained_sources = {TensorId(version.variable) for version in explained.versions}
         for tensor in lacking:
             if tensor not in explained.tensors and tensor not in explained_sources:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ..trace.model import Call, Op, OpId, TensorId, VariableId, Version, VersionId
+from ..trace.model import Call, Op, OpId, TensorId, Variable, VariableId, Version, VersionId
 from ..trace.state import keeps_prior_state
-from .trace_index import TraceIndex, version_at, version_before
+from .trace_index import TraceIndex, version_before
 
 
 @dataclass(slots=True)
@@ -138,6 +138,19 @@ class ScopeWalk:
             return
         if any(version.id in self.scope.versions for version in variable.versions):
             return
-        seen = version_at(variable, call.when)
+        self._reach_version(variable, call)
+
+    def reach_targets(self, call: Call) -> None:
+        """Add the targets of a call, of a variable the version that it had then, and all that they
+        were made from."""
+        for tensor in call.target_tensors:
+            variable = self._trace.variables.get(VariableId(tensor))
+            if variable is None:
+                self.reach([tensor])
+            else:
+                self._reach_version(variable, call)
+
+    def _reach_version(self, variable: Variable, call: Call) -> None:
+        seen = variable.version_at(call.when)
         if seen is not None:
             self.reach(self.keep_version(seen))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
 from types import MappingProxyType
 
 from ..trace.columns import NumberPairs
-from ..trace.model import Call, Op, OpId, TensorId, Trace, Variable, VariableId, Version
+from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
 
 Links = Mapping[TensorId, tuple[TensorId, ...]]
 """Constant → the tensors whose values left TensorFlow and came back as this constant."""
@@ -186,9 +184,3 @@ def version_before(trace: Trace, handle: TensorId, tensor: TensorId) -> Version 
         version for version in variable.versions if any(read < tensor for read in version.reads)
     ]
     return before[-1] if before else variable.versions[0]
-
-
-def version_at(variable: Variable, when: int) -> Version | None:
-    """The version that a variable had at this position in the order of events; None before it."""
-    count = bisect_right(variable.versions, when, key=attrgetter("when"))
-    return variable.versions[count - 1] if count else None

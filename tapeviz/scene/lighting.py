@@ -13,7 +13,7 @@ from ..analysis.model import CallDiagnosis, Cause, Flow, Link
 from ..graph.model import EdgeKey
 from ..trace.model import TensorId
 from .base_scene import WIDTHS, BaseScene
-from .parts.rings import boxes_of
+from .parts.rings import boxes_of, target_boxes
 
 LEAST_WIDTH, MOST_WIDTH = 1.5, 5.0
 _LEAST_SPAN = math.log(1000.0)
@@ -148,7 +148,7 @@ def _cut_at_source(
     lacking = [
         (operand.tensor, finding.cause)
         for operand, finding in zip(shown.call.sources, shown.findings, strict=False)
-        if finding.status == "none" and finding.cause not in causes
+        if finding.status == "none" and finding.cause not in causes and not shown.call.is_forward
     ]
     if not lacking:
         return found
@@ -177,7 +177,7 @@ def _ahead(graph: nx.MultiDiGraph, names: Iterable[str]) -> set[str]:
 
 def _behind_targets(base: BaseScene, shown: CallDiagnosis) -> set[str]:
     """The boxes of the targets, and all that these are made from."""
-    targets = {name for tensor in shown.flow.targets for name in boxes_of(base, tensor, shown)}
+    targets = {name for tensor in shown.flow.targets for name in target_boxes(base, tensor, shown)}
     return targets.union(*(nx.ancestors(base.graph, name) for name in targets))
 
 
@@ -185,7 +185,7 @@ def _front(
     base: BaseScene, shown: CallDiagnosis, cut: Mapping[EdgeKey, Cause]
 ) -> frozenset[EdgeKey]:
     """The cuts that a walk back from the targets meets first; all cuts if it meets none."""
-    waiting = [name for tensor in shown.flow.targets for name in boxes_of(base, tensor, shown)]
+    waiting = [name for tensor in shown.flow.targets for name in target_boxes(base, tensor, shown)]
     seen = set(waiting)
     front: set[EdgeKey] = set()
     while cut and waiting:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -97,6 +99,11 @@ class Variable:
     versions: tuple[Version, ...] = ()
     owner: str = ""
     """``metric``: a Keras metric keeps its state in it."""
+
+    def version_at(self, when: int) -> Version | None:
+        """The version that it had at this position in the order of events; None before it."""
+        count = bisect_right(self.versions, when, key=attrgetter("when"))
+        return self.versions[count - 1] if count else None
 
 
 class Watch(msgspec.Struct, frozen=True, gc=False):
@@ -245,6 +252,22 @@ class Call:
     @property
     def line(self) -> int:
         return self.site.line
+
+    @property
+    def is_forward(self) -> bool:
+        """Whether it asked a ``ForwardAccumulator``: it has a result for each output asked about,
+        and these are its ``sources``; its ``targets`` are the primals."""
+        return self.method == "jvp"
+
+    @property
+    def differentiated(self) -> tuple[Operand, ...]:
+        """The targets as a reader knows them, in forward mode as well."""
+        return self.sources if self.is_forward else self.targets
+
+    @property
+    def by(self) -> tuple[Operand, ...]:
+        """The sources as a reader knows them, in forward mode as well."""
+        return self.targets if self.is_forward else self.sources
 
     @property
     def target_tensors(self) -> tuple[TensorId, ...]:

@@ -51,17 +51,15 @@ def _candidates(
     known_outside: Collection[str],
     titles: Sequence[str],
 ) -> list[str]:
-    plain = [name for name in bound if name.isidentifier()]
-    keyed = [name for name in bound if not name.isidentifier()]
-    own = [name for name in keyed if not is_numbered(name)]
-    numbered = [name for name in keyed if is_numbered(name)]
+    own = [name for name in bound if not is_numbered(name)]  # the first is that of its creation
+    numbered = [name for name in bound if is_numbered(name)]
     numbered.sort(key=lambda name: "." not in name and name.partition("[")[0] not in known_outside)
     parts = variable.path.split("/")
     # Of ``embedding.dense_1.kernel`` only the model has a name of the snippet's.
     is_own = bool(titles) and titles[0].count(".") == 1
     path = [*(titles if is_own else ()), "/".join(parts[-2:]), *titles, variable.path]
     rest = (*numbered, *path) if is_default(variable.path) else (*path, *numbered)
-    ordered = (*plain, *own, *rest, variable.name)
+    ordered = (*own, *rest, variable.name)
     return [name.removesuffix(":0") for name in ordered if name] or ["Variable"]
 
 

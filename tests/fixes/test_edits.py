@@ -138,6 +138,23 @@ BEFORE_AND_AFTER = [
     ),
     (
         "assign",
+        3,
+        """
+        with tf.GradientTape() as tape:
+            err = w ** 2
+            ema.assign(0.9 * ema + 0.1 * err)
+        tape.gradient(ema, w)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            err = w ** 2
+            ema_new = 0.9 * ema + 0.1 * err
+        ema.assign(ema_new)
+        tape.gradient(ema_new, w)
+        """,
+    ),
+    (
+        "assign",
         4,
         """
         class Counter(tf.Module):

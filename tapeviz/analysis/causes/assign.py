@@ -33,6 +33,13 @@ class Assigned(Evidence):
                 f"variable is not one. So {target} depends on that copy, but nothing links the "
                 f"copy back to {source}. Compute with {source} itself in place of its copy."
             )
+        if name == target:
+            return (
+                f"Line {cause.line} {cause.probably}writes a value into the variable {name}; a "
+                f"tape records operations on tensors, and a write to a variable is not one. So "
+                f"nothing links what {name} holds back to {source}. Differentiate the assigned "
+                f"tensor itself in place of {name}."
+            )
         return (
             f"Line {cause.line} {cause.probably}writes a value into the variable {name}; "
             f"a tape records operations on tensors, and a write to a variable is not one. "

@@ -6,7 +6,6 @@ The nodes of this graph are tensors and versions of variables (:data:`Position`)
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
@@ -71,6 +70,14 @@ class DataEdge(msgspec.Struct, frozen=True, gc=False):
 
 EdgesInto = Mapping[Position, tuple[DataEdge, ...]]
 Skip = Callable[[DataEdge], bool]
+
+
+def position_of_target(trace: Trace, tensor: TensorId, when: int) -> Position:
+    """The position at which a target ends: a tensor, or the version that a variable had then."""
+    variable = trace.variables.get(VariableId(tensor))
+    if variable is None or not variable.versions:
+        return tensor
+    return (variable.version_at(when) or variable.versions[0]).id
 
 
 class DataFlow:
@@ -220,8 +227,7 @@ class DataFlow:
         if variable is None:
             is_made = leave.tensor in self.trace.producers
             return leave.tensor if is_made else self.trace.fetched.get(leave.tensor, leave.tensor)
-        written = bisect_left(variable.versions, leave.when, key=_when)
-        return variable.versions[max(written - 1, 0)].id
+        return (variable.version_at(leave.when - 1) or variable.versions[0]).id
 
     def _into_version(self, version: Version) -> tuple[DataEdge, ...]:
         position = version.id
@@ -335,15 +341,6 @@ class DataFlow:
                 self._starts[tensor] = starts
         return starts
 
-    def positions_of_target(self, tensor: TensorId, when: int) -> tuple[Position, ...]:
-        """The position at which a target ends: a tensor, or the version that a variable had at that
-        time."""
-        variable = self.trace.variables.get(VariableId(tensor))
-        if variable is None or not variable.versions:
-            return (tensor,)
-        written = bisect_right(variable.versions, when, key=_when)
-        return (variable.versions[max(written - 1, 0)].id,)
-
     def ancestry(
         self, targets: Iterable[Position], skip: Skip | None = None, most: int | None = None
     ) -> Ancestry:
@@ -362,10 +359,6 @@ class DataFlow:
             found[position] = edges if len(kept) == len(edges) else kept  # no second tuple of all
             waiting.extend(edge.start for edge in kept)
         return Ancestry(found)
-
-
-def _when(version: Version) -> int:
-    return version.when
 
 
 class Ancestry:

@@ -14,7 +14,14 @@ from typing import NamedTuple
 from ...trace.model import Call, OpId, TapeId, TensorId, VariableId, VersionId
 from ...trace.op_kinds import ops_with
 from .control import deciders_of
-from .dataflow import Ancestry, DataEdge, DataFlow, EdgesInto, Position
+from .dataflow import (
+    Ancestry,
+    DataEdge,
+    DataFlow,
+    EdgesInto,
+    Position,
+    position_of_target,
+)
 
 _COPIES = ops_with("copy")
 
@@ -63,11 +70,8 @@ class Paths:
     @cached_property
     def targets(self) -> tuple[Position, ...]:
         """The positions where the targets end."""
-        return tuple(
-            position
-            for tensor in self._call.target_tensors
-            for position in self._flow.positions_of_target(tensor, self._call.when)
-        )
+        trace, call = self._flow.trace, self._call
+        return tuple([position_of_target(trace, t, call.when) for t in call.target_tensors])
 
     def starts(self, source: TensorId) -> Set[Position]:
         """The positions where a source begins."""

@@ -36,8 +36,8 @@ def checks(flow: DataFlow, *, also_flowing: bool) -> Iterator[dict[str, Any]]:
             if (found := _to_be_checked(call, place, place in without, also_flowing)) is not None
             and source.tensor is not None
         ]
-        if not wanted:
-            continue
+        if not wanted or not trace.variables.keys().isdisjoint(call.target_tensors):
+            continue  # what a variable holds is not computed again
         until = max(numbers.last_before(call.when), call.within or 0)
         paths, starts = Paths(flow, call), starts_of(flow, call)
         since = paths.writes_since(starts)

@@ -32,11 +32,11 @@ def program_of(trace: Trace, ancestry: EdgesInto, how: How) -> Iterator[list[Any
             elif edge.kind == "read" and isinstance(position, int):
                 variable = trace.reads[position].variable
                 when = _when(trace, edge.op)
-                instructions.append((when, ["move", position, _named(edge.start)]))
+                instructions.append((when, ["move", position, named(edge.start)]))
                 instructions.append((when, ["move", position, variable]))
             elif edge.kind == "creation":
                 when = _when(trace, edge.op)
-                instructions.append((when, ["move", _named(edge.end), _named(edge.start)]))
+                instructions.append((when, ["move", named(edge.end), named(edge.start)]))
             elif edge.op is not None and edge.op not in done:
                 done.add(edge.op)
                 op = trace.ops[edge.op]
@@ -97,7 +97,7 @@ def is_custom(trace: Trace, op: Op) -> bool:
     return is_entry and not any(trace.ops[inner].graph for inner in op.body)
 
 
-def _named(position: Position) -> int | str:
+def named(position: Position) -> int | str:
     """A position as the recorder names it: a tensor's id, or a version's text."""
     return str(position) if isinstance(position, VersionId) else position
 

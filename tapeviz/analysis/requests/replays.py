@@ -13,9 +13,9 @@ from typing import Any
 from ...errors import TapevizError
 from ...trace.model import Call, Op, Operand, Trace, VariableId, VersionId
 from ...trace.state import keeps_prior_state
-from ..flow.dataflow import DataFlow, EdgesInto, Position
+from ..flow.dataflow import DataFlow, EdgesInto, Position, position_of_target
 from ..flow.paths import Paths
-from .program import How, has_turns, is_custom, program_of
+from .program import How, has_turns, is_custom, named, program_of
 
 MAX_OPS = 20_000
 MAX_ROWS = 64
@@ -206,11 +206,15 @@ def _stops_on_purpose(trace: Trace, op: Op) -> bool:
     return op.type in ("StopGradient", "PreventGradient") or is_custom(trace, op)
 
 
-def seeds_of(trace: Trace, call: Call) -> list[list[int]]:
-    """Each target with the tensor of the gradient that it starts with; 0: ones."""
+def seeds_of(trace: Trace, call: Call) -> list[list[Any]]:
+    """Each target, of a variable the version asked about, with the tensor of the gradient that it
+    starts with; 0: ones."""
     given = call.output_gradients
     return [
-        [target.tensor, value_given(trace, call, given[place]) if place < len(given) else 0]
+        [
+            named(position_of_target(trace, target.tensor, call.when)),
+            value_given(trace, call, given[place]) if place < len(given) else 0,
+        ]
         for place, target in enumerate(call.targets)
         if target.tensor is not None
     ]

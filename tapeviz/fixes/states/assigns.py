@@ -69,6 +69,7 @@ def _replace_state(
     is_safe = not calls_any((write.statement, *region.statements), read_elsewhere)
     stored_later = afterwards and is_safe and region.block is not None and region.loop is None
     rename_reads(plan, receiver, new, region.statements)
+    _ask_for(case, plan, block, receiver, new, is_target=True)
     if region.loop is not None:
         plan.before(region.loop, f"{new} = {name}")
         watch_inside(plan, region.statements, block, _where_read(source, receiver, new))
@@ -131,11 +132,19 @@ def _compute(case: FixCase, plan: Plan, write: Write, now: str, new: str) -> boo
 
 
 def _ask_for(
-    case: FixCase, plan: Plan, block: Block | None, receiver: cst.BaseExpression, new: str
+    case: FixCase,
+    plan: Plan,
+    block: Block | None,
+    receiver: cst.BaseExpression,
+    new: str,
+    *,
+    is_target: bool = False,
 ) -> None:
-    """A gradient of the variable as read after the write is now the gradient of the tensor."""
+    """A gradient by the variable as read after the write is now one by the tensor; with
+    ``is_target`` the gradient of the variable that of the tensor."""
     call = gradient_call(case.source, case.call)
-    asked = argument(call, 1, "sources") if call is not None else None
+    place = (0, "target") if is_target else (1, "sources")
+    asked = argument(call, *place) if call is not None else None
     statement = case.source.statement_of(call) if call is not None else None
     if asked is None or statement is None:
         return

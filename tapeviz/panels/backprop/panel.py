@@ -301,6 +301,8 @@ class BackpropPanel(Panel):
             return "The backward pass appears here, a row a step, once a gradient was asked for."
         if document.current_call is not None and document.current_call.is_pending:
             return "The backward pass is being read: it is long."
+        if document.current_call is not None and document.current_call.call.is_forward:
+            return "Forward mode computes derivatives as the ops run: there is no backward pass."
         return "TensorFlow ran no backward step for this call: nothing links target and source."
 
     def _show_calls(self) -> None:
@@ -345,9 +347,9 @@ class BackpropPanel(Panel):
 
 def call_words(call: CallDiagnosis, round_words: str) -> str:
     """``line 9 · ∂loss / ∂w, b``; in a loop ``line 9 · 5 rounds · …``."""
-    targets = ", ".join(operand.text for operand in call.call.targets[:2])
-    sources = ", ".join(operand.text for operand in call.call.sources[:2])
-    more = ", …" if len(call.call.sources) > 2 else ""
+    targets = ", ".join(operand.text for operand in call.call.differentiated[:2])
+    sources = ", ".join(operand.text for operand in call.call.by[:2])
+    more = ", …" if len(call.call.by) > 2 else ""
     parts = (f"line {call.call.line}", round_words, f"∂{targets} / ∂{sources}{more}")
     return " · ".join(part for part in parts if part)
 

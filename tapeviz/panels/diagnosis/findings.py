@@ -66,10 +66,14 @@ class FindingCard(Card):
         if self.site is not None and series is not None:
             pill = pill_words(self.site, series)
         name = document.links.name_of(call.call.sources[result.place])
+        if call.call.is_forward:
+            name = finding.source
         self.title = f"∂{finding.target} / ∂{name}"
         named = (document.links.name_of(call.call.sources[n.place]) for n in alike[:MOST_ALIKE])
         names = [*named, *[""] * (len(alike) - MOST_ALIKE)]  # those are only counted
-        if alike:
+        if alike and call.call.is_forward:
+            self.title = f"∂ of {len(alike)} outputs / ∂{finding.source}"
+        elif alike:
             self.title = shared_title(finding.target, names)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(f"{self.title}: {pill}")

@@ -47,7 +47,7 @@ def rings_of(base: BaseScene, shown: CallDiagnosis | None) -> dict[str, Ring]:
             is_around = ring.label == "source" and base.node(name).role == "group"
             rings[name] = replace(ring, label="") if is_copy or is_around else ring
     for tensor in shown.flow.targets:
-        for name in boxes_of(base, tensor, shown):
+        for name in target_boxes(base, tensor, shown):
             rings[name] = Ring("target", "target")
     return rings
 
@@ -59,15 +59,31 @@ def status_words(finding: Finding) -> str:
 
 def _sources(shown: CallDiagnosis) -> dict[TensorId, Finding | None]:
     """The worst finding of each source, None where the call has none for it."""
+    if shown.call.is_forward:  # has one for each target, about all sources
+        found = max(shown.findings, key=_badness, default=None)
+        return dict.fromkeys(shown.flow.sources, found)
     worst: dict[TensorId, Finding | None] = {}
     for operand, finding in zip(shown.call.sources, shown.findings, strict=False):
         if operand.tensor is not None:
             known = worst.get(operand.tensor)
-            if known is None or _ORDER.index(finding.status) > _ORDER.index(known.status):
+            if known is None or _badness(finding) > _badness(known):
                 worst[operand.tensor] = finding
     for tensor in shown.flow.sources:
         worst.setdefault(tensor, None)
     return worst
+
+
+def _badness(finding: Finding) -> int:
+    return _ORDER.index(finding.status)
+
+
+def target_boxes(base: BaseScene, tensor: TensorId, shown: CallDiagnosis) -> tuple[str, ...]:
+    """The box that stands for a target: of a variable that of the version it had then."""
+    versions = base.variables.get(VariableId(tensor), [])
+    variable = base.trace.variables.get(VariableId(tensor))
+    seen = variable.version_at(shown.call.when) if variable is not None else None
+    known = tuple(name for name in versions if seen and base.node(name).version == seen.index)
+    return known or boxes_of(base, tensor, shown)
 
 
 def boxes_of(base: BaseScene, tensor: TensorId, shown: CallDiagnosis) -> tuple[str, ...]:

@@ -1,0 +1,73 @@
+"""Targets and sources that are not found as usual: of forward mode, and variables as targets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tapeviz.analysis import diagnose
+from tapeviz.drawing import draw
+from tapeviz.panels.backprop.panel import call_words
+from tapeviz.recording import Snippet
+from tapeviz.scene.model import Scene
+from tapeviz.trace.model import Trace
+from tapeviz.view import View
+
+if TYPE_CHECKING:
+    from tapeviz.analysis.model import Diagnosis
+    from tapeviz.recording import Recorder
+
+
+def _drawn(recorder: Recorder, text: str) -> tuple[Trace, Diagnosis, Scene]:
+    live = recorder.record(Snippet("import tensorflow as tf\n" + text))
+    trace = live.wait(60)
+    live.release()
+    diagnosis = diagnose(trace)
+    return trace, diagnosis, draw(trace, diagnosis, View())[1]
+
+
+FORWARD = """\
+w = tf.Variable([1.0, 2.0])
+with tf.autodiff.ForwardAccumulator(w, tf.ones(2)) as acc:
+    p = tf.tanh(w)
+    y = tf.cast(tf.argmax(p), tf.float32) if {is_cut} else tf.reduce_sum(p)
+acc.jvp(y)
+"""
+
+
+def test_forward_mode_leads_from_the_primals_to_what_was_asked_about(recorder: Recorder) -> None:
+    _, diagnosis, scene = _drawn(recorder, FORWARD.format(is_cut=False))
+    assert {box.title: box.ring for box in scene.boxes if box.ring} == {
+        "w": "source",
+        "y": "target",
+    }
+    assert {wire.state for wire in scene.wires} == {"gradient"}
+    assert call_words(diagnosis.calls[0], "") == "line 6 · ∂y / ∂w"
+
+
+def test_a_cut_of_forward_mode_is_told_at_its_source(recorder: Recorder) -> None:
+    _, _, scene = _drawn(recorder, FORWARD.format(is_cut=True))
+    labels = {box.title: box.ring_label for box in scene.boxes if box.ring}
+    assert labels == {"w": "source · None", "y": "target"}
+    assert "gradient" not in {wire.state for wire in scene.wires}
+
+
+def test_a_variable_that_is_the_target_has_the_version_of_then(recorder: Recorder) -> None:
+    trace, diagnosis, scene = _drawn(
+        recorder,
+        "w, ema = tf.Variable(2.0), tf.Variable(0.5)\n"
+        "with tf.GradientTape() as tape:\n"
+        "    ema.assign(0.9 * ema + 0.1 * (3.0 * w - 1.0) ** 2)\n"
+        "tape.gradient(ema, w)\n"
+        "ema.assign(7.0)\n",
+    )
+    (finding,) = diagnosis.calls[0].findings
+    assert finding.cause is not None
+    assert (finding.cause.kind, finding.cause.line) == ("assign", 4)
+    assert "So nothing links what ema holds back to w" in finding.message
+    across = trace.value(finding.bridged)
+    assert across is not None
+    assert abs(float(across) - 3.0) < 1e-5
+    (target,) = [box for box in scene.boxes if box.ring == "target"]
+    assert (target.title, target.value) == ("ema′", "2.95")
+    (into,) = [wire for wire in scene.wires if wire.edge[1] == target.node]
+    assert [wire.state for wire in scene.wires if wire.edge[1] == into.edge[0]] == ["cut"]
