@@ -116,6 +116,24 @@ def test_all_output_is_passed_on_and_head_and_tail_are_kept(
 
 
 @pytest.mark.usefixtures("shared_kernels")
+def test_a_keras_that_a_snippet_has_yet_to_import_is_watched(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A kernel hides what it imported before from the snippet, and not from the recorder."""
+    text = """\
+import tensorflow as tf
+model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(model.predict(tf.ones([3, 2]), verbose=0) ** 2)
+tape.gradient(loss, model.trainable_variables)
+"""
+    assert main(["explain", "--json", _file(tmp_path, "a.py", text)]) == 1
+    (call,) = json.loads(capfd.readouterr().out)["calls"]
+    causes = [result["cause"] for result in call["results"]]
+    assert [(cause["kind"], cause["line"]) for cause in causes] == [("left-tensorflow", 4)] * 2
+
+
+@pytest.mark.usefixtures("shared_kernels")
 def test_the_steps_inside_of_a_compiled_function_are_written(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
