@@ -47,11 +47,14 @@ class PlainRuns:
 
     def __init__(self, interpreter: str = sys.executable) -> None:
         self._interpreter = interpreter
+        self._asking = threading.Lock()
+        self._process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
         script = Path(__file__).with_name("plain_process.py")
         environment = {"TF_CPP_MIN_LOG_LEVEL": "2", "MPLBACKEND": "Agg", **os.environ}
-        self._asking = threading.Lock()
-        self._process = subprocess.Popen(
-            [interpreter, str(script)],
+        return subprocess.Popen(
+            [self._interpreter, str(script)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
@@ -108,8 +111,6 @@ class PlainRuns:
         wanted: Sequence[str] = (),
         folder: Path | None = None,
     ) -> PlainRun:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         order = {
             "texts": list(texts),
             "folder": str(folder or ""),
@@ -120,9 +121,17 @@ class PlainRuns:
             "wanted": list(wanted),
         }
         with self._asking:
-            pickle.dump(order, self._process.stdin)
-            self._process.stdin.flush()
-            told = pickle.load(self._process.stdout)
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            try:
+                pickle.dump(order, self._process.stdin)
+                self._process.stdin.flush()
+                told = pickle.load(self._process.stdout)
+            except BaseException:  # the answer would be taken for that of the next order
+                self._process.kill()
+                self._process.wait()
+                self._process = self._start()
+                raise
         return PlainRun(**told)
 
     def close(self) -> None:

@@ -40,7 +40,13 @@ class ForkServer:
     def __init__(self, folder: Path, interpreter: str) -> None:
         self._listener = Listener(str(folder / "socket"), "AF_UNIX")
         command = [interpreter, str(_HERE / "server.py"), str(folder / "socket"), str(RECORDER)]
-        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "TMPDIR": str(folder)}
+        environment = {
+            **os.environ,
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            # With oneDNN a child looks through all kernels at its first ops, a third of its time.
+            "TF_ENABLE_ONEDNN_OPTS": "0",
+            "TMPDIR": str(folder),
+        }
         self._process = subprocess.Popen(command, env=environment)
         self._orders = self._listener.accept()
         self._starting = threading.Lock()
