@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 import types
 import warnings
@@ -35,6 +36,11 @@ def test_what_was_imported_is_hidden_until_it_is_imported(served: None) -> None:
     with warnings.catch_warnings(), first_imports():
         assert not known.keys() & sys.modules.keys()
         assert warnings.filters == FILTERS
+        for name in known:
+            found = importlib.util.find_spec(name)  # says that it is there, and imports nothing
+            assert found is not None
+            assert found.name == name
+        assert not known.keys() & sys.modules.keys()
         assert importlib.import_module("helper") is known["helper"]
         assert warnings.filters == FILTERS
         assert importlib.import_module("second") is known["second"]

@@ -57,14 +57,15 @@ class _FirstImports:
         self._hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        """The module that was imported before, with all that came with it, or by itself if it is
-        one of those that came with another."""
-        module = self._hidden.pop(name, None)
-        if module is None:
-            return None
+        """The module that was imported before. Its import brings all that came with it, or the
+        module alone if it is one of those that came with another."""
+        module = self._hidden.get(name)
+        return None if module is None else spec_of(name, module, lambda: self._imported(name))
+
+    def _imported(self, name: str) -> None:
+        self._hidden.pop(name, None)
         while any(each["name"] == name for each in self._waiting):
             self._reveal(self._waiting.pop(0))
-        return spec_of(name, module)
 
     def _reveal(self, imported: dict[str, Any]) -> None:
         for name in imported["modules"]:
