@@ -76,7 +76,7 @@ print([name for name in sys.modules if "tapeviz" in name])
 print([(shown[0], shown[2].__name__) for shown in warnings.filters])
 warnings.warn("old", DeprecationWarning)
 found = importlib.util.find_spec("numpy")
-print(found.name, found.origin, found.submodule_search_locations, "numpy" in sys.modules)
+print(found.name, found.origin[-17:], [place[-5:] for place in found.submodule_search_locations], "numpy" in sys.modules)
 from numpy import random
 print("numpy" in sys.modules, sys.modules["numpy"].random is random, [shown[2].__name__ for shown in warnings.filters])
 """,
