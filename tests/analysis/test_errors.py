@@ -32,6 +32,13 @@ RAISING = {
         TAPE + "total = float(tf.reduce_sum(y))\ntape.gradient(total, x)",
         ["total", "float()"],
     ),
+    "target that another tape gave as None": (
+        "import tensorflow as tf\nx = tf.constant(3.0)\nwith tf.GradientTape() as outer:\n"
+        "    with tf.GradientTape() as inner:\n        y = x**3\n    dy = inner.gradient(y, x)\n"
+        "outer.gradient(dy, x)",
+        ["outer.gradient, dy, is None", "gradient on line 6 gave None"],
+    ),
+    "a tape reset after its block": (TAPE + "tape.reset()", ["calls reset()", "block has ended"]),
     "number as source": (TAPE + "tape.gradient(y, [x, 2.0])", ["source [x, 2.0]"]),
     "no gradient function": (
         "import tensorflow as tf\nx = tf.Variable([1.0, 1.0])\n"

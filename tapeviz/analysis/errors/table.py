@@ -20,6 +20,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"Passed in object <(?:Keras)?Variable path=|of type 'Variable', not tf", tapes.keras_watch),
     (r"Passed in object .* of type '(\w+)', not tf\.Tensor", tapes.no_tensor_watch),
     (r"'NoneType' object has no attribute '_tape'", tapes.never_entered),
+    (r"Tape is not recording", tapes.not_recording),
     (
         r"Tape is still recording|Accumulator is already recording",
         "Line {line} enters a tape or accumulator whose block is open already. "

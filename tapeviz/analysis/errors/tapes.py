@@ -98,6 +98,17 @@ def never_entered(case: Case) -> str:
     )
 
 
+def not_recording(case: Case) -> str:
+    """``reset`` or ``stop_recording`` of a tape whose block has ended."""
+    method = "reset()" if "reset" in case.code else "stop_recording()"
+    does = "forgets what was recorded so far, and records on" if "reset" in method else "pauses it"
+    return (
+        f"Line {case.line} calls {method} of a tape that does not record, for its block has ended. "
+        f"{method} {does}, so it belongs into the block. Leave the line out here; for another "
+        f"recording open another tape."
+    )
+
+
 def output_gradients(case: Case) -> str:
     call = case.call
     if call is None or not call.output_gradients:
@@ -148,6 +159,14 @@ def no_target(case: Case) -> str:
     if call is None:
         return ""
     name = case.argument(0, call.method) or "the target"
+    gave_none = [each for each in case.trace.calls if each.ended and None in each.results]
+    for inner in reversed(gave_none):
+        if case.text.code(inner.line).startswith(f"{name} ="):
+            return (
+                f"The target of {case.tape}.{call.method}, {name}, is None, as {inner.method} on "
+                f"line {inner.line} gave None. Mend that one first: what is said about it there "
+                f"tells why."
+            )
     return (
         f"The target of {case.tape}.{call.method}, {name}, is None. "
         f"Often a function that computes a loss has no return, or the result of print() was kept. "
