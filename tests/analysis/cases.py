@@ -44,6 +44,30 @@ CASES = (
         36.0,
     ),
     case(
+        "assign, and the variable itself is the target",
+        "assign",
+        """
+        p = tf.Variable(2.0)
+        q = tf.Variable(1.0)
+        with tf.GradientTape() as t:
+            q.assign(3.0 * p + q)  # cut
+        t.gradient(q, p)
+        """,
+        3.0,
+    ),
+    case(
+        "a constant made of a number as the target",
+        "left-tensorflow",
+        """
+        p = tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            loss = 0.0
+            for i in range(3):
+                loss = loss + float(p) * i  # cut
+        t.gradient(tf.constant(loss), p)
+        """,
+    ),
+    case(
         "assign, but the tensor itself is used",
         None,
         """

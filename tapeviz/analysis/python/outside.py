@@ -96,7 +96,8 @@ def _all_axes(trace: Trace) -> set[TensorId]:
 
 
 def _came_back(trace: Trace) -> Iterator[tuple[list[TensorId], Site, int]]:
-    """Constants where they are first seen: bound to a name, taken by an op, given as a source."""
+    """Constants where they are first seen: bound to a name, taken by an op, given as a source or a
+    target."""
     happened: list[Binding | Op | Call] = [binding for binding in trace.bindings if binding.tensors]
     happened.extend(trace.ops.values())
     happened.extend(trace.calls)
@@ -111,7 +112,7 @@ def _tensors_of(event: Binding | Op | Call) -> Sequence[TensorId]:
     if isinstance(event, Op):
         return event.outputs if event.type == "Const" else event.inputs
     if isinstance(event, Call):
-        return event.source_tensors
+        return (*event.source_tensors, *event.target_tensors)
     return [tensor for tensor, _ in event.tensors]
 
 
