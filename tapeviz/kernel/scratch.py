@@ -89,7 +89,11 @@ class KernelFiles:
         # them.
         with contextlib.suppress(OSError):
             for link in self.generated_code.glob("__autograph_generated_file*"):
-                link.resolve().unlink(missing_ok=True)
+                written = link.resolve()
+                written.unlink(missing_ok=True)
+                if written.parent.name == "__pycache__":
+                    with contextlib.suppress(OSError):  # others are in there
+                        written.parent.rmdir()
         for folder in (self.folder, self.generated_code):
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -188,12 +188,16 @@ def test_when_we_are_killed_all_goes(ending, tmp_path):
         assert len(folders) == 2
         assert all(map(is_alive, pids))
         generated = tmp_path / "__autograph_generated_file_x.py"
-        generated.touch()
-        (Path(folders[1], "g1") / generated.name).symlink_to(generated)
+        bytecode = tmp_path / "__pycache__" / "__autograph_generated_file_x.pyc"
+        bytecode.parent.mkdir(exist_ok=True)
+        for file in (generated, bytecode):
+            file.touch()
+            (Path(folders[1], "g1") / file.name).symlink_to(file)
         process.kill()
     wait_until(lambda: not any(map(is_alive, pids)), 5)
     wait_until(lambda: not any(map(os.path.exists, folders)), 5)
     assert not generated.exists()
+    assert not bytecode.parent.exists()
 
 
 @pytest.mark.parametrize("can_fork", [True, False])

@@ -103,8 +103,12 @@ class ForkServer:
             # The files that AutoGraph wrote in killed kernels: the recorder left links to them, in
             # the folders that ``KernelFiles.generated_code`` names.
             for link in glob.glob(os.path.join(folder, "g*", "__autograph_generated_file*")):
+                written = os.path.realpath(link)
                 with contextlib.suppress(OSError):
-                    os.unlink(os.path.realpath(link))
+                    os.unlink(written)
+                if os.path.basename(os.path.dirname(written)) == "__pycache__":
+                    with contextlib.suppress(OSError):  # others are in there
+                        os.rmdir(os.path.dirname(written))
             shutil.rmtree(folder, ignore_errors=True)
 
     def _listen(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import cache_from_source
 from os import symlink
 from os.path import basename, join
 from sys import _getframe
@@ -31,11 +32,12 @@ def install(recording: RecordingContext, installed: Installed) -> None:
 
 
 def note_generated_code(folder: str, installed: Installed) -> None:
-    """Put a link into ``folder`` for each file that AutoGraph writes its code to.
+    """Put links into ``folder`` to each file that AutoGraph writes its code to, and its bytecode.
 
     The code has the snippet's text in it. AutoGraph removes its files at exit, which a process
     that is killed never reaches (``load_source`` in autograph/pyct/loader.py, 2.15 to 2.21:
-    ``tempfile.NamedTemporaryFile(delete=False)``); the links show which are left. The files stay
+    ``tempfile.NamedTemporaryFile(delete=False)``), and never what Python keeps of them in
+    ``__pycache__``; the links show which are left. The files stay
     where they are in a plain run: tracebacks name them.
     """
 
@@ -57,8 +59,9 @@ class _LinkedFiles:
 
     def NamedTemporaryFile(self, *args: Any, **named: Any) -> Any:
         file = self._make(*args, **named)
-        with suppress(OSError):
-            symlink(file.name, join(self._folder, basename(file.name)))
+        with suppress(OSError, NotImplementedError):  # some Pythons keep no bytecode
+            for written in (file.name, cache_from_source(file.name)):
+                symlink(written, join(self._folder, basename(written)))
         return file
 
 
