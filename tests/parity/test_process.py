@@ -17,9 +17,19 @@ from .process_snippets import LIFETIMES, ON_STDERR_TOO, SNIPPETS
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, signals, /bin/echo")
 
 NAME = "snippet.py"
+DIFFER_ON_3_12 = {
+    "recursion_ends": "its limit of C frames counts those below the snippet",
+    "class_of_the_buffer": "an interpreter of 3.12 begins with objects that gc has frozen",
+}
 
 
-@pytest.mark.parametrize("name", SNIPPETS)
+def _row(name: str) -> object:
+    is_known = sys.version_info[:2] == (3, 12) and name in DIFFER_ON_3_12
+    marks = [pytest.mark.xfail(reason=DIFFER_ON_3_12[name])] if is_known else []
+    return pytest.param(name, marks=marks)
+
+
+@pytest.mark.parametrize("name", [_row(name) for name in SNIPPETS])
 def test_it_is_the_same_process(name, recorder, tmp_path):
     check(SNIPPETS[name], recorder, tmp_path, with_stderr=name in ON_STDERR_TOO)
 
