@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 # Their import must run no op: the fork server forks afterwards.
-# In the order in which TensorFlow's import executes them: it begins with NumPy.
-REQUIRED = ("numpy", "tensorflow")
+REQUIRED = ("tensorflow", "numpy")
 # tf.keras imports the second one when it is first used.
 IF_THERE = ("keras", "keras._tf_keras.keras")

@@ -11,7 +11,7 @@ from platform import python_version
 from secrets import randbelow
 from sys import _getframe
 from time import monotonic
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType
 from typing import Any
 
 import tensorflow as tf
@@ -49,7 +49,6 @@ from .tensors import Tensors
 from .values import array_of, little_endian, part_of, raw_bytes, spread_of, statistics
 
 FORMAT_VERSION = 1
-_PACKAGE = sys.modules[str(__package__)]
 # A snippet that has one of these words can see when a tensor dies.
 _LIFETIMES = ("weakref", "getrefcount", "get_referrers", "get_objects")
 _OBJECTS_OF_BATCH = 20_000
@@ -270,14 +269,10 @@ def _files_around(frame: FrameType | None) -> frozenset[str]:
 
 def _files_of_ours() -> frozenset[str]:
     """The files of this package's modules, found without a look at each module of TensorFlow's."""
-    found = [_PACKAGE]
+    found = [sys.modules[str(__package__)]]
     for module in found:
-        children = {f"{module.__name__}.{name}": each for name, each in vars(module).items()}
-        found += [
-            each
-            for name, each in children.items()
-            if isinstance(each, ModuleType) and each.__name__ == name
-        ]
+        children = [f"{module.__name__}.{name}" for name in list(vars(module))]
+        found += [sys.modules[name] for name in children if name in sys.modules]
     return frozenset(str(getattr(module, "__file__", "")) for module in found[1:])
 
 

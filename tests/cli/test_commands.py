@@ -116,10 +116,9 @@ def test_all_output_is_passed_on_and_head_and_tail_are_kept(
 
 
 @pytest.mark.usefixtures("shared_kernels")
-def test_a_keras_that_a_snippet_has_yet_to_import_is_watched(
+def test_what_a_model_predicts_is_followed(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A kernel hides what it imported before from the snippet, and not from the recorder."""
     text = """\
 import tensorflow as tf
 model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])

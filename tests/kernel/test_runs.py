@@ -44,7 +44,7 @@ def test_options_and_arguments_reach_the_snippet(play):
 def test_each_run_is_a_fresh_process_with_tensorflow_there(play):
     source = (
         "import sys, os, random\n"
-        "warm = 'tensorflow.python' in sys.modules\n"
+        "warm = 'tensorflow' in sys.modules\n"
         "import tensorflow as tf, numpy as np\n"
         "emit(kind='me', pid=os.getpid(), warm=warm, left=hasattr(sys, 'left'),\n"
         "     numbers=[random.random(), np.random.rand(), float(tf.random.uniform([]))])\n"

@@ -69,17 +69,6 @@ def frames():
     print(count)
 t = threading.Thread(target=frames); t.start(); t.join()
 """,
-    "modules": """
-import importlib.util, sys, warnings
-print([name in sys.modules for name in ("numpy", "keras", "IPython", "ipykernel", "tornado")])
-print([name for name in sys.modules if "tapeviz" in name])
-print([(shown[0], shown[2].__name__) for shown in warnings.filters])
-warnings.warn("old", DeprecationWarning)
-found = importlib.util.find_spec("numpy")
-print(found.name, found.origin[-17:], [place[-5:] for place in found.submodule_search_locations], "numpy" in sys.modules)
-from numpy import random
-print("numpy" in sys.modules, sys.modules["numpy"].random is random, [shown[2].__name__ for shown in warnings.filters])
-""",
     "loaded_quietly": """
 import faulthandler, os
 print(faulthandler.is_enabled(), os.environ.get("TF_CPP_MIN_LOG_LEVEL"))

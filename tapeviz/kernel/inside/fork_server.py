@@ -73,8 +73,6 @@ class ForkServer:
         self._unread = b""
         self._children: dict[int, Child] = {}
         self._compiled: dict[tuple[str, str], CodeType] = {}
-        self._filters: list[Any] = list(warnings.filters)
-        self._imported: list[dict[str, Any]] = []
         self._folders = folders
         self._woken, waking = os.pipe()
         os.set_blocking(self._woken, False)
@@ -138,19 +136,15 @@ class ForkServer:
     def _prepare(self, order: dict[str, Any]) -> None:
         gc.disable()  # imports leave little garbage, and looking for it takes a second
         try:
+            with warnings.catch_warnings():  # IPython adds filters, which a snippet would find
+                importlib.import_module("ipykernel.kernelapp")
             for name in order["imports"]:
-                with self._noting(name):
+                importlib.import_module(name)
+            sys.modules["debugpy"] = None  # type: ignore[assignment]
+            for name in (*order["if_there"], *_OF_THE_SHELL):
+                with contextlib.suppress(Exception):
                     importlib.import_module(name)
             # Without debugpy ipykernel starts half a second faster; nobody attaches a debugger.
-            sys.modules["debugpy"] = None  # type: ignore[assignment]
-            with self._noting(""), warnings.catch_warnings():  # IPython adds filters
-                importlib.import_module("ipykernel.kernelapp")
-                for name in _OF_THE_SHELL:
-                    with contextlib.suppress(Exception):
-                        importlib.import_module(name)
-            for name in order["if_there"]:
-                with self._noting(name), contextlib.suppress(Exception):
-                    importlib.import_module(name)
             del sys.modules["debugpy"]
             self._compiled = _compile(order["texts"])
         except BaseException as error:
@@ -159,24 +153,6 @@ class ForkServer:
         gc.freeze()  # children share these pages as long as no collection touches them
         gc.enable()
         self._report(ready=_versions())
-
-    @contextlib.contextmanager
-    def _noting(self, name: str) -> Iterator[None]:
-        """Note what an import changes for a snippet that imports ``name`` first: which modules are
-        there, outside of packages, and which filters stand before and behind the others."""
-        modules, filters = set(sys.modules), list(warnings.filters)
-        yield
-        now = list(warnings.filters)
-        kept = [place for place, each in enumerate(now) if each in filters]
-        new = [each for each in sys.modules if each not in modules and "." not in each]
-        self._imported.append(
-            {
-                "name": name,
-                "modules": [each for each in new if each not in sys.stdlib_module_names],
-                "before": now[: kept[0]] if kept else now,
-                "behind": now[kept[-1] + 1 :] if kept else [],
-            }
-        )
 
     @contextlib.contextmanager
     def _ending_with_the_orders(self) -> Iterator[None]:
@@ -252,13 +228,7 @@ class ForkServer:
                 for descriptor in other.pipes.values():
                     os.close(descriptor)
             reading = {name: ends[0] for name, ends in pipes.items()}
-            kept = {
-                "pipes": reading,
-                "compiled": self._compiled,
-                "imported": self._imported,
-                "filters": self._filters,
-            }
-            _be_kernel(order, kept, parent)
+            _be_kernel(order, {"pipes": reading, "compiled": self._compiled}, parent)
         except BaseException:
             traceback.print_exc()
             sys.stderr.flush()
@@ -292,8 +262,8 @@ def _compile(file: str) -> dict[tuple[str, str], CodeType]:
 
 
 def _be_kernel(order: dict[str, Any], kept: dict[str, Any], parent: int) -> None:
-    """``kept``: ``pipes``, the reading ends of descriptors 1 and 2 for the wire, ``compiled`` for
-    the importer of our modules, ``imported`` and ``filters`` for what a snippet imports first."""
+    """``kept``: ``pipes``, the reading ends of descriptors 1 and 2 for the wire, and ``compiled``
+    for the importer of our modules."""
     _reseed()
     os.chdir(order["folder"])
     here = types.ModuleType("_tapeviz_fork_server")

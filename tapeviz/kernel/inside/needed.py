@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import importlib.abc
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.machinery import ModuleSpec
 from sys import _current_frames
@@ -73,20 +73,8 @@ class Needed:
     ) -> ModuleSpec | None:
         if get_ident() not in self.threads or name not in self._modules:
             return None
-        return spec_of(name, self._modules[name])
-
-
-def spec_of(
-    name: str, module: ModuleType, imported: Callable[[], None] = lambda: None
-) -> ModuleSpec:
-    """The spec by which an import gives a module that exists already, and calls ``imported()``."""
-    known = getattr(module, "__spec__", None)
-    origin = getattr(known, "origin", None)
-    spec = ModuleSpec(name, _Loader(module, known, imported), origin=origin)
-    folders = getattr(known, "submodule_search_locations", None)
-    # A package with a file of its own is in one folder; its import may have added others.
-    spec.submodule_search_locations = folders[:1] if folders and origin else folders
-    return spec
+        module = self._modules[name]
+        return ModuleSpec(name, _Loader(module, getattr(module, "__spec__", None)))
 
 
 def _is_broken(now: object, before: object) -> bool:
@@ -98,17 +86,15 @@ def _is_broken(now: object, before: object) -> bool:
 class _Loader(importlib.abc.Loader):
     """Loads a module that exists already."""
 
-    def __init__(self, module: ModuleType, spec: Any, imported: Callable[[], None]) -> None:
+    def __init__(self, module: ModuleType, spec: Any) -> None:
         self._module = module
         self._spec = spec
-        self._imported = imported
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return self._module
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self._spec  # the import replaced it
-        self._imported()
 
 
 @contextmanager

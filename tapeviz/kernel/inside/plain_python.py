@@ -18,7 +18,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any
 
-from .first_imports import first_imports
 from .needed import KERNEL_PACKAGES, Needed, what_the_kernel_needs
 from .outlet import Outlet, text_file
 from .script_end import forget_exit_functions
@@ -56,7 +55,6 @@ def plain_python(
         stack.enter_context(_loggers_of_a_script())
         stack.enter_context(_standard_input(ask))
         needed = stack.enter_context(what_the_kernel_needs())
-        stack.enter_context(first_imports())
         stack.enter_context(outlet.holding_without(needed.is_there))
         stack.enter_context(_streams(outlet, needed.threads))
         stack.enter_context(_no_event_loop())

@@ -79,9 +79,6 @@ def read_handle(handle: Any, dtype: int) -> Any:
     return value._numpy_internal()
 
 
-_KERAS = ("keras", "tf_keras")
-_loaded = {name: sys.modules[name] for name in _KERAS if name in sys.modules}
-"""A snippet does not find them in ``sys.modules`` until it imports them."""
 _WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
 
 
@@ -138,8 +135,8 @@ def read(execute_fast: Any, ctx: Any, variable: Any) -> Any:
 
 def keras_model() -> Any:
     """The ``Model`` class of the Keras that is loaded; a Keras that is not loaded stays so."""
-    for name in _KERAS:
-        model = getattr(_loaded.get(name) or sys.modules.get(name), "Model", None)
+    for name in ("keras", "tf_keras"):
+        model = getattr(sys.modules.get(name), "Model", None)
         if model is not None:
             return model
     return None
