@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import go_on
 from ..text.source import SourceText
-from ..trace.model import Array, Call, Check, Operand, TensorId, Trace, VariableId
+from ..trace.model import Array, Call, Check, Operand, Tensor, TensorId, Trace, VariableId
 from ..trace.values import norm_of
 from .call_facts import CallFacts
 from .errors.explain import explain_error
@@ -269,10 +269,10 @@ def _bridged_jacobian(facts: CallFacts, index: int) -> Array | None:
     """A jacobian across the cut, of shape target × source, from one replay for each element."""
     call, trace = facts.call, facts.trace
     source, target = call.sources[index].tensor, call.targets[0].tensor if call.targets else None
-    known = trace.tensors.get(target) if target is not None else None
+    known = Tensor(_form(trace, target))
     if call.method != "jacobian" or call.results[index] is not None or not call.shares:
         return None
-    if known is None or known.size != len(call.shares):
+    if known.size != len(call.shares):
         return None
     found = (call.shares[0, row].get(str(source)) for row in range(known.size))
     rows = [trace.value(gradient) for gradient in found]

@@ -41,9 +41,10 @@ reached = deeper(1)
     "<probe>",
     "exec",
 )
-_READS_BYTECODE = re.compile(
-    r"\bimport\b.*\bdis\b|\bdis\.\w+\(|\bco_(?:code|consts|names|stacksize|lines|positions)\b"
+_FIELDS_OF_BYTECODE = frozenset(
+    f"co_{name}" for name in ("code", "consts", "names", "stacksize", "lines", "positions")
 )
+_OF_BYTECODE = re.compile(rf"\b(?:dis|{'|'.join(_FIELDS_OF_BYTECODE)})\b")
 _HOOK = 1
 """A function that is given arguments calls a hook first, which needs one frame more."""
 Event = dict[str, Any]
@@ -197,12 +198,12 @@ def compile_snippet(
     which becomes a code object of its own. ``SyntaxError`` is the snippet's own.
     """
     plain: CodeType = compile(source, filename, "exec", dont_inherit=True)
-    if first is None and not starts and _READS_BYTECODE.search(source):
-        return [plain]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they were given for the plain text already
             tree = ast.parse(source, filename)
+            if first is None and not starts and _reads_bytecode(source, tree):
+                return [plain]
             tree = instrument(tree if first is None else first.visit(tree))
             futures = plain.co_flags & __future__.annotations.compiler_flag
             return [
@@ -212,6 +213,18 @@ def compile_snippet(
     except Exception as error:
         note(f"names are not recorded: {type(error).__name__}: {error}")
         return [plain]
+
+
+def _reads_bytecode(source: str, tree: ast.AST) -> bool:
+    """Whether the snippet imports ``dis``, or asks a code object what it holds."""
+    if not _OF_BYTECODE.search(source):
+        return False
+    return any(
+        (isinstance(node, ast.Import) and any(each.name == "dis" for each in node.names))
+        or (isinstance(node, ast.ImportFrom) and node.module == "dis")
+        or (isinstance(node, ast.Attribute) and node.attr in _FIELDS_OF_BYTECODE)
+        for node in ast.walk(tree)
+    )
 
 
 def _cut(tree: ast.Module, starts: Sequence[int]) -> list[ast.Module]:

@@ -44,11 +44,38 @@ def test_forward_mode_leads_from_the_primals_to_what_was_asked_about(recorder: R
     assert call_words(diagnosis.calls[0], "") == "line 6 · ∂y / ∂w"
 
 
+def test_many_primals_and_outputs_of_forward_mode_are_all_linked(recorder: Recorder) -> None:
+    _, diagnosis, scene = _drawn(
+        recorder,
+        "ws = [tf.Variable(float(n)) for n in range(4)]\n"
+        "with tf.autodiff.ForwardAccumulator(ws, [tf.ones([])] * 4) as acc:\n"
+        "    ys = [ws[0] * ws[1], ws[2] * 2.0, tf.stop_gradient(ws[3])]\n"
+        "acc.jvp(ys)\n",
+    )
+    assert [finding.status for finding in diagnosis.calls[0].findings] == ["flows", "flows", "none"]
+    titles = {box.node: box.title for box in scene.boxes}
+    lit = [titles[wire.edge[0]] for wire in scene.wires if wire.state == "gradient"]
+    assert sorted(lit) == ["ws[0]", "ws[1]", "ws[2]"]
+
+
 def test_a_cut_of_forward_mode_is_told_at_its_source(recorder: Recorder) -> None:
     _, _, scene = _drawn(recorder, FORWARD.format(is_cut=True))
     labels = {box.title: box.ring_label for box in scene.boxes if box.ring}
     assert labels == {"w": "source · None", "y": "target"}
     assert "gradient" not in {wire.state for wire in scene.wires}
+
+
+def test_a_jacobian_of_a_variable_goes_across_its_assign(recorder: Recorder) -> None:
+    _, diagnosis, _ = _drawn(
+        recorder,
+        "p, q = tf.Variable([1.0, 2.0]), tf.Variable([0.0, 0.0])\n"
+        "with tf.GradientTape() as t:\n"
+        "    q.assign(p * p)\n"
+        "t.jacobian(q, p)\n",
+    )
+    across = diagnosis.calls[0].findings[0].bridged_value
+    assert across is not None
+    assert across.tolist() == [[2.0, 0.0], [0.0, 4.0]]
 
 
 def test_a_variable_that_is_the_target_has_the_version_of_then(recorder: Recorder) -> None:

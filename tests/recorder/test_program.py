@@ -48,6 +48,10 @@ def f(x):
 dis.dis(f)
 print(f.__code__.co_consts, f.__code__.co_names)
 print(inspect.getfile(tf.GradientTape.gradient), inspect.getsourcefile(tf.Variable(1.0).assign))
+class Lazy(type(inspect)):
+    def __getattr__(self, name): raise ImportError("optional: " + name)
+lazy = Lazy("lazy"); lazy.__file__ = "lazy.py"
+print(inspect.getfile(lazy))
 """
 
 TRACEBACKS = """
@@ -324,6 +328,11 @@ def test_looking_at_a_value_runs_nothing_of_the_snippets(record: Record) -> None
     assert seen.out == ""
     assert not seen.of(e.Noted)
     assert seen.bound("l")
+
+
+def test_a_variable_called_as_the_module_of_bytecode_is_recorded_by_name(record: Record) -> None:
+    seen = record("dis = tf.constant(2.0)  # from its import, dis\nscore = dis * dis.numpy()\n")
+    assert {"dis", "score"} <= {event.name for event in seen.of(e.NameBound)}
 
 
 def test_text_that_defeats_the_instrumentation_runs_plainly(record: Record) -> None:

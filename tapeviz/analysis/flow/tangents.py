@@ -27,14 +27,14 @@ def links_of_tangents(facts: CallFacts) -> Iterator[Link]:
     """The edges between primals and outputs along which a derivative can go, of outputs that have
     one."""
     call = facts.call
-    for asked, result in zip(call.sources, call.results, strict=False):
-        for primal in call.targets if result is not None else ():
-            between = turned(facts, asked, primal)
-            starts = between.paths.starts(primal.tensor) if primal.tensor is not None else ()
-            into = between.paths.ancestry_from(starts).into
-            open_edges = {
-                end: tuple([e for e in edges if barrier(EdgeUnderTest(e, between)) is None])
-                for end, edges in into.items()
-            }
-            for edges in Ancestry(open_edges).edges_from(frozenset(starts)).values():
-                yield from ((edge.tensor, edge.op) for edge in edges if edge.op is not None)
+    asked = zip(call.sources, call.results, strict=False)
+    outputs = tuple([output for output, result in asked if result is not None])
+    between = replace(facts, call=replace(call, targets=outputs, sources=call.targets))
+    primals = call.target_tensors
+    starts = {start for primal in primals for start in between.paths.starts(primal)}
+    open_edges = {
+        end: tuple([e for e in edges if barrier(EdgeUnderTest(e, between)) is None])
+        for end, edges in between.paths.ancestry_from(starts).into.items()
+    }
+    for edges in Ancestry(open_edges).edges_from(starts).values():
+        yield from ((edge.tensor, edge.op) for edge in edges if edge.op is not None)

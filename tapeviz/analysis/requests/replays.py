@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...errors import TapevizError
-from ...trace.model import Call, Op, Operand, Trace, VariableId, VersionId
+from ...trace.model import Call, Op, Operand, Tensor, Trace, VariableId, VersionId
 from ...trace.state import keeps_prior_state
 from ..flow.dataflow import DataFlow, EdgesInto, Position, position_of_target
 from ..flow.paths import Paths
@@ -178,7 +178,11 @@ def further_ways(flow: DataFlow, call: Call) -> Iterator[How]:
 def rows_of_jacobian(flow: DataFlow, call: Call) -> Iterator[dict[str, Any]]:
     """The arguments of a ``replay`` for each element of the target of a jacobian with None."""
     target = call.targets[0].tensor if len(call.targets) == 1 else None
-    known = flow.trace.tensors.get(target) if target is not None else None
+    if target is None:
+        return
+    variable, known = flow.trace.variables.get(VariableId(target)), flow.trace.tensors.get(target)
+    if variable is not None:
+        known = Tensor((variable.dtype, variable.shape))
     size = known.size if known is not None else None
     is_lacking = any(result is None for result in call.results)
     if call.method != "jacobian" or call.replay is None or not is_lacking or size is None:
@@ -186,8 +190,9 @@ def rows_of_jacobian(flow: DataFlow, call: Call) -> Iterator[dict[str, Any]]:
     asked = request(flow, call)
     if size > MAX_ROWS or size * len(asked["program"]) > MAX_OPS or not call.replay.results:
         return
+    key = named(position_of_target(flow.trace, target, call.when))
     for row in range(size):
-        yield asked | {"seeds": [[target, 0, row]], "share": [0, row], "brief": True}
+        yield asked | {"seeds": [[key, 0, row]], "share": [0, row], "brief": True}
 
 
 def _lacking(trace: Trace, call: Call) -> Iterator[bool]:

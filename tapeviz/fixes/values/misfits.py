@@ -12,7 +12,7 @@ from ...analysis.errors.keras import present_name
 from ...analysis.errors.old_names import CASTS, RENAMED
 from ...trace.model import Trace, VariableId
 from ..model import Edit
-from ..nodes import all_of, called_name, dotted, header_nodes
+from ..nodes import called_name, dotted, header_nodes
 from ..numpy_words import METHODS, function_for_method
 from ..plan import Plan
 from ..source import ParsedSource
@@ -129,22 +129,46 @@ def use_present_names(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     found = _NO_NAME.search(failure.message) if failure is not None else None
     if found is None:
         return
-    plan, names = Plan(source), dict[str, None]()
-    present = present_name(found["module"], found["name"])
-    for node in all_of(source.module, cst.Attribute):
-        owner, name = dotted(node.value), node.attr.value
-        if present is not None:
-            if name == found["name"] and owner.endswith((".losses", ".metrics")):
-                plan.replace(node, f"{owner}.{present[0]}")
-                names[f"{owner}.{present[0]}"] = None
-        elif owner == source.tf and name in RENAMED:
-            plan.replace(node, f"{source.tf}.{RENAMED[name]}")
-            names[f"{source.tf}.{RENAMED[name]}"] = None
-        elif owner == source.tf and name in CASTS:
-            call = source.parent(node)
-            if isinstance(call, cst.Call) and call.func is node and len(call.args) == 1:
-                given = source.code(call.args[0].value)
-                plan.replace(call, f"{source.tf}.cast({given}, {source.tf}.{CASTS[name]})")
-                names[f"{source.tf}.cast"] = None
-    if plan.changes:
-        yield Edit(f"Use the present names: {', '.join(names)}", plan.text())
+    renamed = _Renaming(source.tf, found["name"], present_name(found["module"], found["name"]))
+    changed = source.module.visit(renamed)
+    if renamed.names and isinstance(changed, cst.Module):
+        yield Edit(f"Use the present names: {', '.join(renamed.names)}", changed.code)
+
+
+class _Renaming(cst.CSTTransformer):
+    """``names``: the new ones, each once. ``lacking``, ``loss``: the name that Keras lacks, and its
+    present one with that of the class."""
+
+    def __init__(self, tf: str, lacking: str, loss: tuple[str, str] | None) -> None:
+        super().__init__()
+        self._tf, self._lacking, self._loss = tf, lacking, loss
+        self.names: dict[str, None] = {}
+
+    def leave_Attribute(
+        self, original_node: cst.Attribute, updated_node: cst.Attribute
+    ) -> cst.BaseExpression:
+        owner, name = dotted(original_node.value), original_node.attr.value
+        new = ""
+        if self._loss is not None:
+            if name == self._lacking and f".{owner}".endswith((".losses", ".metrics")):
+                new = f"{owner}.{self._loss[0]}"
+        elif owner == self._tf and name in RENAMED:
+            new = f"{self._tf}.{RENAMED[name]}"
+        if not new:
+            return updated_node
+        self.names[new] = None
+        return cst.parse_expression(new)
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
+        owner, _, name = dotted(original_node.func).rpartition(".")
+        arguments = updated_node.args
+        is_cast = self._loss is None and owner == self._tf and name in CASTS
+        if not is_cast or len(arguments) != 1 or arguments[0].star or arguments[0].keyword:
+            return updated_node
+        self.names[f"{self._tf}.cast"] = None
+        dtype = cst.Arg(cst.parse_expression(f"{self._tf}.{CASTS[name]}"))
+        given = arguments[0].with_changes(
+            comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+        )
+        function = cst.parse_expression(f"{self._tf}.cast")
+        return updated_node.with_changes(func=function, args=[given, dtype])

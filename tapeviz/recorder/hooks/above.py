@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from sys import _getframe
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any
 from warnings import catch_warnings, simplefilter, warn
 
@@ -35,16 +35,17 @@ def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> 
 
         return showwarnmsg
 
-    def of_original(getfile: Callable[..., str]) -> Callable[..., str]:
-        def getfile_of(object: Any) -> str:
-            function = getattr(object, "__func__", object)
-            code = getattr(function, "__code__", None)
-            is_ours = getattr(code, "co_filename", "") in files
-            return getfile(getattr(function, "__wrapped__", object) if is_ours else object)
+    def naming(getfile: Callable[..., str]) -> Callable[..., str]:
+        def file_of_original(asked: Any) -> str:
+            # Nothing else is asked for attributes: a module may import something for one.
+            function = asked.__func__ if isinstance(asked, MethodType) else asked
+            if isinstance(function, FunctionType) and function.__code__.co_filename in files:
+                asked = getattr(function, "__wrapped__", asked)
+            return getfile(asked)
 
-        return getfile_of
+        return file_of_original
 
-    installed.replace(inspect, "getfile", of_original)
+    installed.replace(inspect, "getfile", naming)
     # ``warnings.warn`` itself stays: AutoGraph calls a builtin in another way than a function.
     installed.replace(warnings, "_showwarnmsg", showing)
     installed.replace(*private.CALLER_OF_LOG, lambda find: _caller(boundary, files, find))

@@ -59,10 +59,14 @@ class _LinkedFiles:
 
     def NamedTemporaryFile(self, *args: Any, **named: Any) -> Any:
         file = self._make(*args, **named)
-        with suppress(OSError, NotImplementedError):  # some Pythons keep no bytecode
-            for written in (file.name, cache_from_source(file.name)):
-                symlink(written, join(self._folder, basename(written)))
+        self._link(file.name)
+        with suppress(NotImplementedError):  # some Pythons keep no bytecode
+            self._link(cache_from_source(file.name))
         return file
+
+    def _link(self, written: str) -> None:
+        with suppress(OSError):
+            symlink(written, join(self._folder, basename(written)))
 
 
 class TracedNames:
