@@ -98,7 +98,7 @@ def _zero_by_values(facts: CallFacts, source: Operand) -> Cause | None:
     if source.tensor is None:
         return None
     found = zero_between(facts, facts.paths.starts(source.tensor))
-    if found is None or (facts.call.method == "jvp" and not found.is_sure):
+    if found is None or (facts.call.is_forward and not found.is_sure):
         return None  # tangents are not recorded: that they cancel on other ways is as likely
     return first_cause(CAUSES.zero, MadeZero(facts, None, None, *found))
 
@@ -147,18 +147,29 @@ def _cut_jacobian(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
 
 def _forward(facts: CallFacts, asked: Operand, status: Status) -> tuple[Cause, ...]:
     """Forward mode asks the other way round: what links a primal to the output ``asked`` for."""
-    causes: tuple[Cause, ...] = ()
     if status not in ("none", "zero"):
         return ()
+    of_each = list[tuple[Cause, ...]]()
     for primal in facts.call.targets:
-        between = turned(facts, asked, primal)
-        causes = CutPaths(between, primal).explain_none() if status == "none" else ()
-        if status == "zero" or _is_about_recording(causes):  # a primal is watched from the start
-            causes = _as_tuple(_zero_by_values(between, primal)) or causes
+        causes = _forward_from(turned(facts, asked, primal), primal, status)
         if causes and not isinstance(causes[0].evidence, NotConnected):
-            break
-    if status == "zero" and not causes:
+            return causes
+        of_each.append(causes)
+    if status == "zero" and not all(of_each):
         return (facts.cause(Cancelled("tangents"), facts.call.line),)
+    return of_each[-1] if of_each else ()
+
+
+def _forward_from(between: CallFacts, primal: Operand, status: Status) -> tuple[Cause, ...]:
+    """Why an output has no tangent, or zeros, from this primal."""
+    paths = CutPaths(between, primal)
+    if status == "zero":
+        # TensorFlow may have put zeros in place of None.
+        causes = paths.explain_cut() if between.call.unconnected == "zero" else ()
+        return causes or _as_tuple(_zero_by_values(between, primal))
+    causes = paths.explain_none()
+    if _is_about_recording(causes):  # a primal is watched from the start
+        return _as_tuple(_zero_by_values(between, primal)) or causes
     return causes
 
 

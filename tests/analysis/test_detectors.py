@@ -279,6 +279,20 @@ def test_cause(name: str) -> None:
     assert message
 
 
+@pytest.mark.parametrize("is_target", [False, True])
+def test_words_of_a_variable_that_is_one_of_several_targets(is_target: bool) -> None:
+    """``q, loss`` does not depend on ``q`` where ``q`` is a target itself."""
+    script = Script(SOURCE)
+    tape, loss, sources = assigned()(script)
+    c = [each.id for each in script.events if isinstance(each, e.VariableMade)][1]
+    other = c if is_target else script.op("Neg", [script.read(c, line=7)], line=7)
+    with script.call(tape, [other, loss], sources, line=10, variables=sources) as results:
+        results.append(0)
+    message = diagnose(script.trace()).calls[-1].findings[0].message
+    assert ("depends on c" in message) != is_target, message
+    assert ("nothing links what c holds back to w" in message) == is_target, message
+
+
 NAN = float("nan")
 SPOILED = {
     # kind of op on line 4, what it took and gave, the gradient that it received and gave

@@ -38,7 +38,30 @@ RAISING = {
         "outer.gradient(dy, x)",
         ["outer.gradient, dy, is None", "gradient on line 6 gave None"],
     ),
+    "a target that is None from several gradients": (
+        TAPE + "    z = tf.Variable(1.0)\n    with tf.GradientTape() as inner:\n        p = x * x\n"
+        "    dx, dz = inner.gradient(p, [x, z])\ntape.gradient(dz, x)",
+        ["tape.gradient, dz, is None", "gradient on line 9 gave None"],
+    ),
+    "a target that was bound to None after a gradient": (
+        TAPE + "    z = tf.Variable(1.0)\n    with tf.GradientTape() as inner:\n        p = x * x\n"
+        "    dz = inner.gradient(p, z)\n    def again():\n        global dz\n"
+        "        dz = print(3)\n    again()\ntape.gradient(dz, x)",
+        ["tape.gradient, dz, is None", "no return", "or another tape gave None"],
+    ),
     "a tape reset after its block": (TAPE + "tape.reset()", ["calls reset()", "block has ended"]),
+    "a tape reset that no block entered": (
+        "import tensorflow as tf\ntape = tf.GradientTape()\ntape.reset()",
+        ["Line 3 uses a tape that is not recording", "Move the line into the block"],
+    ),
+    "a tape reset while it is paused": (
+        TAPE + "    with tape.stop_recording():\n        tape.reset()",
+        ["calls reset()", "stop_recording() on line 6 pauses it"],
+    ),
+    "a tape reset after it gave a gradient": (
+        TAPE + "    tape.gradient(y, x)\n    tape.reset()",
+        ["calls reset()", "has given a gradient", "not persistent"],
+    ),
     "number as source": (TAPE + "tape.gradient(y, [x, 2.0])", ["source [x, 2.0]"]),
     "no gradient function": (
         "import tensorflow as tf\nx = tf.Variable([1.0, 1.0])\n"
@@ -334,7 +357,7 @@ def test_an_error_of_the_users_own_keeps_its_words() -> None:
 
 
 def test_old_names_are_not_in_this_tensorflow(recorder: Recorder) -> None:
-    """Nor does a new one lack."""
+    """No old name exists in this TensorFlow, and every new name does."""
     from tapeviz.recording import Snippet
 
     text = f"""

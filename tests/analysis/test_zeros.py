@@ -180,6 +180,18 @@ SNIPPET = dedent(
     alike = lambda x: (x - tf.reduce_mean(x)) / tf.math.reduce_std(x)  # cut spread
     slope(lambda m: tf.reduce_sum(alike(m[0])))
     slope(lambda m: tf.math.imag(tf.cast(m, tf.complex64)))  # cut cast
+    w.assign([2.0, 2.0])
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(w * 4.0)  # cut minimum
+        loss = tf.reduce_sum(tf.square(w), axis=0) - total
+    tape.gradient(loss, w)
+    with tf.autodiff.ForwardAccumulator(w, tf.ones([2])) as accumulator:
+        stopped = tf.stop_gradient(w) * 2.0  # cut forward_stopped
+        apart = tf.constant(3.0) * 2.0  # cut forward_apart
+        cast = tf.cast(tf.cast(w, tf.int32), tf.float32)  # cut forward_cast
+        mixed = tf.nn.relu(w - 99.0) + tf.stop_gradient(w)  # cut forward_mixed
+    for out in (stopped, apart, cast, mixed):
+        accumulator.jvp(out, unconnected_gradients="zero")
     """
 ).lstrip()
 
@@ -217,7 +229,12 @@ FOUND = {
     "complex_abs": ("saturated", "tf.abs on line {line} is flat at these values"),
     "imaginary": ("multiplied-by-zero", "tf.complex on line {line} puts together what comes from"),
     "spread": ("cancelled", "is zero because loss does not change when w does, as with the sum"),
-    "cast": ("multiplied-by-zero", "tf.cast on line {line} puts together what comes from w and"),
+    "cast": ("multiplied-by-zero", "tf.cast on line {line} makes complex numbers of real ones"),
+    "minimum": ("cancelled", "loss is at a minimum, a maximum or a saddle point of w"),
+    "forward_stopped": ("stop-gradient", "ine {line}"),
+    "forward_apart": ("not-connected", "out was not computed from w"),
+    "forward_cast": ("integer", "Line {line} turns the value into int32"),
+    "forward_mixed": ("cancelled", "tangents contribute to out is 0 or adds up"),
 }
 
 

@@ -19,10 +19,11 @@ from .replaced_source import ReplacedSource
 
 @dataclass(frozen=True, slots=True)
 class Assigned(Evidence):
-    """``variable``: the name of the one written to."""
+    """``variable``: the name of the one written to; ``is_target``: it was asked about itself."""
 
     kind: ClassVar[str] = "assign"
     variable: str
+    is_target: bool = False
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         name = self.variable
@@ -33,12 +34,12 @@ class Assigned(Evidence):
                 f"variable is not one. So {target} depends on that copy, but nothing links the "
                 f"copy back to {source}. Compute with {source} itself in place of its copy."
             )
-        if name == target:
+        if self.is_target:
             return (
                 f"Line {cause.line} {cause.probably}writes a value into the variable {name}; a "
                 f"tape records operations on tensors, and a write to a variable is not one. So "
                 f"nothing links what {name} holds back to {source}. Differentiate the assigned "
-                f"tensor itself in place of {name}."
+                f"tensor itself in place of {name}, or what is made from that tensor."
             )
         return (
             f"Line {cause.line} {cause.probably}writes a value into the variable {name}; "
@@ -53,13 +54,16 @@ def changed_state(asked: EdgeUnderTest) -> Cause | None:
     edge, facts, op = asked.edge, asked.facts, asked.op
     if op is None or not (edge.kind in ("assign", "state") or op.type in REF_ASSIGNS):
         return None
+    is_target = False
     if isinstance(edge.end, VersionId):
-        name = name_of(facts.trace, edge.end.variable)
+        variable = edge.end.variable
+        name = name_of(facts.trace, variable)
+        is_target = TensorId(variable) in [target.tensor for target in facts.call.targets]
     else:
         # The name of a TF1 ref variable in the graph, by the op that writes to it.
         made = facts.trace.maker(op.inputs[0])
         name = made.name if made is not None else "a variable"
-    return facts.cause(Assigned(name), op.line, edge)
+    return facts.cause(Assigned(name, is_target), op.line, edge)
 
 
 def copied_values(asked: Unlinked) -> Cause | None:

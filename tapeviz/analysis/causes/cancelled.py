@@ -100,7 +100,7 @@ def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
         op.type in _NORMALISED_BY_HAND and op.inputs[0] == t and is_even(facts, step)
         for t, step, op in shares
     )
-    is_spread = all(is_sum_of_spread(facts, step, op) for _, step, op in shares)
+    is_spread = bool(shares) and all(is_sum_of_spread(facts, step, op) for _, step, op in shares)
     return Cancelled("sum" if is_even_sum or is_spread else "values")
 
 

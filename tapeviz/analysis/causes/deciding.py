@@ -47,6 +47,18 @@ class CutPaths:
     def explain_none(self) -> tuple[Cause, ...]:
         """Why no gradient came back to the source: the deciding cause first, the others after
         it."""
+        if causes := self.explain_cut():
+            return causes
+        if self._source.tensor is None:
+            return ()
+        asked = Unwatched(self._facts, self._source, self._source.tensor)
+        cause = first_cause(CAUSES.unwatched, asked)
+        cuts = self._deciding.cuts_from(self._starts)
+        found = (*cuts.own(), *cuts.harmless())
+        return found if cause is None else (cause, *found)
+
+    def explain_cut(self) -> tuple[Cause, ...]:
+        """The same where no way without cuts leads from the source to the targets; else none."""
         facts, source, tensor, starts = self._facts, self._source, self._source.tensor, self._starts
         if tensor is None:
             return (unconnected(facts, source),)
@@ -60,10 +72,7 @@ class CutPaths:
             return (unconnected(facts, source),)
         decided = self._deciding.decide(starts)
         if not decided:
-            cause = first_cause(CAUSES.unwatched, Unwatched(facts, source, tensor))
-            cuts = self._deciding.cuts_from(starts)
-            found = (*cuts.own(), *cuts.harmless())
-            return found if cause is None else (cause, *found)
+            return ()
         first, *others = decided
         return (with_computed_again(facts, tensor, first), *others)
 

@@ -125,8 +125,8 @@ class _Last(NamedTuple):
 class _Zeros(Onward):
     """The ops of a body that may have made zeros, on the ways from any position to its ends.
 
-    ``before``: the positions from which the body's inputs were made. They do not hold the facts,
-    which keep them.
+    ``before``: the positions from which the body's inputs were made. It holds the facts
+    by a weak reference, as they keep it.
     """
 
     def __init__(

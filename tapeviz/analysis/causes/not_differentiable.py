@@ -204,7 +204,7 @@ def gave_no_tangent(asked: Unwatched) -> Cause | None:
     """In forward mode, where a primal is always watched: a compiled call of which only the name is
     known, such as that of a vectorized function, gave None for the tangent."""
     facts = asked.facts
-    if facts.call.method != "jvp":
+    if not facts.call.is_forward:
         return None
     ancestry = facts.flow.ancestry([*facts.paths.targets])
     edges = ancestry.edges_from(facts.paths.starts(asked.tensor))

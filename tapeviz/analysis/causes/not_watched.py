@@ -58,7 +58,7 @@ class NotWatched(Evidence):
 def watched_late(asked: Unwatched) -> Cause | None:
     """The snippet called ``watch`` after the source had been used."""
     tape = asked.facts.tape
-    if tape is None or asked.facts.call.method == "jvp":  # its primals are watched as it is made
+    if tape is None or asked.facts.call.is_forward:  # its primals are watched as it is made
         return None
     watches = [w for w in tape.watches if w.tensor == asked.tensor]
     late = [watch for watch in watches if not watch.automatic and watch.site.line]

@@ -43,10 +43,7 @@ SLOPES_OF_LINES = {"ReluGrad": "ReLU", "Relu6Grad": "ReLU6", "LeakyReluGrad": "l
 
 @dataclass(frozen=True, slots=True)
 class FlatOp(Evidence):
-    """``is_forward``: the derivative is one of forward mode, which gives None for it."""
-
     kind: ClassVar[str] = "flat-op"
-    is_forward: bool = False
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         bent = SLOPES_OF_LINES.get(cause.op)
@@ -57,11 +54,10 @@ class FlatOp(Evidence):
                 f"the second one, is 0 everywhere. Use an activation that is curved, such as "
                 f"softplus, tanh or swish."
             )
-        gives = "None for it" if self.is_forward else "zeros for it rather than None"
         return (
-            f"{cause.op_words} on line {cause.line} has a derivative of 0 everywhere, and "
-            f"TensorFlow gives {gives}. So nothing of the gradient reaches "
-            f"{source}. Use a smooth operation there, or give it an estimate by tf.custom_gradient."
+            f"{cause.op_words} on line {cause.line} has a derivative of 0 everywhere. So it gives "
+            f"nothing to the derivative of {target} by {source}. "
+            f"Use a smooth operation there, or give it an estimate by tf.custom_gradient."
         )
 
 
@@ -69,14 +65,15 @@ class FlatOp(Evidence):
 class MultipliedByZero(Evidence):
     """``by``: a ``factor`` that is 0, zeros ``given`` as ``output_gradients``, ``nothing``: no
     element was taken; ``others``: the elements that were taken later are other ones;
+    ``imaginary``: what was taken later are the imaginary parts of numbers that are real;
     ``underflow``: the product is smaller than the smallest number of ``dtype``; ``vanished``: a
     factor is 0 since the product on line ``made`` was smaller than that; or ``clipped``: a factor
     is 0 since the op ``clip`` on that line clipped it."""
 
     kind: ClassVar[str] = "multiplied-by-zero"
-    by: Literal["factor", "given", "nothing", "others", "underflow", "vanished", "clipped"] = (
-        "factor"
-    )
+    by: Literal[
+        "factor", "given", "nothing", "others", "imaginary", "underflow", "vanished", "clipped"
+    ] = "factor"
     dtype: str = ""
     made: int = 0
     clip: str = ""
@@ -99,6 +96,12 @@ class MultipliedByZero(Evidence):
                 f"other values, and {target} is made from elements of the others alone. The part "
                 f"of the gradient that belongs to {source} is 0. Take the elements that are made "
                 f"from {source}, too."
+            )
+        if self.by == "imaginary":
+            return (
+                f"{cause.op_words} on line {cause.line} makes complex numbers of real ones. At "
+                f"these values {target} changes with their imaginary parts alone, which are 0 "
+                f"whatever {source} is. Make {target} from their real parts, as by tf.math.real."
             )
         if self.by == "underflow":
             return (
@@ -164,13 +167,8 @@ def inside_compiled(zero: MadeZero) -> Cause | None:
     if kind in MASKING | PRODUCTS:
         evidence: Evidence = _times_zero(zero.facts, zero.suspect)
     else:
-        evidence = saturated_at(zero.facts, zero.suspect) if kind in CLIPPING else _flat(zero)
+        evidence = saturated_at(zero.facts, zero.suspect) if kind in CLIPPING else FlatOp()
     return replace(zero.facts.cause_at(evidence, zero.suspect), is_probable=not zero.is_sure)
-
-
-def _flat(zero: MadeZero) -> FlatOp:
-    is_forward = zero.facts.call.method == "jvp"
-    return FlatOp(is_forward)
 
 
 def at_op(zero: MadeZero) -> Cause | None:
@@ -305,8 +303,10 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
         return saturated_at(facts, op)
     if has_equal_values(facts, op):
         return Saturated()
-    if op.type in _PLACING or becomes_complex(facts, op):
+    if op.type in _PLACING:
         return MultipliedByZero("others")
+    if becomes_complex(facts, op):
+        return MultipliedByZero("imaginary")
     if zero.step is not None and _is_underflow(facts, zero.step, op, _SMALLEST.get(dtype, 0.0)):
         return MultipliedByZero("underflow", dtype)
     return Cancelled()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+
+from ...text.statements import read_text
+from ...trace.model import Call
 from .case import Case
 
 
@@ -99,14 +103,59 @@ def never_entered(case: Case) -> str:
 
 
 def not_recording(case: Case) -> str:
-    """``reset`` or ``stop_recording`` of a tape whose block has ended."""
-    method = "reset()" if "reset" in case.code else "stop_recording()"
-    does = "forgets what was recorded so far, and records on" if "reset" in method else "pauses it"
+    """``reset`` or ``stop_recording`` of a tape that was not entered, has ended or is paused."""
+    asked = case.calling("reset") or case.calling("stop_recording")
+    method = _method(asked)
+    name = case.text.segment(method.value) if method is not None else ""
+    tapes = [tape for tape in case.trace.tapes.values() if name and tape.name == name]
+    ends = {tape.intervals[-1].why_end if tape.intervals else "" for tape in tapes}
+    if ends == {""}:
+        return never_entered(case)
+    called = f"{method.attr}()" if method is not None else "a method"
+    does = "forgets what was recorded so far, and records on" if "reset" in called else "pauses it"
+    begin = f"Line {case.failure.line} calls {called} of a tape that does not record"
+    pause, is_inside = _blocks_around(case, name)
+    if pause:
+        return (
+            f"{begin}, for stop_recording() on line {pause} pauses it. "
+            f"{called} {does}, so call it before that block or after it."
+        )
+    if ends == {"exit"} and not is_inside:
+        why = "for its block has ended"
+    elif ends == {"gradient"}:
+        why = "for it has given a gradient, and it is not persistent"
+    else:
+        why = "as before and after its block, while it is paused, or when it has given a gradient"
     return (
-        f"Line {case.line} calls {method} of a tape that does not record, for its block has ended. "
-        f"{method} {does}, so it belongs into the block. Leave the line out here; for another "
-        f"recording open another tape."
+        f"{begin}, {why}. {called} {does}, so it belongs in the block. "
+        f"Leave the line out here; for another recording open another tape."
     )
+
+
+def _method(node: ast.AST | None) -> ast.Attribute | None:
+    """The method that a call is of."""
+    called = node.func if isinstance(node, ast.Call) else None
+    return called if isinstance(called, ast.Attribute) else None
+
+
+def _blocks_around(case: Case, tape: str) -> tuple[int, bool]:
+    """The line of the innermost block around the failure that pauses a tape of that name, 0
+    without; and whether the failure is in a block that enters such."""
+    lines, pause, is_inside = case.failure.lines or (case.failure.line,), 0, False
+    for node in ast.walk(case.text.tree) if case.text.tree is not None else ():
+        if not isinstance(node, (ast.With, ast.AsyncWith)):
+            continue
+        first, last = node.body[0].lineno, node.body[-1].end_lineno or 0
+        if not any(first <= line <= last for line in lines):
+            continue
+        for item in node.items:
+            entered = item.context_expr
+            method = _method(entered)
+            if method is not None and method.attr == "stop_recording":
+                pause = max(pause, node.lineno if case.text.segment(method.value) == tape else 0)
+            bound = item.optional_vars or entered
+            is_inside |= case.text.segment(bound) == tape
+    return pause, is_inside
 
 
 def output_gradients(case: Case) -> str:
@@ -158,19 +207,48 @@ def no_target(case: Case) -> str:
     call = case.call
     if call is None:
         return ""
-    name = case.argument(0, call.method) or "the target"
-    gave_none = [each for each in case.trace.calls if each.ended and None in each.results]
-    for inner in reversed(gave_none):
-        if case.text.code(inner.line).startswith(f"{name} ="):
-            return (
-                f"The target of {case.tape}.{call.method}, {name}, is None, as {inner.method} on "
-                f"line {inner.line} gave None. Mend that one first: what is said about it there "
-                f"tells why."
-            )
+    name = case.argument(0, call.method)
+    is_none = f"The target of {case.tape}.{call.method}, {name or 'the target'}, is None"
+    if (inner := _gave_none(case, call, name)) is not None:
+        return (
+            f"{is_none}, as {inner.method} on line {inner.line} gave None. "
+            f"Mend that one first: what is said about it there tells why."
+        )
     return (
-        f"The target of {case.tape}.{call.method}, {name}, is None. "
-        f"Often a function that computes a loss has no return, or the result of print() was kept. "
-        f"Return the tensor from that function."
+        f"{is_none}. Often a function that computes a loss has no return, the result of print() "
+        f"was kept, or another tape gave None. Return the tensor from that function, or see why "
+        f"the other gradient is None."
+    )
+
+
+def _gave_none(case: Case, call: Call, name: str) -> Call | None:
+    """The gradient call that gave None for the name, if no other statement binds that."""
+    text, line = read_text(case.text), case.failure.line
+    for scope in text.outer_scopes(text.home(text.scope(line), name)):
+        if writers := text.writers(scope, name):
+            break
+        if text.is_parameter(scope, name):
+            return None
+    else:
+        return None
+    if len(writers) > 1 or text.is_parameter(scope, name):
+        return None
+    statement = case.text.statement(writers[0].first)
+    if not isinstance(statement, ast.Assign):
+        return None
+    ran = [each for each in case.trace.calls if each.id < call.id and each.line in writers[0].lines]
+    method = _method(statement.value)
+    if not ran or method is None or method.attr != ran[-1].method:
+        return None
+    return ran[-1] if ran[-1].ended and _is_none(statement.targets[0], name, ran[-1]) else None
+
+
+def _is_none(target: ast.expr, name: str, call: Call) -> bool:
+    """Whether the assignment of the call's results to ``target`` gives None to the name."""
+    names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    return len(names) == len(call.results) and any(
+        isinstance(each, ast.Name) and each.id == name and result is None
+        for each, result in zip(names, call.results, strict=True)
     )
 
 
