@@ -10,7 +10,17 @@ import numpy as np
 
 from ..errors import go_on
 from ..text.source import SourceText
-from ..trace.model import Array, Call, Check, Operand, Tensor, TensorId, Trace, VariableId
+from ..trace.model import (
+    Array,
+    Call,
+    Check,
+    Operand,
+    Tensor,
+    TensorId,
+    Trace,
+    VariableId,
+    tensors_of,
+)
 from ..trace.values import norm_of
 from .call_facts import CallFacts
 from .errors.explain import explain_error
@@ -32,7 +42,6 @@ from .model import (
     Passage,
     Status,
     WalkStep,
-    tensors_of,
 )
 from .python.outside import follow
 from .requests.loops import lacked_turns
@@ -315,8 +324,8 @@ def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkSte
         cuts={link: cause for link, cause in cuts.items() if link not in walked},
         bridges=bridges,
         gradients=gradients_of(call, steps),
-        targets=tensors_of(call.differentiated),
-        sources=tensors_of(call.by),
+        targets=frozenset(tensors_of(call.differentiated)),
+        sources=frozenset(tensors_of(call.by)),
     )
 
 

@@ -151,7 +151,7 @@ def _forward(facts: CallFacts, asked: Operand, status: Status) -> tuple[Cause, .
         return ()
     of_each = list[tuple[Cause, ...]]()
     for primal in facts.call.targets:
-        causes = _forward_from(turned(facts, asked, primal), primal, status)
+        causes = _forward_from(turned(facts, (asked,), (primal,)), primal, status)
         if causes and not isinstance(causes[0].evidence, NotConnected):
             return causes
         of_each.append(causes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import ClassVar, Literal, NamedTuple
@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, NamedTuple
 import msgspec
 
 from ..text.op_words import friendly
-from ..trace.model import Array, Call, CallId, Check, Operand, OpId, TensorId
+from ..trace.model import Array, Call, CallId, Check, OpId, TensorId, tensors_of
 from .flow.turns import Parts, TurnRows
 from .rounds.call_sites import NO_ROUNDS, CallSite, Rounds
 from .stories import places_alike
@@ -246,12 +246,8 @@ class Passage(NamedTuple):
 
 
 def _pending(call: Call) -> Passage:
-    return Passage((), Flow(targets=tensors_of(call.differentiated), sources=tensors_of(call.by)))
-
-
-def tensors_of(operands: Iterable[Operand]) -> frozenset[TensorId]:
-    """Those of the operands that are tensors or variables."""
-    return frozenset(operand.tensor for operand in operands if operand.tensor is not None)
+    targets, sources = tensors_of(call.differentiated), tensors_of(call.by)
+    return Passage((), Flow(targets=frozenset(targets), sources=frozenset(sources)))
 
 
 @dataclass(frozen=True)

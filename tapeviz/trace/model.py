@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from types import MappingProxyType
@@ -156,6 +156,11 @@ class Operand:
     type: str = ""
 
 
+def tensors_of(operands: Iterable[Operand]) -> tuple[TensorId, ...]:
+    """The ids of the tensors and variables among some operands, in their order."""
+    return tuple([each.tensor for each in operands if each.tensor is not None])
+
+
 class Step(msgspec.Struct, frozen=True, gc=False):
     """One gradient function as TensorFlow ran it; ``None`` where it gave or got none.
 
@@ -272,12 +277,12 @@ class Call:
     @property
     def target_tensors(self) -> tuple[TensorId, ...]:
         """The targets that are tensors or variables."""
-        return tuple([each.tensor for each in self.targets if each.tensor is not None])
+        return tensors_of(self.targets)
 
     @property
     def source_tensors(self) -> tuple[TensorId, ...]:
         """The sources that are tensors or variables."""
-        return tuple([each.tensor for each in self.sources if each.tensor is not None])
+        return tensors_of(self.sources)
 
     @property
     def has_run(self) -> bool:

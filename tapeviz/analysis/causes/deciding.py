@@ -49,8 +49,7 @@ class CutPaths:
         it."""
         if causes := self.explain_cut():
             return causes
-        if self._source.tensor is None:
-            return ()
+        assert self._source.tensor is not None  # a source without one has a cause already
         asked = Unwatched(self._facts, self._source, self._source.tensor)
         cause = first_cause(CAUSES.unwatched, asked)
         cuts = self._deciding.cuts_from(self._starts)

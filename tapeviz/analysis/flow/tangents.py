@@ -18,9 +18,11 @@ from ..model import Link
 from .dataflow import Ancestry
 
 
-def turned(facts: CallFacts, asked: Operand, primal: Operand) -> CallFacts:
-    """The facts of the call as if the output were its target and the primal its source."""
-    return replace(facts, call=replace(facts.call, targets=(asked,), sources=(primal,)))
+def turned(
+    facts: CallFacts, outputs: tuple[Operand, ...], primals: tuple[Operand, ...]
+) -> CallFacts:
+    """The facts of the call as if the outputs were its targets and the primals its sources."""
+    return replace(facts, call=replace(facts.call, targets=outputs, sources=primals))
 
 
 def links_of_tangents(facts: CallFacts) -> Iterator[Link]:
@@ -29,12 +31,12 @@ def links_of_tangents(facts: CallFacts) -> Iterator[Link]:
     call = facts.call
     asked = zip(call.sources, call.results, strict=False)
     outputs = tuple([output for output, result in asked if result is not None])
-    between = replace(facts, call=replace(call, targets=outputs, sources=call.targets))
-    primals = call.target_tensors
-    starts = {start for primal in primals for start in between.paths.starts(primal)}
+    between = turned(facts, outputs, call.targets)
+    paths = between.paths
+    starts = {start for primal in call.target_tensors for start in paths.starts(primal)}
     open_edges = {
         end: tuple([e for e in edges if barrier(EdgeUnderTest(e, between)) is None])
-        for end, edges in between.paths.ancestry_from(starts).into.items()
+        for end, edges in paths.ancestry_from(starts).into.items()
     }
     for edges in Ancestry(open_edges).edges_from(starts).values():
         yield from ((edge.tensor, edge.op) for edge in edges if edge.op is not None)

@@ -212,7 +212,7 @@ class CallTracker:
                 node = text.call_at(call.site.frames[0].span, call.method)
             targets = text.operands(node, "target")
             sources = text.operands(node, "sources")
-            if call.method == "jvp":  # is given outputs; the accumulator knows its primals
+            if call.is_forward:  # is given outputs; the accumulator knows its primals
                 targets, sources = None, targets
             yield replace(
                 call,
