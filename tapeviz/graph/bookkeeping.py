@@ -41,6 +41,10 @@ _STRUCTURE: Mapping[str, tuple[int, ...]] = {
     ),
     **dict.fromkeys(("ConcatV2", "UnsortedSegmentSum", "ScatterNd", "GatherV2"), _LAST),
     **dict.fromkeys(("BiasAddGrad", "ConcatOffset", "InvertPermutation"), (0, 1)),
+    **dict.fromkeys(("TensorListSetItem", "TensorListResize", "TensorListStack"), _SECOND),
+    **dict.fromkeys(("TensorListFromTensor", "TensorListElementShape"), _SECOND),
+    **dict.fromkeys(("TensorListGetItem", "TensorListGather", "TensorListConcatV2"), (1, 2)),
+    "TensorListReserve": (0, 1),
     "Slice": (1, 2),
     "StridedSliceGrad": (0, 1, 2, 3),
     "Range": (0, 1, 2),
@@ -107,7 +111,7 @@ def _free_of_data(trace: Trace, ops: list[Op], wanted: frozenset[TensorId]) -> s
     produced = trace.producers
     candidates: set[OpId] = set()
     for op in ops:
-        if not op.outputs or not _is_integer(trace, op.outputs[0]) or op.is_recorded_operation:
+        if not op.outputs or not is_integer(trace, op.outputs[0]) or op.is_recorded_operation:
             continue
         if op.type not in _SHAPES and not all(
             produced[tensor] in candidates
@@ -117,7 +121,7 @@ def _free_of_data(trace: Trace, ops: list[Op], wanted: frozenset[TensorId]) -> s
         ):
             continue
         if all(
-            _is_integer(trace, tensor) and tensor not in wanted and not trace.names.get(tensor)
+            is_integer(trace, tensor) and tensor not in wanted and not trace.names.get(tensor)
             for tensor in op.outputs
         ):
             candidates.add(op.id)
@@ -132,6 +136,7 @@ def _is_data(trace: Trace, tensor: TensorId) -> bool:
     return variable is not None and (variable.trainable or variable.dtype not in _INTEGERS)
 
 
-def _is_integer(trace: Trace, tensor: TensorId) -> bool:
+def is_integer(trace: Trace, tensor: TensorId) -> bool:
+    """Whether a tensor has an integer dtype."""
     known = trace.tensors.get(tensor)
     return known is not None and known.dtype in _INTEGERS

@@ -101,6 +101,7 @@ class ScopeWalk:
             handle = VariableId(tensor)
             if handle not in self._trace.variables:
                 further.append(tensor)
+                further.extend(self._index.handed_on.get((op.id, tensor), ()))
                 continue
             touched = self._trace.touches.get((op.id, handle))
             if touched is not None:

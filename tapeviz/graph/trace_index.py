@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
 from ..trace.columns import NumberPairs
+from ..trace.compiled.handed import handed_on
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
+from .bookkeeping import is_integer
 
 Links = Mapping[TensorId, tuple[TensorId, ...]]
 """Constant → the tensors whose values left TensorFlow and came back as this constant."""
@@ -49,6 +51,17 @@ class TraceIndex:
     def groups(self) -> dict[OpId, Op]:
         """Op → the recorded operation or compiled loop whose group it is in."""
         return enclosing_entries(self.trace)
+
+    @cached_property
+    def handed_on(self) -> Mapping[tuple[OpId, TensorId], Sequence[TensorId]]:
+        """`handed_on` without counters: integers that no gradient could reach."""
+        trace, carrying = self.trace, self.descent.carrying
+        return {
+            taking: [
+                tensor for tensor in handed if tensor in carrying or not is_integer(trace, tensor)
+            ]
+            for taking, handed in handed_on(trace).items()
+        }
 
     @cached_property
     def in_order(self) -> tuple[Op, ...]:
@@ -119,7 +132,9 @@ class TraceIndex:
                 op.id in touching
                 and any((op.id, VariableId(tensor)) in trace.touches for tensor in inputs)
             ):
-                carrying.update(op.outputs)
+                # An opened loop's outputs are those of its body: of integers that is known there.
+                is_read = op.id in trace.loops
+                carrying.update(t for t in op.outputs if not (is_read and is_integer(trace, t)))
             if op.call is not None or not tainted.isdisjoint(inputs):
                 if op.call is None:
                     users.add(op.id)

@@ -23,6 +23,9 @@ TAPE = Path(__file__).parents[1] / "recordings" / "compiled_function.tape"
 LOOP = Path(__file__).with_name("compiled_loop.tape")
 """``tf.while_loop`` in a function: 12 turns of ``h = tf.tanh(tf.matmul(h, w))``."""
 
+LIST_LOOP = Path(__file__).with_name("list_loop.tape")
+"""Three turns of ``ys = ys.write(i, x); x = x * w``, of which ``ys.stack()`` is returned."""
+
 
 @pytest.mark.parametrize("grouping", ["", *GROUPINGS])
 def test_a_call_is_one_node_that_unfolds(grouping: str) -> None:
@@ -70,6 +73,24 @@ def test_a_compiled_loop_shows_any_of_its_turns() -> None:
     weights = [[0.9, 0.1], [-0.2, 0.8]]
     for before, after in pairwise(values):  # the recurrence of the snippet
         assert after == pytest.approx(np.tanh(np.asarray(before) @ weights), abs=1e-6)
+
+
+def test_a_value_that_only_the_next_turn_uses_is_drawn() -> None:
+    """w reaches the list one turn later; the counter is left out."""
+    trace = KeptRecording(load(LIST_LOOP)).wait()
+    graph = build(trace)
+    nodes = {place: part for place, part in enumerate(graph.parts) if isinstance(part, Op)}
+    ops = {part.type: graph.names[place] for place, part in nodes.items()}
+    lists = {"TensorListReserve", "TensorListSetItem", "TensorListStack"}
+    assert set(ops) == {"Const", "Mul", "Sum", *lists}
+    (source,) = (place for place, name in enumerate(graph.names) if name.startswith("var:"))
+    assert [graph.names[place] for place in graph.successors(source)] == [ops["Mul"]]
+    (handed,) = graph.carried.values()
+    assert {(edge.source, edge.target) for edge in handed} == {
+        (ops["TensorListSetItem"], ops["TensorListSetItem"]),
+        (ops["Mul"], ops["TensorListSetItem"]),
+        (ops["Mul"], ops["Mul"]),
+    }
 
 
 def test_what_a_compiled_call_gives_goes_on() -> None:

@@ -1,4 +1,4 @@
-"""Control flow inside compiled functions: values that loops hand on, and tensors that only decide.
+"""Tensors that only decide what runs inside compiled functions.
 
 A loop of an opened call is read as one turn, and nothing of a predicate goes on into what it
 decides about (see :mod:`tapeviz.trace.compiled.expansion`).
@@ -10,38 +10,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...trace.compiled.model import Loop
-from ...trace.model import OpId, TensorId, Trace
+from ...trace.model import OpId, Trace
 
 if TYPE_CHECKING:
     from .dataflow import DataEdge, DataFlow, Position
 
 _MOST = 5_000
 """Tensors and versions that are looked at in a search for what decides."""
-
-
-def handed_on(trace: Trace) -> Mapping[tuple[OpId, TensorId], Sequence[TensorId]]:
-    """For each op of a compiled loop and value that the loop was given: what a turn handed on in
-    its place, which each turn but the first takes. It is several where several loop variables began
-    as the same tensor."""
-    found: dict[tuple[OpId, TensorId], list[TensorId]] = {}
-    for loop in trace.loops.values():
-        if loop.count is not None and loop.count < 2:
-            continue
-        handed = handed_by(loop)
-        for op in loop.body:
-            for tensor in handed.keys() & trace.ops[op].inputs:
-                found.setdefault((op, tensor), []).extend(handed[tensor])
-    return found
-
-
-def handed_by(loop: Loop) -> dict[TensorId, list[TensorId]]:
-    """For each tensor that a turn of a loop takes, those that a turn hands on in its place."""
-    handed: dict[TensorId, list[TensorId]] = {}
-    for taken, given in loop.carried:
-        if taken != given:
-            handed.setdefault(taken, []).append(given)
-    return handed
 
 
 def deciders_of(

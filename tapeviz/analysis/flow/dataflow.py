@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from ...trace.compiled.handed import handed_on
 from ...trace.model import (
     Binding,
     Call,
@@ -29,7 +30,6 @@ from ...trace.model import (
 )
 from ...trace.op_kinds import ops_with
 from ...trace.state import keeps_prior_state
-from .control import handed_on
 from .origins import Origins
 
 Position = TensorId | VersionId

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 
+from ...trace.compiled.handed import handed_by
 from ...trace.model import OpId, TensorId, Trace
 from ...trace.op_kinds import ops_with
 from ..model import Link, WalkStep
-from .control import handed_by
 
 _CONDITIONALS = ops_with("branch")
 
