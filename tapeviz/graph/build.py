@@ -292,7 +292,9 @@ class _Wiring:
         is_compiled = any(self._trace.ops[op].within is not None for op in entry.body)
         for tensor in dict.fromkeys(entry.inputs):
             touched = self._trace.touches.get((entry.id, VariableId(tensor)))
-            supplier = self._place_of(touched) if touched else self._supplier(tensor, None)
+            supplier = self._place_of(touched) if touched else self._inner_constant(tensor, inside)
+            if supplier is None and not touched:
+                supplier = self._supplier(tensor, None)
             if supplier is None or supplier in own:
                 continue
             if supplier in ways_in:
@@ -343,7 +345,7 @@ class _Wiring:
         node = constant_id(tensor)
         is_shared = known.shape == () and not is_named and self._uses[tensor] > 1
         if consumer is not None and is_shared:
-            node = f"{node}:{consumer.id}"
+            node = _constant_for(tensor, consumer.id)
         place = self._others.get(node)
         if place is None:
             place = self._others[node] = self.graph.add(node, tensor)
@@ -353,8 +355,17 @@ class _Wiring:
                     self._edge(self._left_from(left, tensor), place, left, None)
         return place
 
+    def _inner_constant(self, tensor: TensorId, takers: list[OpId]) -> int | None:
+        """The place of the node that a constant has for one of its takers alone."""
+        nodes = (_constant_for(tensor, taker) for taker in takers)
+        return next((self._others[node] for node in nodes if node in self._others), None)
+
     def _left_from(self, left: TensorId, returned: TensorId) -> int | None:
         version = version_before(self._trace, left, returned)
         if version is not None:
             return self._place_of(version)
         return self._supplier(left, None)
+
+
+def _constant_for(tensor: TensorId, taker: OpId) -> NodeId:
+    return f"{constant_id(tensor)}:{taker}"

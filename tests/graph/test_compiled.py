@@ -26,6 +26,9 @@ LOOP = Path(__file__).with_name("compiled_loop.tape")
 LIST_LOOP = Path(__file__).with_name("list_loop.tape")
 """Three turns of ``ys = ys.write(i, x); x = x * w``, of which ``ys.stack()`` is returned."""
 
+SILU = Path(__file__).with_name("compiled_silu.tape")
+"""``tf.nn.silu(x * w)`` in a function with a tape: a custom gradient; two ops take its beta."""
+
 
 @pytest.mark.parametrize("grouping", ["", *GROUPINGS])
 def test_a_call_is_one_node_that_unfolds(grouping: str) -> None:
@@ -91,6 +94,13 @@ def test_a_value_that_only_the_next_turn_uses_is_drawn() -> None:
         (ops["Mul"], ops["TensorListSetItem"]),
         (ops["Mul"], ops["Mul"]),
     }
+
+
+def test_no_constant_of_a_custom_gradient_stands_alone() -> None:
+    graph = build(KeptRecording(load(SILU)).wait())
+    constants = [at for at, name in enumerate(graph.names) if name.startswith("const:")]
+    assert len(constants) > 1
+    assert all(list(graph.successors(at)) for at in constants)
 
 
 def test_what_a_compiled_call_gives_goes_on() -> None:
