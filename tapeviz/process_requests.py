@@ -147,8 +147,21 @@ class ProcessRequests:
         value = trace.value(tensor) if trace else None
         if value is not None:
             return value
-        about, buffers = self._fetch("tensor", {"id": int(tensor)}, _TENSOR_SECONDS)
+        about, buffers = self._fetch("tensor", self._elements_of(tensor), _TENSOR_SECONDS)
         return array_of(buffers[0], about["dtype"], tuple(about["shape"]))
+
+    def _elements_of(self, tensor: TensorId) -> dict[str, Any]:
+        """The arguments of a request for a tensor's elements: its id, or of a dense sum those of
+        the rows and of their numbers, and how many rows the sum has."""
+        trace = self._growing.whole
+        if trace is None or tensor not in trace.sums:
+            return {"id": int(tensor)}
+        rows, numbers = trace.sums[tensor]
+        return {
+            "id": int(rows),
+            "numbers": int(numbers),
+            "of": (trace.tensors[tensor].shape or [0])[0],
+        }
 
     def part(self, tensor: TensorId, shape: tuple[int, ...], index: tuple[int, ...]) -> TensorPart:
         """The slice at ``index`` of a large tensor that is looked at in ``shape``, and statistics
@@ -156,7 +169,8 @@ class ProcessRequests:
         trace = self._growing.whole
         known = trace.stats(tensor) if trace else None
         is_ranged = known is not None and known.has_range
-        asked = {"id": int(tensor), "shape": shape, "index": index, "stats": not is_ranged}
+        asked = {"shape": shape, "index": index, "stats": not is_ranged}
+        asked |= self._elements_of(tensor)
         sizes = {"most": _MOST_OF_PART, "spread": _MOST_SPREAD}
         about, buffers = self._fetch("part", {**asked, **sizes}, _TENSOR_SECONDS)
         part = array_of(buffers[0], about["dtype"], tuple(about["shape"]))

@@ -44,7 +44,7 @@ def answer(name: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], lis
     if _last is None:
         return {"error": "nothing has run yet"}, []
     if name == "tensor":
-        return _last.tensor(int(arguments["id"]))
+        return _last.tensor(arguments)
     if name == "part":
         return _last.part(arguments)
     if name == "inside":

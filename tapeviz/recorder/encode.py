@@ -43,6 +43,8 @@ class Encoder:
         self._kept_calls = kept_calls
         self._sites = sites
         self._symbols = symbols
+        self._traced_results: set[int] = set()
+        """Symbols that a gradient call in a graph gave."""
         self._tails: dict[Any, str] = {}
         self._attributes_of: dict[Any, str] = {}
         self._bindings: dict[tuple[str, int], str] = {}
@@ -264,6 +266,10 @@ class Encoder:
         for identity, tensor in inside.tensors:
             if self.tensors.seen.get(identity, -1) < 0:
                 self.tensors.see(identity, tensor, self._lines)
+        results = {row[2] for row in inside.event["values"] if row[1] in self._traced_results}
+        for identity, tensor in inside.tensors:
+            if identity in results:
+                self.tensors.send_result(identity, tensor, self._lines)
         ids = [self.history.add_inside(op) for _, _, op in inside.ops]
         numbers = [[path, name, id_] for (path, name, _), id_ in zip(inside.ops, ids, strict=True)]
         if inside.is_turned:
@@ -348,10 +354,12 @@ class Encoder:
     def result(self, call: int, gradients: Sequence[Any]) -> None:
         """A gradient call came back with these gradients, in flat order."""
         tensors = [self.dense(gradient) for gradient in gradients]
+        results = [self._gradient(tensor) for tensor in tensors]
+        self._traced_results.update(found for found in results if found < 0)
         fields = {
             "e": "result",
             "call": call,
-            "results": [self._gradient(tensor) for tensor in tensors],
+            "results": results,
             "sparse": [i for i, gradient in enumerate(gradients) if is_sparse(gradient)],
         }
         slices = [
@@ -361,10 +369,11 @@ class Encoder:
         ]
         if slices:
             fields["slices"] = slices
+            self._traced_results.update(numbers for _, numbers, _ in slices)
         for tensor in tensors:
             if isinstance(tensor, private.EagerTensor):
                 self.tensors.keep(tensor)
-                self.tensors.send_result(tensor, self._lines)
+                self.tensors.send_result(private.id_of(tensor), tensor, self._lines)
         self._lines.append(to_json(fields))
 
     def _gradient(self, gradient: Any) -> int:

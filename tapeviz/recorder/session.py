@@ -148,21 +148,30 @@ class Session:
         lines = self.encoder.answer_inside(inside)
         return {"events": lines}, [self.tensors.take_blob()]
 
-    def tensor(self, identity: int) -> tuple[dict[str, Any], list[bytes]]:
+    def tensor(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         """All elements of a tensor that was kept, or is computed again."""
         try:
-            tensor = tensor_of(self.encoder, identity)
+            tensor = self._tensor_asked_for(arguments)
             raw = raw_bytes(tensor)
             return {"dtype": tensor.dtype.name, "shape": list(tensor.shape)}, [raw]
         except CannotRepeat as reason:
             return {"error": f"{_LET_GO}, and {reason}"}, []
         except Exception as error:
-            return {"error": f"tensor {identity} has no elements to give: {error}"}, []
+            return {"error": f"tensor {arguments['id']} has no elements to give: {error}"}, []
+
+    def _tensor_asked_for(self, arguments: Mapping[str, Any]) -> Any:
+        """The tensor with this id; with ``numbers`` its rows summed up by these."""
+        tensor = tensor_of(self.encoder, int(arguments["id"]))
+        if "numbers" not in arguments:
+            return tensor
+        numbers = tensor_of(self.encoder, int(arguments["numbers"]))
+        with private.quiet_eager_mode():
+            return private.sum_of_rows(tensor, numbers, int(arguments["of"]))
 
     def part(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         """A slice of a large tensor to look at, its statistics, and some elements of all of it."""
         try:
-            tensor = tensor_of(self.encoder, int(arguments["id"]))
+            tensor = self._tensor_asked_for(arguments)
             array, most = array_of(tensor), int(arguments["most"])
             part, steps = part_of(array, arguments["shape"], arguments["index"], most)
             spread = spread_of(array, int(arguments["spread"]))

@@ -162,10 +162,9 @@ class Tensors:
             line += _as_stats(statistics(array)) + self._sample(array)
         lines.append(line + "}")
 
-    def send_result(self, tensor: Any, lines: list[str]) -> None:
+    def send_result(self, identity: int, tensor: Any, lines: list[str]) -> None:
         """Send the elements of what was asked for, though it is larger than others that travel; of
-        a still larger one all statistics."""
-        identity = private.id_of(tensor)
+        a still larger one all statistics. ``identity``: the id that it was seen with."""
         if identity not in self._stayed:
             return
         form = self._forms[tensor._datatype_enum(), tensor._shape_tuple()]

@@ -118,6 +118,38 @@ def test_a_gradient_that_a_function_asks_for_has_its_value(record: Record) -> No
     np.testing.assert_array_equal(trace.value(slope), expected.value(result))
 
 
+LARGE = """
+rows, w = tf.Variable(tf.ones((500, 40))), tf.Variable(tf.ones((40, 40)))
+@tf.function
+def f(at):
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.matmul(tf.gather(rows, at), w) ** 2)
+    given = tape.gradient(y, [rows, w])
+    w.assign_sub(given[1])
+    rows.scatter_sub(given[0])
+f(tf.constant([3, 1, 3]))
+"""
+
+
+def test_large_gradients_of_a_function_can_be_had(record: Record) -> None:
+    """Up to 10,000 elements travel; of IndexedSlices the process makes the dense sum."""
+    seen = record(LARGE)
+    trace = _trace(seen)
+    (call,) = trace.calls
+    of_rows, of_w = call.results
+    assert trace.value(of_w) == pytest.approx(np.full((40, 40), 2 * 40 * 3.0))
+    assert of_rows is not None
+    expected = np.zeros((500, 40), np.float32)
+    expected[1], expected[3] = 3200.0, 6400.0
+    rows, numbers = trace.sums[of_rows]
+    asked = {"id": int(rows), "numbers": int(numbers), "of": 500}
+    about, (raw,) = seen.ask("tensor", **asked)
+    assert about == {"dtype": "float32", "shape": [500, 40]}
+    assert np.frombuffer(raw, np.float32).reshape(500, 40) == pytest.approx(expected)
+    _, (part, _) = seen.ask("part", **asked, shape=[500, 40], index=[3], most=100, spread=10)
+    assert np.frombuffer(part, np.float32) == pytest.approx(expected[3])
+
+
 @pytest.mark.parametrize(
     "given",
     [

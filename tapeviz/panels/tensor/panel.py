@@ -179,16 +179,14 @@ class TensorPanel(Panel):
             else:
                 self._show_words(gone_words(document, known), summary)
             return
-        self._tell_doubt(tensor)
         if stats is not None and not stats.has_range:
             stats = measure(value)
-        self._show_array(value, describe(known.dtype if known else "", value.shape, stats))
+        summary = describe(known.dtype if known else "", value.shape, stats)
+        self._show_array(value, summary + self._doubt(tensor))
 
-    def _tell_doubt(self, tensor: TensorId) -> None:
+    def _doubt(self, tensor: TensorId) -> str:
         words = DOUBT_WORDS.get(doubt_about(self.document.trace, tensor), "")
-        if words:
-            self.about.setText(", ".join(filter(None, (self.about.text(), words))))
-        self.about.setToolTip(words)
+        return f" · {words}" if words else ""
 
     def _look_at_part(self, tensor: TensorId, known: Tensor, stats: Stats | None) -> None:
         """A slice of a large tensor, and statistics of all of it. Until the next slice is here the
@@ -201,10 +199,9 @@ class TensorPanel(Panel):
         stats = stats or (part.stats if part is not None else None)
         summary = describe(known.dtype, known.shape, stats)
         if part is not None:
-            self._tell_doubt(tensor)
             step = max(part.steps, default=1)
             thinned = f" · one in {step} rows and columns is shown" if step > 1 else ""
-            self.stats.setText(summary + thinned)
+            self.stats.setText(summary + thinned + self._doubt(tensor))
             self.copy_button.setEnabled(True)
             self.display.show_part(part, known.size, self._is_shown_as_gradient)
         elif not self.document.values.fetch_part(tensor, form.leading + form.rest, index):

@@ -249,7 +249,7 @@ class ArrayPlot(QWidget):
     def show_colours(self, array: Array, colours: Array) -> None:
         """``colours``: height, width and red, green, blue in 0…1 of an image ``array``."""
         self._clear(array, has_axes=False)
-        self._add_image(pg.ImageItem(colours[..., :3], axisOrder="row-major", levels=(0, 1)))
+        self._add_image(pg.ImageItem(colours[..., :3], axisOrder="row-major", levels=(0, 1)), True)
 
     def show_over(self, gradient: Array, colours: Array, theme: Theme) -> None:
         """A gradient (height, width) over the grey image that it was taken with respect to."""
@@ -260,8 +260,8 @@ class ArrayPlot(QWidget):
         shares = numbers / (reach or 1.0)
         colours = colour_map(theme, True, True).map((shares + 1) / 2, mode="byte")
         colours[..., 3] = np.round(255 * np.sqrt(np.abs(shares)) * 0.9)
-        self._add_image(grey)
-        self._add_image(pg.ImageItem(colours, axisOrder="row-major", levels=(0, 255)))
+        self._add_image(grey, True)
+        self._add_image(pg.ImageItem(colours, axisOrder="row-major", levels=(0, 255)), True)
 
     def _clear(self, array: Array, has_axes: bool = True) -> None:
         self.plot.clear()
@@ -273,12 +273,14 @@ class ArrayPlot(QWidget):
         self._array = array
         self.words.setText("")
 
-    def _add_image(self, image: Any) -> None:
+    def _add_image(self, image: Any, is_picture: bool = False) -> None:
+        """Show an image with square pixels; of a matrix that is narrow or flat, and no
+        ``is_picture``, the cells fill the room."""
         height, width = self._array.shape[:2]
         image.setRect(-0.5, -0.5, width, height)  # so that the labels stand at the middle of cells
         self._axes["left"].count, self._axes["bottom"].count = height, width
         box = self.plot.getPlotItem().getViewBox()
-        box.setAspectLocked(0.1 < width / max(height, 1) < 10)
+        box.setAspectLocked(is_picture or 0.5 <= width / max(height, 1) <= 2)
         box.invertY(True)
         self.plot.addItem(image)
         box.autoRange(padding=0.02)

@@ -127,8 +127,8 @@ class _Walk:
             if gradient is None or isinstance(gradient, Picks):
                 continue
             tensor = self._encoder.dense(gradient)
-            found[str(key)] = self._name(tensor)
-            self._tensors.send_result(tensor, self.lines)
+            identity = found[str(key)] = self._name(tensor)
+            self._tensors.send_result(identity, tensor, self.lines)
         return found
 
     def _through_op(self, number: int, *, is_inner: bool = False) -> tuple[Any, Any]:

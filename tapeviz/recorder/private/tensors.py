@@ -121,7 +121,12 @@ def dense(slices: Any) -> Any:
 
     A RaggedTensor where their values are one.
     """
-    return tf.math.unsorted_segment_sum(slices.values, slices.indices, slices.dense_shape[0])
+    return sum_of_rows(slices.values, slices.indices, slices.dense_shape[0])
+
+
+def sum_of_rows(rows: Any, numbers: Any, count: Any) -> Any:
+    """Rows added up by their numbers into a tensor of ``count`` rows."""
+    return tf.math.unsorted_segment_sum(rows, numbers, count)
 
 
 def as_dense(gradient: Any) -> Any:
