@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,8 @@ class FixGoal:
 
         Those that mend some rounds only, or give nothing but zeros, stand where no others are; one
         that changes more lines than another of them, and these among them, is left out, as is one
-        that does something more than another. Of NaN only what leaves the fewest zeros mends it.
+        that does something more than another, or adds the same lines in another order. Of NaN only
+        what leaves the fewest zeros mends it.
         An edit that had to be corrected stands where no other does.
         """
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
@@ -67,6 +69,8 @@ class FixGoal:
         best = [each for each in best if not each.edit.is_corrected] or best[:1]
         alone = {each.edit.title.lower() for each in best}
         best = [each for each in best if not _has_more_than(each.edit, alone)]
+        best = list({_blocks(text, each.edit.new_text): each for each in reversed(best)}.values())
+        best.reverse()
         changed = [_changed_lines(text, each.edit.new_text) for each in best]
         return [
             each
@@ -113,6 +117,17 @@ def _has_more_than(edit: Edit, titles: set[str]) -> bool:
 
 def _changed_lines(old: str, new: str) -> frozenset[str]:
     return frozenset(line.strip() for line in {*new.split("\n")} ^ {*old.split("\n")})
+
+
+def _blocks(old: str, new: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
+    """What an edit puts in place of which lines, its lines sorted."""
+    before, after = old.split("\n"), new.split("\n")
+    changes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return tuple(
+        (start, end, tuple(sorted(after[first:last])))
+        for kind, start, end, first, last in changes
+        if kind != "equal"
+    )
 
 
 def _zeros_in(values: Iterable[Array | None]) -> int:

@@ -223,6 +223,19 @@ def test_a_fix_with_another_in_it_is_left_out() -> None:
     assert [kept.edit for kept in goal.in_order("x = 1\ny = 0\n")] == [less]
 
 
+def test_of_two_edits_that_add_the_same_lines_in_another_order_the_first_is_shown() -> None:
+    texts = [
+        "a = v\nb = x\ny = 1\nend\n",
+        "b = x\na = v\ny = 1\nend\n",
+        "a = v\ny = 1\nend\nb = x\n",
+    ]
+    edits = [Edit(f"edit {number}", text) for number, text in enumerate(texts)]
+    goal = FixGoal(
+        None, edits=edits, kept=[KeptEdit(each, {(0, 0): np.float32(1)}) for each in edits]
+    )
+    assert [kept.edit for kept in goal.in_order("y = 0\nend\n")] == [edits[0], edits[2]]
+
+
 def test_the_likeliest_edit_comes_first_though_its_trial_ends_last(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
