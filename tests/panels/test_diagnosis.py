@@ -228,6 +228,7 @@ def test_rows_of_a_card_that_would_only_repeat_its_title_are_left_out(
 
 def test_long_names_in_titles_break_between_their_words() -> None:
     assert breakable("∂loss / ∂dense/kernel") == "∂loss / ∂dense/kernel"
+    assert breakable("∂loss / ∂dense_1/kernel") == "∂loss / ∂dense_1/\u200bkernel"
     assert breakable("a_name_that_is_too_long", 40) == "a_name_that_is_too_long"
     broken = breakable("∂loss / ∂moving_average_of_the/kernel")
     assert broken.split("\u200b") == ["∂loss / ∂moving_", "average_", "of_", "the/", "kernel"]

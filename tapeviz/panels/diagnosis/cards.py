@@ -20,7 +20,7 @@ from .diff_view import DiffView
 LONGEST_VALUE = 60
 LONG_NAME, LONG_WORD = 14, 30
 """Letters of a name that a row of a narrow card has room for: beside the outcome, and alone."""
-_JOINT = re.compile(r"([_./](?=\w)|[a-z](?=[A-Z]))")
+_JOINT = re.compile(r"([_.](?=\w)|[a-z](?=[A-Z]))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,17 @@ class Asks:
 
 
 def breakable(text: str, longest: int = LONG_NAME) -> str:
-    """The text with places at which a label may break the names of more letters than this."""
-    words = text.split(" ")
-    return " ".join(_JOINT.sub("\\1\u200b", w) if len(w) > longest else w for w in words)
+    """The text with places at which a label may break the names of more letters than this: behind a
+    slash, and where a part is still longer than that at the other joints."""
+    return " ".join(
+        "/\u200b".join(
+            _JOINT.sub("\\1\u200b", part) if len(part) > longest else part
+            for part in word.split("/")
+        )
+        if len(word) > longest
+        else word
+        for word in text.split(" ")
+    )
 
 
 def rule() -> QFrame:
