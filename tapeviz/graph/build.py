@@ -62,7 +62,8 @@ def _carried(
 ) -> tuple[Edge, ...]:
     """Edges for the values that a turn of a compiled loop hands to the next."""
     inside = set(loop.body)
-    makers = {out: op for op in loop.body for out in trace.ops[op].outputs}
+    # A custom gradient comes after the ops of its body, of which the last made what it gives.
+    makers = {out: op for op in reversed(loop.body) for out in trace.ops[op].outputs}
     found = []
     for taken, handed in loop.carried:
         maker = makers.get(handed, trace.producers.get(handed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from tapeviz.graph.groups.fold import fold, group_id
 from tapeviz.graph.groups.opening import choose_open
 from tapeviz.graph.groups.tree import GROUPINGS, grow
 from tapeviz.graph.model import Edge, Frame, Node
+from tapeviz.graph.nodes import op_id
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.trace import events as e
 from tapeviz.trace.file import load
@@ -27,7 +28,8 @@ LIST_LOOP = Path(__file__).with_name("list_loop.tape")
 """Three turns of ``ys = ys.write(i, x); x = x * w``, of which ``ys.stack()`` is returned."""
 
 SILU = Path(__file__).with_name("compiled_silu.tape")
-"""``tf.nn.silu(x * w)`` in a function with a tape: a custom gradient; two ops take its beta."""
+"""Two turns of ``x = tf.nn.silu(x * w)`` in a function with a tape: a custom gradient whose beta two
+ops take."""
 
 
 @pytest.mark.parametrize("grouping", ["", *GROUPINGS])
@@ -101,6 +103,14 @@ def test_no_constant_of_a_custom_gradient_stands_alone() -> None:
     constants = [at for at, name in enumerate(graph.names) if name.startswith("const:")]
     assert len(constants) > 1
     assert all(list(graph.successors(at)) for at in constants)
+
+
+def test_what_a_custom_gradient_gives_goes_on_to_the_next_turn() -> None:
+    trace = KeptRecording(load(SILU)).wait()
+    edges = chain.from_iterable(build(trace).carried.values())
+    types = {op_id(op.id): op.type for op in trace.ops.values()}
+    pairs = {(types[edge.source], types[edge.target]) for edge in edges}
+    assert ("IdentityN", "Mul") in pairs
 
 
 def test_what_a_compiled_call_gives_goes_on() -> None:
