@@ -28,8 +28,8 @@ LIST_LOOP = Path(__file__).with_name("list_loop.tape")
 """Three turns of ``ys = ys.write(i, x); x = x * w``, of which ``ys.stack()`` is returned."""
 
 SILU = Path(__file__).with_name("compiled_silu.tape")
-"""Two turns of ``x = tf.nn.silu(x * w)`` in a function with a tape: a custom gradient whose beta two
-ops take."""
+"""Two turns of ``x = tf.nn.silu(x * w)`` in a function with a tape. It is a custom gradient, and
+two ops take its constant beta."""
 
 
 @pytest.mark.parametrize("grouping", ["", *GROUPINGS])
