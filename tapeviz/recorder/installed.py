@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from dis import get_instructions
 from functools import lru_cache, update_wrapper
 from inspect import signature
-from types import CodeType, FunctionType, TracebackType
+from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any
 
 from . import private
@@ -48,6 +48,7 @@ class Installed(ExitStack):
         with suppress(AttributeError, TypeError):
             update_wrapper(replacement, original)
             _describe(replacement, original)
+            private.run_as_it_is(replacement)  # AutoGraph would take it for the original's code
         setattr(owner, name, replacement)
         if had_own:
             self.callback(setattr, owner, name, original)
@@ -79,11 +80,11 @@ def _describe(replacement: Any, original: Any) -> None:
 
 def without_ours(traceback: TracebackType | None) -> TracebackType | None:
     """The traceback without the recorder's own frames."""
-    while traceback is not None and _frame_is_ours(traceback):
+    while traceback is not None and is_frame_of_ours(traceback.tb_frame):
         traceback = traceback.tb_next
     at = traceback
     while at is not None and at.tb_next is not None:
-        if _frame_is_ours(at.tb_next):
+        if is_frame_of_ours(at.tb_next.tb_frame):
             at.tb_next = at.tb_next.tb_next
         else:
             at = at.tb_next
@@ -132,10 +133,11 @@ def _is_at_entry(code: CodeType, offset: int) -> bool:
     return loaded == {BIND} and {each.opname for each in done} <= _OF_ENTRY
 
 
-def _frame_is_ours(traceback: TracebackType) -> bool:
-    if traceback.tb_frame.f_code is private.CODE_WITH_CALLBACKS:
+def is_frame_of_ours(frame: FrameType) -> bool:
+    """Whether no plain run has such a frame: it is the recorder's, or TensorFlow's around it."""
+    if frame.f_code is private.CODE_WITH_CALLBACKS:
         return True
-    return is_ours(str(traceback.tb_frame.f_globals.get("__package__")))
+    return is_ours(str(frame.f_globals.get("__package__")))
 
 
 def is_ours(name: str) -> bool:

@@ -6,10 +6,11 @@ import __future__
 import ast
 import atexit
 import bisect
+import builtins
 import contextlib
+import getpass
 import importlib
 import importlib.machinery
-import inspect
 import io
 import linecache
 import os
@@ -21,12 +22,12 @@ import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, TracebackType
 from typing import Any, NoReturn
 
-from . import limits
+from . import limits, private
 from .hooks.instrument import instrument
-from .installed import Installed, clean
+from .installed import Installed, clean, is_ours
 
 _MODULES = {"tf": ("tensorflow",), "np": ("numpy",), "keras": ("keras", "tensorflow.keras")}
 _PROBE = compile(
@@ -89,12 +90,22 @@ def run_as_main(
     probe: dict[str, Any] = {}
     exec(_PROBE, probe)
     with _whole_stack(probe["reached"]):
+        _call_as_builtins()
         for block in compiled[:-1]:
             try:
                 exec(block, space)
             except Exception as error:
                 report_error(error)
         exec(compiled[-1], space)
+
+
+def _call_as_builtins() -> None:
+    """Let AutoGraph call functions of ours as it calls the builtins that they stand for: without
+    converting them."""
+    stand_ins = builtins.input, getpass.getpass, sys.setrecursionlimit, sys.getrecursionlimit
+    for function in stand_ins:
+        if is_ours(str(getattr(function, "__module__", ""))):
+            private.run_as_it_is(function)
 
 
 def on_short_frames(run: Callable[[], None]) -> None:
@@ -109,35 +120,6 @@ def on_short_frames(run: Callable[[], None]) -> None:
 
 def _called_by_another(run: Callable[[], None]) -> Callable[[], None]:
     return lambda: run()
-
-
-def hide_stack_below(installed: Installed) -> None:
-    """``traceback.print_stack`` and ``inspect.stack`` see the snippet's frames only.
-
-    Who follows ``f_back`` to its end finds the kernel's frames, too: Python has no way to begin a
-    stack anew but on another thread, and a script runs on the main one.
-    """
-    bottom = run_as_main.__code__
-
-    def cut_walk(walk: Callable[..., Any]) -> Callable[..., Any]:
-        def walk_stack(f: FrameType | None) -> Iterator[tuple[FrameType, int]]:
-            for frame, line in walk(f or sys._getframe(1)):
-                if frame.f_code is bottom:
-                    return
-                yield frame, line
-
-        return walk_stack
-
-    def cut_frames(outer: Callable[..., Any]) -> Callable[..., Any]:
-        def getouterframes(frame: FrameType, context: int = 1) -> list[Any]:
-            frames: list[Any] = outer(frame, context)
-            ends = [place for place, frame in enumerate(frames) if frame[0].f_code is bottom]
-            return frames[: ends[0]] if ends else frames
-
-        return getouterframes
-
-    installed.replace(traceback, "walk_stack", cut_walk)
-    installed.replace(inspect, "getouterframes", cut_frames)
 
 
 @contextlib.contextmanager

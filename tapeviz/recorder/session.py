@@ -50,7 +50,7 @@ from .values import array_of, little_endian, part_of, raw_bytes, spread_of, stat
 
 FORMAT_VERSION = 1
 # A snippet that has one of these words can see when a tensor dies.
-_LIFETIMES = ("weakref", "getrefcount", "get_referrers", "get_objects")
+_LIFETIMES = ("weakref", "__del__", "getrefcount", "get_referrers", "get_objects")
 _OBJECTS_OF_BATCH = 20_000
 _MOST_SEED = (1 << 31) - 2
 _LET_GO = "they were let go of, to make room for those of newer tensors"
@@ -99,7 +99,6 @@ class Session:
         try:
             with Installed() as installed:
                 program.remember_text(self._source, self._filename, installed)
-                program.hide_stack_below(installed)
                 self._install(installed)
                 endings = program.watch(lambda: self._run_snippet(argv), self._filename)
         except KeyboardInterrupt:

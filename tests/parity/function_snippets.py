@@ -81,8 +81,62 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         module = tf.Module()
         module.v = tf.Variable(3.0)
         module.f = tf.function(lambda x: x * module.v, input_signature=[tf.TensorSpec([None])])
+        words = tf.lookup.KeyValueTensorInitializer(["a"], [1])
+        module.table = tf.lookup.StaticHashTable(words, -1)
+        module.g = tf.function(module.table.lookup, input_signature=[tf.TensorSpec([], tf.string)])
         tf.saved_model.save(module, "saved")
-        print(sorted(os.listdir("saved")), tf.saved_model.load("saved").f([2.0]))
+        loaded = tf.saved_model.load("saved")
+        print(sorted(os.listdir("saved")), loaded.f([2.0]), loaded.g("a"))
+        """,
+    ),
+    snippet(
+        "frames of hooks are in no list of frames and no traceback",
+        """
+        import inspect, threading, traceback, unittest
+        import tensorflow as tf
+        v = tf.Variable([1.0, 2.0])
+        def names(frames): return [each.name for each in frames if each.filename == __file__]
+        @tf.custom_gradient
+        def cut(x):
+            def gradient(upstream):
+                stack = [each.name for each in traceback.extract_stack()]
+                print(stack[stack.index("step"):], len(list(traceback.walk_stack(None))) > 3)
+                raise ValueError("no gradient")
+            return x, gradient
+        def step():
+            with tf.GradientTape() as tape: y = cut(v * 2.0)
+            return tape.gradient(y, v)
+        class Test(unittest.TestCase):
+            def test(self): step()
+        result = unittest.TestResult()
+        unittest.defaultTestLoader.loadTestsFromTestCase(Test).run(result)
+        print(result.errors[0][1])
+        thread = threading.Thread(target=step); thread.start(); thread.join()
+        @tf.function
+        def f(x):
+            stack = [each.function for each in inspect.stack()]
+            print(stack[:stack.index("<module>")])
+            try: input("name? ")
+            except EOFError as error: print(error)
+            return x
+        f(1.0)
+        """,
+    ),
+    snippet(
+        "texts as targets, constants in a vectorized loop, an end that is seen",
+        """
+        import tensorflow as tf
+        class Ends:
+            def __del__(self): print("ends")
+        x = tf.Variable(2.0)
+        with tf.GradientTape(persistent=True) as tape: y = x * 2.0
+        print(tape.gradient(tf.strings.as_string(y), x))
+        def turns(n):
+            body = lambda k, a: (k + 1, a * 2.0)
+            return tf.while_loop(lambda k, a: k < n, body, (0, 1.0))[1]
+        print(tf.vectorized_map(turns, tf.constant([1, 2, 3])))
+        z = y * 2.0; z.tag = Ends(); z = None
+        print("over")
         """,
     ),
     snippet(

@@ -48,10 +48,10 @@ class Recombination:
                 self._is_result(source.tensor, result, source.text)
 
     def _seed(self) -> None:
-        """Each target begins with ones, or with the gradient it was given."""
-        given = self._call.output_gradients
+        """Each target begins with ones, or with the gradient it was given; a text with none."""
+        given, tensors = self._call.output_gradients, self._recorded.trace.tensors
         for index, target in enumerate(self._call.targets):
-            if target.tensor is None:
+            if target.tensor is None or tensors[target.tensor].dtype == "string":
                 continue
             seed = given[index].tensor if index < len(given) else None
             shares = self._shares[target.tensor]

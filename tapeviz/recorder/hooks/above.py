@@ -1,19 +1,21 @@
-"""The frames above the snippet, and the recorder's own, hidden from warnings and log lines; the
-recorder's files from ``inspect``."""
+"""The frames above the snippet, and the recorder's own, hidden from warnings, log lines, tracebacks
+and lists of frames; the recorder's files from ``inspect``."""
 
 from __future__ import annotations
 
 import inspect
 import sys
+import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import filterfalse, takewhile
 from sys import _getframe
 from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any
 from warnings import catch_warnings, simplefilter, warn
 
 from .. import private
-from ..installed import Installed
+from ..installed import Installed, is_frame_of_ours
 
 _BEYOND = sys.maxsize // 2
 """A ``stacklevel`` that no stack reaches."""
@@ -49,6 +51,40 @@ def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> 
     # ``warnings.warn`` itself stays: AutoGraph calls a builtin in another way than a function.
     installed.replace(warnings, "_showwarnmsg", showing)
     installed.replace(*private.CALLER_OF_LOG, lambda find: _caller(boundary, files, find))
+    _hide_in_lists(boundary, installed)
+
+
+def _hide_in_lists(boundary: CodeType, installed: Installed) -> None:
+    """Let ``traceback`` and ``inspect`` list no other frames than in a plain run.
+
+    Who follows ``f_back`` to its end finds the kernel's frames, too: Python has no way to begin a
+    stack anew but on another thread, and a script runs on the main one.
+    """
+
+    def is_in_snippet(found: Any) -> bool:
+        return found[0].f_code is not boundary
+
+    def is_ours(found: Any) -> bool:
+        return is_frame_of_ours(found[0])
+
+    # Iterators written in C have no frame: the walks count those between them and who asks.
+    def walking(walk: Callable[..., Any]) -> Callable[..., Any]:
+        def walked(begin: Any) -> Iterator[Any]:
+            return filterfalse(is_ours, takewhile(is_in_snippet, walk(begin)))
+
+        return walked
+
+    def listing(frames_of: Callable[..., Any]) -> Callable[..., Any]:
+        def frames(*args: Any, **named: Any) -> list[Any]:
+            return list(filterfalse(is_ours, takewhile(is_in_snippet, frames_of(*args, **named))))
+
+        return frames
+
+    for name in ("walk_stack", "walk_tb", "_walk_tb_with_full_positions"):
+        if hasattr(traceback, name):  # the last since Python 3.11
+            installed.replace(traceback, name, walking)
+    for name in ("getouterframes", "getinnerframes"):
+        installed.replace(inspect, name, listing)
 
 
 def _caller(

@@ -5,17 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from sys import _getframe
+from sys import _getframe, exc_info
 from typing import Any
 
 from .. import private
-from ..installed import Installed
+from ..installed import Installed, clean
 from ..recording import RecordingContext
 
 _READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 _START = "_set_ident"
 """The method that ``threading.Thread`` calls first on a new thread (Python 3.10-3.13).
 It has returned when the snippet's function runs, and so leaves no frame above that."""
+_MAKE_HOOK = "_make_invoke_excepthook"
+"""The function of ``threading`` that gives a new thread what it calls with an error of its
+(Python 3.10-3.13)."""
 
 
 def install(
@@ -37,9 +40,26 @@ def install(
 
     if hasattr(threading.Thread, _START):
         installed.replace(threading.Thread, _START, wrap)
+    if hasattr(threading, _MAKE_HOOK):
+        installed.replace(threading, _MAKE_HOOK, _cleaning)
     if private.add_op_callback:
         _see_python_functions(recording, installed, callback, numbers)
         _see_reads(recording, installed, callback)
+
+
+def _cleaning(make: Callable[[], Callable[..., None]]) -> Callable[[], Callable[..., None]]:
+    """An error that ends a thread is shown by a function in C, frame by frame."""
+
+    def making() -> Callable[..., None]:
+        invoke = make()
+
+        def invoke_excepthook(thread: threading.Thread) -> None:
+            clean(exc_info()[1])
+            invoke(thread)
+
+        return invoke_excepthook
+
+    return making
 
 
 def _see_python_functions(

@@ -146,9 +146,10 @@ def constant_of(op: Any) -> Any:
 
 
 def constant_array(attrs: Sequence[Any]) -> Any:
-    """The elements of a graph's constant, from the attributes of its op."""
+    """The elements of a graph's constant, from the attributes of its op (as a callback or as
+    :func:`attrs_of` has them)."""
     value = dict(zip(attrs[::2], attrs[1::2], strict=False))["value"]
-    return tf.make_ndarray(value.tensor)
+    return tf.make_ndarray(getattr(value, "tensor", value))
 
 
 def wider_attrs(op_type: str, attrs: Any) -> Any:

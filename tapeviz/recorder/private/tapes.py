@@ -57,11 +57,12 @@ def register_jvp_function(function: Any) -> None:
 
 
 def ones_like(tensor: Any) -> Any:
-    """The gradient that a target starts with; for a handle: of the variable's shape and dtype."""
+    """The gradient that a target starts with; for a handle: of the variable's shape and dtype.
+    ``None`` for text."""
     if is_resource(tensor._datatype_enum()):
         shape = variable_ops.variable_shape(tensor)
         return tf.ones(shape, tensor._handle_data.shape_and_type[0].dtype)
-    return tf.ones_like(tensor)
+    return None if tensor.dtype == tf.string else tf.ones_like(tensor)
 
 
 def one_at(element: int, like: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..private import functions
 from .cuts import CutOutput, cut
 from .probes import Path, Prober
 
@@ -25,8 +26,11 @@ class Tapped(NamedTuple):
 
 
 def tap(definition: Any) -> Tapped | None:
-    """The copy that gives the sources of the re-run; ``None`` if none is needed."""
+    """The copy that gives the sources of the re-run; ``None`` if none is needed, or if one of them
+    is a resource (a table that the function makes), which no output holds for later."""
     left = cut(definition)
+    if any(source.dtype == functions.RESOURCE for source in left.sources):
+        return None
     wanted = {(source.path, source.op) for source in left.sources}
     if not wanted:
         return None
