@@ -295,7 +295,8 @@ class _Wiring:
             touched = self._trace.touches.get((entry.id, VariableId(tensor)))
             supplier = self._place_of(touched) if touched else self._inner_constant(tensor, inside)
             if supplier is None and not touched:
-                supplier = self._supplier(tensor, None)
+                # What no op of an opened call takes needs no node.
+                supplier = self._supplier(tensor, None, adds=not is_compiled)
             if supplier is None or supplier in own:
                 continue
             if supplier in ways_in:
@@ -310,9 +311,9 @@ class _Wiring:
 
     # Where a tensor comes from.
 
-    def _supplier(self, tensor: TensorId, consumer: Op | None) -> int | None:
+    def _supplier(self, tensor: TensorId, consumer: Op | None, adds: bool = True) -> int | None:
         """The place of the node that a tensor comes from, None if the picture has none; the node of
-        a constant is made here."""
+        a constant is made here, unless it ``adds`` nothing."""
         chosen = self._selection
         producer = self._trace.producers.get(tensor)
         if producer is not None and producer in chosen.shown:
@@ -323,12 +324,12 @@ class _Wiring:
         if VariableId(tensor) in self._trace.variables:
             return None
         if producer is None:
-            return self._constant(tensor, consumer)
+            return self._constant(tensor, consumer, adds)
         if producer in chosen.bookkeeping.ops:
             return None
         # The op that made it is not in the picture: the value has a node of its own.
         if tensor in chosen.scope.outside and not self._is_inner(tensor):
-            return self._constant(tensor, consumer)
+            return self._constant(tensor, consumer, adds)
         return None
 
     def _is_inner(self, tensor: TensorId) -> bool:
@@ -337,7 +338,7 @@ class _Wiring:
         is_known = tensor in self._index.results or bool(self._trace.names.get(tensor))
         return made.call is not None and not is_known
 
-    def _constant(self, tensor: TensorId, consumer: Op | None) -> int | None:
+    def _constant(self, tensor: TensorId, consumer: Op | None, adds: bool) -> int | None:
         known = self._trace.tensors.get(tensor)
         hidden = tensor in self._selection.bookkeeping.constants
         if known is None or known.is_handle or hidden:
@@ -348,7 +349,7 @@ class _Wiring:
         if consumer is not None and is_shared:
             node = _constant_for(tensor, consumer.id)
         place = self._others.get(node)
-        if place is None:
+        if place is None and adds:
             place = self._others[node] = self.graph.add(node, tensor)
             for left in self._links.get(tensor, ()):
                 # Ids count up: a constant is not made from a tensor with a larger id.

@@ -72,8 +72,10 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
             if key[0] in asked or not is_constant(base, key[0])
         }
 
-    for step in shown.steps if base.trace.functions else ():
-        for link in links_inside(base.trace, step, flow.gradients):
+    trace = base.trace
+    has_bodies = bool(trace.functions or trace.loops or trace.predicates)
+    for step in shown.steps if has_bodies else ():
+        for link in links_inside(trace, step, flow.gradients):
             if not (is_followed(link[0]) and link in flow.walked):
                 for key in base.edges.get(link, ()):
                     on_wires.setdefault(key, set()).add(None)

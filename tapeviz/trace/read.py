@@ -252,7 +252,7 @@ class Reader:
             _HANDLERS[type(event)](self, event)
             return
         op = self._op(event)
-        if located.within:
+        if located.within or located.whole:
             op = self._functions.inside(op, located)
         if located.run is None and not located.body:
             self._states.ran(op, self._handles)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from itertools import chain, pairwise
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
+from tapeviz.analysis import diagnose
+from tapeviz.drawing import arrange, compose_over
 from tapeviz.graph.build import build
 from tapeviz.graph.groups.fold import fold, group_id
 from tapeviz.graph.groups.opening import choose_open
@@ -15,10 +18,12 @@ from tapeviz.graph.groups.tree import GROUPINGS, grow
 from tapeviz.graph.model import Edge, Frame, Node
 from tapeviz.graph.nodes import op_id
 from tapeviz.kept_recording import KeptRecording
+from tapeviz.scene.model import Overlay
 from tapeviz.trace import events as e
 from tapeviz.trace.file import load
 from tapeviz.trace.model import Op
 from tapeviz.trace.read import read
+from tapeviz.view import DEFAULT_VIEW
 
 TAPE = Path(__file__).parents[1] / "recordings" / "compiled_function.tape"
 LOOP = Path(__file__).with_name("compiled_loop.tape")
@@ -30,6 +35,9 @@ LIST_LOOP = Path(__file__).with_name("list_loop.tape")
 SILU = Path(__file__).with_name("compiled_silu.tape")
 """Two turns of ``x = tf.nn.silu(x * w)`` in a function with a tape. It is a custom gradient, and
 two ops take its constant beta."""
+
+GRAPH_MODE = Path(__file__).with_name("graph_mode.tape")
+"""``tf.gradients`` through a ``tf.while_loop`` and a ``tf.cond``, in a graph of no function."""
 
 
 @pytest.mark.parametrize("grouping", ["", *GROUPINGS])
@@ -111,6 +119,17 @@ def test_what_a_custom_gradient_gives_goes_on_to_the_next_turn() -> None:
     types = {op_id(op.id): op.type for op in trace.ops.values()}
     pairs = {(types[edge.source], types[edge.target]) for edge in edges}
     assert ("IdentityN", "Mul") in pairs
+
+
+def test_the_flow_goes_through_loops_and_conditionals_of_graph_mode() -> None:
+    trace = KeptRecording(load(GRAPH_MODE)).wait()
+    (shown,) = diagnose(trace).calls
+    scene = compose_over(arrange(trace, DEFAULT_VIEW), trace, shown, Overlay())
+    lit = nx.DiGraph(wire.edge[:2] for wire in scene.wires if wire.state == "gradient")
+    (target,) = (box.node for box in scene.boxes if box.ring == "target")
+    sources = {box.title: box.node for box in scene.boxes if box.ring == "source"}
+    assert set(sources) == {"w", "u"}
+    assert all(nx.has_path(lit, source, target) for source in sources.values())
 
 
 def test_what_a_compiled_call_gives_goes_on() -> None:

@@ -27,7 +27,7 @@ def links_inside(trace: Trace, step: WalkStep, arrived: Container[TensorId]) -> 
     op = trace.op(step.op)
     if op is None:
         return []
-    is_conditional = op.type in _CONDITIONALS and op.within is not None
+    is_conditional = op.type in _CONDITIONALS and (op.within is not None or bool(step.made))
     loop = trace.loops.get(op.id)
     body = loop.body if loop is not None else op.body if op.runs else ()
     if not body and not is_conditional:

@@ -268,6 +268,8 @@ class Expansion:
                 if index < len(scope.graph.ended.outputs)
             ]
             number = self._number(op, around)
+            if around is None and index == len(op.outputs) - 1:
+                number = op.id  # by which a gradient call of the same graph knows it
             joined = msgspec.structs.replace(
                 op, id=number, inputs=given, outputs=[output], graph=self._into
             )

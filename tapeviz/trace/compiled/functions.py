@@ -65,9 +65,6 @@ class Functions:
 
     def inside(self, op: Op, located: LocatedEvent) -> Op:
         """The op with what is known of it as one of a function's inside."""
-        if located.loop is not None:  # a tape's entry may have taken the place of a call
-            body = tuple(inner for inner in located.loop.body if inner in self._ops)
-            self.loops[op.id] = replace(located.loop, body=body)
         if located.skipped is not None:
             taken, lines = located.skipped
             self.conditionals[op.id] = Conditional(op.id, taken, lines)
@@ -88,6 +85,9 @@ class Functions:
     def called(self, op: Op, located: LocatedEvent, site_of: Callable[[int], Site]) -> Op:
         """The call of a function; the events of an opened one's inside came before."""
         body = tuple(OpId(inner) for inner in located.body if OpId(inner) in self._ops)
+        if located.loop is not None:  # a tape's entry may have taken the place of a call
+            inside = tuple(inner for inner in located.loop.body if inner in self._ops)
+            self.loops[op.id] = replace(located.loop, body=inside)
         began = self._ops[body[0]].when if body else op.when
         self._states.called(op, self._handles, began)
         op = op.having(body=body)
