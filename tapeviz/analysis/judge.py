@@ -15,9 +15,9 @@ from .causes.not_connected import NotConnected
 from .causes.not_watched import NotWatched
 from .causes.outside_tape import OutsideTape
 from .causes.questions import MadeNonfinite, MadeZero
-from .causes.saturated import saturated_at
+from .causes.saturated import clipped_to_zero, saturated_at
 from .causes.table import CAUSES, first_cause
-from .causes.zeros import MultipliedByZero, clipped_to_zero
+from .causes.zeros import MultipliedByZero
 from .flow.tangents import turned
 from .model import Cause, Status
 from .numbers.spoiled import has_inside, spoiling, spoiling_op, was_given
@@ -81,7 +81,7 @@ def _explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
     cause = first_cause(CAUSES.zero, MadeZero(facts, op, step, *(inside or ())))
     if cause is None or source.tensor is None or not isinstance(cause.evidence, MultipliedByZero):
         return cause
-    if cause.evidence.by in ("factor", "clipped"):
+    if cause.evidence.by in ("factor", "square", "clipped"):
         clip = clipped_to_zero(facts, op, facts.paths.starts(source.tensor))
         return facts.cause_at(saturated_at(facts, clip), clip) if clip is not None else cause
     return cause

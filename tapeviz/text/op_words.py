@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from .source import SourceText
+from .source import SourceText, is_given_lambda
 
 _FRIENDLY = {
     "BatchMatMul": "MatMul",
@@ -85,24 +85,31 @@ def words_on_line(text: SourceText, line: int, op_type: str, path: str = "") -> 
 
     ``path``: the op's name with its scopes. Functions of several ops open a scope by their name:
     ``clip_by_value/Minimum``, and ``clip_by_value`` for the ``Maximum`` that is its last op
-    (TensorFlow 2.15 to 2.21). Empty unless the expressions on the line that may have made such an
-    op all read alike.
+    (TensorFlow 2.15 to 2.21). A function that is handed a lambda (``tf.cond``) opens a scope for
+    the lambda's ops as well, which it did not make. Empty unless the expressions on the line that
+    may have made such an op all read alike.
     """
     kind = re.sub(r"V\d+$", "", op_type).lower()
-    scopes = (re.sub(r"_\d+$", "", part).replace("_", "").lower() for part in path.split("/"))
-    for name in (*scopes, kind):
-        found = {text.segment(node) for node in _expressions(text, line) if _may_make(node, name)}
+    *scopes, own = (re.sub(r"_\d+$", "", part).replace("_", "").lower() for part in path.split("/"))
+    for name in (*scopes, own, kind):
+        expressions = _expressions(text, line, with_lambdas=name in (own, kind))
+        found = {text.segment(node) for node in expressions if _may_make(node, name)}
         if found:
             words = found.pop() if len(found) == 1 else ""
             return words if len(words) <= _LONGEST else ""
     return ""
 
 
-def _expressions(text: SourceText, line: int) -> Iterator[ast.expr]:
-    """The functions called and the operators on a line; of calls the function alone."""
+def _expressions(text: SourceText, line: int, *, with_lambdas: bool) -> Iterator[ast.expr]:
+    """The functions called and the operators on a line; of calls the function alone.
+
+    ``with_lambdas``: calls that are handed a lambda, too.
+    """
     statement = text.statement(line)
     for node in ast.walk(statement) if statement is not None else ():
-        if isinstance(node, (ast.Call, ast.BinOp, ast.Compare)) and _covers(node, line):
+        if not isinstance(node, (ast.Call, ast.BinOp, ast.Compare)) or not _covers(node, line):
+            continue
+        if with_lambdas or not is_given_lambda(node):
             yield node.func if isinstance(node, ast.Call) else node
 
 

@@ -203,11 +203,7 @@ class SourceText:
 
     def is_given_lambda(self, span: TextSpan) -> bool:
         """Whether the call there is handed a lambda, so that code of the snippet runs in it."""
-        node = self._expression_at(span)
-        given = (
-            [*node.args, *(k.value for k in node.keywords)] if isinstance(node, ast.Call) else []
-        )
-        return any(isinstance(value, ast.Lambda) for value in given)
+        return is_given_lambda(self._expression_at(span))
 
     def _expression_at(self, span: TextSpan) -> ast.expr | None:
         if span.column < 0 or not 0 < span.line <= len(self.lines):
@@ -324,6 +320,14 @@ def _conditions(node: ast.AST) -> list[ast.expr]:
         named = [keyword.value for keyword in node.keywords if keyword.arg in names]
         return (node.args[:1] or named) if node.func.attr in ("cond", "switch_case") else []
     return []
+
+
+def is_given_lambda(node: ast.AST | None) -> bool:
+    """Whether it is a call that is handed a lambda."""
+    if not isinstance(node, ast.Call):
+        return False
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return any(isinstance(value, ast.Lambda) for value in given)
 
 
 def holds_code(text: str) -> bool:

@@ -12,6 +12,7 @@ from ..text.called_names import LAYER_METHODS, CalledNames, kind_of
 from ..text.source import SourceText, is_plain_path
 from . import events as e
 from .model import Op, Operand, StackFrame, TensorId, Variable, VariableId
+from .reading.attributes import ObjectAttributes
 
 # What tf.Variable and keras.Variable are called that were given no name.
 _DEFAULT_NAME = re.compile(r"variable(_\d+)?(:0)?", re.IGNORECASE)
@@ -22,6 +23,7 @@ def variable_names(
     names: Mapping[TensorId, tuple[str, ...]],
     known_outside: Collection[str] = (),
     titles: Mapping[VariableId, Sequence[str]] | None = None,
+    attributes: Callable[[], ObjectAttributes] | None = None,
 ) -> dict[VariableId, str]:
     """A name for each variable, the one that fewest others have too.
 
@@ -30,7 +32,8 @@ def variable_names(
     the name that it was made with (``name="w"``) before a place in a list (``weights[0]``) before
     TensorFlow's; a loop variable or parameter that was bound to several variables comes last. Of
     several lists the first is taken, and those that are ``known_outside`` of a function (a
-    module's names) or kept in an object before a function's own.
+    module's names) or kept in an object before a function's own. Those of several objects that
+    would have one name (``self.w``) have that of their object (``net.w``) from ``attributes``.
     """
     candidates = {
         variable.id: _candidates(
@@ -42,7 +45,16 @@ def variable_names(
         for variable in variables.values()
     }
     holders = Counter(name for known in candidates.values() for name in set(known))
-    return {variable: min(known, key=holders.__getitem__) for variable, known in candidates.items()}
+    chosen = {id_: min(known, key=holders.__getitem__) for id_, known in candidates.items()}
+    times = Counter(chosen.values())
+    shared = [id_ for id_, name in chosen.items() if "." in name and times[name] > 1]
+    if shared and attributes is not None:
+        owned = attributes()
+        paths = {id_: owned.paths(TensorId(id_))[:1] for id_ in shared}
+        held = Counter(path for found in paths.values() for path in found)
+        own = {id_: path for id_, found in paths.items() for path in found if held[path] == 1}
+        chosen.update(own)
+    return chosen
 
 
 def _candidates(

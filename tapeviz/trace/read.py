@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from sys import intern
 from typing import Any
 
@@ -40,6 +41,7 @@ from .model import (
 )
 from .naming import OperandWords, variable_names, variable_titles
 from .ops import Shape
+from .reading.attributes import attributes_of
 from .reading.bindings import BoundNames
 from .reading.calls import CallTracker
 from .reading.nouns import IdTuples, Numbers, OpMaker, entry_of, variable_of
@@ -159,8 +161,10 @@ class Reader:
         versions = [version for variable in variables.values() for version in variable.versions]
         names = taken(self._names.tensors)
         titles = variable_titles(self._called, variables, self._maker_of)
-        variable_words = variable_names(variables, names, self._names.of_modules, titles)
-        given = variable_names(variables, names, self._names.of_modules) if titles else {}
+        attributes = partial(attributes_of, self._names.bindings)
+        outside = self._names.of_modules
+        variable_words = variable_names(variables, names, outside, titles, attributes)
+        given = variable_names(variables, names, outside) if titles else {}
         words = OperandWords(self._text, names, variable_words)
         return Trace(
             **self._facts,

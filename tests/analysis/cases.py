@@ -1131,4 +1131,79 @@ CASES = (
         tape.gradient(loss, w)
         """,
     ),
+    case(
+        "an attribute given another variable after its use",
+        "replaced-source",
+        """
+        class Net(tf.Module):
+            def __init__(self):
+                self.w = tf.Variable(2.0)
+            def __call__(self, x):
+                return self.w * x
+        net = Net()
+        with tf.GradientTape() as t:
+            y = net(3.0)
+        net.w = tf.Variable(1.0)  # cut
+        t.gradient(y, net.w)
+        """,
+    ),
+    case(
+        "an attribute that the call gives another variable",
+        "replaced-source",
+        """
+        class Net(tf.Module):
+            def __init__(self):
+                self.w = tf.Variable(2.0)
+            def __call__(self, x):
+                self.w = tf.Variable(2.5)  # cut
+                return self.w * x
+        net = Net()
+        first = net.w
+        with tf.GradientTape() as t:
+            y = net(3.0)
+        t.gradient(y, first)
+        """,
+    ),
+    case(
+        "the attribute of this name of another object",
+        "not-connected",
+        """
+        class Net(tf.Module):
+            def __init__(self):
+                self.w = tf.Variable(2.0)
+            def __call__(self, x):
+                return self.w * x
+        net = Net()
+        other = Net()
+        with tf.GradientTape() as t:
+            y = net(3.0)
+        t.gradient(y, other.w)  # cut
+        """,
+    ),
+    case(
+        "the attribute of this name of another object of Python",
+        "not-connected",
+        """
+        class Net:
+            def __init__(self):
+                self.w = tf.Variable(2.0)
+        net, other = Net(), Net()
+        with tf.GradientTape() as t:
+            y = net.w * 3.0
+        t.gradient(y, other.w)  # cut
+        """,
+    ),
+    case(
+        "numbers that a loop takes one by one",
+        "left-tensorflow",
+        """
+        p = tf.Variable([0.2, 0.3, 0.5])
+        with tf.GradientTape() as t:
+            total = 0.0
+            for v in p.numpy().tolist():  # cut
+                total = total + v * v
+            y = tf.convert_to_tensor(total, dtype=tf.float32)
+        t.gradient(y, p)
+        """,
+    ),
 )

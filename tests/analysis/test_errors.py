@@ -32,6 +32,10 @@ RAISING = {
         TAPE + "total = float(tf.reduce_sum(y))\ntape.gradient(total, x)",
         ["total", "float()"],
     ),
+    "a sum of nothing as target": (
+        TAPE + "tape.gradient(sum([]), x)",
+        ["target sum([]) is the Python number 0", "a loop that never ran"],
+    ),
     "target that another tape gave as None": (
         "import tensorflow as tf\nx = tf.constant(3.0)\nwith tf.GradientTape() as outer:\n"
         "    with tf.GradientTape() as inner:\n        y = x**3\n    dy = inner.gradient(y, x)\n"

@@ -221,3 +221,30 @@ def test_the_use_in_a_branch_of_a_branch_that_did_not_run_has_its_own_line(
     assert cause is not None
     assert (cause.kind, cause.line) == ("not-connected", 7)
     assert "(line 10)" in cause.message("loss", "b")
+
+
+def test_ops_and_objects_are_told_apart(recorder: Recorder) -> None:
+    """A whole number with what computes by it, an op of a lambda by its own name, and a variable of
+    an object by the name of that object."""
+    from tapeviz.analysis.diagnose import diagnose
+    from tapeviz.recording import Snippet
+
+    text = (
+        "import tensorflow as tf\nw = tf.Variable(2.6)\nclass Net(tf.Module):\n"
+        "    def __init__(self):\n        self.w = tf.Variable(2.0)\n"
+        "    def __call__(self, x):\n        return self.w * x\nnet = Net()\nother = Net()\n"
+        "@tf.function\ndef rounded(x):\n"
+        "    return tf.cond(x > 1.0, lambda: tf.round(x) * 2.0, lambda: x)\n"
+        "with tf.GradientTape(persistent=True) as tape:\n"
+        "    moved = tf.roll([0.0, 1.0, 0.0], tf.cast(w, tf.int32), axis=0)\n"
+        "    chosen = rounded(w)\n    made = net(3.0)\n"
+        "for target, source in ((moved, w), (chosen, w), (made, other.w)):\n"
+        "    tape.gradient(target, source)\n"
+    )
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    moved, chosen, made = (call.findings[0].message for call in diagnose(trace).calls)
+    assert "into int32, and tf.roll on line 14 computes by that" in moved
+    assert "leads through tf.round on line 12" in chosen
+    assert "(line 7) is made from net.w alone" in made

@@ -192,6 +192,17 @@ SNIPPET = dedent(
         mixed = tf.nn.relu(w - 99.0) + tf.stop_gradient(w)  # cut forward_mixed
     for out in (stopped, apart, cast, mixed):
         accumulator.jvp(out, unconnected_gradients="zero")
+    slope(lambda m: (m[0] - [2.0, 2.0]) ** 2)  # cut smallest
+    slope(lambda m: tf.math.squared_difference(m[1], [3.0, 4.0]))  # cut reached
+    slope(lambda m: tf.nn.softmax(m[:, :1])[0] * 3.0)  # cut one
+    slope(lambda m: tf.nn.sparse_softmax_cross_entropy_with_logits([0, 0], m[:, :1]))  # cut class
+    normalised = lambda x: (x - tf.reduce_mean(x, 0)) * [5.0, 6.0]  # cut alone
+    slope(lambda m: normalised(m[:1]))
+    with tf.GradientTape() as tape:
+        with tf.GradientTape() as inner:
+            bent = tf.reduce_sum(tf.abs(w))  # cut absolute
+        slopes = inner.gradient(bent, w)
+    tape.gradient(slopes, w)
     """
 ).lstrip()
 
@@ -208,7 +219,7 @@ FOUND = {
     "dead": ("multiplied-by-zero", "by what Relu on line {line} gives, which is 0 everywhere at"),
     "listed": ("saturated", "tf.clip_by_value on line {line} is flat at these values"),
     "one_turn": ("saturated", "tf.nn.relu on line {line} is probably flat at these values"),
-    "scanned": ("multiplied-by-zero", "tf.where on line {line} chooses the other value"),
+    "scanned": ("multiplied-by-zero", "tf.where on line {line} chooses the other value wherever"),
     "recomputed": ("multiplied-by-zero", "tf.exp(h) * [0.0, 0.0] on line {line} multiplies"),
     "python_twice": ("integer", "Line {line} turns the value into int32"),
     "inner_jacobian": ("left-tensorflow", "On line {line} the value leaves TensorFlow"),
@@ -235,6 +246,12 @@ FOUND = {
     "forward_apart": ("not-connected", "out was not computed from w"),
     "forward_cast": ("integer", "Line {line} turns the value into int32"),
     "forward_mixed": ("cancelled", "tangents contribute to out is 0 or adds up"),
+    "smallest": ("multiplied-by-zero", "on line {line} takes the power of a value that is 0"),
+    "reached": ("multiplied-by-zero", "on line {line} takes the square of a difference that is 0"),
+    "one": ("cancelled", "tf.nn.softmax on line {line} takes a softmax of a single number"),
+    "class": ("cancelled", "logits on line {line} takes a softmax of a single number"),
+    "alone": ("cancelled", "Line {line} subtracts the mean of a single element from"),
+    "absolute": ("flat-op", "The slope of tf.abs on line {line} jumps"),
 }
 
 

@@ -30,20 +30,20 @@ class Assigned(Evidence):
         if name == source:  # as target networks and other copies of a model have it
             return (
                 f"Line {cause.line} {cause.probably}writes a value into another variable that is "
-                f"named {name}, too; a tape records operations on tensors, and a write to a "
+                f"named {name}, too; gradients follow operations on tensors, and a write to a "
                 f"variable is not one. So {target} depends on that copy, but nothing links the "
                 f"copy back to {source}. Compute with {source} itself in place of its copy."
             )
         if self.is_target:
             return (
-                f"Line {cause.line} {cause.probably}writes a value into the variable {name}; a "
-                f"tape records operations on tensors, and a write to a variable is not one. So "
+                f"Line {cause.line} {cause.probably}writes a value into the variable {name}; "
+                f"gradients follow operations on tensors, and a write to a variable is not one. So "
                 f"nothing links what {name} holds back to {source}. Differentiate the assigned "
                 f"tensor itself in place of {name}, or what is made from that tensor."
             )
         return (
             f"Line {cause.line} {cause.probably}writes a value into the variable {name}; "
-            f"a tape records operations on tensors, and a write to a variable is not one. "
+            f"gradients follow operations on tensors, and a write to a variable is not one. "
             f"So {target} depends on {name}, but nothing links {name} back to {source}. "
             f"Use the assigned tensor itself instead of reading it back from {name}."
         )

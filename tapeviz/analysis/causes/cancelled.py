@@ -9,7 +9,7 @@ from ...trace.model import Op, Step, TensorId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..model import Cause, Evidence
-from ..numbers.spoiled import is_even
+from ..numbers.spoiled import NORMALISING, is_even
 from .questions import MadeZero
 
 _PRODUCTS = ops_with("product")
@@ -24,6 +24,7 @@ _SCALING = _PRODUCTS | {
     "Squeeze",
 }
 _SQUARES = frozenset({"Square", "SquaredDifference"})
+_LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
 _DEEPEST = 12
 _ADDING = frozenset({"Add", "AddV2", "Sub"})
 _NORMALISED_BY_HAND = frozenset({"RealDiv", "Sub"})
@@ -35,18 +36,32 @@ class Cancelled(Evidence):
     """Contributions of opposite sign add up to 0.
 
     ``why``: by the ``values`` of this run alone; for each value of the source, as the ``sum`` of
-    what was made to have that sum; since what was ``subtracted`` is added again; or in forward mode
-    by the ``tangents`` that were given.
+    what was made to have that sum; as a softmax of ``one`` number, or what was normalised among
+    ``alone`` one; since what was ``subtracted`` is added again; or in forward mode by the
+    ``tangents`` that were given.
     """
 
     kind: ClassVar[str] = "cancelled"
-    why: Literal["values", "sum", "subtracted", "tangents"] = "values"
+    why: Literal["values", "sum", "one", "alone", "subtracted", "tangents"] = "values"
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         begin = (
             f"At line {cause.line} ({cause.op_words or 'a sum'}) contributions of opposite sign "
             f"add up to exactly 0"
         )
+        if self.why == "one":
+            return (
+                f"{cause.op_words} on line {cause.line} takes a softmax of a single number, which "
+                f"is 1 whatever that number is. So {target} does not change when {source} does. "
+                f"Use a sigmoid for a single output, or as many outputs as there are classes; "
+                f"where there should be more numbers, look at the axis."
+            )
+        if self.why == "alone":
+            return (
+                f"Line {cause.line} subtracts the mean of a single element from that element, "
+                f"which leaves 0 whatever it is. So {target} does not change when {source} does. "
+                f"Normalise over an axis that has more than one element, or over a larger batch."
+            )
         if self.why == "tangents":
             return (
                 f"No operation is known to be flat that all ways lead through: what the given "
@@ -93,6 +108,8 @@ def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
     reads = facts.reads.get(version.variable, ()) if version is not None else [tensor]
     shares = [(t, step, op) for t in reads for step, op, _ in facts.feeding.of(t)]
     users = [op for _, _, op in shares]
+    if any(_is_mean_of_one(facts, op) for op in users):
+        return Cancelled("alone")
     if len(users) == 2 and all(op.type in _ADDING for op in users):
         first, second = sorted(users, key=lambda op: op.id)
         return Cancelled("subtracted" if first.outputs[0] in second.inputs else "values")
@@ -110,7 +127,7 @@ def is_sum_of_spread(facts: CallFacts, step: Step, op: Op) -> bool:
     The sum of what was brought to a mean and a deviation, as a layer does that normalises, is the
     same whatever the deviation, and also if all elements are multiplied by the same number before.
     """
-    scales = [each for each in op.inputs if _is_made_from_variance(facts, each)]
+    scales = [each for each in op.inputs if _variance_behind(facts, each) is not None]
     if op.type not in _PRODUCTS or len(scales) != 1:
         return False
     steps = [step]
@@ -121,20 +138,46 @@ def is_sum_of_spread(facts: CallFacts, step: Step, op: Op) -> bool:
     return bool(steps) and all(_is_same(facts, each.upstream[0]) for each in steps)
 
 
+def why_same_sum(facts: CallFacts, step: Step, op: Op) -> Cancelled | None:
+    """Why the elements that the op gives have one sum whatever it is given, if they have."""
+    if op.type in NORMALISING | _LOSSES and _is_of_one(facts, op.inputs[0]):
+        return Cancelled("one")
+    if op.type in NORMALISING and is_even(facts, step):
+        return Cancelled("sum")
+    if not is_sum_of_spread(facts, step, op):
+        return None
+    variances = (_variance_behind(facts, each) for each in op.inputs)
+    is_alone = any(each is not None and _is_mean_of_one(facts, each) for each in variances)
+    return Cancelled("alone" if is_alone else "sum")
+
+
+def _is_of_one(facts: CallFacts, tensor: TensorId) -> bool:
+    """Whether the last axis, along which a softmax sums to 1, has one element."""
+    known = facts.trace.tensors.get(tensor)
+    return known is not None and (known.shape or (0,))[-1] == 1
+
+
+def _is_mean_of_one(facts: CallFacts, op: Op) -> bool:
+    known = facts.trace.tensors
+    sizes = [known[tensor].size for tensor in (*op.inputs[:1], *op.outputs) if tensor in known]
+    return op.type == "Mean" and len(sizes) == 2 and sizes[0] is not None and sizes[0] == sizes[1]
+
+
 def _is_same(facts: CallFacts, tensor: TensorId | None) -> bool:
     """Whether all elements are equal."""
     stats = facts.trace.stats(tensor) if tensor is not None else None
     return stats is not None and stats.has_range and stats.min == stats.max
 
 
-def _is_made_from_variance(facts: CallFacts, tensor: TensorId) -> bool:
+def _variance_behind(facts: CallFacts, tensor: TensorId) -> Op | None:
+    """The mean of squares that the tensor was made from, by scaling alone."""
     makers = [facts.trace.maker(tensor)]
     for maker in makers:
         if maker is None or len(makers) > _DEEPEST:
             continue
         made = [facts.trace.maker(each) for each in maker.inputs]
         if maker.type == "Mean" and made[0] is not None and made[0].type in _SQUARES:
-            return True
+            return maker
         if maker.type in _SCALING:
             makers += made
-    return False
+    return None

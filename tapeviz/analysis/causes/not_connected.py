@@ -134,20 +134,27 @@ class NotConnected(Evidence):
         return f"{target} was not computed from {source}. {words}"
 
 
+_NOTHING = {
+    "tf.gradients": "No operation of the graph",
+    "jvp": "Nothing that ran while the accumulator recorded",
+}
+
+
 def _two_ends(ends: Ends, target: str, source: str) -> str:
     """Where the data flow from the source ends, and what the target is made from."""
     place = f"{target} (line {ends.target_line})" if ends.target_line else target
     other = f"{place} is made from {ends.made_from or 'constants'} alone"
     reaches = ends.reaches
+    nothing = _NOTHING.get(ends.method, "Nothing that ran while the tape recorded")
     if not reaches and source in ends.variables:
         return (
-            f"Nothing that ran while the tape recorded uses this {source}: {place} is made from "
+            f"{nothing} uses this {source}: {place} is made from "
             f"another variable of the same name, as a copy of a model has. Ask for the variables "
             f"of the model that {target} was computed with."
         )
     if not reaches:
         return (
-            f"Nothing that ran while the tape recorded uses {source}, and {other}. "
+            f"{nothing} uses {source}, and {other}. "
             f"Use {source} on the way to {target}, or ask for what {target} is made from."
         )
     arrives = f"{source} reaches {reaches} (line {ends.reaches_line})"

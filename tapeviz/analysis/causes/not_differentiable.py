@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...text.op_words import friendly
 from ...trace.model import Op, VersionId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
-from ..call_facts import line_where_made
-from ..flow.dataflow import LEVEL_OPS
-from ..flow.lookups import picked_by
+from ..call_facts import CallFacts, line_where_made
+from ..flow.dataflow import LEVEL_OPS, Position
+from ..flow.lookups import computed_by, picked_by
 from ..model import Cause, Evidence
 from .questions import EdgeUnderTest, Unwatched
 
@@ -120,12 +121,15 @@ def _stands_for_more(words: str, op: str) -> bool:
 class IntegerValue(Evidence):
     """``dtype``: of the value, which is no real or complex number.
 
-    ``picks_on``: the line of the op that picks elements by it; 0 if none does.
+    ``picks_on``: the line of the op that picks elements by it; 0 if none does. ``taken_by``, with
+    its line: the op that computes by it otherwise.
     """
 
     kind: ClassVar[str] = "integer"
     dtype: str
     picks_on: int = 0
+    taken_by: str = ""
+    taken_on: int = 0
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.dtype == "string":
@@ -146,6 +150,13 @@ class IntegerValue(Evidence):
                 f"{source} (line {cause.line}) is of dtype {self.dtype}, and line {self.picks_on} "
                 f"picks elements by it. A position cannot change a little, so there is no "
                 f"derivative by it. Ask for the gradient of what is picked there."
+            )
+        if cause.op and self.taken_by:
+            return (
+                f"Line {cause.line} turns the value into {self.dtype}, and {self.taken_by} on line "
+                f"{self.taken_on} computes by that. A whole number jumps from one to the next, so "
+                f"there is no slope to follow. Weigh what comes out for the two whole numbers "
+                f"around the value by how near they are to it (interpolate)."
             )
         if cause.op:
             return (
@@ -172,9 +183,22 @@ def became_whole(asked: EdgeUnderTest) -> Cause | None:
     is_cast = op.type == "Cast" and (not words or any(part in words for part in _CASTING))
     evidence: Evidence = NotDifferentiable()
     if is_cast or dtype == "string":
-        pick = picked_by(facts.flow, edge.end) if not isinstance(edge.end, VersionId) else None
-        evidence = IntegerValue(dtype, facts.line_of(pick) if pick is not None else 0)
+        evidence = _whole_number(facts, edge.end, dtype)
     return facts.cause(evidence, facts.line_of(op), edge)
+
+
+def _whole_number(facts: CallFacts, position: Position, dtype: str) -> IntegerValue:
+    """The evidence for a value that was cast, with the op that goes on to use it as such."""
+    if isinstance(position, VersionId):
+        return IntegerValue(dtype)
+    pick = picked_by(facts.flow, position)
+    if pick is not None:
+        return IntegerValue(dtype, facts.line_of(pick))
+    taker = computed_by(facts.flow, position)
+    if taker is None:
+        return IntegerValue(dtype)
+    words = facts.words_of(taker) or friendly(taker.type)
+    return IntegerValue(dtype, taken_by=words, taken_on=facts.line_of(taker))
 
 
 def gave_none(asked: EdgeUnderTest) -> Cause | None:

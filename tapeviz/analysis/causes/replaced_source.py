@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar, Literal
 
 from ...text.statements import read_text
@@ -15,6 +16,7 @@ from ...trace.model import NOWHERE, Binding, Op, TensorId, Variable, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import Position
+from ..flow.same import SameWork
 from ..model import Cause, Evidence
 from ..python.blocks import line_beside
 from .questions import Unlinked, Unwatched, Used
@@ -25,16 +27,21 @@ _DEEPEST = 40
 
 @dataclass(frozen=True, slots=True)
 class ReplacedSource(Evidence):
-    """``how``: a name was ``rebound``; a ``copy`` or slice was made; the same was computed from the
-    same values (``computed-again``); the name of a variable was given to a tensor (``lost``); a
-    model was ``cloned``; a result was ``kept`` since an earlier tape; a layer or variable was
-    ``made-again``."""
+    """``how``: a name was ``rebound``; an attribute of this ``name`` was given another tensor, with
+    which the target was computed (``outdated``); a ``copy`` or slice was made; the same was
+    computed from the same values (``computed-again``); the name of a variable was given to a tensor
+    (``lost``); a model was ``cloned``; a result was ``kept`` since an earlier tape; a layer or
+    variable was ``made-again``."""
 
     kind: ClassVar[str] = "replaced-source"
-    how: Literal["rebound", "copy", "computed-again", "lost", "cloned", "kept", "made-again"]
+    how: Literal[
+        "rebound", "outdated", "copy", "computed-again", "lost", "cloned", "kept", "made-again"
+    ]
+    name: str = ""
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
-        return _SENTENCES[self.how].format(line=cause.line, target=target, source=source)
+        form = _SENTENCES[self.how]
+        return form.format(line=cause.line, target=target, source=source, name=self.name)
 
 
 _SENTENCES = {
@@ -42,6 +49,11 @@ _SENTENCES = {
         "Line {line} gives the name {source} to another tensor, and {target} was computed "
         "from the one before it. The gradient asked for is that of the new tensor. "
         "Keep the first tensor under a name of its own and ask for that."
+    ),
+    "outdated": (
+        "Line {line} gives {name} to another tensor, and {target} was computed with that. "
+        "{source} is what {name} was before, and {target} does not depend on it. "
+        "Change a variable in place with assign(…), or ask for the one that is used."
     ),
     "copy": (
         "Line {line} makes a new tensor from what {target} was computed from; "
@@ -128,23 +140,51 @@ def _rebound(case: Unlinked) -> Cause | None:
 
     Names inside a compiled function are noticed late, after the call: those only if no other is.
     """
-    names = dict.fromkeys((case.source.text, *case.facts.trace.names.get(case.tensor, ())))
     for until in (case.facts.call.when, None):
-        for name in names:
-            line = _rebound_on(case, name, until)
+        for given in _histories(case):
+            line = _rebound_on(case, given, until)
             if line:
                 return case.facts.cause(ReplacedSource("rebound"), line)
     return None
 
 
-def _rebound_on(case: Unlinked, name: str, until: int | None) -> int:
+_Given = tuple[int, TensorId, int]
+
+
+def _histories(case: Unlinked) -> Iterator[Sequence[_Given]]:
+    """The tensors that each attribute and name of the source was given: when, and on which line."""
+    facts = case.facts
+    attributes = facts.flow.attributes
+    owned = attributes.named.get(case.tensor, {})
+    yield from (attributes.given[each] for each in dict.fromkeys(owned.values()))
+    for name in dict.fromkeys((case.source.text, *facts.trace.names.get(case.tensor, ()))):
+        if name not in owned:
+            given = facts.flow.bound.get(name, ())
+            yield from _by_object(facts, given) if "." in name else (given,)
+
+
+def _by_object(facts: CallFacts, given: Sequence[_Given]) -> Iterator[Sequence[_Given]]:
+    """The parts of a history of ``self.w``, of objects of unknown identity: each constructor that
+    runs makes another one."""
+    constructors = facts.once(_lines_of_constructors)
+    begins = [place for place, (_, _, line) in enumerate(given) if line in constructors]
+    for begin, end in pairwise((0, *begins, len(given))):
+        yield given[begin:end]
+
+
+def _lines_of_constructors(facts: CallFacts) -> frozenset[int]:
+    sites = (binding.site for binding in facts.trace.bindings)
+    return frozenset(s.line for s in sites if s.frames and s.frames[0].function == "__init__")
+
+
+def _rebound_on(case: Unlinked, given: Sequence[_Given], until: int | None) -> int:
     """The line that gave the name to the source, after it meant a tensor that was used; else 0.
 
     A loop over several variables means one after the other, and gives no name away.
     """
     line = used_on = 0
     was_used = False
-    for when, bound, bound_on in case.facts.flow.bound.get(name, ()):
+    for when, bound, bound_on in given:
         if when > case.facts.call.when and (bound != case.tensor or until is not None):
             continue
         if bound in case.used.tensors:
@@ -156,12 +196,24 @@ def _rebound_on(case: Unlinked, name: str, until: int | None) -> int:
     return line
 
 
+def _outdated(case: Unlinked) -> Cause | None:
+    """An attribute was the source until it was given another tensor, which was used."""
+    attributes = case.facts.flow.attributes
+    for name, attribute in attributes.named.get(case.tensor, {}).items():
+        was_source = False
+        for when, tensor, line in attributes.given[attribute]:
+            was_source |= tensor == case.tensor
+            if was_source and tensor in case.used.tensors and when < case.facts.call.when:
+                return case.facts.cause(ReplacedSource("outdated", name), line)
+    return None
+
+
 def _made_anew(case: Unlinked) -> Cause | None:
     """The same computation from the same values, run once more: ``x[0]`` makes a new tensor."""
     made = case.facts.trace.maker(case.tensor)
     if made is None:
         return None
-    same = _Same(case.facts)
+    same = SameWork(case.facts.trace)
     for twin in case.used.once(_makers).get(made.type, ()):
         if same.ops(twin, made):
             is_copy = made.type in _VIEWS or case.tensor in case.facts.trace.reads
@@ -307,45 +359,6 @@ def _bound_layers(facts: CallFacts) -> dict[str, list[Binding]]:
     return {name: sorted(given, key=lambda binding: binding.when) for name, given in found.items()}
 
 
-class _Same:
-    """Tells whether two ops did the same with the same values."""
-
-    def __init__(self, facts: CallFacts) -> None:
-        self.facts = facts
-        self._known: dict[tuple[int, int], bool] = {}
-
-    def ops(self, first: Op, other: Op, depth: int = 0) -> bool:
-        if first.id == other.id:
-            return True
-        if first.type != other.type or dict(first.attrs) != dict(other.attrs) or depth > _DEEPEST:
-            return False
-        if len(first.inputs) != len(other.inputs) or not first.inputs:
-            return False
-        key = (first.id, other.id)
-        if key not in self._known:
-            self._known[key] = all(
-                self._tensors(a, b, depth) for a, b in zip(first.inputs, other.inputs, strict=True)
-            )
-        return self._known[key]
-
-    def _tensors(self, first: TensorId, other: TensorId, depth: int) -> bool:
-        if first == other:
-            return True
-        trace = self.facts.trace
-        read = trace.reads.get(first), trace.reads.get(other)
-        if read[0] is not None and read[1] is not None:
-            return read[0].id == read[1].id
-        made = trace.maker(first), trace.maker(other)
-        if made[0] is not None and made[1] is not None:
-            return self.ops(made[0], made[1], depth + 1)
-        if made[0] is not None or made[1] is not None:
-            return False
-        values = trace.value(first), trace.value(other)
-        if values[0] is None or values[1] is None or values[0].shape != values[1].shape:
-            return False
-        return bool((values[0] == values[1]).all())
-
-
 def _made_inside(case: Unlinked) -> Cause | None:
     """A layer made while the tape recorded, with weights like the source's, which nothing used."""
     facts = case.facts
@@ -364,6 +377,7 @@ def _made_inside(case: Unlinked) -> Cause | None:
 
 REPLACEMENTS: tuple[Callable[[Unlinked], Cause | None], ...] = (
     _rebound,
+    _outdated,
     _made_anew,
     _copied,
     _made_again,

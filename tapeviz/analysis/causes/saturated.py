@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...trace.model import Op, TensorId
+from ...trace.model import Op, OpId, TensorId
 from ...trace.op_kinds import ops_with
+from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts, maker_past
+from ..flow.dataflow import Position
 from ..model import Cause, Evidence
 from ..numbers.began import is_meant
+from ..status import is_zero
+from .cancelled import SHARING
 
 # Slope 0 over a stretch of their inputs, and something else over another.
 CLIPPING = ops_with("clips")
 # What is let through is chosen by a mask.
 MASKING = ops_with("mask")
 FORMING = ops_with("copy", "view")
+_PRODUCTS = ops_with("product")
+_DIVIDING = frozenset({"RealDiv", "Div", "DivNoNan"})
+_BOUNDS = frozenset({"Relu", "Relu6", "Maximum", "Minimum", "ClipByValue"})
+_MOST_KEPT = 50
+"""Ops whose clips are kept, each with all that they were made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +101,96 @@ def _is_infinite(facts: CallFacts, tensor: TensorId, everywhere: bool = False) -
     if stats is None or not stats.inf or stats.nan:
         return False
     return stats.norm is None or not everywhere
+
+
+def clipped_to_zero(facts: CallFacts, op: Op, starts: Collection[Position]) -> Op | None:
+    """The op that clipped something made from the source to 0, where all factors of ``op`` that are
+    0 come from such: the area that two boxes share, ``max(0, x) * max(0, y)``.
+
+    Both factors are 0 there, so that neither gets a gradient through the product. Where it is
+    divided by what is made from the source as well, one factor is enough: the quotient of 0 comes
+    first in the backward pass, and says nothing of the way through its numerator.
+    """
+    known = facts.once(_clips_before)
+    if op.id not in known:
+        if len(known) == _MOST_KEPT:
+            known.clear()
+        made = _clips_of_zeros(facts, op)
+        known[op.id] = [
+            (clip, facts.flow.ancestry([zero]).into.keys()) for zero, clip in made.items()
+        ]
+    clips = [clip for clip, before in known[op.id] if not before.isdisjoint(starts)]
+    are_all_made_from_it = len(clips) == len(known[op.id])
+    return min(clips, key=lambda clip: clip.id, default=None) if are_all_made_from_it else None
+
+
+def _clips_before(facts: CallFacts) -> dict[OpId, list[tuple[Op, Set[Position]]]]:
+    """The clips before ops that were asked about, each with what it was made from."""
+    return {}
+
+
+def _clips_of_zeros(facts: CallFacts, op: Op) -> Mapping[TensorId, Op]:
+    """The ops that clipped to 0 what all factors of ``op`` that are 0 come from, by the zeros that
+    they gave; none where some come from elsewhere."""
+    trace, clips = facts.trace, dict[TensorId, Op]()
+    waiting = _zeros_taken(facts, op)
+    are_both_zero = _multiplies_zeros(op, waiting) or op.type in _DIVIDING
+    seen, passed, unclipped = set[TensorId](), set[TensorId](), facts.once(_unclipped)
+    while waiting:
+        tensor = waiting.pop()
+        maker = trace.maker(tensor)
+        if tensor in seen:
+            continue
+        seen.add(tensor)
+        if seen.issuperset(waiting):  # all that comes is upstream of this one
+            passed.add(tensor)
+        if tensor in unclipped or maker is None or facts.call.tape not in maker.tapes:
+            unclipped |= passed
+            return {}
+        zeros = _zeros_taken(facts, maker)
+        if maker.type in _PRODUCTS | SHARING and zeros:
+            waiting.extend(zeros)
+            are_both_zero |= _multiplies_zeros(maker, zeros)
+        elif maker.type in _BOUNDS:
+            clips[tensor] = maker
+        else:
+            return {}
+    return clips if are_both_zero else {}
+
+
+def _unclipped(facts: CallFacts) -> set[TensorId]:
+    """Zeros of which some come from no op that clips."""
+    return set()
+
+
+def _zeros_taken(facts: CallFacts, op: Op) -> list[TensorId]:
+    """The inputs that are 0; indices are none."""
+    known = (t for t in op.inputs if is_differentiable(facts.dtype(t)))
+    return [t for t in known if is_zero(facts.trace.stats(t))]
+
+
+def _multiplies_zeros(op: Op, zeros: Collection[TensorId]) -> bool:
+    return op.type == "Mul" and len(zeros) == len(op.inputs)
+
+
+def clip_behind(facts: CallFacts, zero: TensorId) -> Op | None:
+    """The op that clipped all of what a tensor was made from to 0, which is 0 for that: a dead
+    ReLU."""
+    known, passed, made, found = facts.once(_clips), list[TensorId](), [zero], None
+    while len(made) == 1 and made[0] not in known:
+        passed += made
+        maker = facts.trace.maker(made[0])
+        made = []
+        if maker is not None and maker.type in _BOUNDS:
+            found = maker
+        elif maker is not None and maker.type in _PRODUCTS | SHARING | FORMING:
+            made = _zeros_taken(facts, maker)
+    if len(made) == 1:
+        found = known[made[0]]
+    known.update(dict.fromkeys(passed, found))
+    return found
+
+
+def _clips(facts: CallFacts) -> dict[TensorId, Op | None]:
+    """The answers for the tensors that were asked about."""
+    return {}

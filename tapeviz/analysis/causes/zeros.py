@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass, replace
 from math import inf, prod, sqrt
 from typing import ClassVar, Literal
 
 from ...text.op_words import friendly
-from ...trace.model import Op, OpId, Step, TensorId
+from ...trace.model import Op, Step, TensorId
 from ...trace.op_kinds import ops_with
-from ...trace.tapes import is_differentiable
-from ..call_facts import CallFacts, maker_past
-from ..flow.dataflow import Position
+from ..call_facts import DERIVED, CallFacts, maker_past
 from ..model import Cause, Evidence
 from ..numbers.slopes import becomes_complex, has_equal_values, is_of_other_output
-from ..numbers.spoiled import NORMALISING, is_even, takes_nothing, was_given
+from ..numbers.spoiled import takes_nothing, was_given
 from ..status import is_zero
-from .cancelled import SHARING, Cancelled, is_sum_of_spread
+from .cancelled import SHARING, Cancelled, why_same_sum
 from .questions import MadeZero
-from .saturated import CLIPPING, FORMING, MASKING, Saturated, became_infinite, saturated_at
+from .saturated import (
+    CLIPPING,
+    MASKING,
+    Saturated,
+    became_infinite,
+    clip_behind,
+    saturated_at,
+)
 
 # Derivative 0 wherever there is one.
 FLAT = ops_with("flat")
 # Linear in each of several inputs: the gradient of one is multiplied by the others.
 PRODUCTS = ops_with("product")
 _SQUARES = frozenset({"Pow", "Square", "SquaredDifference"})
-_MOST_KEPT = 50
-"""Ops whose clips are kept, each with all that they were made from."""
 # Puts elements among others.
 _PLACING = ops_with("places")
 _CHOOSING = frozenset({"Select", "SelectV2"})
@@ -54,6 +56,13 @@ class FlatOp(Evidence):
                 f"the second one, is 0 everywhere. Use an activation that is curved, such as "
                 f"softplus, tanh or swish."
             )
+        if cause.op_words.endswith(DERIVED):
+            of = cause.op_words.removesuffix(DERIVED)
+            return (
+                f"The slope of {of} on line {cause.line} jumps, and is constant in between. "
+                f"{target} is made from that slope, whose own derivative, the second one, is 0 "
+                f"everywhere. Use an operation in place of {of} that is curved."
+            )
         return (
             f"{cause.op_words} on line {cause.line} has a derivative of 0 everywhere. So it gives "
             f"nothing to the derivative of {target} by {source}. "
@@ -63,16 +72,24 @@ class FlatOp(Evidence):
 
 @dataclass(frozen=True, slots=True)
 class MultipliedByZero(Evidence):
-    """``by``: a ``factor`` that is 0, zeros ``given`` as ``output_gradients``, ``nothing``: no
-    element was taken; ``others``: the elements that were taken later are other ones;
-    ``imaginary``: what was taken later are the imaginary parts of numbers that are real;
-    ``underflow``: the product is smaller than the smallest number of ``dtype``; ``vanished``: a
-    factor is 0 since the product on line ``made`` was smaller than that; or ``clipped``: a factor
-    is 0 since the op ``clip`` on that line clipped it."""
+    """``by``: a ``factor`` that is 0, the slope of a ``square`` where that is smallest, zeros
+    ``given`` as ``output_gradients``, ``nothing``: no element was taken; ``others``: the elements
+    that were taken later are other ones; ``imaginary``: what was taken later are the imaginary
+    parts of numbers that are real; ``underflow``: the product is smaller than the smallest number
+    of ``dtype``; ``vanished``: a factor is 0 since the product on line ``made`` was smaller than
+    that; or ``clipped``: a factor is 0 since the op ``clip`` on that line clipped it."""
 
     kind: ClassVar[str] = "multiplied-by-zero"
     by: Literal[
-        "factor", "given", "nothing", "others", "imaginary", "underflow", "vanished", "clipped"
+        "factor",
+        "square",
+        "given",
+        "nothing",
+        "others",
+        "imaginary",
+        "underflow",
+        "vanished",
+        "clipped",
     ] = "factor"
     dtype: str = ""
     made: int = 0
@@ -125,11 +142,21 @@ class MultipliedByZero(Evidence):
                 f"of {source}. Keep what goes into {self.clip} inside the range that it does not "
                 f"clip to 0."
             )
+        if self.by == "square":
+            value, power = "value", "power" if cause.op == "Pow" else "square"
+            if cause.op == "SquaredDifference":
+                value = "difference"
+            return (
+                f"{cause.op_words} on line {cause.line} takes the {power} of a {value} that is 0 "
+                f"everywhere, and a {power} has no slope at 0. So the gradient of {source} is 0. "
+                f"Nothing is wrong if {target} is meant to be smallest there; else look at why "
+                f"that {value} is 0."
+            )
         if cause.op in _CHOOSING:
             return (
-                f"{cause.op_words} on line {cause.line} {cause.probably}chooses the other value at "
-                f"every element, and nothing of what is made from {source}. So {target} does not "
-                f"depend on {source} at these values. Look at the condition there."
+                f"{cause.op_words} on line {cause.line} {cause.probably}chooses the other value "
+                f"wherever a gradient arrives, and nothing of what is made from {source}. So "
+                f"{target} does not depend on {source} there. Look at the condition."
             )
         if source.endswith("recurrent_kernel"):  # of a recurrent layer of Keras
             return (
@@ -177,8 +204,9 @@ def at_op(zero: MadeZero) -> Cause | None:
     if op is None or step is None:
         return None
     evidence = _evidence_at(zero, op)
-    if op.type in _SQUARES and evidence == MultipliedByZero():
-        op = _where_masked(facts, op) or op
+    masked = _where_masked(facts, op) if evidence == MultipliedByZero("square") else None
+    if masked is not None:
+        return facts.cause_at(MultipliedByZero(), masked)
     return facts.cause_at(evidence, op)
 
 
@@ -199,80 +227,8 @@ def _where_masked(facts: CallFacts, op: Op) -> Op | None:
     return None
 
 
-def clipped_to_zero(facts: CallFacts, op: Op, starts: Collection[Position]) -> Op | None:
-    """The op that clipped something made from the source to 0, where all factors of ``op`` that are
-    0 come from such: the area that two boxes share, ``max(0, x) * max(0, y)``.
-
-    Both factors are 0 there, so that neither gets a gradient through the product. Where it is
-    divided by what is made from the source as well, one factor is enough: the quotient of 0 comes
-    first in the backward pass, and says nothing of the way through its numerator.
-    """
-    known = facts.once(_clips_before)
-    if op.id not in known:
-        if len(known) == _MOST_KEPT:
-            known.clear()
-        made = _clips_of_zeros(facts, op)
-        known[op.id] = [
-            (clip, facts.flow.ancestry([zero]).into.keys()) for zero, clip in made.items()
-        ]
-    clips = [clip for clip, before in known[op.id] if not before.isdisjoint(starts)]
-    are_all_made_from_it = len(clips) == len(known[op.id])
-    return min(clips, key=lambda clip: clip.id, default=None) if are_all_made_from_it else None
-
-
-def _clips_before(facts: CallFacts) -> dict[OpId, list[tuple[Op, Set[Position]]]]:
-    """The clips before ops that were asked about, each with what it was made from."""
-    return {}
-
-
-def _clips_of_zeros(facts: CallFacts, op: Op) -> Mapping[TensorId, Op]:
-    """The ops that clipped to 0 what all factors of ``op`` that are 0 come from, by the zeros that
-    they gave; none where some come from elsewhere."""
-    trace, clips = facts.trace, dict[TensorId, Op]()
-    waiting = _zeros_taken(facts, op)
-    are_both_zero = _multiplies_zeros(op, waiting) or op.type in _DIVIDING
-    seen, passed, unclipped = set[TensorId](), set[TensorId](), facts.once(_unclipped)
-    while waiting:
-        tensor = waiting.pop()
-        maker = trace.maker(tensor)
-        if tensor in seen:
-            continue
-        seen.add(tensor)
-        if seen.issuperset(waiting):  # all that comes is upstream of this one
-            passed.add(tensor)
-        if tensor in unclipped or maker is None or facts.call.tape not in maker.tapes:
-            unclipped |= passed
-            return {}
-        zeros = _zeros_taken(facts, maker)
-        if maker.type in PRODUCTS | SHARING and zeros:
-            waiting.extend(zeros)
-            are_both_zero |= _multiplies_zeros(maker, zeros)
-        elif maker.type in _BOUNDS:
-            clips[tensor] = maker
-        else:
-            return {}
-    return clips if are_both_zero else {}
-
-
-def _unclipped(facts: CallFacts) -> set[TensorId]:
-    """Zeros of which some come from no op that clips."""
-    return set()
-
-
-def _zeros_taken(facts: CallFacts, op: Op) -> list[TensorId]:
-    """The inputs that are 0; indices are none."""
-    known = (t for t in op.inputs if is_differentiable(facts.dtype(t)))
-    return [t for t in known if is_zero(facts.trace.stats(t))]
-
-
-def _multiplies_zeros(op: Op, zeros: Collection[TensorId]) -> bool:
-    return op.type == "Mul" and len(zeros) == len(op.inputs)
-
-
-_DIVIDING = _QUOTIENTS | {"DivNoNan"}
 # The open range of results in which the slope is not 0.
 _SLOPED = {"Exp": (0.0, inf), "Sigmoid": (0.0, 1.0), "Tanh": (-1.0, 1.0)}
-_BOUNDS = frozenset({"Relu", "Relu6", "Maximum", "Minimum", "ClipByValue"})
 
 
 def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
@@ -289,13 +245,14 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
         return MultipliedByZero()
     zeros = [tensor for tensor in op.inputs if is_zero(facts.trace.stats(tensor))]
     if op.type in PRODUCTS and zeros:
-        return _vanished(facts, zeros[0]) or _clipped(facts, zeros[0]) or MultipliedByZero()
+        is_square = op.type in _SQUARES and zeros[0] == op.inputs[0]
+        factor = MultipliedByZero("square" if is_square else "factor")
+        return _vanished(facts, zeros[0]) or _clipped(facts, zeros[0]) or factor
     if op.type in _SQUARES and zero.step is not None and _is_by_element(facts, zero.step, op):
-        return Saturated()
-    if op.type in NORMALISING and zero.step is not None and is_even(facts, zero.step):
-        return Cancelled("sum")
-    if zero.step is not None and is_sum_of_spread(facts, zero.step, op):
-        return Cancelled("sum")
+        return MultipliedByZero("square") if op.type == "SquaredDifference" else Saturated()
+    same = why_same_sum(facts, zero.step, op) if zero.step is not None else None
+    if same is not None:
+        return same
     dtype = facts.dtype(op.inputs[0]) if op.inputs else ""
     if dtype in _SMALLEST and _has_slope_everywhere(facts, op):
         return MultipliedByZero("underflow", dtype)
@@ -347,26 +304,11 @@ def _vanished(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
 
 
 def _clipped(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
-    """If a tensor is 0 since an op clipped all of what it was made from to 0: a dead ReLU."""
-    known, passed, made, found = facts.once(_clips), list[TensorId](), [zero], None
-    while len(made) == 1 and made[0] not in known:
-        passed += made
-        maker = facts.trace.maker(made[0])
-        made = []
-        if maker is not None and maker.type in _BOUNDS:
-            words = facts.words_of(maker) or friendly(maker.type)
-            found = MultipliedByZero("clipped", made=facts.line_of(maker), clip=words)
-        elif maker is not None and maker.type in PRODUCTS | SHARING | FORMING:
-            made = _zeros_taken(facts, maker)
-    if len(made) == 1:
-        found = known[made[0]]
-    known.update(dict.fromkeys(passed, found))
-    return found
-
-
-def _clips(facts: CallFacts) -> dict[TensorId, MultipliedByZero | None]:
-    """The answers for the tensors that were asked about."""
-    return {}
+    clip = clip_behind(facts, zero)
+    if clip is None:
+        return None
+    words = facts.words_of(clip) or friendly(clip.type)
+    return MultipliedByZero("clipped", made=facts.line_of(clip), clip=words)
 
 
 def _largest(facts: CallFacts, tensor: TensorId | None) -> float:

@@ -78,6 +78,10 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         tapes.no_tensor,
     ),
     (
+        r"Cannot convert (?:the argument `type_value`: |value )(-?\d+) to a TensorFlow DType",
+        tapes.plain_number,
+    ),
+    (
         r"IndexedSlices",
         "Line {line} computes with a gradient that is a tf.IndexedSlices: what picked rows of "
         "a table, such as tf.gather or an Embedding, gives the gradients of those rows alone. "

@@ -57,6 +57,20 @@ def no_tensor(case: Case) -> str:
     )
 
 
+def plain_number(case: Case) -> str:
+    """An ``int`` as target: ``sum([])`` is 0."""
+    call = case.call
+    target = case.argument(0, call.method) if call is not None else ""
+    if not target:
+        return ""
+    return (
+        f"The target {target} is the Python number {case.match[1]}, no tensor: nothing was "
+        f"computed that a gradient could come from. A sum of no elements gives 0 (of an empty "
+        f"list, as model.losses of layers without a regularizer is, or in a loop that never ran). "
+        f"Look at what should have been added to it, or ask only where there is something."
+    )
+
+
 def sparse(case: Case) -> str:
     sources = case.argument(1, "gradient", "jacobian", "batch_jacobian")
     given = f"The target or the source {sources}" if sources else "The target or a source"

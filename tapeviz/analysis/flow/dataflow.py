@@ -29,6 +29,7 @@ from ...trace.model import (
     VersionId,
 )
 from ...trace.op_kinds import ops_with
+from ...trace.reading.attributes import ObjectAttributes, attributes_of
 from ...trace.state import keeps_prior_state
 from .origins import Origins
 
@@ -317,6 +318,11 @@ class DataFlow:
                 ):
                     found.setdefault(operand.text, []).append((call.when, operand.tensor, 0))
         return {name: sorted(given) for name, given in found.items()}
+
+    @cached_property
+    def attributes(self) -> ObjectAttributes:
+        """The tensors that attributes were given; :attr:`bound` has them by name alone."""
+        return attributes_of(self.trace.bindings)
 
     @cached_property
     def level_whens(self) -> Sequence[int]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ...trace.model import Op, Operand, OpId, TensorId, VariableId, VersionId
+from ...trace.model import Method, Op, Operand, OpId, TensorId, VariableId, VersionId
 from ..call_facts import CallFacts, line_where_made, name_of
 from .dataflow import FORM_OPS, Position
 
@@ -40,7 +40,7 @@ class Ends:
 
     ``reaches``, ``reaches_line``: the last tensor made from the source, empty where nothing uses
     it; ``fate``: what became of it. ``target_line``: 0 unknown. ``made_from``: names in words,
-    empty where it has none; ``variables``: the names of those among them.
+    empty where it has none; ``variables``: the names of those among them. ``method``: of the call.
     """
 
     reaches: str = ""
@@ -49,6 +49,7 @@ class Ends:
     target_line: int = 0
     made_from: str = ""
     variables: tuple[str, ...] = ()
+    method: Method = "gradient"
 
 
 def ends_of(facts: CallFacts, source: Operand) -> Ends:
@@ -62,6 +63,7 @@ def ends_of(facts: CallFacts, source: Operand) -> Ends:
         _fate(facts, end.op) if end is not None else "unused",
         line,
         *facts.once(_makings),
+        method=facts.call.method,
     )
 
 

@@ -296,13 +296,28 @@ class _Slicer:
 
     def _before(self, key: tuple[int, str], when: int) -> list[tuple[Binding, int]]:
         """The last binding of a name on each line before ``when``, the latest first, with the time
-        of the one before it on that line."""
+        of the one before it on that line.
+
+        The head of a loop binds in each turn what left before the first: there the time is that of
+        the last binding before something left.
+        """
         found = []
-        for bound in self._bindings.get(key, {}).values():
+        for line, bound in self._bindings.get(key, {}).items():
             last = bisect_left(bound, when, key=lambda binding: binding.when) - 1
-            if last >= 0:
-                found.append((bound[last], bound[last - 1].when if last else 0))
+            if last < 0:
+                continue
+            statement, began = self.text.statement(line), last
+            if statement is not None and statement.is_for:
+                left = self._left_before(line, bound[last].when)
+                began = bisect_left(bound, left, key=lambda binding: binding.when)
+            found.append((bound[last], bound[began - 1].when if began else 0))
         return sorted(found, key=lambda pair: -pair[0].when)
+
+    def _left_before(self, line: int, when: int) -> int:
+        """When something left last on the line; ``when`` itself if nothing did."""
+        leaves = self._at_line.get(line, ())
+        count = bisect_left(leaves, when, key=lambda leave: leave.when)
+        return leaves[count - 1].when if count else when
 
     def _of_binding(
         self, binding: Binding, since: int, scope: int, until: int, found: dict[int, Leave]
