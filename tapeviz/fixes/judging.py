@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
 from ..analysis.causes.nonfinite import Nonfinite
 from ..analysis.model import Diagnosis, Finding
-from ..trace.model import Array, TensorId, Trace
+from ..trace.model import Array, Operand, TensorId, Trace
 from .model import Edit
 
 _LOOSE = frozenset(("float16", "bfloat16"))
 _WITHOUT_SLOPE = frozenset(("not-differentiable", "integer"))
 _VANISHED = 1e-12
 _OF_THAT_ACROSS = 1e-6
+_OF_TARGET = 1e-6
 FindingKey = tuple[int, int]
 """A result by its indices: the call's in the order of the calls, the source's in the call."""
 
@@ -62,6 +65,12 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
         return False
     if _has_vanished(before.trace, old, after.trace, new) or _spoils_target(before, after, key):
         return False
+    if old.status == "zero" and old.cause is not None and old.cause.kind == "cancelled":
+        targets = after.diagnosis.calls[key[0]].call.targets
+        if (_norm(after.trace, new.tensor) or inf) < _OF_TARGET * _largest_norm(after, targets):
+            return False  # what is left of a sum that is always the same
+    if edit.is_estimate and not edit.has_other_value and _shapes_differ(before, after, key):
+        return False  # a loss that was one number stays one
     method = before.diagnosis.calls[key[0]].call.method
     # Where a Python function was not followed, py_function gives a single 0 for any shape.
     is_placeholder = old.status == "zero" and old.shape == ()
@@ -117,6 +126,20 @@ def _spoils_target(before: Outcome, after: Outcome, key: FindingKey) -> bool:
 def _norm(trace: Trace, tensor: TensorId | None) -> float | None:
     stats = trace.stats(tensor) if tensor is not None else None
     return stats.norm if stats is not None else None
+
+
+def _shapes_differ(before: Outcome, after: Outcome, key: FindingKey) -> bool:
+    """Whether a target has another shape than before, of those whose shapes are known."""
+    shapes = []
+    for each in (before, after):
+        targets, known = each.diagnosis.calls[key[0]].call.targets, each.trace.tensors
+        found = (known.get(target.tensor) if target.tensor else None for target in targets)
+        shapes.append([tensor.shape if tensor is not None else None for tensor in found])
+    return any(a != b for a, b in zip(*shapes, strict=False) if a is not None and b is not None)
+
+
+def _largest_norm(outcome: Outcome, operands: Iterable[Operand]) -> float:
+    return max((_norm(outcome.trace, each.tensor) or 0.0 for each in operands), default=0.0)
 
 
 def _is_same_call(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -> bool:

@@ -23,12 +23,12 @@ from ..analysis.causes.zeros import FlatOp, MultipliedByZero
 from ..analysis.model import Evidence
 from ..trace.model import Trace
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction
-from .smooth.activations import SMOOTH_MAXIMUM, smooth_activation
+from .smooth.activations import SMOOTH_ABSOLUTE, SMOOTH_MAXIMUM, smooth_activation
 from .smooth.argmax import soften_argmax
 from .smooth.boxes import add_enclosing_box
 from .smooth.branches import blend_last_turn, weigh_all, weigh_both
 from .smooth.comparisons import blend, soften_bounds, soften_comparison
-from .smooth.counts import SOFT_COUNTS
+from .smooth.counts import SOFT_COUNTS, count_unique
 from .smooth.indices import (
     interpolate,
     interpolate_edges,
@@ -39,6 +39,7 @@ from .smooth.outcomes import interpolate_outcome
 from .smooth.pooling import pool_softly
 from .smooth.splatting import splat
 from .smooth.widths import (
+    SOFT_SEGMENTS,
     count_softly,
     keep_softly,
     weigh_by_width,
@@ -51,7 +52,10 @@ from .smooth.zeros import (
     GENTLER_SIGMOID,
     SMOOTH_EXTREME,
     ask_for_element,
+    first_of_sum,
     leave_factor_out,
+    leave_update_out,
+    normalise_by_kept,
     one_unit,
     smooth_hinge,
     stop_difference,
@@ -95,6 +99,7 @@ from .tapes.sources import (
     ask_for_bound,
     ask_for_called,
     ask_for_original,
+    assign_in_place,
     compute_once,
     keep_first,
     keep_variable,
@@ -243,6 +248,8 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         count_softly,
         weigh_selected,
         *SOFT_COUNTS,
+        SOFT_SEGMENTS,
+        count_unique,
         STRAIGHT_THROUGH,
         straight_through_largest,
         divide_exactly,
@@ -268,6 +275,8 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         weigh_by_window,
         weigh_copies,
         *SOFT_COUNTS,
+        SOFT_SEGMENTS,
+        count_unique,
         soften_bounds,
         take_text_away,
         soft_logic,
@@ -287,6 +296,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         compute_once,
         give_both,
         use_copy_inside,
+        assign_in_place,
         keep_first,
         ask_before,
         keep_variable,
@@ -333,16 +343,25 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         GENTLER_EXPONENTIAL,
         wider_floats,
     ),
-    FlatOp: (smooth_activation, *SMOOTH_MAXIMUM, STRAIGHT_THROUGH),
-    MultipliedByZero: (start_random, blend, leave_factor_out, wider_floats, smooth_activation),
+    FlatOp: (smooth_activation, *SMOOTH_MAXIMUM, SMOOTH_ABSOLUTE, STRAIGHT_THROUGH),
+    MultipliedByZero: (
+        start_random,
+        blend,
+        leave_factor_out,
+        leave_update_out,
+        wider_floats,
+        smooth_activation,
+    ),
     Cancelled: (
         one_unit,
+        normalise_by_kept,
         ask_for_element,
         stop_difference,
         stop_second,
         start_random,
         blend,
         sum_of_squares,
+        first_of_sum,
     ),
     Nonfinite: (
         finite_mask,

@@ -23,6 +23,7 @@ from tapeviz.fixes.smooth.argmax import soften_argmax
 from tapeviz.fixes.source import ParsedSource
 from tapeviz.fixes.table import FIXES, edits_for
 from tapeviz.text.source import SourceText
+from tapeviz.trace.model import TensorId
 
 from ..analysis.cases import CASES
 from ..traces import op_at
@@ -1379,6 +1380,45 @@ def test_a_name_given_away_had_parts_and_a_shape_of_its_own() -> None:
     assert "    p_first = p\n    p = {" in edit.new_text
     assert edit.new_text.endswith("tape.gradient(loss, p_first['w'])\n")
     assert edit.has_other_shape
+
+
+def test_a_copy_of_a_list_is_asked_for_by_the_list() -> None:
+    text = "with tf.GradientTape() as t:\n    y = f(vs)\nt.gradient(y, [c[0], c[1]])\n"
+    case = fix_case(text, ReplacedSource("copy"), 3)
+    copies = [op_at(1, 60 + i, "Identity", [50 + i], [100 + i]) for i in (0, 1)]
+    trace = replace(
+        case.trace,
+        ops={op.id: op for op in copies},
+        producers={tensor: op.id for op in copies for tensor in op.outputs},
+        names={TensorId(50): ("vs[0]",), TensorId(51): ("vs[1]",)},
+    )
+    edits = [edit.new_text for edit in edits_for(replace(case, trace=trace))]
+    assert text.replace("[c[0], c[1]]", "vs") in edits
+
+
+def test_an_assign_of_a_graph_stays_for_the_session() -> None:
+    text = (
+        "with tf.Graph().as_default():\n    update = tf.compat.v1.assign(c, w * 3.0)\n"
+        "    with tf.control_dependencies([update]):\n        y = update + c.read_value()\n"
+        "    g.gradient(y, w)\n"
+    )
+    case = fix_case(text, "assign", 2)
+    edits = edits_for(replace(case, call=replace(case.call, method="tf.gradients")))
+    assert next(edits).new_text == text.replace(
+        "update = tf.compat.v1.assign(c, w * 3.0)",
+        "c_new = w * 3.0\n    update = tf.compat.v1.assign(c, c_new)",
+    ).replace("update + c.read_value()", "c_new + c_new")
+
+
+def test_weights_that_an_initializer_makes_zeros_start_at_random() -> None:
+    text = (
+        "zeros = tf.keras.initializers.Zeros()\nnet = Dense(2, kernel_initializer=zeros, "
+        "bias_initializer=tf.keras.initializers.Zeros())\n"
+        "with tf.GradientTape() as tape:\n    y = net(x)\ntape.gradient(y, x)\n"
+    )
+    edits = [edit.new_text for edit in edits_for(fix_case(text, "multiplied-by-zero", 4))]
+    random = "zeros = tf.keras.initializers.GlorotUniform()"
+    assert text.replace("zeros = tf.keras.initializers.Zeros()", random) in edits
 
 
 SLICES = [

@@ -322,6 +322,41 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "v = [e for e in tf.data.Dataset.range(3).map(lambda e: e * x)]",
         "v = [e for e in map(lambda e: e * x, tf.data.Dataset.range(3))]",
     ),
+    (
+        "not-differentiable",
+        "d = tf.math.unsorted_segment_mean(m, tf.cast(x > a, tf.int32), 2)",
+        "d = tf.transpose(tf.transpose(tf.tensordot(tf.stack([1.0 - tf.sigmoid(x - a), "
+        "tf.sigmoid(x - a)], -1), m, [[0], [0]])) / tf.reduce_sum(tf.stack([1.0 - tf.sigmoid("
+        "x - a), tf.sigmoid(x - a)], -1), 0))",
+    ),
+    (
+        "not-differentiable",
+        "_, i, n = tf.unique_with_counts(tf.round(x))",
+        "values, i, n = tf.unique_with_counts(tf.round(x))\n"
+        "    n = tf.reduce_sum(tf.nn.relu(1.0 - tf.abs(tf.expand_dims(x, -1) - tf.stop_gradient("
+        "tf.cast(values, tf.float32)))), axis=0)",
+    ),
+    (
+        Cancelled("one"),
+        "v = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=x)",
+        "v = tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.cast(y, tf.float32), "
+        "logits=tf.squeeze(x, -1))",
+    ),
+    (
+        Cancelled("one"),
+        "v = tf.keras.losses.CategoricalCrossentropy()(y, tf.nn.softmax(x))",
+        "v = tf.keras.losses.BinaryCrossentropy()(y, tf.sigmoid(x))",
+    ),
+    (Cancelled("alone"), "v = bn(x, training=True)", "v = bn(x, training=False)"),
+    (Cancelled("sum"), "v = tf.reduce_mean(norm(x))", "v = tf.reduce_mean(norm(x)[..., 0])"),
+    ("multiplied-by-zero", "v = mse(y, x, sample_weight=m)", "v = mse(y, x)"),
+    ("multiplied-by-zero", "v = tf.tensor_scatter_nd_update(x, i, u)", "v = x"),
+    ("flat-op", "v = tf.abs(x)", "v = tf.sqrt(tf.square(x) + 0.01)"),
+    (
+        "flat-op",
+        "v = tf.norm(x, ord=1, axis=0)",
+        "v = tf.reduce_sum(tf.sqrt(tf.square(x) + 0.01), axis=0)",
+    ),
     (Cancelled("subtracted"), "v = y - x + x", "v = tf.stop_gradient(y - x) + x"),
     (Cancelled("subtracted"), "v = x + (y - x)", "v = x + tf.stop_gradient(y - x)"),
 ]

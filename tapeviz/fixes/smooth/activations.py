@@ -9,7 +9,7 @@ import libcst as cst
 
 from ...analysis.causes.zeros import MultipliedByZero
 from ..model import Edit, FixCase
-from ..nodes import all_of, called_name, dotted
+from ..nodes import all_of, argument, called_name, dotted
 from ..plan import Plan
 from ..rewrites import CallRewrite, template
 from ..source import ParsedSource
@@ -98,4 +98,27 @@ SMOOTH_MAXIMUM = tuple(
         ("hard_silu", "nn.silu"),
         ("hard_swish", "nn.silu"),
     )
+)
+
+
+def _smooth_absolute(case: FixCase, call: cst.Call) -> str:
+    """``tf.abs(x)`` → a root of squares; ``tf.norm(x, ord=1)`` → the sum of such."""
+    if called_name(call) == "abs":
+        return template(_CURVED)(case, call)
+    given, order = argument(call, 0, "tensor"), argument(call, 1, "ord")
+    if given is None or order is None or case.source.code(order.value) != "1":
+        return ""
+    rest = "".join(
+        f", {case.source.code(arg).rstrip(', ')}" for arg in call.args if arg not in (given, order)
+    )
+    alone = call.with_changes(args=[given])
+    return f"{case.source.tf}.reduce_sum({template(_CURVED)(case, alone)}{rest})"
+
+
+_CURVED = "{tf}.sqrt({tf}.square({arg}) + 0.01)"
+SMOOTH_ABSOLUTE = CallRewrite(
+    ("abs", "norm"),
+    _smooth_absolute,
+    "Estimate: a smooth absolute value, whose second derivative is not 0",
+    is_estimate=True,
 )

@@ -6,17 +6,20 @@ An element counts for the whole number next to it by a triangle of width 2: 1 at
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
-from ..model import FixCase
-from ..nodes import argument, called_name, dotted
+from ..model import Edit, FixCase
+from ..nodes import all_of, argument, called_name, dotted, sole
 from ..numpy_words import LEAVING_METHODS, without_exit
-from ..plan import enclosed
+from ..plan import Plan, enclosed
 from ..rewrites import CallRewrite, Code
 from ..source import ParsedSource
 
 
-def _triangle(source: ParsedSource, distance: str) -> str:
+def triangle(source: ParsedSource, distance: str) -> str:
+    """The code of 1 at a distance of 0, 0 from 1 on, and straight in between."""
     return f"{source.tf}.nn.relu(1.0 - {source.tf}.abs({distance}))"
 
 
@@ -49,7 +52,7 @@ def _among_bins(x: str, low: str, high: str, bins: str) -> str:
 
 def _into_bins(source: ParsedSource, place: str, bins: str) -> str:
     distance = f"{place} - {source.tf}.range({bins}, dtype={source.tf}.float32)"
-    return f"{source.tf}.reduce_sum({_triangle(source, distance)}, axis=0)"
+    return f"{source.tf}.reduce_sum({triangle(source, distance)}, axis=0)"
 
 
 def _histogram(case: FixCase, call: cst.Call) -> str:
@@ -105,18 +108,7 @@ def _bincount(case: FixCase, call: cst.Call) -> str:
         return ""
     flat = f"{source.tf}.reshape({floats}, [-1, 1])"
     distance = f"{flat} - {source.tf}.range({count}, dtype={source.tf}.float32)"
-    return f"{source.tf}.reduce_sum({_triangle(source, distance)}, axis=0)"
-
-
-def _segments(case: FixCase, call: cst.Call) -> str:
-    """Each row counts for the segments around the float that its number was rounded from."""
-    source, tf = case.source, case.source.tf
-    given, count = argument(call, 1, "segment_ids"), _code(source, call, 2, "num_segments")
-    floats, data = uncast(source, given.value) if given else "", _code(source, call, 0, "data")
-    if not floats or not count or not data:
-        return ""
-    distance = f"{tf}.expand_dims({floats}, -1) - {tf}.range({count}, dtype={tf}.float32)"
-    return f"{tf}.tensordot({_triangle(source, distance)}, {data}, [[0], [0]])"
+    return f"{source.tf}.reduce_sum({triangle(source, distance)}, axis=0)"
 
 
 def _one_hot(case: FixCase, call: cst.Call) -> str:
@@ -126,7 +118,7 @@ def _one_hot(case: FixCase, call: cst.Call) -> str:
     if not floats or not depth:
         return ""
     x = f"{source.tf}.expand_dims({floats}, -1)"
-    return _triangle(source, f"{x} - {source.tf}.range({depth}, dtype={source.tf}.float32)")
+    return triangle(source, f"{x} - {source.tf}.range({depth}, dtype={source.tf}.float32)")
 
 
 def _edges_passed(values: tuple[int, str], edges: tuple[int, str]) -> Code:
@@ -193,7 +185,6 @@ SOFT_COUNTS = (
         "the place among the bins, not rounded down", _histogram_bins, "histogram_fixed_width_bins"
     ),
     _row("counts into which elements count by distance", _bincount, "bincount"),
-    _row("rows that count for the segments around them", _segments, "unsorted_segment_sum"),
     _row("a one-hot vector that goes over from one place to the next", _one_hot, "one_hot"),
     _row(
         "count each edge by a sigmoid",
@@ -210,6 +201,43 @@ SOFT_COUNTS = (
     _row("the cross-entropy in place of the accuracy", _cross_entropy, *_ACCURACIES),
 )
 """The rows of the table :data:`tapeviz.fixes.table.FIXES` that make counts smooth."""
+
+
+def count_unique(case: FixCase) -> Iterator[Edit]:
+    """``values, _, count = tf.unique_with_counts(round(x))`` → a count to which each element adds
+    by how near it is to the value."""
+    source, tf = case.source, case.source.tf
+    for call in all_of(source.module, cst.Call):
+        given, statement = argument(call, 0, "x"), source.statement_of(call)
+        small = sole(statement)
+        if called_name(call) != "unique_with_counts" or given is None or statement is None:
+            continue
+        if not isinstance(small, cst.Assign) or small.value is not call:
+            continue
+        names = small.targets[0].target
+        if not isinstance(names, cst.Tuple) or len(names.elements) != 3:
+            continue
+        distinct, _, count = (element.value for element in names.elements)
+        floats, plan = _before_rounding(source, given.value), Plan(source)
+        values = source.code(distinct)
+        if values == "_":
+            values = source.free_name("values")
+            plan.replace(distinct, values)
+        fixed = f"{tf}.stop_gradient({tf}.cast({values}, {tf}.float32))"
+        far = f"{tf}.expand_dims({floats}, -1) - {fixed}"
+        counted = f"{tf}.reduce_sum({triangle(source, far)}, axis=0)"
+        plan.after(statement, f"{source.code(count)} = {counted}")
+        title = "Estimate: a count to which elements add by how near they are to its value"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _before_rounding(source: ParsedSource, node: cst.BaseExpression) -> str:
+    """The floats that were cast or rounded, else the expression itself."""
+    floats = uncast(source, node)
+    made = source.bound_to(node) if isinstance(node, cst.Name) else node
+    while not floats and isinstance(made, cst.Call) and (x := _without_rounding(made)) is not None:
+        node = made = x
+    return floats or source.code(node)
 
 
 def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:

@@ -9,9 +9,10 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name
 from ..plan import Plan, enclosed, fitting
+from ..rewrites import CallRewrite
 from ..source import ParsedSource
 from .comparisons import soft_truth
-from .counts import uncast
+from .counts import triangle, uncast
 from .indices import input_shape, is_at_cause, rank_of
 
 
@@ -333,3 +334,43 @@ def _width(case: FixCase, end: cst.BaseExpression) -> str:
     """The real number that the end of a slice was rounded from at the cut; else empty."""
     width = uncast(case.source, end)
     return width if width and is_at_cause(case, end) else ""
+
+
+def _segments(case: FixCase, call: cst.Call) -> str:
+    """Each row counts for the segments around the float that its number was rounded from, or for
+    both sides of the comparison that its number was cast from."""
+    source, tf = case.source, case.source.tf
+    rows, given = argument(call, 0, "data"), argument(call, 1, "segment_ids")
+    number = argument(call, 2, "num_segments")
+    if rows is None or given is None or number is None:
+        return ""
+    count, floats = source.code(number.value), uncast(source, given.value)
+    side = "" if floats else soft_truth(source, _before_casts(source, given.value))
+    if floats:
+        far = f"{tf}.expand_dims({floats}, -1) - {tf}.range({count}, dtype={tf}.float32)"
+        weights = triangle(source, far)
+    elif side and count == "2":
+        weights = f"{tf}.stack([1.0 - {side}, {side}], -1)"
+    else:
+        return ""
+    added = f"{tf}.tensordot({weights}, {source.code(rows.value)}, [[0], [0]])"
+    if called_name(call) == "unsorted_segment_sum":
+        return added
+    return f"{tf}.transpose({tf}.transpose({added}) / {tf}.reduce_sum({weights}, 0))"
+
+
+def _before_casts(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
+    for _ in range(8):
+        if isinstance(node, cst.Name):
+            node = source.bound_to(node) or node
+        elif isinstance(node, cst.Call) and called_name(node) == "cast" and node.args:
+            node = node.args[0].value
+    return node
+
+
+SOFT_SEGMENTS = CallRewrite(
+    ("unsorted_segment_sum", "unsorted_segment_mean"),
+    _segments,
+    "Estimate: rows that count for the segments around them",
+    is_estimate=True,
+)

@@ -95,8 +95,10 @@ GENTLER_EXPONENTIAL = CallRewrite(
 
 
 def leave_factor_out(case: FixCase) -> Iterator[Edit]:
-    """``err * mask`` → ``err``, where ``mask`` is 0 everywhere, and that in every round."""
+    """``err * mask`` → ``err``, where ``mask`` is 0 everywhere, and that in every round; so the
+    ``sample_weight`` of a loss of Keras."""
     source = case.source
+    yield from _without_weights(case)
     op = case.trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
     if op is None or len(op.inputs) != 2 or case.is_there_at_times:
         return
@@ -113,6 +115,38 @@ def leave_factor_out(case: FixCase) -> Iterator[Edit]:
             plan = Plan(source)
             plan.replace(place, bare(kept))
             title = f"Leave {source.code(gone)} out, which is 0 everywhere"
+            yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _without_weights(case: FixCase) -> Iterator[Edit]:
+    source = case.source
+    for line in case.lines() if not case.is_there_at_times else ():
+        statement = source.statement(line)
+        for call in header_nodes(statement, cst.Call) if statement is not None else ():
+            weights = argument(call, 2, "sample_weight")
+            if weights is not None and weights.keyword is not None and len(call.args) > 1:
+                kept = [arg for arg in call.args if arg is not weights]
+                plan = Plan(source)
+                plan.replace(call, call.with_changes(args=_separated(kept)))
+                title = f"Leave {source.code(weights.value)} out, which is 0 everywhere"
+                yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _separated(args: list[cst.Arg]) -> list[cst.Arg]:
+    """Without a comma after the last."""
+    last = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return [*args[:-1], last]
+
+
+def leave_update_out(case: FixCase) -> Iterator[Edit]:
+    """``tf.tensor_scatter_nd_update(x, everywhere, e)`` → ``x``, of which nothing else is left."""
+    source = case.source
+    for call in case.calls("tensor_scatter_nd_update"):
+        whole = argument(call, 0, "tensor")
+        if whole is not None:
+            plan = Plan(source)
+            plan.replace(call, source.code(whole.value))
+            title = f"Leave out the update, which overwrites all of {source.code(whole.value)}"
             yield Edit(title, plan.text(), is_estimate=True)
 
 
@@ -139,37 +173,95 @@ def _products(case: FixCase) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpre
 
 
 def one_unit(case: FixCase) -> Iterator[Edit]:
-    """A softmax over a single unit is always 1 → a sigmoid."""
-    source = case.source
-    op = case.trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
-    known = case.trace.tensors.get(op.outputs[0]) if op is not None and op.outputs else None
-    if op is None or "Softmax" not in op.type or known is None or (known.shape or (0,))[-1] != 1:
+    """A softmax over a single unit is always 1 → a sigmoid, and its cross-entropy."""
+    source, tf = case.source, case.source.tf
+    if case.cause.evidence != Cancelled("one"):
         return
     plan = Plan(source)
     for text in all_of(source.module, cst.SimpleString):
-        if text.evaluated_value == "softmax":
-            plan.replace(text, f"{text.quote}sigmoid{text.quote}")
+        instead = _OF_ONE_UNIT.get(str(text.evaluated_value))
+        if instead is not None:
+            plan.replace(text, f"{text.quote}{instead}{text.quote}")
+    for call in all_of(source.module, cst.Call):
+        path, _, name = dotted(call.func).rpartition(".")
+        if path.endswith("losses") and name in _OF_ONE_UNIT:
+            plan.replace(call.func, f"{path}.{_OF_ONE_UNIT[name]}")
     for call in case.calls("softmax"):
-        plan.replace(call, f"{source.tf}.sigmoid({source.code(call.args[0].value)})")
+        plan.replace(call, f"{tf}.sigmoid({source.code(call.args[0].value)})")
+    for call in case.calls(*_LOSSES_OF_LOGITS):
+        labels, logits = argument(call, 0, "labels"), argument(call, 1, "logits")
+        if labels is not None and logits is not None:
+            given = f"{tf}.cast({source.code(labels.value)}, {tf}.float32)"
+            if not called_name(call).startswith("sparse"):
+                given = f"{tf}.squeeze({given}, -1)"
+            rest = f"labels={given}, logits={tf}.squeeze({source.code(logits.value)}, -1)"
+            plan.replace(call, f"{tf}.nn.sigmoid_cross_entropy_with_logits({rest})")
     if plan.changes:
         yield Edit("Use a sigmoid: a softmax of one unit is always 1", plan.text(), True)
 
 
+_LOSSES_OF_LOGITS = (
+    "softmax_cross_entropy_with_logits",
+    "sparse_softmax_cross_entropy_with_logits",
+)
+_OF_ONE_UNIT = {
+    "softmax": "sigmoid",
+    "categorical_crossentropy": "binary_crossentropy",
+    "sparse_categorical_crossentropy": "binary_crossentropy",
+    "CategoricalCrossentropy": "BinaryCrossentropy",
+    "SparseCategoricalCrossentropy": "BinaryCrossentropy",
+}
+"""Activations and losses of Keras, and those for a single unit."""
+
+
+def normalise_by_kept(case: FixCase) -> Iterator[Edit]:
+    """``bn(x, training=True)`` of a batch of one → with the statistics that the layer keeps."""
+    source = case.source
+    plan = Plan(source)
+    for line in case.lines() if case.cause.evidence == Cancelled("alone") else ():
+        statement = source.statement(line)
+        for call in header_nodes(statement, cst.Call) if statement is not None else ():
+            for arg in call.args:
+                if arg.keyword is not None and arg.keyword.value == "training":
+                    plan.replace(arg.value, "False")
+    if plan.changes:
+        title = "Estimate: normalise by the statistics that the layer keeps, not by those of one"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
 def sum_of_squares(case: FixCase) -> Iterator[Edit]:
-    """``tf.reduce_sum(p)`` of what always has the same sum → the sum of its squares."""
+    """``tf.reduce_sum(p)`` of what always has the same sum → the sum of its squares.
+
+    What was brought to a deviation (by a ``Mul``, as a layer does) has the same sum of squares.
+    """
+    op = case.trace.op(case.cause.op_id)
+    if op is not None and op.type == "Mul":
+        return
+    form = "{tf}.square({x})"
+    yield from _summed(case, form, "sum the squares, for the plain sum is always the same")
+
+
+def first_of_sum(case: FixCase) -> Iterator[Edit]:
+    """``tf.reduce_sum(h)`` of what always has the same sum → the first column alone, or row."""
+    words = "take the first {part} alone, for the sum of all is always the same"
+    yield from _summed(case, "{operand}[..., 0]", words.format(part="column"))
+    yield from _summed(case, "{operand}[0]", words.format(part="row"))
+
+
+def _summed(case: FixCase, form: str, what: str) -> Iterator[Edit]:
+    """The first sum on the way whose parts always have that sum, of ``form`` in their place."""
     source = case.source
     if case.cause.evidence != Cancelled("sum"):
         return
-    lines = dict.fromkeys((*_lines_of_sums(case), *case.lines()))
-    for line in lines:
+    for line in dict.fromkeys((*_lines_of_sums(case), *case.lines())):
         for call in source.calls(line, *_SUMS):
             given = argument(call, 0, "input_tensor")
             if given is None:
                 continue
+            x, operand = source.code(given.value), source.code(enclosed(given.value))
             plan = Plan(source)
-            plan.replace(given.value, f"{source.tf}.square({source.code(given.value)})")
-            title = "Estimate: sum the squares, for the plain sum is always the same"
-            yield Edit(title, plan.text(), is_estimate=True)
+            plan.replace(given.value, form.format(tf=source.tf, x=x, operand=operand))
+            yield Edit(f"Estimate: {what}", plan.text(), is_estimate=True)
             return
 
 

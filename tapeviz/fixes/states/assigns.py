@@ -74,6 +74,13 @@ def _replace_state(
         plan.before(region.loop, f"{new} = {name}")
         watch_inside(plan, region.statements, block, _where_read(source, receiver, new))
     following = [write, *_others(source, write, region)]
+    if case.call.method == "tf.gradients" and not case.call.traced:
+        states = [name, *(new for _ in following)]
+        is_done = all(
+            _compute_beside(case, plan, each, now, new, region)
+            for each, now in zip(following, states, strict=False)
+        )
+        return new if is_done else ""
     for place, following_write in enumerate(following):
         is_first = place == 0 and region.loop is None
         if not _compute(case, plan, following_write, name if is_first else new, new):
@@ -85,6 +92,31 @@ def _replace_state(
     if write.is_whole and not any(True for _ in reads_of(source, receiver, write.values)):
         _ask_for(case, plan, block, receiver, new)
     return new
+
+
+def _compute_beside(
+    case: FixCase, plan: Plan, write: Write, now: str, new: str, region: Region
+) -> bool:
+    """Bind the new state in front of a write of a graph (TensorFlow 1), which a session goes on to
+    run: what is computed with the result of the write reads the state in its place."""
+    source = case.source
+    value = new_value(source, write, now, case.trace)
+    if value is None:
+        return False
+    plan.before(write.statement, f"{new} = {source.code(value)}")
+    if write.is_whole:
+        plan.replace(write.values[-1], new)
+    small = sole(write.statement)
+    if isinstance(small, cst.Assign) and small.value is write.call and len(small.targets) == 1:
+        for node in reads_of(source, small.targets[0].target, region.statements):
+            around = (above for above in source.ancestors(node) if isinstance(above, cst.Call))
+            if not any(called_name(call) in _RUNNING for call in around):
+                plan.replace(node, new)
+    return True
+
+
+_RUNNING = ("control_dependencies", "run", "group", "eval")
+"""Calls that run an op of a graph, or let another one wait for it."""
 
 
 def _where_read(

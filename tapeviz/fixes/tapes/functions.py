@@ -167,6 +167,12 @@ def start_random(case: FixCase) -> Iterator[Edit]:
         is_kernel = keyword is not None and keyword.value in ("kernel_initializer", "initializer")
         if text.evaluated_value == "zeros" and is_kernel:
             plan.replace(text, f"{text.quote}glorot_uniform{text.quote}")
+    for call in all_of(source.module, cst.Call):
+        place = source.parent(call)
+        keyword = place.keyword if isinstance(place, cst.Arg) else None
+        is_bias = keyword is not None and keyword.value == "bias_initializer"
+        if called_name(call) in ("Zeros", "zeros_initializer") and not is_bias:
+            plan.replace(call, f"{source.tf}.keras.initializers.GlorotUniform()")
     if plan.changes:
         title = "Start the weights from small random numbers in place of zeros"
         yield Edit(title, plan.text(), is_estimate=True)

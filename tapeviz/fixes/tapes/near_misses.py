@@ -140,7 +140,7 @@ def take_zeros(case: FixCase) -> Iterator[Edit]:
     is_same_slope = isinstance(evidence, NotConnected) and evidence.slope is not None
     reads_variables = bool(_ends(case).variables) and not asked.isdisjoint(case.trace.variables)
     is_unused = reads_variables or is_same_slope or evidence == NotConnected("statistics")
-    place = {"gradient": 3, "jacobian": 2}.get(case.call.method)
+    place = {"gradient": 3, "jacobian": 2, "tf.gradients": 7}.get(case.call.method)
     if call is None or not is_unused or place is None:
         return
     if argument(call, place, "unconnected_gradients") is None:

@@ -104,8 +104,13 @@ def take_sparse_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             yield Edit(f"Ask for the values of {code}, which is sparse", plan.text())
 
 
+_REDUCTIONS = ("mean", "sum", "max", "min", "prod")
+"""Their names in NumPy; in TensorFlow they begin with ``reduce_``."""
+
+
 def keep_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
-    """A target or source that is a NumPy value already: leave ``.numpy()`` off."""
+    """A target or source that is a NumPy value already: leave ``.numpy()`` off, and reduce by
+    TensorFlow what NumPy reduced."""
     failure = trace.failure
     if failure is None or not re.search(r"numpy|ndarray|'float'|_id|float object", failure.message):
         return
@@ -117,6 +122,10 @@ def keep_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 plan.replace(call, bare(call.func.value))
         elif called_name(call) == "float" and isinstance(source.parent(call), cst.Assign):
             plan.replace(call, call.args[0].value)
+        elif isinstance(source.parent(call), cst.Assign):
+            name = dotted(call.func).removeprefix(f"{source.np}.")
+            if name in _REDUCTIONS:
+                plan.replace(call.func, f"{source.tf}.reduce_{name}")
     if plan.changes:
         yield Edit("Keep the tensor: take its number only to show it", plan.text())
 

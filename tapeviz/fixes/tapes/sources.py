@@ -7,10 +7,19 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...analysis.causes.replaced_source import ReplacedSource
-from ...trace.model import TensorId
+from ...trace.model import Operand, TensorId
 from ..blocks import Block, block_of_call, body_of, gradient_call, is_method_statement
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, dotted, header_nodes, read_names, sole
+from ..nodes import (
+    all_of,
+    argument,
+    bound_names,
+    called_name,
+    dotted,
+    header_nodes,
+    read_names,
+    sole,
+)
 from ..plan import Plan
 from ..renaming import rename_reads
 from ..source import ParsedSource, Statement
@@ -21,10 +30,20 @@ def ask_for_original(case: FixCase) -> Iterator[Edit]:
     source = case.source
     call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
-    original = _original(case)
-    if call is None or asked is None or not original:
+    originals = [_original(case, each) for each in case.call.sources]
+    if call is None or asked is None or case.cause.evidence != ReplacedSource("copy"):
         return
-    if case.cause.evidence != ReplacedSource("copy"):
+    if len(originals) > 1 and all(originals):
+        wholes = {name.partition("[")[0] for name in originals}
+        whole = wholes.pop() if len(wholes) == 1 else ""
+        is_list = originals == [f"{whole}[{i}]" for i in range(len(originals))]
+        plan, new = Plan(source), whole if is_list else f"[{', '.join(originals)}]"
+        plan.replace(asked.value, new)
+        yield Edit(f"Ask for {new}, which the target was computed from", plan.text())
+        return
+    shown = (each for each in case.call.sources if each.text == case.finding.source)
+    original = _original(case, next(shown, None))
+    if not original:
         return
     if isinstance(asked.value, (cst.Name, cst.Attribute, cst.Call)):
         small = sole(source.statement(case.cause.line))
@@ -162,12 +181,9 @@ def _outputs(source: ParsedSource, assign: cst.Assign) -> list[str]:
     return [source.code(part.value) for part in parts]
 
 
-def _original(case: FixCase) -> str:
-    """The name of the tensor or variable that the source is a copy of."""
+def _original(case: FixCase, source: Operand | None) -> str:
+    """The name of the tensor or variable that a source is a copy of."""
     trace = case.trace
-    source = next(
-        (operand for operand in case.call.sources if operand.text == case.finding.source), None
-    )
     maker = trace.maker(source.tensor) if source is not None else None
     for tensor in maker.inputs if maker is not None else ():
         read = trace.reads.get(tensor)
@@ -222,6 +238,23 @@ def keep_variable(case: FixCase) -> Iterator[Edit]:
     if case.finding.source in kept:
         stays = "they stay variables" if kept[1:] else "it stays a variable"
         yield Edit(f"Change {' and '.join(kept)} in place, so that {stays}", plan.text())
+
+
+def assign_in_place(case: FixCase) -> Iterator[Edit]:
+    """``net.w = tf.Variable(e)`` → ``net.w.assign(e)``: it goes on to mean the same variable."""
+    source, evidence = case.source, case.cause.evidence
+    small = sole(source.statement(case.cause.line))
+    if not isinstance(evidence, ReplacedSource) or evidence.how not in ("rebound", "outdated"):
+        return
+    if not isinstance(small, cst.Assign) or len(small.targets) > 1:
+        return
+    made, name = small.value, source.code(small.targets[0].target)
+    initial = argument(made, 0, "initial_value") if isinstance(made, cst.Call) else None
+    if isinstance(made, cst.Call) and called_name(made) == "Variable" and initial is not None:
+        plan = Plan(source)
+        new = cst.parse_expression(f"{name}.assign({source.code(initial.value)})")
+        plan.replace(small, cst.Expr(new))
+        yield Edit(f"Change {name} in place, so that it stays the variable it was", plan.text())
 
 
 def make_once(case: FixCase) -> Iterator[Edit]:

@@ -70,18 +70,26 @@ def _weighed(
             if top is not block.node:
                 plan.before(block.node, f"{kept}.clear()")
         weighed = f"{tf}.stop_gradient({loss}) * ({score} - {tf}.stop_gradient({score}))"
+        dtype, known = f"{tf}.{_dtype(case)}", _dtype_of_target(case)
+        if "int" in known:  # of a count that was drawn: it has no slope by anything else, either
+            plan.last(block.node, f"{loss} = {tf}.cast({loss}, {dtype})")
         plan.last(
             block.node,
-            f"{score} = {tf}.cast({tf}.add_n({kept}), {tf}.{_dtype(case)})",
+            f"{score} = {tf}.cast({tf}.add_n({kept}), {dtype})",
             f"{loss} = {loss} + {weighed}",
         )
         yield Edit(title, plan.text(), is_estimate=True)
 
 
 def _dtype(case: FixCase) -> str:
+    known = _dtype_of_target(case)
+    return known if "float" in known else "float32"
+
+
+def _dtype_of_target(case: FixCase) -> str:
     target = case.call.targets[0].tensor if case.call.targets else None
     known = case.trace.tensors.get(target) if target is not None else None
-    return known.dtype if known is not None and "float" in known.dtype else "float32"
+    return known.dtype if known is not None else ""
 
 
 def _draws(
