@@ -120,7 +120,7 @@ def _changed_lines(old: str, new: str) -> frozenset[str]:
 
 
 def _blocks(old: str, new: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
-    """What an edit puts in place of which lines, its lines sorted."""
+    """The lines that an edit replaces, and those it puts there, sorted."""
     before, after = old.split("\n"), new.split("\n")
     changes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return tuple(
