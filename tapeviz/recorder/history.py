@@ -46,6 +46,7 @@ class History:
         """All that a compiled function did, by the op that was its call."""
         self.turned: dict[int, list[int]] = {}
         """The numbers of its ops, where it has loops and every turn of them is among the ops."""
+        self._outputs_by_attrs: dict[int, int] = {}
         self._graph_attrs: list[Any] = []  # held, so that no other tuple gets the same id
         self._by_attrs: dict[int, int] = {}
         self._producers: dict[int, int] = {}
@@ -96,10 +97,10 @@ class History:
         return self._producers.get(identity, 0)
 
     def same_attrs(self, attrs: Any, outputs: Sequence[int]) -> None:
-        """A tape got these attributes for the graph's op that gave ``outputs``."""
-        number = self._producers.get(outputs[0], 0) if outputs else 0
-        if attrs and number:
-            self._by_attrs[id(attrs)] = number
+        """A tape got these attributes for the graph's op that gave ``outputs``; the event of that
+        op may come later."""
+        if attrs and outputs:
+            self._outputs_by_attrs[id(attrs)] = outputs[0]
             self._graph_attrs.append(attrs)
 
     def find_by_attrs(self, attrs: Any) -> int:
@@ -110,7 +111,10 @@ class History:
         by_attrs, first = self._by_attrs, self._attrs_indexed
         by_attrs.update(zip(map(id, self.attrs[first:]), count(first + 1), strict=False))
         self._attrs_indexed = len(self.attrs)
-        return by_attrs.get(id(attrs), 0) if attrs else 0
+        if not attrs:
+            return 0
+        given = self._outputs_by_attrs.get(id(attrs), 0)
+        return self.producer(given) or by_attrs.get(id(attrs), 0)
 
     def find(self, op_type: str, inputs: Sequence[int], outputs: Sequence[int]) -> int:
         """The same of an op without attributes, by its tensors; some may be missing (0)."""

@@ -90,6 +90,28 @@ def test_a_tape_inside_a_compiled_function(record: Record) -> None:
     assert second == 0
 
 
+def test_steps_through_a_vectorized_map_in_a_compiled_function_know_their_ops(
+    record: Record,
+) -> None:
+    """The tape gets the attributes of the ops that it makes before their events are written."""
+    seen = record(
+        """
+        v = tf.Variable([1.0, 2.0])
+        @tf.function
+        def train(x):
+            with tf.GradientTape() as t:
+                rows = tf.vectorized_map(lambda row: row * v, x)
+                loss = tf.reduce_sum(rows)
+            return t.gradient(loss, v)
+        train(tf.constant([[3.0, 4.0]]))
+        """,
+    )
+    types = {op.id: op.type for op in seen.ops()}
+    steps = [types.get(step.op) for step in seen.of(e.StepRan)]
+    assert None not in steps
+    assert "Mul" in steps
+
+
 def test_graph_mode_with_values_from_the_session(record: Record) -> None:
     seen = record(
         """
