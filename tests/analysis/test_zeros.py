@@ -88,6 +88,20 @@ SNIPPET = dedent(
             h = tf.sin(h) + 1.0
         return tf.gradients(tf.reduce_sum(h), x)[0]
 
+    @tf.function
+    def first_turn(u):
+        h = tf.zeros([2])
+        for _ in tf.range(1):
+            h = tf.tanh(h * u + 0.5)  # cut first_turn
+        return h
+
+    @tf.function
+    def last_op(u):
+        h = tf.ones([2])
+        for turn in tf.range(2):
+            h = h * tf.cast(turn, tf.float32) * u  # cut last_op
+        return h
+
     def chosen(state, element):
         return tf.where(state < 99.0, [0.3, 0.6], state) * 0.5 + element  # cut scanned
 
@@ -115,6 +129,9 @@ SNIPPET = dedent(
     with tf.GradientTape() as tape:
         loss = beside(u)
     tape.gradient(loss, u)
+    with tf.GradientTape(persistent=True) as tape:
+        first, last = tf.exp(first_turn(u)), tf.exp(last_op(u))
+    tape.gradient(first, u), tape.gradient(last, u)
     with tf.GradientTape() as tape:
         hidden = relu(tf.reshape(w, [1, 2]) ** 2)  # cut dead
         loss = dense(tf.identity(hidden))
@@ -216,6 +233,8 @@ FOUND = {
         "custom-gradient",
         "gate (line {line}) was given a gradient and probably gave zeros",
     ),
+    "first_turn": ("multiplied-by-zero", "h * u on line {line} multiplies by a value that is 0"),
+    "last_op": ("multiplied-by-zero", "Mul on line {line} multiplies by a value that is 0"),
     "dead": ("multiplied-by-zero", "by what Relu on line {line} gives, which is 0 everywhere at"),
     "listed": ("saturated", "tf.clip_by_value on line {line} is flat at these values"),
     "one_turn": ("saturated", "tf.nn.relu on line {line} is probably flat at these values"),
@@ -245,7 +264,7 @@ FOUND = {
     "forward_stopped": ("stop-gradient", "ine {line}"),
     "forward_apart": ("not-connected", "out was not computed from w"),
     "forward_cast": ("integer", "Line {line} turns the value into int32"),
-    "forward_mixed": ("cancelled", "tangents contribute to out is 0 or adds up"),
+    "forward_mixed": ("saturated", "tf.nn.relu on line {line} is flat at these values"),
     "smallest": ("multiplied-by-zero", "on line {line} takes the power of a value that is 0"),
     "reached": ("multiplied-by-zero", "on line {line} takes the square of a difference that is 0"),
     "one": ("cancelled", "tf.nn.softmax on line {line} takes a softmax of a single number"),

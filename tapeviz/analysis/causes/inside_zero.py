@@ -15,6 +15,7 @@ from weakref import ref
 import numpy as np
 
 from ...trace.model import Array, Op, OpId, Stats, TensorId
+from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
 from ..flow.dataflow import Ancestry, DataEdge, Position
@@ -42,6 +43,7 @@ _CHOICES: Mapping[str, Callable[..., Array]] = {
 """Ops that take each element from one input or another: where they do not from input ``at``."""
 
 _SUSPECTS = CLIPPING | MASKING | FLAT | PRODUCTS
+_CUTS = ops_with("no-gradient") | {"StopGradient"}
 
 _Turn = Mapping[TensorId, TensorId]
 """The tensors of one turn of a loop, by those drawn."""
@@ -70,8 +72,11 @@ def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroI
         ops = (facts.trace.ops[number] for number in _ops_inside(facts, op))
         body = [each for each in ops if each.call is None]
         ends: set[Position] = set(op.outputs)
-        if op.is_recorded_operation:  # its outputs lead to itself, not into its body
-            ends = {t for each in body if ends.intersection(each.outputs) for t in each.inputs}
+        into = facts.flow.ancestry(ends).into
+        # An output of a recorded operation can lead to itself, not into its body.
+        own = {end for end in ends if any(edge.op == op.id for edge in into.get(end, ()))}
+        ends -= own
+        ends |= {t for each in body if own.intersection(each.outputs) for t in each.inputs}
         before = facts.flow.ancestry(op.inputs).into.keys()
         known[op.id] = _Zeros(facts, facts.flow.ancestry(ends), ends, body, before)
     return known[op.id].on_ways_from(starts)
@@ -177,6 +182,9 @@ class _Zeros(Onward):
         place = self._places.get(edge.op) if edge.op is not None else None
         suspect = None if place is None else self._suspects[place]
         passes = edge.op in self._inside and is_differentiable(facts.dtype(edge.start))
+        if suspect is None and passes:
+            op = facts.op(edge)
+            passes = op is None or op.type not in _CUTS
         if suspect is None and passes:
             return PASSES
         stops = suspect is not None and edge.input_index in suspect.stopped
