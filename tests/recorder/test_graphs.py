@@ -100,10 +100,10 @@ def test_steps_through_a_vectorized_map_in_a_compiled_function_know_their_ops(
         @tf.function
         def train(x):
             with tf.GradientTape() as t:
-                rows = tf.vectorized_map(lambda row: row * v, x)
+                rows = tf.vectorized_map(lambda row: tf.reduce_sum(row * v * row), x)
                 loss = tf.reduce_sum(rows)
             return t.gradient(loss, v)
-        train(tf.constant([[3.0, 4.0]]))
+        train(tf.constant([[3.0, 4.0], [5.0, 6.0]]))
         """,
     )
     types = {op.id: op.type for op in seen.ops()}
