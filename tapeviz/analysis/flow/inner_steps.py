@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from ...trace.model import Replay, Step, Trace
+from ...trace.model import Array, Replay, Step, Trace
 from ...trace.values import norm_of
 
 Agreement = Literal["equal", "near", "differs", "unknown"]
@@ -15,6 +15,9 @@ Agreement = Literal["equal", "near", "differs", "unknown"]
 _HALVES = ("float16", "bfloat16")
 _ROUNDING, _ROUNDING_OF_HALVES = 1e-3, 0.1
 """Parts of the largest element by which sums of many steps may differ."""
+_NOISE = 4 * float(np.finfo(np.float32).eps)
+"""Part of the largest element of all gradients below which one may be rounding alone: that of the
+bias of an attention's keys is zero but for it."""
 
 
 def agreement(trace: Trace, step: Step, inner: Replay) -> Agreement:
@@ -22,18 +25,26 @@ def agreement(trace: Trace, step: Step, inner: Replay) -> Agreement:
     op = trace.op(step.op)
     if op is None:
         return "unknown"
-    found: set[Agreement] = set()
+    pairs = []
     for tensor, given in zip(step.taken(op), step.downstream, strict=False):
         value, other = trace.value(given), trace.value(inner.results.get(str(tensor)))
-        if value is None or other is None or value.shape != other.shape:
-            continue
-        part = _ROUNDING_OF_HALVES if trace.tensors[tensor].dtype in _HALVES else _ROUNDING
-        slack = part * float(np.max(np.abs(value), initial=0.0))
+        if value is not None and other is not None and value.shape == other.shape:
+            pairs.append((trace.tensors[tensor].dtype, value, other))
+    sizes = [_largest(value) for _, value, _ in pairs]
+    largest = max(sizes, default=0.0)
+    found: set[Agreement] = set()
+    for (dtype, value, other), size in zip(pairs, sizes, strict=True):
+        part = _ROUNDING_OF_HALVES if dtype in _HALVES else _ROUNDING
+        slack = max(part * size, _NOISE * largest)
         is_near = np.allclose(value, other, 0.0, slack, equal_nan=True)
         is_same = value.tobytes() == other.tobytes()
         found.add("equal" if is_same else "near" if is_near else "differs")
     words: tuple[Agreement, ...] = ("differs", "near", "equal")
     return next((word for word in words if word in found), "unknown")
+
+
+def _largest(value: Array) -> float:
+    return float(np.max(np.abs(value), initial=0.0, where=np.isfinite(value)))
 
 
 def trouble_of(trace: Trace, step: Step, inner: Replay) -> str:
