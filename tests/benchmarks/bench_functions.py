@@ -2,9 +2,9 @@
 
     python tests/benchmarks/bench_functions.py [rounds]
 
-The ratios, recorded to plain, of 1,000 calls of a compiled train step and of ``fit`` over 1,000
-batches; then how many milliseconds of CPU it takes to open a call of a function of 300 ops, the
-first time and again.
+The ratios, recorded to plain, of calls of a compiled train step and of ``fit``, 50 calls or 100
+batches at a time in turn; then how many milliseconds of CPU it takes to open a call of a function
+of 300 ops, the first time and again.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import sys
 import time
 from typing import Any
 
+from alternating import compare_blocks
 from figures import tell
-from side_by_side import NAME, compare, in_a_child, load_both, record
+from side_by_side import NAME, in_a_child, load_both, record
 
 _MODEL = """
 import numpy as np
@@ -41,21 +42,20 @@ def train_step(x, y):
     return loss
 x, y = tf.constant(x), tf.constant(y)
 train_step(x, y)
-_started()
-for _ in range(1000):
-    train_step(x + 0.0, y)
-_stopped()
+def block():
+    for _ in range(50):
+        train_step(x + 0.0, y)
+_in_turn(block)
 """
 )
 FIT = (
     _MODEL
     + """
-x, y = np.tile(x, (1000, 1)), np.tile(y, (1000, 1))
+x, y = np.tile(x, (100, 1)), np.tile(y, (100, 1))
 model.compile("adam", "mse")
-model.fit(x[:64], y[:64], batch_size=32, verbose=0)
-_started()
-model.fit(x, y, batch_size=32, verbose=0)
-_stopped()
+def block():
+    model.fit(x, y, batch_size=32, verbose=0)
+_in_turn(block)
 """
 )
 THREE_HUNDRED_OPS = """
@@ -92,8 +92,8 @@ def opened(source: str) -> list[float]:
 
 def main(rounds: int) -> None:
     load_both()
-    compare("1,000 calls of a compiled train step", TRAIN_STEP, rounds, 1.1)
-    compare("fit over 1,000 batches", FIT, rounds, 1.1)
+    compare_blocks("calls of a compiled train step", TRAIN_STEP, 30 * rounds, 1.1)
+    compare_blocks("fit over batches", FIT, 10 * rounds, 1.1)
     openings = [in_a_child(opened, THREE_HUNDRED_OPS) for _ in range(rounds)]
     first, other, again = (statistics.median(each) for each in zip(*openings, strict=True))
     tell(
