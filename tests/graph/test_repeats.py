@@ -261,6 +261,21 @@ def test_a_layer_in_a_numbered_scope_of_a_graph_has_its_own_name(
 
 
 @pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("online.d1.kernel", ["online", "d1", "MatMul"]),
+        ("d1.kernel", ["mlp", "d1", "MatMul"]),
+        ("dense/kernel", ["mlp", "dense", "MatMul"]),
+        ("self.kernel", ["mlp", "dense", "MatMul"]),
+    ],
+)
+def test_a_layer_is_called_as_the_snippet_calls_its_variables(name: str, titles: list[str]) -> None:
+    """Two layers of one class that are called on one line have no name by their calls."""
+    found = _layers_of_traced("mlp/dense/kernel", "mlp_1/dense_1/MatMul", name=name)
+    assert found[0] == titles
+
+
+@pytest.mark.parametrize(
     ("beside", "title"), [("model_1/dense_1", "dropout"), ("model_1/dense", "dropout_1")]
 )
 def test_a_layer_without_variables_is_numbered_like_those_beside_it(
@@ -270,8 +285,9 @@ def test_a_layer_without_variables_is_numbered_like_those_beside_it(
     assert found[1] == ["model", title]
 
 
-def _layers_of_traced(path: str, *scopes: str) -> list[list[str]]:
-    """The layers of traced ops in some scopes, the first of which reads the variable of a path."""
+def _layers_of_traced(path: str, *scopes: str, name: str = "") -> list[list[str]]:
+    """The layers of traced ops in some scopes, the first of which reads the variable of a path,
+    which the snippet calls ``name``."""
     site = Site(SiteId(1), (StackFrame("train_step", 2, 0),))
     ops = [
         Op(
@@ -285,7 +301,8 @@ def _layers_of_traced(path: str, *scopes: str) -> list[list[str]]:
     version = Version(handle, 0, None, None, 0, (TensorId(5),))
     variable = Variable(handle, path, "float32", (), True, None, site, path, 0, (version,))
     made = {TensorId(5): ops[0].id}
-    levels = OpLevels(trace_of("", ops, {}, variables={handle: variable}, producers=made))
+    named = {"variables": {handle: variable}, "variable_names": {handle: name}}
+    levels = OpLevels(trace_of("", ops, {}, producers=made, **named))
     return [[each.title for each in levels.of(op) if each.kind == "layer"] for op in ops]
 
 

@@ -8,9 +8,8 @@ bound unseen, begins where the execution goes back to an earlier statement.
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 from weakref import ReferenceType, ref
@@ -21,11 +20,11 @@ from ...text.source import SourceText
 from ...trace.model import Op, Site, StackFrame, Trace
 from ...trace.naming import layer_titles
 from .blocks import BlockKind, block_parts
+from .scopes import layers_of_scopes
 
 Kind = Literal["loop", "turn", "function", "layer", "entry", "backward", "line"]
 _NO_FUNCTIONS = frozenset(("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"))
 _LONGEST_HEADER = 30
-_LAST_NUMBER = re.compile(r"_\d+$")
 _Layer = tuple[tuple[tuple[BlockKind, str], ...], str, str]
 """The blocks around a layer, its name, and what the snippet calls it."""
 
@@ -147,40 +146,7 @@ class _Program:
                 inside.setdefault("/".join(names[:depth]), {})[name] = None
         self.blocks = {above: block_parts(list(names)) for above, names in inside.items()}
         """For each scope: layer → the blocks around it."""
-        self.layers = _layers_of_scopes(trace, inside)
-
-
-def _layers_of_scopes(trace: Trace, inside: Mapping[str, Collection[str]]) -> dict[str, str]:
-    """The name of the layer for each scope of a graph in which a variable of the layer is read.
-
-    A graph numbers equal scopes: ``conv2d`` runs in ``conv2d_1`` if the scope was opened before, as
-    by Keras when it builds a model. The path of the variable has the layer's own name, and those of
-    the layers around it up to one that was made before it was given to another. A layer without
-    variables is numbered like those beside it; ``inside``: the names in each scope.
-    """
-    found: dict[str, str] = {}
-    for variable in trace.variables.values():
-        path = variable.path.split("/")[:-1]
-        readers = (trace.maker(tensor) for version in variable.versions for tensor in version.reads)
-        scopes = (
-            {op.scope for op in readers if op is not None and (op.traced or op.graph)}
-            if path
-            else ()
-        )
-        for scope in scopes:
-            names = scope.split("/")
-            kinds, wanted = [kind_of(name) for name in names], [kind_of(layer) for layer in path]
-            for start in range(len(names) - len(path) + 1):
-                if kinds[start : start + len(path)] == wanted:
-                    for depth, layer in enumerate(path, start + 1):
-                        found["/".join(names[:depth])] = layer
-                    break
-    for above, siblings in inside.items():
-        own = {name: f"{above}/{name}".lstrip("/") for name in siblings}
-        known = [found[scope] != name for name, scope in own.items() if scope in found]
-        for name, scope in own.items() if known and all(known) else ():
-            found.setdefault(scope, _LAST_NUMBER.sub("", name))
-    return found
+        self.layers = layers_of_scopes(trace, inside)
 
 
 _latest: list[tuple[ReferenceType[Trace], _Program]] = []
