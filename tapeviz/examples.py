@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .errors import TapevizError
 from .resource_files import resource
+from .text.trees import parse_module
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,5 +51,5 @@ def default_example() -> Example:
 def _read(name: str, group: str) -> Example:
     path = resource("examples", f"{name}.py")
     text = path.read_text(encoding="utf-8")
-    title, _, about = (ast.get_docstring(ast.parse(text)) or name).partition("\n")
+    title, _, about = (ast.get_docstring(parse_module(text)) or name).partition("\n")
     return Example(name, group, title, " ".join(about.split()), text, path)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.model import Cause, Diagnosis, Fix
+from ..text.trees import parse_expression, parse_module
 from ..trace.model import Array
 from .diffs import short_diff
 from .judging import FindingKey, Outcome
@@ -151,7 +152,7 @@ def distinct(edits: Iterator[Edit], text: str) -> Iterator[Edit]:
             continue
         seen.add(edit.new_text)
         try:
-            ast.parse(edit.new_text)
+            parse_module(edit.new_text)
         except (SyntaxError, ValueError):
             continue
         titles.add(edit.title)
@@ -165,7 +166,7 @@ def part_of(value: Array | None, subscript: str) -> Array | None:
     if value is None or not subscript:
         return value
     try:
-        parts = ast.parse(f"x{subscript}", mode="eval").body
+        parts = parse_expression(f"x{subscript}")
         assert isinstance(parts, ast.Subscript)
         return np.asarray(value[_index(parts.slice)])  # of one element NumPy gives a scalar
     except (AssertionError, ValueError, SyntaxError, IndexError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TypeAlias
@@ -10,6 +9,7 @@ from typing import TypeAlias
 import libcst as cst
 from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
 
+from ..text.trees import parse_module
 from .meanings import TENSORFLOW, meanings_of, module_name, with_meanings
 from .nodes import Node, all_of, called_name, dotted, header_nodes, nodes_in, pairs_of
 
@@ -20,7 +20,7 @@ def _refuse_too_deep(text: str) -> None:
     """Raise for what is nested too deeply for Python: libcst crashes, or takes minutes in which it
     holds the interpreter's lock. Other syntax that this Python lacks a newer one may have run."""
     try:
-        ast.parse(text)
+        parse_module(text)
     except SyntaxError as error:
         if "too many" in error.msg:  # nested parentheses, levels of indentation
             raise RecursionError(error.msg) from None

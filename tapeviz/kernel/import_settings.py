@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 import os
 
+from ..text.trees import parse_module
+
 READ_AT_IMPORT = frozenset({"TF_ENABLE_ONEDNN_OPTS", "TF_USE_LEGACY_KERAS", "KERAS_BACKEND"})
 _LOADING = {"tensorflow", "keras", "tf_keras"}
 
@@ -19,7 +21,7 @@ def import_settings(source: str) -> dict[str, str]:
     if not any(name in source for name in READ_AT_IMPORT):
         return {}
     try:
-        statements = ast.parse(source).body
+        statements = parse_module(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     settings: dict[str, str] = {}

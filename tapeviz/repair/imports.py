@@ -6,6 +6,7 @@ import ast
 import symtable
 from collections.abc import Iterator
 
+from ..text.trees import parse_module
 from .parsing import module_symbols
 
 PROVIDED = frozenset({"tf", "np", "keras"})
@@ -39,7 +40,7 @@ def _read_too_early(text: str) -> set[str]:
     """The provided names that statements of the module read above their first binding."""
     first_read: dict[str, int] = {}
     first_bound: dict[str, int] = {}
-    for node in _of_module(ast.parse(text)):
+    for node in _of_module(parse_module(text)):
         if isinstance(node, ast.Name):
             lines = first_read if isinstance(node.ctx, ast.Load) else first_bound
             lines.setdefault(node.id, node.lineno)

@@ -7,6 +7,8 @@ import symtable
 import warnings
 from dataclasses import dataclass
 
+from ..text.trees import parse_module
+
 
 @dataclass(frozen=True, slots=True)
 class SyntaxFailure:
@@ -23,7 +25,7 @@ def parse(text: str) -> ast.Module | SyntaxFailure:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(text)
+            return parse_module(text)
         except SyntaxError as error:
             return _failure(error)
         except (ValueError, RecursionError, MemoryError, OverflowError) as error:

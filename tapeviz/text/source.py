@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from .names import called_name
+from .trees import parse_expression, parse_module
 
 _TARGET_NAMES = ("target", "ys", "targets", "primals")
 _SOURCE_NAMES = ("sources", "xs", "source")
@@ -46,9 +47,8 @@ class SourceText:
     @cached_property
     def tree(self) -> ast.Module | None:
         try:
-            return ast.parse(self.text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
-            # SystemError: early CPython 3.11 counts the depth over all threads at once.
+            return parse_module(self.text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
     @cached_property
@@ -304,7 +304,7 @@ def _inside(expression: ast.expr, key: int | str) -> ast.expr | None:
 def is_plain_path(text: str) -> bool:
     """Whether the words name one thing (``x``, ``self.w``, ``c[0]``, ``params['w']``)."""
     try:
-        node: ast.expr = ast.parse(text, mode="eval").body
+        node = parse_expression(text)
     except (SyntaxError, ValueError):
         return False
     while isinstance(node, (ast.Attribute, ast.Subscript)):
