@@ -28,18 +28,14 @@ from .smooth.argmax import soften_argmax
 from .smooth.boxes import add_enclosing_box
 from .smooth.branches import blend_last_turn, weigh_all, weigh_both
 from .smooth.comparisons import blend, soften_bounds, soften_comparison
-from .smooth.counts import SOFT_COUNTS, count_unique
-from .smooth.indices import (
-    interpolate,
-    interpolate_edges,
-    weigh_picked,
-)
+from .smooth.counts import SOFT_COUNTS
+from .smooth.indices import interpolate, interpolate_edges, weigh_picked
 from .smooth.logits import from_logits
 from .smooth.outcomes import interpolate_outcome
 from .smooth.pooling import pool_softly
 from .smooth.splatting import splat
 from .smooth.widths import (
-    SOFT_SEGMENTS,
+    SOFT_GROUPS,
     count_softly,
     keep_softly,
     weigh_by_width,
@@ -48,19 +44,16 @@ from .smooth.widths import (
     weigh_selected,
 )
 from .smooth.zeros import (
-    GENTLER_EXPONENTIAL,
-    GENTLER_SIGMOID,
+    GENTLER,
+    OTHER_SUMS,
     SMOOTH_EXTREME,
+    WITHOUT_ZEROS,
     ask_for_element,
-    first_of_sum,
-    leave_factor_out,
-    leave_update_out,
     normalise_by_kept,
     one_unit,
     smooth_hinge,
     stop_difference,
     stop_second,
-    sum_of_squares,
 )
 from .source import ParsedSource
 from .states.assigned_lists import use_new_list
@@ -86,13 +79,7 @@ from .tapes.moving import (
     move_in,
     record_again,
 )
-from .tapes.near_misses import (
-    ask_for_used,
-    swap,
-    take_zeros,
-    use_computed_again,
-    use_the_unused,
-)
+from .tapes.near_misses import ask_for_used, swap, take_zeros, use_computed_again, use_the_unused
 from .tapes.parts import ask_for_all_parts, ask_for_whole
 from .tapes.sources import (
     ask_before,
@@ -248,8 +235,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         count_softly,
         weigh_selected,
         *SOFT_COUNTS,
-        SOFT_SEGMENTS,
-        count_unique,
+        *SOFT_GROUPS,
         STRAIGHT_THROUGH,
         straight_through_largest,
         divide_exactly,
@@ -275,8 +261,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         weigh_by_window,
         weigh_copies,
         *SOFT_COUNTS,
-        SOFT_SEGMENTS,
-        count_unique,
+        *SOFT_GROUPS,
         soften_bounds,
         take_text_away,
         soft_logic,
@@ -339,16 +324,14 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         STRAIGHT_THROUGH,
         smooth_activation,
         *SMOOTH_MAXIMUM,
-        GENTLER_SIGMOID,
-        GENTLER_EXPONENTIAL,
+        *GENTLER,
         wider_floats,
     ),
     FlatOp: (smooth_activation, *SMOOTH_MAXIMUM, SMOOTH_ABSOLUTE, STRAIGHT_THROUGH),
     MultipliedByZero: (
         start_random,
         blend,
-        leave_factor_out,
-        leave_update_out,
+        *WITHOUT_ZEROS,
         wider_floats,
         smooth_activation,
     ),
@@ -360,8 +343,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         stop_second,
         start_random,
         blend,
-        sum_of_squares,
-        first_of_sum,
+        *OTHER_SUMS,
     ),
     Nonfinite: (
         finite_mask,
@@ -384,6 +366,7 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     raising.give_pairs,
     raising.watch_value,
     raising.take_sparse_values,
+    raising.hand_values,
     raising.make_tensor,
     raising.keep_tensor,
     raising.ask_for_given,

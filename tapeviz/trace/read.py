@@ -161,7 +161,7 @@ class Reader:
         versions = [version for variable in variables.values() for version in variable.versions]
         names = taken(self._names.tensors)
         titles = variable_titles(self._called, variables, self._maker_of)
-        attributes = partial(attributes_of, self._names.bindings)
+        attributes = partial(attributes_of, self._names.bindings, self._text)
         outside = self._names.of_modules
         variable_words = variable_names(variables, names, outside, titles, attributes)
         given = variable_names(variables, names, outside) if titles else {}

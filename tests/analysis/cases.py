@@ -1165,6 +1165,18 @@ CASES = (
         """,
     ),
     case(
+        "an attribute of an object of Python given another variable after its use",
+        "replaced-source",
+        """
+        from types import SimpleNamespace
+        net = SimpleNamespace(w=tf.Variable(2.0))
+        with tf.GradientTape() as t:
+            y = net.w * 3.0
+        net.w = tf.Variable(1.0)  # cut
+        t.gradient(y, net.w)
+        """,
+    ),
+    case(
         "the attribute of this name of another object",
         "not-connected",
         """
@@ -1186,11 +1198,14 @@ CASES = (
         """
         class Net:
             def __init__(self):
-                self.w = tf.Variable(2.0)
-        net, other = Net(), Net()
+                self.w, self.h = tf.Variable(2.0), tf.Variable(1.0)
+            def __call__(self, x):
+                return self.w * x + self.h
+        net = Net()
+        other = Net()
         with tf.GradientTape() as t:
-            y = net.w * 3.0
-        t.gradient(y, other.w)  # cut
+            y = net(3.0)
+        t.gradient(y, [other.w, other.h])  # cut
         """,
     ),
     case(
@@ -1204,6 +1219,21 @@ CASES = (
                 total = total + v * v
             y = tf.convert_to_tensor(total, dtype=tf.float32)
         t.gradient(y, p)
+        """,
+    ),
+    case(
+        "numbers that a generator makes for a loop",
+        "left-tensorflow",
+        """
+        w = tf.Variable(2.0)
+        def numbers():
+            for i in range(1, 4):
+                yield i * w.numpy()  # cut
+        with tf.GradientTape() as t:
+            y = tf.constant(0.0)
+            for v in numbers():
+                y += v ** 2
+        t.gradient(y, w)
         """,
     ),
 )

@@ -32,6 +32,11 @@ RAISING = {
         TAPE + "total = float(tf.reduce_sum(y))\ntape.gradient(total, x)",
         ["total", "float()"],
     ),
+    "a variable where a tensor is meant": (
+        "import keras\nimport tensorflow as tf\nw = tf.Variable([0.2, 0.5])\n"
+        "print(keras.ops.argmax(w))",
+        ["Line 4 hands a tf.Variable", "keras.ops.argmax(tf.convert_to_tensor(w))"],
+    ),
     "a sum of nothing as target": (
         TAPE + "tape.gradient(sum([]), x)",
         ["target sum([]) is the Python number 0", "a loop that never ran"],

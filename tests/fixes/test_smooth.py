@@ -275,6 +275,11 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "v = tf.abs(x - tf.cast(y, tf.float32))",
     ),
     (
+        "not-differentiable",
+        "v = tf.cast(tf.not_equal(x, 0.0), tf.float32)",
+        "v = tf.abs(tf.cast(x, tf.float32) - 0.0)",
+    ),
+    (
         "left-tensorflow",
         "v = tf.convert_to_tensor(model.evaluate(x, y, verbose=0))",
         "v = tf.convert_to_tensor(model.compute_loss(x, y, model(x)))",
@@ -331,6 +336,11 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     ),
     (
         "not-differentiable",
+        "d = tf.math.unsorted_segment_sum(m, tf.argmin(x, axis=1), 3)",
+        "d = tf.tensordot(tf.nn.softmax(-x, axis=-1), m, [[0], [0]])",
+    ),
+    (
+        "not-differentiable",
         "_, i, n = tf.unique_with_counts(tf.round(x))",
         "values, i, n = tf.unique_with_counts(tf.round(x))\n"
         "    n = tf.reduce_sum(tf.nn.relu(1.0 - tf.abs(tf.expand_dims(x, -1) - tf.stop_gradient("
@@ -351,6 +361,7 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     (Cancelled("sum"), "v = tf.reduce_mean(norm(x))", "v = tf.reduce_mean(norm(x)[..., 0])"),
     ("multiplied-by-zero", "v = mse(y, x, sample_weight=m)", "v = mse(y, x)"),
     ("multiplied-by-zero", "v = tf.tensor_scatter_nd_update(x, i, u)", "v = x"),
+    ("saturated", "v = tf.nn.softmax(x + y, axis=0)", "v = tf.nn.softmax((x + y) / 100.0, axis=0)"),
     ("flat-op", "v = tf.abs(x)", "v = tf.sqrt(tf.square(x) + 0.01)"),
     (
         "flat-op",

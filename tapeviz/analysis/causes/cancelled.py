@@ -25,6 +25,8 @@ _SCALING = _PRODUCTS | {
 }
 _SQUARES = frozenset({"Square", "SquaredDifference"})
 _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
+# What a layer of Keras 2 normalises by in one op (tf_keras of TensorFlow 2.15).
+FUSED = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 _DEEPEST = 12
 _ADDING = frozenset({"Add", "AddV2", "Sub"})
 _NORMALISED_BY_HAND = frozenset({"RealDiv", "Sub"})
@@ -143,6 +145,8 @@ def why_same_sum(facts: CallFacts, step: Step, op: Op) -> Cancelled | None:
     if op.type in NORMALISING | _LOSSES and _is_of_one(facts, op.inputs[0]):
         return Cancelled("one")
     if op.type in NORMALISING and is_even(facts, step):
+        return Cancelled("sum")
+    if op.type in FUSED and _is_same(facts, step.upstream[0]):
         return Cancelled("sum")
     if not is_sum_of_spread(facts, step, op):
         return None

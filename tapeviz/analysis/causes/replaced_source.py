@@ -40,8 +40,8 @@ class ReplacedSource(Evidence):
     name: str = ""
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
-        form = _SENTENCES[self.how]
-        return form.format(line=cause.line, target=target, source=source, name=self.name)
+        words = {"line": cause.line, "target": target, "source": source, "name": self.name}
+        return _SENTENCES[self.how].format(**words)
 
 
 _SENTENCES = {
@@ -164,8 +164,7 @@ def _histories(case: Unlinked) -> Iterator[Sequence[_Given]]:
 
 
 def _by_object(facts: CallFacts, given: Sequence[_Given]) -> Iterator[Sequence[_Given]]:
-    """The parts of a history of ``self.w``, of objects of unknown identity: each constructor that
-    runs makes another one."""
+    """The parts of a history of ``self.w``: each run of a constructor makes another object."""
     constructors = facts.once(_lines_of_constructors)
     begins = [place for place, (_, _, line) in enumerate(given) if line in constructors]
     for begin, end in pairwise((0, *begins, len(given))):
@@ -194,6 +193,24 @@ def _rebound_on(case: Unlinked, given: Sequence[_Given], until: int | None) -> i
             is_next_item = head is not None and head.is_for and bound_on == used_on
             line = 0 if is_next_item else bound_on
     return line
+
+
+def _given_after(case: Unlinked) -> Cause | None:
+    """A variable that was made after the target, and is given under a path that was read where the
+    target was made: ``net.w``, of an object of unknown identity."""
+    variable, path = case.facts.trace.variables.get(VariableId(case.tensor)), case.source.text
+    if variable is None or "." not in path or variable.when < _done(case):
+        return None
+    made = map(read_text(case.facts.text).statement, case.used.lines)
+    if not any(statement is not None and path in statement.reads for statement in made):
+        return None
+    return case.facts.cause(ReplacedSource("rebound"), variable.site.line)
+
+
+def _done(case: Unlinked) -> int:
+    """When the targets had been made."""
+    targets = case.facts.call.target_tensors
+    return max((_made_when(case, tensor) for tensor in targets), default=0)
 
 
 def _outdated(case: Unlinked) -> Cause | None:
@@ -285,14 +302,11 @@ def _made_again(case: Unlinked) -> Cause | None:
     So it is with a layer that a function makes on each call. Either the one used was made while
     the tape recorded, or the source when the target was there already.
     """
-    trace, call = case.facts.trace, case.facts.call
-    source = trace.variables.get(VariableId(case.tensor))
+    source = case.facts.trace.variables.get(VariableId(case.tensor))
     if source is None or not source.site.line:
         return None
     first, inside = case.used.once(_first_made).get(_making(source), (None, None))
-    done = max(
-        (_made_when(case, target.tensor) for target in call.targets if target.tensor), default=0
-    )
+    done = _done(case)
     twin = first if source.when > done else inside
     if twin is None or (source.when <= done and _is_made_inside(case.facts, source)):
         return None
@@ -377,6 +391,7 @@ def _made_inside(case: Unlinked) -> Cause | None:
 
 REPLACEMENTS: tuple[Callable[[Unlinked], Cause | None], ...] = (
     _rebound,
+    _given_after,
     _outdated,
     _made_anew,
     _copied,

@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from ...text.source import SourceText
 from ...trace.compiled.handed import handed_on
 from ...trace.model import (
     Binding,
@@ -322,7 +323,7 @@ class DataFlow:
     @cached_property
     def attributes(self) -> ObjectAttributes:
         """The tensors that attributes were given; :attr:`bound` has them by name alone."""
-        return attributes_of(self.trace.bindings)
+        return attributes_of(self.trace.bindings, SourceText(self.trace.source))
 
     @cached_property
     def level_whens(self) -> Sequence[int]:

@@ -243,7 +243,8 @@ class _Slicer:
         """The leaves on the line between those times, the latest: more are not asked for.
 
         ``float(f(x))`` comes after ``f(x)``: in a loop it left in an earlier turn, and no name
-        leads from there into the call.
+        leads from there into the call. A generator is resumed by the whole loop, to its last line
+        (FOR_ITER, Python 3.11 to 3.13).
         """
         leaves = self._at_line.get(line, ())
         first = bisect_left(leaves, ran.since, key=lambda leave: leave.when)
@@ -255,7 +256,11 @@ class _Slicer:
         return [
             leave
             for leave in found
-            if not any(_encloses(frame, inner) for frame in leave.site.frames if frame.line == line)
+            if not any(
+                _encloses(frame, inner)
+                for frame in leave.site.frames
+                if frame.line == line and frame.end_line <= ran.statement.last
+            )
         ]
 
     @staticmethod

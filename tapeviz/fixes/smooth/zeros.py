@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.causes.cancelled import Cancelled
+from ...analysis.causes.cancelled import FUSED, Cancelled
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, header_nodes, is_zero
@@ -86,12 +86,32 @@ GENTLER_SIGMOID = CallRewrite(
 )
 
 
+def _at_temperature(case: FixCase, call: cst.Call) -> str:
+    given = argument(call, 0, "logits", "x", "input")
+    if given is None:
+        return ""
+    rest = "".join(f", {case.source.code(arg).rstrip(', ')}" for arg in call.args[1:])
+    return f"{case.source.code(call.func)}({case.source.code(enclosed(given.value))} / 100.0{rest})"
+
+
+GENTLER_SOFTMAX = CallRewrite(
+    ("softmax",),
+    _at_temperature,
+    "Estimate: a softmax at a temperature of 100, which is not flat so soon",
+    is_estimate=True,
+)
+
+
 GENTLER_EXPONENTIAL = CallRewrite(
     ("exp",),
     template("1.0 / (1.0 - {x})"),
     "Estimate: 1 / (1 - x) in place of exp(x), which does not run out of numbers so soon",
     is_estimate=True,
 )
+
+
+GENTLER = (GENTLER_SIGMOID, GENTLER_SOFTMAX, GENTLER_EXPONENTIAL)
+"""Functions that are flat at these values, later than those that were written."""
 
 
 def leave_factor_out(case: FixCase) -> Iterator[Edit]:
@@ -148,6 +168,9 @@ def leave_update_out(case: FixCase) -> Iterator[Edit]:
             plan.replace(call, source.code(whole.value))
             title = f"Leave out the update, which overwrites all of {source.code(whole.value)}"
             yield Edit(title, plan.text(), is_estimate=True)
+
+
+WITHOUT_ZEROS = (leave_factor_out, leave_update_out)
 
 
 def _products(case: FixCase) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
@@ -235,7 +258,7 @@ def sum_of_squares(case: FixCase) -> Iterator[Edit]:
     What was brought to a deviation (by a ``Mul``, as a layer does) has the same sum of squares.
     """
     op = case.trace.op(case.cause.op_id)
-    if op is not None and op.type == "Mul":
+    if op is not None and op.type in {"Mul", *FUSED}:
         return
     form = "{tf}.square({x})"
     yield from _summed(case, form, "sum the squares, for the plain sum is always the same")
@@ -246,6 +269,9 @@ def first_of_sum(case: FixCase) -> Iterator[Edit]:
     words = "take the first {part} alone, for the sum of all is always the same"
     yield from _summed(case, "{operand}[..., 0]", words.format(part="column"))
     yield from _summed(case, "{operand}[0]", words.format(part="row"))
+
+
+OTHER_SUMS = (sum_of_squares, first_of_sum)
 
 
 def _summed(case: FixCase, form: str, what: str) -> Iterator[Edit]:

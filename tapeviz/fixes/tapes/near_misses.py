@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 import libcst as cst
@@ -203,6 +203,7 @@ def ask_for_used(case: FixCase) -> Iterator[Edit]:
         if isinstance(node, (cst.Name, cst.Attribute, cst.Subscript))
         and source.code(node) == asked_text
     ]
+    yield from _of_other_object(case, asked.value, made_from)
     given = {operand.text for operand in case.call.sources}
     others = [other for other in made_from if other not in given]
     for other in sorted(others, key=lambda text: -_likeness(asked_text, text)):
@@ -210,4 +211,24 @@ def ask_for_used(case: FixCase) -> Iterator[Edit]:
             plan = Plan(source)
             plan.replace(places[0], other)
             title = f"Ask for {other}, which the target was computed from"
+            yield Edit(title, plan.text(), has_other_shape=True)
+
+
+def _of_other_object(
+    case: FixCase, asked: cst.BaseExpression, made_from: Sequence[str]
+) -> Iterator[Edit]:
+    """``[b.w, b.h]`` → ``[a.w, a.h]``, the attributes of these names of an object that was used."""
+    source = case.source
+    owner, _, path = case.finding.source.partition(".")
+    nodes = [node for node in nodes_in(asked) if isinstance(node, cst.Attribute)]
+    for other in (name.removesuffix(f".{path}") for name in made_from if name.endswith(f".{path}")):
+        plan, found = Plan(source), dict[str, None]()
+        for node in nodes:
+            text = source.code(node)
+            used = f"{other}.{text.removeprefix(f'{owner}.')}"
+            if text.startswith(f"{owner}.") and used in made_from:
+                plan.replace(node, used)
+                found[used] = None
+        if path and other != owner and len(found) > 1:
+            title = f"Ask for {', '.join(found)}, which the target was computed from"
             yield Edit(title, plan.text(), has_other_shape=True)

@@ -183,6 +183,23 @@ def use_jacobian(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 yield Edit("Ask for the whole jacobian: these have no batch in common", plan.text())
 
 
+def hand_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``keras.ops.f(w)`` of a ``tf.Variable``, which has no ``ndim`` → of its value."""
+    failure = trace.failure
+    if failure is None or "has no attribute 'ndim'" not in failure.message:
+        return
+    plan, code = Plan(source), source.code
+    for line in failure.lines or (failure.line,):
+        statement = source.statement(line)
+        for call in header_nodes(statement, cst.Call) if statement is not None else ():
+            path = dotted(call.func).rpartition(".")[0]
+            first = call.args[0].value if call.args else None
+            if path.endswith("ops") and isinstance(first, (cst.Name, cst.Attribute)):
+                plan.replace(first, f"{source.tf}.convert_to_tensor({code(first)})")
+    if plan.changes:
+        yield Edit("Hand on the value of the variable, which is a tensor", plan.text())
+
+
 def make_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """A source that is an array or a number: make it a tensor in front of the block, and watch."""
     failure = trace.failure

@@ -136,8 +136,8 @@ def _of_where(source: ParsedSource, line: int) -> Iterator[Edit]:
 def soft_accuracy(case: FixCase) -> Iterator[Edit]:
     """``tf.equal(tf.round(p), y)`` as a number → ``1.0 - tf.abs(p - y)``.
 
-    Also of a name bound to ``tf.round(p)`` or ``tf.cast(p > 0.5, …)``, of ``==``, and of what asks
-    whether they differ.
+    Also of a name bound to ``tf.round(p)`` or ``tf.cast(p > 0.5, …)``, of real numbers as they are,
+    of ``==``, and of what asks whether they differ.
     """
     source, tf = case.source, case.source.tf
     for sides, asked, is_equal in _equalities(case):
@@ -145,7 +145,7 @@ def soft_accuracy(case: FixCase) -> Iterator[Edit]:
         if around is None:
             continue
         given = [_unrounded(source, side) for side in sides]
-        if len(given) != 2 or not any(given):
+        if len(given) != 2 or not (any(given) or _are_real(source, sides)):
             continue
         p, y = (soft or _as_number(source, side) for soft, side in zip(given, sides, strict=True))
         plan = Plan(source)
@@ -153,6 +153,12 @@ def soft_accuracy(case: FixCase) -> Iterator[Edit]:
         plan.replace(around, f"1.0 - {far}" if is_equal else far)
         title = "Estimate: count how near it is in place of whether it is equal"
         yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _are_real(source: ParsedSource, sides: list[cst.BaseExpression]) -> bool:
+    """Whether neither side is the place of the largest or smallest, as far as the text tells."""
+    behind = (node for side in sides for node in source.behind(side) if isinstance(node, cst.Call))
+    return all(called_name(call) not in ("argmax", "argmin") for call in behind)
 
 
 def _as_cast(source: ParsedSource, asked: cst.BaseExpression) -> cst.Call | None:

@@ -6,13 +6,15 @@ outside of it are two names and one attribute.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import ast
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...text.source import SourceText, TextSpan
 from ..model import Binding, Site, TensorId
 
-_Place = tuple[str, tuple[int, ...]]
+_Place = tuple[str, tuple[TextSpan, ...]]
 _MODULE: _Place = ("<module>", ())
 
 
@@ -49,12 +51,14 @@ class ObjectAttributes:
         )
 
 
-def attributes_of(bindings: Iterable[Binding]) -> ObjectAttributes:
-    """The attributes of modules and Keras objects: of other objects no identity is recorded."""
+def attributes_of(bindings: Iterable[Binding], text: SourceText) -> ObjectAttributes:
+    """The attributes of modules and Keras objects, whose identity is recorded; of other objects
+    those that a constructor gave, by the call that ran it, unless that made several."""
     objects: dict[tuple[str, _Place], int] = {}
     given: dict[Attribute, list[Given]] = {}
     named: dict[TensorId, dict[str, Attribute]] = {}
     owners: dict[int, str] = {}
+    made: dict[tuple[str, _Place], int] = {}
     for binding in bindings:
         place = _place_of(binding.site)
         if binding.object:
@@ -64,16 +68,40 @@ def attributes_of(bindings: Iterable[Binding]) -> ObjectAttributes:
         for tensor, name in binding.tensors:
             root, _, path = name.partition(".")
             owner = objects.get((root, place)) or objects.get((root, _MODULE))
+            if path and not owner and place[0] == "__init__":
+                owner = made.setdefault((root, place), -1 - len(made))
+                if root == "self":
+                    owners.setdefault(owner, _name_of_made(text, binding.site))
             if path and owner:
                 attribute = Attribute(owner, path)
                 held = Given(binding.when, tensor, binding.site.line)
                 given.setdefault(attribute, []).append(held)
                 named.setdefault(tensor, {})[name] = attribute
-    return ObjectAttributes(given, named, owners)
+    several = {each.owner for each, held in given.items() if each.owner < 0 and len(held) > 1}
+    return ObjectAttributes(
+        given,
+        {tensor: _of_others(known, several) for tensor, known in named.items()},
+        {owner: name for owner, name in owners.items() if name},
+    )
+
+
+def _of_others(known: Mapping[str, Attribute], several: Set[int]) -> Mapping[str, Attribute]:
+    return {name: each for name, each in known.items() if each.owner not in several}
+
+
+def _name_of_made(text: SourceText, site: Site) -> str:
+    """``net`` of ``net = Net()`` outside of functions, for a place in ``__init__``; else empty."""
+    caller = site.frames[1] if len(site.frames) == 2 else None
+    statement = text.statement(caller.line) if caller is not None else None
+    if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
+        return ""
+    target = statement.targets[0]
+    is_made = isinstance(statement.value, ast.Call) and isinstance(target, ast.Name)
+    return target.id if is_made and isinstance(target, ast.Name) else ""
 
 
 def _place_of(site: Site) -> _Place:
-    """The call of a function that a name belongs to: the function and the lines of its callers."""
+    """The call of a function that a name belongs to: the function and where its callers stand."""
     if not site.frames or site.frames[0].function == "<module>":
         return _MODULE
-    return site.frames[0].function, tuple(frame.line for frame in site.frames[1:])
+    return site.frames[0].function, tuple(frame.span for frame in site.frames[1:])
