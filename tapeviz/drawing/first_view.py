@@ -47,6 +47,9 @@ factor."""
 _FEW, _BARE = 8, 2
 """Fewer boxes say little, as a model is more than its name; the power with which that counts."""
 
+_TELLING = 4
+"""With fewer boxes of ops and groups another way to show the sources is tried."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
@@ -62,6 +65,11 @@ class Chosen:
     def worth(self) -> float:
         return worth_of(self.scale, len(self.sized))
 
+    @property
+    def telling(self) -> int:
+        """The number of boxes that show what was computed: of ops and groups."""
+        return sum(node.role in ("op", "group") for _, node in self.sized.nodes(data="node"))
+
 
 def grown(built: OpGraph, trace: Trace, view: View, pins: int) -> Tree:
     """The groups of a graph with all nodes pinned that can be, or with fewer."""
@@ -73,14 +81,23 @@ def grown(built: OpGraph, trace: Trace, view: View, pins: int) -> Tree:
 
 
 def first_view(built: OpGraph, trace: Trace, view: View) -> tuple[int, Chosen]:
-    """The folded graph of a first view, and the index of the pins that it was made with."""
+    """The folded graph of a first view, and the index of the pins that it was made with.
+
+    Sources that stand apart are folded into their model where they leave no room for more of it
+    than its name.
+    """
     found: list[Chosen] = []
     for pins in range(len(built.pins)):
         tree = grown(built, trace, view, pins)
         found.append(most_legible(built, tree, trace, view))
-        if found[-1].scale >= LEGIBLE:
+        says_enough = found[-1].telling >= _TELLING or not found[-1].opening.closed
+        if found[-1].scale >= LEGIBLE and says_enough:
             break
-    best = max(found, key=lambda chosen: chosen.worth)
+    legible = [chosen for chosen in found if chosen.scale >= LEGIBLE]
+    if legible:
+        best = max(legible, key=lambda chosen: chosen.telling)
+    else:
+        best = max(found, key=lambda chosen: chosen.worth)
     return found.index(best), best
 
 

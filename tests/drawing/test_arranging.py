@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -112,6 +113,27 @@ def test_a_first_view_holds_as_many_boxes_as_can_be_read() -> None:
         len(arrange(trace, View(room=(300.0, height))).graph) for height in range(200, 1500, 20)
     }
     assert counts == {9, 10, 13, 14, 20, 21, 24}
+
+
+def test_sources_are_folded_where_they_leave_room_for_the_name_of_their_model_alone() -> None:
+    script = Script("import tensorflow as tf\n")
+    weights = [script.variable(f"w{number}", value=1.0, line=1) for number in range(8)]
+    tape = script.tape(line=2)
+    value = script.read(weights[0], line=2)
+    for number, weight in enumerate(weights[1:]):
+        value = script.op("Mul", [value, script.read(weight, line=2)], line=2, scope="model")
+        value = script.op(("Sin", "Cos")[number % 2], [value], line=2, scope="model")
+    loss = script.op("Square", [value], line=3, name="loss", value=1.0)
+    script.exit(tape)
+    with script.call(tape, [loss], weights, line=5) as results:
+        results += [script.tensor(value=1.0) for _ in weights]
+    trace = script.trace()
+    for side, sources in ((800.0, 8), (350.0, 4)):
+        arranged = arrange(trace, View(room=(side, side)))
+        roles = Counter(node.role for _, node in arranged.graph.nodes(data="node"))
+        assert roles["variable"] == sources
+        assert roles["op"] + roles["group"] >= 8
+        assert shown_scale(arranged.layout, (side, side)) >= LEGIBLE
 
 
 def test_sources_that_leave_no_room_are_folded_unless_they_get_no_gradient() -> None:
