@@ -196,6 +196,8 @@ def _result(trace: Trace, finding: Finding) -> dict[str, Any]:
         result["fixes_not_tried"] = finding.not_tried
     if finding.others:
         result["others"] = [_cause(other) for other in finding.others]
+    if finding.has_more:
+        result["others_omitted"] = True
     return result
 
 

@@ -174,6 +174,9 @@ class CallFacts(KeepsAnswers):
         """The op's line; of one that a gradient call ran, the line of what it differentiates."""
         return self.origins.forward(op).line
 
+    def line_where_made(self, tensor: TensorId) -> int:
+        return line_where_made(self.trace, tensor, self.flow.bound_lines)
+
     def words_of(self, op: Op) -> str:
         """The snippet's words for this op; empty if they are not known."""
         if not op.site.frames:
@@ -250,21 +253,14 @@ def name_of(trace: Trace, variable: VariableId) -> str:
     return trace.variable_names.get(variable, "the variable")
 
 
-def line_where_made(trace: Trace, tensor: TensorId) -> int:
-    """The line where a tensor or variable was made, else where it was first named; 0 where
-    nothing tells."""
+def line_where_made(trace: Trace, tensor: TensorId, bound: Mapping[TensorId, int]) -> int:
+    """The line where a tensor or variable was made, else where it was first ``bound`` to a name; 0
+    where nothing tells."""
     variable = trace.variables.get(VariableId(tensor))
     if variable is not None:
         return variable.site.line
     maker = trace.maker(tensor)
-    if maker is not None:
-        return maker.line
-    named = (
-        binding.site.line
-        for binding in trace.bindings
-        if any(bound == tensor for bound, _ in binding.tensors)
-    )
-    return next(named, 0)
+    return maker.line if maker is not None else bound.get(tensor, 0)
 
 
 def maker_past(trace: Trace, tensor: TensorId, passed: Collection[str]) -> Op | None:

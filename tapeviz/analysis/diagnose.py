@@ -25,6 +25,7 @@ from ..trace.values import norm_of
 from .call_facts import CallFacts
 from .errors.explain import explain_error
 from .flow.dataflow import DataFlow
+from .flow.shared_lists import not_seen
 from .flow.tangents import links_of_tangents
 from .flow.turns import find_turns, parts_of_sources
 from .flow.walk import walk
@@ -32,6 +33,7 @@ from .flow.walked import Walked, gradients_of
 from .judge import causes_of
 from .model import (
     EMPTY_DIAGNOSIS,
+    MOST_OTHERS,
     CallDiagnosis,
     Cause,
     Diagnosis,
@@ -181,6 +183,7 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         repeated.remember(call, index, status, causes)
     bridge = _bridge(facts, index, status, causes)
     is_cut = bridge.gradient is None and status in ("none", "zero")
+    others = tuple([cause for cause in causes[1:] if not cause.is_gone_around])
     return Finding(
         target=target,
         source=named,
@@ -189,7 +192,8 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         shape=shape,
         tensor=gradient,
         cause=causes[0] if causes else None,
-        others=tuple(cause for cause in causes[1:] if not cause.is_gone_around),
+        others=others[:MOST_OTHERS],
+        has_more=len(others) > MOST_OTHERS,
         bridged=bridge.gradient,
         bridged_value=_bridged_jacobian(facts, index),
         no_bridge=_why_no_bridge(trace, causes) if is_cut else "",
@@ -307,11 +311,7 @@ def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkSte
     walked: Mapping[Link, float | None] = Walked(trace, steps)
     if call.is_forward:
         walked = dict.fromkeys(links_of_tangents(facts))
-    cuts: dict[Link, Cause] = {}
-    for finding in findings:
-        for cause in (finding.cause, *finding.others)[:8]:
-            if cause is not None:
-                cuts.update(dict.fromkeys(cause.links, cause))
+    cuts = _cuts_shown(findings)
     bridges: dict[Link, float | None] = {}
     if any(finding.bridged is not None for finding in findings) and call.replay is not None:
         for step in call.replay.steps:
@@ -327,6 +327,19 @@ def _flow(facts: CallFacts, findings: Sequence[Finding], steps: Sequence[WalkSte
         targets=frozenset(tensors_of(call.differentiated)),
         sources=frozenset(tensors_of(call.by)),
     )
+
+
+def _cuts_shown(findings: Sequence[Finding]) -> Mapping[Link, Cause]:
+    """The edges of the first causes of each gradient, with the cause of the last one that is cut
+    there. What many sources share of their lists of edges is looked at once."""
+    cuts: dict[Link, Cause] = {}
+    seen: set[int] = set()
+    for finding in reversed(findings):
+        causes = (finding.cause, *finding.others)[:8]
+        for cause in filter(None, reversed(causes)):
+            for link in not_seen(cause.links, seen):
+                cuts.setdefault(link, cause)
+    return dict(reversed(cuts.items()))
 
 
 def _error(trace: Trace) -> ExplainedError | None:

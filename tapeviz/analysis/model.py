@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import ClassVar, Literal, NamedTuple
@@ -20,6 +20,9 @@ Status = Literal["flows", "none", "zero", "nonfinite"]
 Link = tuple[TensorId | None, OpId]
 """A value on its way into an op: (tensor, consumer). The tensor is None for a variable's state."""
 
+MOST_OTHERS = 40
+"""The number of further cuts that are listed of a gradient: of one in a network of thousands of
+blocks each block may have one, and so for the gradient of each block."""
 _MOST_FURTHER = 3
 
 
@@ -52,7 +55,7 @@ class Cause:
     code: str
     op: str = ""
     op_id: OpId | None = None
-    links: tuple[Link, ...] = ()
+    links: Sequence[Link] = ()
     words: str = ""
     is_probable: bool = False
     is_alone: bool = True
@@ -101,7 +104,8 @@ class Finding:
 
     ``target``/``source``: as the user wrote them. ``tensor``: the gradient, None for None.
     ``bridged``: the gradient across the cut.
-    ``others``: further cuts that lie on the paths.
+    ``others``: further cuts that lie on the paths, at most :data:`MOST_OTHERS`; ``has_more``: there
+    are more.
     ``is_estimated``: the bridged gradient went through what has no slope. ``check``: how it
     compares with finite differences; ``held``: what it holds fixed, in words. ``bridged_value``:
     one that only another run of the snippet gave; ``no_bridge``: why there is none, where one was
@@ -117,6 +121,7 @@ class Finding:
     tensor: TensorId | None
     cause: Cause | None = None
     others: tuple[Cause, ...] = ()
+    has_more: bool = False
     bridged: TensorId | None = None
     is_estimated: bool = False
     check: Check | None = None
@@ -142,7 +147,8 @@ class Finding:
         if not places:
             return ""
         if len(places) > _MOST_FURTHER:
-            places[_MOST_FURTHER:] = [f"{len(places) - _MOST_FURTHER} more"]
+            over = "over " if self.has_more else ""
+            places[_MOST_FURTHER:] = [f"{over}{len(places) - _MOST_FURTHER} more"]
         listed = " and ".join(filter(None, (", ".join(places[:-1]), places[-1])))
         if self.status == "zero":
             return f"Another way is cut on {listed}."

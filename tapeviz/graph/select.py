@@ -51,7 +51,7 @@ def select(
     ops = [op for op in kept if _is_node(trace, op, asked)]
     hidden = Bookkeeping() if shows_all else find_bookkeeping(trace, ops, asked)
     ops = [op for op in ops if op.id not in hidden.ops]
-    shown = frozenset([op.id for op in ops])
+    shown = frozenset({op.id for op in ops})  # half as large as one that grew
     return NodeSelection(
         tuple(ops),
         shown,

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from ..trace.columns import NumberPairs
 from ..trace.compiled.handed import handed_on
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
+from ..trace.naming import bound_lines
 from .bookkeeping import is_integer
 
 Links = Mapping[TensorId, tuple[TensorId, ...]]
@@ -81,11 +82,7 @@ class TraceIndex:
     @cached_property
     def bound_lines(self) -> dict[TensorId, int]:
         """Tensor → the line that first bound it to a name."""
-        lines: dict[TensorId, int] = {}
-        for binding in self.trace.bindings:
-            for tensor, _ in binding.tensors:
-                lines.setdefault(tensor, binding.site.line)
-        return lines
+        return bound_lines(self.trace)
 
     @cached_property
     def results(self) -> dict[TensorId, Call]:
@@ -186,7 +183,7 @@ def asked_for(trace: Trace, calls: Iterable[Call]) -> frozenset[TensorId]:
         tape = trace.tape(identity)
         watches = tape.watches if tape is not None else ()
         asked |= {watch.tensor for watch in watches if not watch.automatic}
-    return frozenset(tensor for tensor in asked if tensor is not None)
+    return frozenset(asked - {None})  # type: ignore[arg-type]
 
 
 def version_before(trace: Trace, handle: TensorId, tensor: TensorId) -> Version | None:

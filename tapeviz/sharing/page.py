@@ -19,6 +19,7 @@ from ..scene.model import Scene
 from ..scene.walk_words import gradients_words, upstream_words
 from ..text.code_roles import coloured_lines
 from ..trace.model import Trace
+from ..trace.naming import bound_lines
 from ..view import View
 from .cards import cards
 from .films import ROUNDS_FILMED, arrange_rounds, arrange_steps, with_round
@@ -134,14 +135,14 @@ def page_lines(
 ) -> list[PageLine]:
     """The source with what happened on its lines."""
     marks: dict[int, list[str]] = defaultdict(list)
-    tips: dict[int, list[str]] = defaultdict(list)
+    tips: dict[int, dict[str, None]] = defaultdict(dict)
     found: dict[int, list[Finding]] = defaultdict(list)
 
     def mark(line: int, name: str, tip: str) -> None:
         if line and name not in marks[line]:
             marks[line].append(name)
-        if line and tip not in tips[line]:
-            tips[line].append(tip)
+        if line:
+            tips[line].setdefault(tip)
 
     for call in diagnosis.calls:
         if call.findings:
@@ -154,9 +155,10 @@ def page_lines(
                 tip = f"the gradient for {finding.source} {happens} here ({cause.kind})"
                 mark(cause.line, "cut" if is_cut else "trouble", tip)
     if shown is not None:
+        bound = bound_lines(trace)
         for tensors, name in ((shown.flow.sources, "source"), (shown.flow.targets, "target")):
             for tensor in sorted(tensors)[:50]:
-                mark(line_where_made(trace, tensor), name, f"{name} of the gradient")
+                mark(line_where_made(trace, tensor, bound), name, f"{name} of the gradient")
     if diagnosis.error is not None:
         mark(diagnosis.error.line, "error", diagnosis.error.type)
     for first, last, why in skipped:

@@ -11,11 +11,20 @@ from typing import Any, NamedTuple
 from ..text.called_names import LAYER_METHODS, CalledNames, kind_of
 from ..text.source import SourceText, is_plain_path
 from . import events as e
-from .model import Op, Operand, StackFrame, TensorId, Variable, VariableId
+from .model import Op, Operand, StackFrame, TensorId, Trace, Variable, VariableId
 from .reading.attributes import ObjectAttributes
 
 # What tf.Variable and keras.Variable are called that were given no name.
 _DEFAULT_NAME = re.compile(r"variable(_\d+)?(:0)?", re.IGNORECASE)
+
+
+def bound_lines(trace: Trace) -> dict[TensorId, int]:
+    """The line that first bound each tensor to a name."""
+    lines: dict[TensorId, int] = {}
+    for binding in trace.bindings:
+        for tensor, _ in binding.tensors:
+            lines.setdefault(tensor, binding.site.line)
+    return lines
 
 
 def variable_names(

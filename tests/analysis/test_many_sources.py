@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 from weakref import ref
 
@@ -14,10 +15,14 @@ from msgspec import structs
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.call_facts import CallFacts
 from tapeviz.analysis.causes.questions import EdgeUnderTest
+from tapeviz.analysis.flow import ends
 from tapeviz.analysis.flow.dataflow import Ancestry, DataEdge, DataFlow, Position
 from tapeviz.analysis.flow.feeding import Feeding
+from tapeviz.analysis.flow.shared_lists import SharedList
+from tapeviz.analysis.model import MOST_OTHERS
 from tapeviz.analysis.requests.replays import unconnected
-from tapeviz.trace.model import OpId, Replay, Stats, TensorId, Trace
+from tapeviz.report import report
+from tapeviz.trace.model import Op, OpId, Replay, Stats, TensorId, Trace
 
 from ..traces import Script
 
@@ -157,14 +162,21 @@ def residual(
 
 def test_sources_with_a_cut_each_share_the_way_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     trace, asked = residual(lambda number: 10 + number), counted(monkeypatch)
-    findings = diagnose(trace).calls[0].findings
+    diagnosis = diagnose(trace)
+    findings = diagnosis.calls[0].findings
     assert MANY < len(asked) < 40 * MANY
+    (first, *_, last) = report(trace, diagnosis)["calls"][0]["results"]
+    assert (len(first["others"]), first["others_omitted"]) == (MOST_OTHERS, True)
+    assert not {"others", "others_omitted"} & last.keys()
     for number, finding in enumerate(findings):
         assert finding.cause is not None
         assert finding.cause.is_alone
         assert finding.cause.line == 10 + number
-        lines = {10 + number for number in range(number, MANY)}
-        assert {finding.cause.line, *(cause.line for cause in finding.others)} == lines
+        others = [10 + k for k in range(MANY - 1, number, -1)]
+        assert [cause.line for cause in finding.others] == others[:MOST_OTHERS]
+        assert finding.has_more == (len(others) > MOST_OTHERS)
+    assert findings[0].further.endswith("(Round) and over 37 more, too.")
+    assert findings[-10].further.endswith("(Round) and 6 more, too.")
 
 
 def test_zeros_of_which_no_steps_are_known_are_found_in_one_pass(
@@ -191,6 +203,9 @@ def test_cuts_on_one_line_are_one_cause_with_the_edges_of_those_on_the_way() -> 
     causes = [finding.cause for finding in findings if finding.cause is not None]
     assert [len(cause.links) for cause in causes] == list(range(MANY, 0, -1))
     assert all(cause.is_alone and cause.line == 4 for cause in causes)
+    for links, following in pairwise([cause.links for cause in causes[:-1]]):
+        assert isinstance(links, SharedList)
+        assert links.rest is following
 
 
 def test_a_source_of_which_the_form_is_taken_is_not_told_by_others() -> None:
@@ -248,6 +263,31 @@ def test_zeros_of_a_deep_network_are_followed_upstream_once(
     findings = diagnose(trace).calls[0].findings
     assert {finding.cause.op if finding.cause else "" for finding in findings} == {"Relu"}
     assert 0 < len(asked) < 60 * MANY
+
+
+def test_what_takes_a_variable_is_looked_at_once_for_each_source(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = Script("import tensorflow as tf\n" + "step()\n" * 9)
+    handles = [script.variable(f"v{number}", (), line=2) for number in range(MANY)]
+    written, tape = script.variable("c", (), line=2), script.tape(line=3)
+    for handle in handles:
+        script.op("AssignVariableOp", [written, script.read(handle, line=4)], outputs=0, line=4)
+    target = script.op("Square", [script.read(written, line=5)], line=5, name="loss")
+    with script.call(tape, [target], handles, line=6, variables=handles) as results:
+        results.extend(0 for _ in handles)
+    looked: list[Op] = []
+    takers = ends._takers
+
+    def counting(*asked: Any) -> Iterator[Op]:
+        for op in takers(*asked):
+            looked.append(op)
+            yield op
+
+    monkeypatch.setattr(ends, "_takers", counting)
+    causes = [finding.cause for finding in diagnose(script.trace()).calls[0].findings]
+    assert [cause.kind for cause in causes if cause] == ["not-connected"] * (MANY - 1) + ["assign"]
+    assert MANY < len(looked) < 3 * MANY * MANY
 
 
 def test_what_got_zeros_for_want_of_a_gradient_is_looked_for_once() -> None:

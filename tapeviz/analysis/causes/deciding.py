@@ -6,17 +6,16 @@ gradient from arriving.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import replace
-from functools import cached_property
-from itertools import chain
-from operator import attrgetter
+from functools import partial
 
 from ...trace.model import Operand
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
+from ..flow.cut_lines import MOST_LINES, CutLine, CutLines
 from ..flow.dataflow import Ancestry, DataEdge, Position
-from ..flow.shared_sets import SharedSet, numbers_in
+from ..flow.shared_sets import BySet, SharedSet, SomeNumbers, numbers_in
 from ..model import Cause
 from .not_connected import unconnected
 from .outside_tape import OutsideTape, with_computed_again
@@ -52,8 +51,7 @@ class CutPaths:
         assert self._source.tensor is not None  # a source without one has a cause already
         asked = Unwatched(self._facts, self._source, self._source.tensor)
         cause = first_cause(CAUSES.unwatched, asked)
-        cuts = self._deciding.cuts_from(self._starts)
-        found = (*cuts.own(), *cuts.harmless())
+        found = self._deciding.in_order(self._starts)
         return found if cause is None else (cause, *found)
 
     def explain_cut(self) -> tuple[Cause, ...]:
@@ -85,7 +83,7 @@ class CutPaths:
             return ()
         facts, starts, ways = self._facts, self._starts, self._deciding.ways
         edges = ways.edges_from(starts)
-        cuts = self._deciding.cuts_from(starts).edges
+        cuts = {ways.cut_edges[number] for number in numbers_in(ways.cuts_after(starts))}
         passable = Ancestry(without(edges, cuts.__contains__))
         reached = passable.edges_from(starts).keys() | set(starts)
         beside = {edge for into in edges.values() for edge in _beside_a_cut(facts, into, reached)}
@@ -93,142 +91,133 @@ class CutPaths:
         return _Deciding(Ways(facts, taken, are_of_values=ways.are_of_values)).decide(starts)
 
 
-class _Cuts:
-    """The cuts on some ways, by line and kind."""
+class _Share:
+    """Some of the cuts on some ways, in the orders in which they are asked for.
 
-    def __init__(self, ways: Ways, numbers: SharedSet) -> None:
-        self._ways = ways
-        self._numbers = list(numbers_in(numbers))
-        around = ways.gone_around(self._numbers)
-        # From turn to turn of a loop a way may lead back to the same cut.
-        self._around = around if len(around) < len(self._numbers) else set[int]()
-        self.left_out = Without.GONE_AROUND if self._around else Without.NOTHING
+    ``left_out``: cuts over which no way leads when the distance to the target is measured;
+    ``has``: whether a cut is one of these."""
 
-    @property
-    def edges(self) -> frozenset[DataEdge]:
-        return frozenset(self._ways.cuts[number].edge for number in self._numbers)
+    def __init__(self, ways: Ways, left_out: Without, has: Callable[[int], bool]) -> None:
+        self.left_out = left_out
+        causes, near = ways.causes, partial(ways.nearness, left_out)
 
-    def own(self) -> tuple[Cause, ...]:
-        """The cuts that the gradient does not go around within the same call, earliest first."""
-        own = [number for number in self._numbers if number not in self._around]
-        return tuple(self._by_line(sorted(own, key=self._ways.moment)).values())
+        def lines(order: Callable[[int], object], label: Callable[[Cause], Hashable]) -> CutLines:
+            return CutLines(causes, order, lambda cut: label(causes[cut]) if has(cut) else None)
 
-    def harmless(self) -> tuple[Cause, ...]:
-        """The cuts that the gradient goes around, earliest first."""
-        around = self._by_line(sorted(self._around, key=self._ways.moment))
-        return tuple(replace(cause, is_gone_around=True) for cause in around.values())
-
-    @cached_property
-    def by_distance(self) -> Mapping[Hashable, Cause]:
-        """The cuts that it does not go around, nearest the target first."""
-        nearest = self._ways.nearest_first(self._numbers, self.left_out)
-        around = self._around
-        return self._by_line([n for n in nearest if n not in around] if around else nearest)
-
-    def _by_line(self, numbers: Iterable[int]) -> Mapping[Hashable, Cause]:
-        """The causes, once for each kind and line."""
-        cuts, groups = self._ways.cuts, dict[Hashable, list[Cause]]()
-        for number in numbers:
-            _, cause, line = cuts[number]
-            groups.setdefault(line, []).append(cause)
-        return {line: _merge(group) for line, group in groups.items()}
+        self.nearest = lines(near, by_line)
+        self.nearest_of_kind = lines(near, _by_kind)
+        self.earliest = lines(ways.moment, by_line)
+        self.earliest_recent = lines(ways.moment, lambda cause: _by_recent_line(ways.facts, cause))
+        self.first_outside = lines(lambda cut: (_op_of(causes[cut]), near(cut)), _by_where)
 
 
 class _Deciding:
-    """Decides about the cuts on some ways. Sources with the same cuts share the answer, where the
-    same of these would be enough."""
+    """Decides about the cuts on some ways, for each source anew: what is known of a set of cuts
+    serves for all sources that have them, and perhaps others, on their ways."""
 
     def __init__(self, ways: Ways) -> None:
         self.ways = ways
-        self._recent: dict[SharedSet, tuple[Cause, ...]] = {}
-        self._decided: dict[tuple[SharedSet, ...], tuple[Cause, ...]] = {}
-        self._last: tuple[SharedSet, _Cuts | None] = None, None
+        self._counts = BySet[tuple[int, int]]((0, 0))
+        self._all = _Share(ways, Without.NOTHING, lambda _: True)
+        self._own = _Share(ways, Without.GONE_AROUND, lambda cut: not ways.is_gone_around(cut))
+        self._around = _Share(ways, Without.NOTHING, ways.is_gone_around)
 
-    def cuts_from(self, starts: Collection[Position]) -> _Cuts:
-        return self._cuts_of(self.ways.cuts_after(starts))
+    def _counted(self, some: SomeNumbers, counts: tuple[int, int]) -> tuple[int, int]:
+        """How many of the cuts the gradient goes around, and how many there are."""
+        return counts[0] + self.ways.is_gone_around(some.highest), counts[1] + 1
 
-    def _cuts_of(self, numbers: SharedSet) -> _Cuts:
-        """Keeps those of the source before: there may be as many of them as sources."""
-        known, cuts = self._last
-        if cuts is None or known is not numbers:
-            cuts = _Cuts(self.ways, numbers)
-            self._last = numbers, cuts
-        return cuts
+    def _share_of(self, cuts: SharedSet) -> _Share:
+        """The cuts that the gradient does not go around within the same call; all of them if it
+        seems to go around each: from turn to turn of a loop a way may lead back to the same cut."""
+        around, count = self._counts.of(cuts, self._counted) if self.ways.is_passed_by else (0, 0)
+        return self._own if 0 < around < count else self._all
+
+    def _harmless(self, cuts: SharedSet, share: _Share) -> list[Cause]:
+        """The other cuts, earliest first."""
+        lines = self._around.earliest.of(cuts) if share is self._own else ()
+        return [replace(line.cause, is_gone_around=True) for line in lines]
+
+    def in_order(self, starts: Collection[Position]) -> tuple[Cause, ...]:
+        """The cuts on the ways from these positions, earliest first."""
+        cuts = self.ways.cuts_after(starts)
+        share = self._share_of(cuts)
+        own = [line.cause for line in share.earliest.of(cuts)]
+        return (*own, *self._harmless(cuts, share))
 
     def recent(self, starts: Collection[Position]) -> tuple[Cause, ...]:
         """The cuts of what ran since the tape began to record, and on it."""
-        numbers = self.ways.cuts_after(starts)
-        if numbers not in self._recent:
-            own = self._cuts_of(numbers).own()
-            recent = (cause for cause in own if _is_recent(self.ways.facts, cause))
-            self._recent[numbers] = tuple(recent)
-        return self._recent[numbers]
+        cuts = self.ways.cuts_after(starts)
+        return tuple([line.cause for line in self._share_of(cuts).earliest_recent.of(cuts)])
 
     def decide(self, starts: Collection[Position]) -> tuple[Cause, ...]:
         """The deciding cause and the others, if the cuts together stop the gradient: nearest the
         target, and alone enough to stop it. None of those that the gradient goes around decides."""
         ways = self.ways
-        numbers = ways.cuts_after(starts)
-        if not numbers:
+        cuts = ways.cuts_after(starts)
+        if cuts is None:
             return ()
-        cuts = self._cuts_of(numbers)
-        closing = ways.closing(starts, by_line, cuts.left_out)
-        if (numbers, closing) not in self._decided:
-            enough = ways.labels(by_line, closing)
-            deciding = next((line for line in cuts.by_distance if line in enough), None)
-            if deciding is None:
-                return self._decide_together(starts, numbers)
-            self._decided[numbers, closing] = self._named(cuts, deciding)
-        return self._decided[numbers, closing]
-
-    def _decide_together(
-        self, starts: Collection[Position], numbers: SharedSet
-    ) -> tuple[Cause, ...]:
-        """The same where no cut alone is enough."""
-        ways, cuts = self.ways, self._cuts_of(numbers)
+        share = self._share_of(cuts)
+        closing = ways.closing(starts, by_line, share.left_out)
+        deciding = self._first_in(closing, cuts, share)
+        if deciding is not None:
+            return self._named(cuts, share, deciding)
         if True not in ways.labels(_any, ways.closing(starts, _any, Without.NOTHING)):
             return ()
-        beside = ways.closing(starts, by_line, cuts.left_out | Without.STOPS)
-        of_kind = ways.closing(starts, _by_kind, cuts.left_out)
-        stopping = ways.closing(starts, is_stop, cuts.left_out)
-        key = numbers, beside, of_kind, stopping
-        if key not in self._decided:
-            deciding = None
-            if True not in ways.labels(is_stop, stopping):
-                deciding = self._beside_stops(cuts, ways.labels(by_line, beside))
-            if deciding is None:
-                # Or the first of a kind of which all together are enough (two variables assigned,
-                # on two lines), or the first.
-                kinds = ways.labels(_by_kind, of_kind)
-                found = cuts.by_distance.items()
-                deciding = next((line for line, cause in found if cause.kind in kinds), None)
-                deciding = deciding or next(iter(cuts.by_distance))
-            first, *others = self._named(cuts, deciding)
-            self._decided[key] = (replace(first, is_alone=False), *others)
-        return self._decided[key]
+        deciding = self._decide_together(starts, cuts, share)
+        first, *others = self._named(cuts, share, deciding)
+        return (replace(first, is_alone=False), *others)
 
-    @staticmethod
-    def _beside_stops(cuts: _Cuts, enough: Collection[Hashable]) -> Hashable:
-        """The first cut that is enough on the ways beside a ``tf.stop_gradient``: that one is there
-        on purpose, as around the target value of a temporal difference."""
-        if not any(map(is_stop, cuts.by_distance.values())):
+    def _first_in(
+        self,
+        closing: SharedSet,
+        cuts: SharedSet,
+        share: _Share,
+        is_meant: Callable[[Cause], bool] = lambda _: True,
+    ) -> CutLine | None:
+        """The line of cuts nearest the target among those of which each is enough."""
+        nearest = share.nearest.of(cuts)
+        for line in nearest:
+            if self.ways.is_in(by_line, line.label, closing) and is_meant(line.first):
+                return line
+        if len(nearest) < MOST_LINES:
             return None
-        return next(
-            (
-                line
-                for line, cause in cuts.by_distance.items()
-                if line in enough and not is_stop(cause)
-            ),
-            None,
-        )
+        enough = (share.nearest.line(cuts, label) for label in self.ways.labels(by_line, closing))
+        meant = [line for line in enough if line is not None and is_meant(line.first)]
+        return min(meant, key=lambda line: line.key, default=None)
 
-    @staticmethod
-    def _named(cuts: _Cuts, deciding: Hashable) -> tuple[Cause, ...]:
-        """This cause first, then the others."""
-        first = _first_outside(cuts.by_distance, deciding)
-        others = {**cuts.by_distance}
-        del others[by_line(first)]
-        return (first, *others.values(), *cuts.harmless())
+    def _decide_together(
+        self, starts: Collection[Position], cuts: SharedSet, share: _Share
+    ) -> CutLine:
+        """The deciding line where no cut alone is enough."""
+        ways, kinds = self.ways, share.nearest_of_kind.of(cuts)
+        stopping = ways.closing(starts, is_stop, share.left_out)
+        if True not in ways.labels(is_stop, stopping) and any(
+            is_stop(kind.first) for kind in kinds
+        ):
+            # The first cut that is enough on the ways beside a ``tf.stop_gradient``: that one is
+            # there on purpose, as around the target value of a temporal difference.
+            beside = ways.closing(starts, by_line, share.left_out | Without.STOPS)
+            line = self._first_in(beside, cuts, share, lambda cause: not is_stop(cause))
+            if line is not None:
+                return line
+        # Or the first of a kind of which all together are enough (two variables assigned, on two
+        # lines), or the first.
+        enough = ways.labels(_by_kind, ways.closing(starts, _by_kind, share.left_out))
+        of_kind = next((kind for kind in kinds if kind.label in enough), None)
+        line = of_kind and share.nearest.line(cuts, by_line(of_kind.first))
+        return line or share.nearest.of(cuts)[0]
+
+    def _named(self, cuts: SharedSet, share: _Share, deciding: CutLine) -> tuple[Cause, ...]:
+        """This cause first, then the others; of several ops outside the tape, the first of those
+        that should be inside."""
+        evidence = deciding.first.evidence
+        if isinstance(evidence, OutsideTape):
+            outside = share.first_outside.line(cuts, evidence.where)
+            assert outside is not None
+            deciding = share.nearest.line(cuts, by_line(outside.first)) or deciding
+        label, nearest = deciding.label, share.nearest.of(cuts)
+        others = [line.cause for line in nearest if line.label != label]
+        return (deciding.cause, *others, *self._harmless(cuts, share))
 
 
 def _deciding_from(facts: CallFacts, ancestry: Ancestry, starts: Collection[Position]) -> _Deciding:
@@ -256,12 +245,20 @@ def _any(_: Cause) -> Hashable:
     return True
 
 
-def _is_recent(facts: CallFacts, cause: Cause) -> bool:
-    """Whether a cut is of what ran since the tape began to record, and on it."""
+def _by_recent_line(facts: CallFacts, cause: Cause) -> Hashable:
+    """None for what ran before the tape began to record, or not on it."""
     op = facts.trace.op(cause.op_id)
-    return not isinstance(cause.evidence, OutsideTape) and (
-        op is None or op.when >= facts.paths.begin
-    )
+    if isinstance(cause.evidence, OutsideTape) or (op is not None and op.when < facts.paths.begin):
+        return None
+    return by_line(cause)
+
+
+def _by_where(cause: Cause) -> Hashable:
+    return cause.evidence.where if isinstance(cause.evidence, OutsideTape) else None
+
+
+def _op_of(cause: Cause) -> int:
+    return min((op for _, op in cause.links), default=cause.op_id or 0)
 
 
 def _beside_a_cut(
@@ -271,27 +268,3 @@ def _beside_a_cut(
     branches = [edge for edge in into if (op := facts.op(edge)) and op.type in _BRANCHES]
     is_cut = any(edge.start not in reached for edge in branches)
     return [edge for edge in branches if edge.start in reached] if is_cut else []
-
-
-def _first_outside(merged: Mapping[Hashable, Cause], deciding: Hashable) -> Cause:
-    """The deciding cause; of several ops outside the tape, the first that should be inside."""
-    cause = merged[deciding]
-    if not isinstance(cause.evidence, OutsideTape):
-        return cause
-    same = [
-        other
-        for other in merged.values()
-        if isinstance(other.evidence, OutsideTape) and other.evidence.where == cause.evidence.where
-    ]
-    return min(same, key=_first_op)
-
-
-def _first_op(cause: Cause) -> int:
-    return min((op for _, op in cause.links), default=cause.op_id or 0)
-
-
-def _merge(causes: list[Cause]) -> Cause:
-    if len(causes) == 1:
-        return causes[0]
-    links = chain.from_iterable(map(attrgetter("links"), causes))
-    return replace(causes[0], links=tuple(dict.fromkeys(links)))

@@ -19,7 +19,7 @@ from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
 from ..flow.dataflow import Ancestry, DataEdge, Position
-from ..flow.onward import PASSES, ByPosition, Onward
+from ..flow.onward import PASSES, ByPlace, Onward, Place
 from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets
 from ..numbers.began import innermost_loop
 from ..status import is_zero
@@ -145,18 +145,18 @@ class _Zeros(Onward):
         super().__init__(ancestry)
         self._before = before
         self._facts_of = ref(facts)
-        self._ends = frozenset(ends)
+        self._made = {ancestry.places[end] for end in ends if end in ancestry.places}
         self._inside = frozenset(op.id for op in body)
         body = [op for op in body if op.line]
         body = [op for op in body if op.derived is not None] or body
         suspected = [op for op in reversed(body) if _is_suspect(op)]
         self._suspects = [_suspect(facts, op, place) for place, op in enumerate(suspected)]
-        self._places = {suspect.op.id: suspect.place for suspect in self._suspects}
+        self._suspect_at = {suspect.op.id: suspect.place for suspect in self._suspects}
         self._on_edges: list[_OnEdge] = []
         self._sets = SharedSets()
-        self._closing = ByPosition[SharedSet](EVERYTHING)
-        self._open = ByPosition[bool](False)
-        self._last = ByPosition[_Last](_Last())
+        self._closing = ByPlace[SharedSet](EVERYTHING)
+        self._open = ByPlace[bool](False)
+        self._last = ByPlace[_Last](_Last())
 
     def on_ways_from(self, starts: Collection[Position]) -> ZeroInside | None:
         """``starts``: empty if it is not known where the ways begin."""
@@ -179,7 +179,7 @@ class _Zeros(Onward):
         assert facts is not None
         if edge.end in self._before:
             return PASSES
-        place = self._places.get(edge.op) if edge.op is not None else None
+        place = self._suspect_at.get(edge.op) if edge.op is not None else None
         suspect = None if place is None else self._suspects[place]
         passes = edge.op in self._inside and is_differentiable(facts.dtype(edge.start))
         if suspect is None and passes:
@@ -191,10 +191,10 @@ class _Zeros(Onward):
         self._on_edges.append(_OnEdge(suspect, stops, passes))
         return len(self._on_edges) - 1
 
-    def _closing_from(self, position: Position) -> SharedSet:
+    def _closing_from(self, place: Place) -> SharedSet:
         """The places of the ops of which each stops the gradient on every way to the ends."""
-        closing = None if position in self._ends else EVERYTHING
-        for end, number in self.edges[position]:
+        closing = None if place in self._made else EVERYTHING
+        for end, number in self.onward(place):
             after = self._closing.at(end)
             if number != PASSES:
                 suspect, stops, passes = self._on_edges[number]
@@ -205,18 +205,18 @@ class _Zeros(Onward):
             closing = self._sets.intersect(closing, after)
         return closing
 
-    def _open_from(self, position: Position) -> bool:
+    def _open_from(self, place: Place) -> bool:
         """Whether a way leads to the ends on which no op stops the gradient."""
-        if position in self._ends:
+        if place in self._made:
             return True
-        for end, number in self.edges[position]:
+        for end, number in self.onward(place):
             edge = self._on_edges[number] if number != PASSES else None
             if (edge is None or (edge.passes and not edge.stops)) and self._open.at(end):
                 return True
         return False
 
-    def _last_from(self, position: Position) -> _Last:
-        edges = self.edges[position]
+    def _last_from(self, place: Place) -> _Last:
+        edges = list(self.onward(place))
         after = _nearest(self._last.at(end) for end, _ in edges)
         taken = (self._on_edges[number] for _, number in edges if number != PASSES)
         return _nearest([after, *(_last_of(each) for each in taken)])

@@ -9,7 +9,7 @@ from ...text.op_words import friendly
 from ...trace.model import Op, VersionId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
-from ..call_facts import CallFacts, line_where_made
+from ..call_facts import CallFacts
 from ..flow.dataflow import LEVEL_OPS, Position
 from ..flow.lookups import computed_by, picked_by
 from ..model import Cause, Evidence
@@ -246,4 +246,4 @@ def is_integer(asked: Unwatched) -> Cause | None:
         return None
     pick = picked_by(facts.flow, asked.tensor)
     evidence = IntegerValue(dtype, facts.line_of(pick) if pick is not None else 0)
-    return facts.cause(evidence, line_where_made(facts.trace, asked.tensor) or facts.call.line)
+    return facts.cause(evidence, facts.line_where_made(asked.tensor) or facts.call.line)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ...trace.model import Operand
-from ..call_facts import CallFacts, line_where_made
+from ..call_facts import CallFacts
 from ..model import Cause, Evidence
 from .questions import Unwatched
 
@@ -68,7 +68,7 @@ def watched_late(asked: Unwatched) -> Cause | None:
 def not_watched(asked: Unwatched) -> Cause:
     """Nobody watched the source."""
     facts, variable, tape = asked.facts, asked.variable, asked.facts.tape
-    made = line_where_made(facts.trace, asked.tensor) or _line_of_parameter(facts, asked.source)
+    made = facts.line_where_made(asked.tensor) or _line_of_parameter(facts, asked.source)
     if variable is None:
         return facts.cause(NotWatched("tensor"), made)
     if variable.trainable and tape and not tape.watches_variables:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from enum import Flag
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 from weakref import ref
 
 from ..call_facts import CallFacts
 from ..flow.dataflow import FORM_OPS, Ancestry, DataEdge, EdgesInto, Position
-from ..flow.onward import PASSES, ByPosition, Onward
-from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets, numbers_in
+from ..flow.onward import PASSES, ByPlace, Onward, Place
+from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets, contains, numbers_in
 from ..model import Cause
 from .questions import EdgeUnderTest
 from .stop_gradient import StopGradient
@@ -19,16 +19,9 @@ from .table import CAUSES, first_cause
 
 Label: TypeAlias = Callable[[Cause], Hashable]
 """Cuts with the same label are closed together."""
-_Place = tuple[int, int]
+_Spot = tuple[int, int]
 """Line and column of what the snippet ran. In a function that AutoGraph converts the column is
 unknown, and all of a line is one call."""
-
-
-class CutEdge(NamedTuple):
-    edge: DataEdge
-    cause: Cause
-    line: Hashable
-    """The label of its cause by line and kind."""
 
 
 class Without(Flag):
@@ -52,16 +45,18 @@ class Ways(Onward):
         self._facts_of = ref(facts)
         self.are_of_values = are_of_values
         self._is_left_out = _takes_form if are_of_values else _is_shaped_like
-        self._targets = frozenset(facts.paths.targets)
+        places = ancestry.places
+        self._targets = {places[end] for end in facts.paths.targets if end in places}
         self._sets = SharedSets()
-        self.cuts: list[CutEdge] = []
-        self._moments: list[tuple[int, int, str]] = []
-        self._cuts_after = ByPosition[SharedSet](None)
-        self._places_left = ByPosition[frozenset[_Place]](frozenset())
-        self._places_out: dict[Position, frozenset[_Place]] = {}
-        self._distances: dict[Without, ByPosition[int | None]] = {}
-        self._nearness: dict[Without, list[tuple[int, int, int, str]]] = {}
-        self._closing: dict[tuple[Label, Without], ByPosition[SharedSet]] = {}
+        self.cut_edges: list[DataEdge] = []
+        """The cuts by their numbers."""
+        self.causes: list[Cause] = []
+        """The cause of each cut."""
+        self._cuts_after = ByPlace[SharedSet](None)
+        self._spots_left = ByPlace[frozenset[_Spot]](frozenset())
+        self._spots_out: dict[Place, frozenset[_Spot]] = {}
+        self._distances: dict[Without, ByPlace[int | None]] = {}
+        self._closing: dict[tuple[Label, Without], ByPlace[SharedSet]] = {}
         self._labels: dict[tuple[Label, Hashable], int] = {}
         self._numbered: list[Hashable] = []
         """The labels by their numbers."""
@@ -83,50 +78,53 @@ class Ways(Onward):
         self.settle(self._cuts_after, self._cuts_from)
         return self._sets.join(self._cuts_after.at(start) for start in begun)
 
-    def gone_around(self, cuts: Iterable[int]) -> set[int]:
-        """The cuts at whose start another way begins that a gradient can pass, within the ops of
-        the same call and out of it.
+    def is_gone_around(self, cut: int) -> bool:
+        """Whether at the start of a cut another way begins that a gradient can pass, within the ops
+        of the same call and out of it.
 
         TensorFlow and Keras write such on purpose: a cross entropy asks ``logits >= 0`` to choose
         between two formulas, ``tf.nn.moments`` stops the gradient of a mean that it takes off the
         values anyway. Nothing of the snippet has to be mended there.
         """
         if not self.is_passed_by:  # most cuts are the only way from where they begin
-            return set()
-        self.settle(self._places_left, self._places_left_from)
-        return set(filter(self._is_gone_around, cuts))
-
-    def _is_gone_around(self, cut: int) -> bool:
-        edge = self.cuts[cut].edge
-        return self._place(edge) in self._places_left.at(edge.start)
+            return False
+        self.settle(self._spots_left, self._spots_left_from)
+        edge = self.cut_edges[cut]
+        return self._spot(edge) in self._spots_left.at(self._place(edge.start))
 
     def moment(self, cut: int) -> tuple[int, int, str]:
         """When it happened, and which of the edges of that op it is."""
-        return self._moments[cut]
+        edge = self.cut_edges[cut]
+        op = self.facts.op(edge)
+        happened = op if op is not None else edge.leave
+        when = happened.when if happened is not None else 0
+        return when, edge.input_index, edge.kind
 
-    def nearest_first(self, cuts: Iterable[int], left_out: Without) -> list[int]:
-        """By the number of edges from there to the nearest target; the latest of several first."""
-        distances = self._distances_without(left_out)
-        nearness = self._nearness.setdefault(left_out, [])
-        for cut in range(len(nearness), len(self.cuts)):
-            when, place, kind = self._moments[cut]
-            nearness.append((distances.at(self.cuts[cut].edge.end) or 0, -when, place, kind))
-        return sorted(cuts, key=nearness.__getitem__)
+    def nearness(self, left_out: Without, cut: int) -> tuple[int, int, int, str]:
+        """The nearest of several cuts has the least: by the number of edges from there to the
+        nearest target, the latest first."""
+        when, index, kind = self.moment(cut)
+        distance = self._distances_without(left_out).at(self._place(self.cut_edges[cut].end))
+        return distance or 0, -when, index, kind
 
     def closing(self, starts: Collection[Position], label: Label, without: Without) -> SharedSet:
         """The labels of which each is on a cut on every way from these positions to the targets,
         as a set that :meth:`labels` reads."""
         begun = self.find(starts)
-        known = self._closing.setdefault((label, without), ByPosition(EVERYTHING))
+        known = self._closing.setdefault((label, without), ByPlace(EVERYTHING))
         self.settle(known, partial(self._closing_from, known, label, without))
         closing = EVERYTHING
         for start in begun:
             closing = self._sets.intersect(closing, known.at(start))
         return closing
 
+    def is_in(self, label: Label, labelled: Hashable, closing: SharedSet) -> bool:
+        number = self._labels.get((label, labelled))
+        return closing is EVERYTHING or (number is not None and contains(closing, number))
+
     def labels(self, label: Label, closing: SharedSet) -> Collection[Hashable]:
         if closing is EVERYTHING:
-            return {label(cut.cause) for cut in self.cuts}
+            return set(map(label, self.causes))
         return {self._numbered[number] for number in numbers_in(closing)}
 
     def edges_from(self, starts: Collection[Position]) -> EdgesInto:
@@ -135,47 +133,47 @@ class Ways(Onward):
         kept = without(edges, partial(self._is_left_out, self.facts))
         return Ancestry(kept).edges_from(starts)
 
-    def edges_out_of(self, position: Position) -> Sequence[DataEdge]:
-        facts, edges = self.facts, self.ancestry.edges_out_of(position)
+    def edges_out_of(self, place: Place) -> Sequence[DataEdge]:
+        facts, edges = self.facts, self.ancestry.edges_out_of(place)
         return [edge for edge in edges if not self._is_left_out(facts, edge)]
 
     def number(self, edge: DataEdge) -> int:
         cause = barrier(EdgeUnderTest(edge, self.facts))
         if cause is None:
             return PASSES
-        op = self.facts.op(edge)
-        happened = op if op is not None else edge.leave
-        when = happened.when if happened is not None else 0
-        self._moments.append((when, edge.input_index, edge.kind))
-        self.cuts.append(CutEdge(edge, cause, by_line(cause)))
-        return len(self.cuts) - 1
+        self.cut_edges.append(edge)
+        self.causes.append(cause)
+        return len(self.causes) - 1
 
-    def _cuts_from(self, position: Position) -> SharedSet:
-        onward = self.edges[position]
+    def _cuts_from(self, place: Place) -> SharedSet:
+        onward = list(self.onward(place))
         sets = [self._cuts_after.at(end) for end, _ in onward]
         return self._sets.join([*sets, *(self._sets.of(cut) for _, cut in onward if cut != PASSES)])
 
-    def _distances_without(self, left_out: Without) -> ByPosition[int | None]:
-        known = self._distances.setdefault(left_out, ByPosition(None))
+    def _distances_without(self, left_out: Without) -> ByPlace[int | None]:
+        known = self._distances.setdefault(left_out, ByPlace(None))
 
-        def shortest(position: Position) -> int | None:
-            if position in self._targets:
+        def shortest(place: Place) -> int | None:
+            if place in self._targets:
                 return 0
-            onward = self._onward_without(position, left_out)
+            onward = self._onward_without(place, left_out)
             distances = [distance for end, _ in onward if (distance := known.at(end)) is not None]
             return min(distances) + 1 if distances else None
 
         self.settle(known, shortest)
         return known
 
+    def _place(self, position: Position) -> Place:
+        return self.ancestry.places[position]
+
     def _closing_from(
-        self, known: ByPosition[SharedSet], label: Label, left_out: Without, position: Position
+        self, known: ByPlace[SharedSet], label: Label, left_out: Without, place: Place
     ) -> SharedSet:
-        closing = None if position in self._targets else EVERYTHING
-        for end, cut in self._onward_without(position, left_out):
+        closing = None if place in self._targets else EVERYTHING
+        for end, cut in self._onward_without(place, left_out):
             after = known.at(end)
             if cut != PASSES:
-                number = self._label_number(label, label(self.cuts[cut].cause))
+                number = self._label_number(label, label(self.causes[cut]))
                 after = self._sets.join([after, self._sets.of(number)])
             closing = self._sets.intersect(closing, after)
         return closing
@@ -186,40 +184,38 @@ class Ways(Onward):
             self._numbered.append(labelled)
         return number
 
-    def _onward_without(
-        self, position: Position, left_out: Without
-    ) -> Iterable[tuple[Position, int]]:
-        onward = self.edges[position]
+    def _onward_without(self, place: Place, left_out: Without) -> Iterable[tuple[Place, int]]:
+        onward = self.onward(place)
         if left_out == Without.NOTHING:
             return onward
-        return [each for each in onward if each[1] == PASSES or not self._is_in(each[1], left_out)]
+        return [each for each in onward if each[1] == PASSES or not self._is_out(each[1], left_out)]
 
-    def _is_in(self, cut: int, left_out: Without) -> bool:
-        if Without.STOPS in left_out and is_stop(self.cuts[cut].cause):
+    def _is_out(self, cut: int, left_out: Without) -> bool:
+        if Without.STOPS in left_out and is_stop(self.causes[cut]):
             return True
-        return Without.GONE_AROUND in left_out and bool(self.gone_around([cut]))
+        return Without.GONE_AROUND in left_out and self.is_gone_around(cut)
 
-    def _places_left_from(self, position: Position) -> frozenset[_Place]:
+    def _spots_left_from(self, place: Place) -> frozenset[_Spot]:
         """The calls of the snippet that a gradient can pass out of on its way to this position."""
-        places: set[_Place] = set()
-        onward = self.edges[position]
-        for edge, (end, cut) in zip(self.edges_out_of(position), onward, strict=True):
-            place = self._place(edge)
-            if cut != PASSES or place is None:
+        spots: set[_Spot] = set()
+        edges = self.edges_out_of(place)
+        for edge, (end, cut) in zip(edges, self.onward(place), strict=True):
+            spot = self._spot(edge)
+            if cut != PASSES or spot is None:
                 continue
-            begins = self._places_onward(end) - {place}
-            if begins or end in self._targets or place in self._places_left.at(end):
-                places.add(place)
-        return frozenset(places)
+            begins = self._spots_onward(end) - {spot}
+            if begins or end in self._targets or spot in self._spots_left.at(end):
+                spots.add(spot)
+        return frozenset(spots)
 
-    def _places_onward(self, position: Position) -> frozenset[_Place]:
-        """The calls of the snippet that take what is at a position."""
-        if position not in self._places_out:  # as many positions as it has edges ask for it
-            places = map(self._place, self.edges_out_of(position))
-            self._places_out[position] = frozenset(place for place in places if place is not None)
-        return self._places_out[position]
+    def _spots_onward(self, place: Place) -> frozenset[_Spot]:
+        """The calls of the snippet that take what is at a place."""
+        if place not in self._spots_out:  # as many places as it has edges ask for it
+            spots = map(self._spot, self.edges_out_of(place))
+            self._spots_out[place] = frozenset(spot for spot in spots if spot is not None)
+        return self._spots_out[place]
 
-    def _place(self, edge: DataEdge) -> _Place | None:
+    def _spot(self, edge: DataEdge) -> _Spot | None:
         op = self.facts.op(edge)
         frames = op.site.frames if op is not None else ()
         return (frames[0].line, frames[0].column) if frames else None

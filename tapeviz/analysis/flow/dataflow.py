@@ -6,6 +6,7 @@ The nodes of this graph are tensors and versions of variables (:data:`Position`)
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
@@ -29,6 +30,7 @@ from ...trace.model import (
     Version,
     VersionId,
 )
+from ...trace.naming import bound_lines
 from ...trace.op_kinds import ops_with
 from ...trace.reading.attributes import ObjectAttributes, attributes_of
 from ...trace.state import keeps_prior_state
@@ -48,7 +50,8 @@ LEVEL_OPS = ops_with("flat", "position", "question")
 # They give a new list (list_ops, TensorArray in a function).
 LIST_WRITES = ops_with("list-write")
 _FEW = 10
-"""Versions of a variable, the set of which is made again sooner than kept for each."""
+"""Versions of a variable, the set of which is made again sooner than kept for each, and edges into
+a position."""
 
 
 class DataEdge(msgspec.Struct, frozen=True, gc=False):
@@ -91,6 +94,8 @@ class DataFlow:
         self.trace = trace
         self._left = left or {}
         self._known: dict[Position, tuple[DataEdge, ...]] = {}
+        self._is_shared = len(trace.calls) > 1
+        """Several calls ask for the same edges; a single one keeps those that it needs."""
         self._starts: dict[TensorId, Set[Position]] = {}
 
     @cached_property
@@ -101,12 +106,14 @@ class DataFlow:
         """How the value at this position came about: an edge for each value it was made from."""
         edges = self._known.get(position)
         if edges is None:
-            edges = self._known[position] = self._edges_into(position)
+            edges = self._edges_into(position)
+            if self._is_shared or len(edges) > _FEW:
+                self._known[position] = edges
         return edges
 
     def _edges_into(self, position: Position) -> tuple[DataEdge, ...]:
         if isinstance(position, VersionId):
-            return self._into_version(self.trace.version(position))
+            return self._into_version(position, self.trace.version(position))
         version = self.trace.reads.get(position)
         if version is not None:
             reader = self.trace.producers.get(position)
@@ -231,8 +238,7 @@ class DataFlow:
             return leave.tensor if is_made else self.trace.fetched.get(leave.tensor, leave.tensor)
         return (variable.version_at(leave.when - 1) or variable.versions[0]).id
 
-    def _into_version(self, version: Version) -> tuple[DataEdge, ...]:
-        position = version.id
+    def _into_version(self, position: VersionId, version: Version) -> tuple[DataEdge, ...]:
         edges = []
         if version.value is not None:
             kind: DataEdgeKind = "assign" if version.index else "creation"
@@ -299,6 +305,11 @@ class DataFlow:
             for tensor in tensors:
                 found.setdefault(tensor, (event.site, event.when))
         return found
+
+    @cached_property
+    def bound_lines(self) -> Mapping[TensorId, int]:
+        """The line that first bound each tensor to a name."""
+        return bound_lines(self.trace)
 
     @cached_property
     def bound(self) -> Mapping[str, Sequence[tuple[int, TensorId, int]]]:
@@ -378,34 +389,47 @@ class Ancestry:
         return len(self.into)
 
     @cached_property
-    def _onward(self) -> Mapping[Position, Sequence[DataEdge]]:
-        """The edges from each position; those that end at one in the order of the edges there."""
-        onward: dict[Position, tuple[DataEdge, ...]] = {}
-        several: dict[Position, list[DataEdge]] = {}
-        for edges in self.into.values():
-            for edge in edges:
-                if edge.start not in onward:  # as of nearly all
-                    onward[edge.start] = edges if len(edges) == 1 else (edge,)
-                else:
-                    several.setdefault(edge.start, []).append(edge)
-        onward.update((start, onward[start] + tuple(more)) for start, more in several.items())
-        return onward
-
-    def edges_out_of(self, position: Position) -> Sequence[DataEdge]:
-        return self._onward.get(position, ())
+    def places(self) -> Mapping[Position, int]:
+        """The number of each position."""
+        return {position: place for place, position in enumerate(self.into)}
 
     @cached_property
-    def _numbers(self) -> dict[Position, Mapping[DataEdge, int]]:
+    def _onward(self) -> tuple[Sequence[DataEdge], array[int], array[int]]:
+        """All edges, where the first edge from each position is among them, and where the next one
+        from the same position is; -1 where there is none."""
+        edges = [edge for into in self.into.values() for edge in into]
+        places = self.places
+        first, following = array("l", [-1]) * len(self.into), array("l", [-1]) * len(edges)
+        for at in range(len(edges) - 1, -1, -1):
+            place = places.get(edges[at].start)
+            if place is not None:
+                following[at] = first[place]
+                first[place] = at
+        return edges, first, following
+
+    def edges_out_of(self, place: int) -> list[DataEdge]:
+        """The edges from a position, given by its number; those that end at one in the order of the
+        edges there."""
+        edges, first, following = self._onward
+        found = []
+        at = first[place]
+        while at >= 0:
+            found.append(edges[at])
+            at = following[at]
+        return found
+
+    @cached_property
+    def _orders(self) -> dict[Position, Mapping[DataEdge, int]]:
         """The number of each edge among those into its end, of ends that were asked for."""
         return {}
 
     def _in_order(self, position: Position, edges: list[DataEdge]) -> tuple[DataEdge, ...]:
         """Edges into a position, in the order in which they are there."""
         if len(edges) > 1:
-            if position not in self._numbers:
+            if position not in self._orders:
                 into = self.into[position]
-                self._numbers[position] = {edge: number for number, edge in enumerate(into)}
-            edges.sort(key=self._numbers[position].__getitem__)
+                self._orders[position] = {edge: number for number, edge in enumerate(into)}
+            edges.sort(key=self._orders[position].__getitem__)
         return tuple(edges)
 
     def leads_from(self, sources: Iterable[Position]) -> Set[Position]:
@@ -416,7 +440,7 @@ class Ancestry:
             position = waiting.pop()
             if position not in reached:
                 reached.add(position)
-                waiting.extend(edge.end for edge in self._onward.get(position, ()))
+                waiting.extend(edge.end for edge in self.edges_out_of(self.places[position]))
         return reached
 
     def edges_from(self, sources: Iterable[Position]) -> dict[Position, tuple[DataEdge, ...]]:
@@ -426,7 +450,7 @@ class Ancestry:
             return {position: _from(reached, self.into[position]) for position in reached}
         found: dict[Position, list[DataEdge]] = {position: [] for position in reached}
         for position in list(found):
-            for edge in self._onward.get(position, ()):
+            for edge in self.edges_out_of(self.places[position]):
                 found[edge.end].append(edge)
         return {position: self._in_order(position, edges) for position, edges in found.items()}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...trace.model import Method, Op, Operand, OpId, TensorId, VariableId, VersionId
-from ..call_facts import CallFacts, line_where_made, name_of
+from ..call_facts import CallFacts, name_of
 from .dataflow import FORM_OPS, Position
 
 _MOST = 2_000
@@ -55,7 +55,7 @@ class Ends:
 def ends_of(facts: CallFacts, source: Operand) -> Ends:
     """The end of the path from the source, and what the target is made from."""
     target = next(iter(facts.call.target_tensors), None)
-    line = line_where_made(facts.trace, target) or facts.call.line if target is not None else 0
+    line = facts.line_where_made(target) or facts.call.line if target is not None else 0
     end = last_made_from(facts, source.tensor, line) if source.tensor is not None else None
     return Ends(
         end.name if end is not None else "",
@@ -96,7 +96,11 @@ def last_made_from(facts: CallFacts, source: TensorId, near: int = 0) -> End | N
     Ops of gradient calls and ops that look at a shape alone do not count. ``near``: a line; if a
     path ends there, the others do not count.
     """
-    ends = sorted(_ends(facts, source, facts.paths.begin), key=lambda op: op.when)
+    known = facts.once(_known_ends)
+    if source not in known:
+        known.clear()  # of the source before
+        known[source] = sorted(_ends(facts, source, facts.paths.begin), key=lambda op: op.when)
+    ends = known[source]
     made = facts.trace.variables.get(VariableId(source))
     # A graph asks a variable's state and reads it where it is made, whoever takes that
     # (``_init_from_args`` in resource_variable_ops.py, 2.15-2.21).
@@ -118,9 +122,18 @@ def last_made_from(facts: CallFacts, source: TensorId, near: int = 0) -> End | N
     return End(name, facts.line_of(op), op)
 
 
+def _known_ends(facts: CallFacts) -> dict[TensorId, list[Op]]:
+    """Keep the ends of the source that is asked about, by several questions."""
+    return {}
+
+
 def _ends(facts: CallFacts, source: TensorId, since: int) -> Iterator[Op]:
-    """Ops made from the source whose outputs no further op takes."""
-    waiting = list(_takers(facts, source, since))
+    """Ops made from the source whose outputs no further op takes.
+
+    What takes a variable is looked at once, from the first write on: a loop may write to one
+    thousands of times."""
+    followed: dict[TensorId, int] = {}
+    waiting = [*_takers(facts, source, since)]
     seen: set[OpId] = set()
     while waiting and len(seen) < _MOST:
         op = waiting.pop()
@@ -130,16 +143,26 @@ def _ends(facts: CallFacts, source: TensorId, since: int) -> Iterator[Op]:
         made = [*op.outputs]
         if op.id in facts.trace.writes:
             made.append(TensorId(facts.trace.writes[op.id].variable))
-        onward = [taker for tensor in made for taker in _takers(facts, tensor, op.when + 1)]
-        waiting.extend(onward)
-        if not onward and op.outputs:
+        leads_on = False
+        for tensor in made:
+            until = followed.get(tensor, facts.call.when)
+            if op.when + 1 < until:
+                followed[tensor] = op.when + 1
+                waiting.extend(_takers(facts, tensor, op.when + 1, until))
+            leads_on = leads_on or any(_takers(facts, tensor, op.when + 1))
+        if not leads_on and op.outputs:
             yield op
 
 
-def _takers(facts: CallFacts, tensor: TensorId, since: int) -> Iterator[Op]:
+def _takers(
+    facts: CallFacts, tensor: TensorId, since: int, until: int | None = None
+) -> Iterator[Op]:
+    """The ops that took a tensor from a moment on, before another: by default before the call."""
+    until = facts.call.when if until is None else until
     takers = facts.flow.takers.get(tensor, ())
-    for op in takers[bisect_left(takers, since, key=lambda op: op.when) :]:
-        if op.when >= facts.call.when:
+    for place in range(bisect_left(takers, since, key=lambda op: op.when), len(takers)):
+        op = takers[place]
+        if op.when >= until:
             return
         if op.call is None and op.type not in FORM_OPS:
             yield op

@@ -8,92 +8,119 @@ lead to from there, and holds for every source that leads to it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
-from typing import Generic, TypeVar
+from array import array
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Generic, TypeAlias, TypeVar
 
 from .dataflow import Ancestry, DataEdge, Position
 
 _Value = TypeVar("_Value")
+Place: TypeAlias = int
+"""A position, by its number in the ancestry."""
+_ENTERED, _FOLLOWED = 1, 2
 PASSES = -1
 """In place of a number, on an edge that has nothing on it."""
 
 
-class ByPosition(Generic[_Value]):
-    """Values by position, worked out for the first ``done`` positions that were found."""
+class ByPlace(Generic[_Value]):
+    """Values by place, worked out for the first ``done`` positions that ways were followed from."""
 
     def __init__(self, otherwise: _Value) -> None:
-        self._values: dict[Position, _Value] = {}
         self._otherwise = otherwise
+        self._values: list[_Value] = []
         self.done = 0
 
-    def at(self, position: Position) -> _Value:
-        return self._values.get(position, self._otherwise)
+    def grow(self, count: int) -> None:
+        """Have room for so many places."""
+        self._values += [self._otherwise] * (count - len(self._values))
 
-    def update(self, position: Position, value: _Value) -> bool:
+    def at(self, place: Place) -> _Value:
+        return self._values[place]
+
+    def update(self, place: Place, value: _Value) -> bool:
         """Whether something else was known before."""
-        is_new = self.at(position) != value
+        is_new = self._values[place] != value
         if is_new:
-            self._values[position] = value
+            self._values[place] = value
         return is_new
 
 
 class Onward(ABC):
-    """The edges of an ancestry that lead on from the positions that were asked about."""
+    """The edges of an ancestry that lead on from the positions that were asked about.
+
+    They stand in arrays: there may be as many as the recording has ops.
+    """
 
     def __init__(self, ancestry: Ancestry) -> None:
         self.ancestry = ancestry
-        self.edges: dict[Position, tuple[tuple[Position, int], ...]] = {}
-        """The edges from each position that was found, in an order in which those that they lead to
-        come first: their ends, and what :meth:`number` gives."""
         self.is_passed_by = False
         """Whether some position begins both an edge with a number and one without."""
-        self._found: list[Position] = []
+        self._entered = bytearray(len(ancestry))
+        """For each place whether it was found, and whether what edges lead to from there was."""
+        self._followed = array("l")
+        """The places, in an order in which those that edges lead to come first."""
+        self._first, self._count = (array("l", [0]) * len(ancestry) for _ in range(2))
+        """Where the edges from each place begin, and how many there are."""
+        self._ends, self._numbers = array("l"), array("l")
         self._has_circles = False
 
     @abstractmethod
     def number(self, edge: DataEdge) -> int:
         """The number of what is on an edge, else :data:`PASSES`. Asked once for each edge."""
 
-    def edges_out_of(self, position: Position) -> Sequence[DataEdge]:
-        return self.ancestry.edges_out_of(position)
+    def edges_out_of(self, place: Place) -> Sequence[DataEdge]:
+        return self.ancestry.edges_out_of(place)
 
-    def find(self, starts: Collection[Position]) -> Collection[Position]:
+    def onward(self, place: Place) -> Iterable[tuple[Place, int]]:
+        """The edges from a place: their ends, and what :meth:`number` gives."""
+        first = self._first[place]
+        beyond = first + self._count[place]
+        return zip(self._ends[first:beyond], self._numbers[first:beyond], strict=True)
+
+    def find(self, starts: Collection[Position]) -> Collection[Place]:
         """Find what these positions lead to. Gives those of them that the targets are made from."""
-        begun = self.ancestry.into.keys() & starts
-        for start in begun:
-            if start not in self.edges:
-                self._find_onward(start)
+        places = self.ancestry.places
+        begun = [places[start] for start in places.keys() & starts]
+        for place in begun:
+            if not self._entered[place]:
+                self._follow(place)
         return begun
 
-    def _find_onward(self, start: Position) -> None:
-        edges = self.edges_out_of(start)
-        waiting, entered = [(start, edges, iter(edges))], {start}
+    def _follow(self, place: Place) -> None:
+        places, entered = self.ancestry.places, self._entered
+        edges = self.edges_out_of(place)
+        waiting = [(place, edges, iter(edges))]
+        entered[place] = _ENTERED
         while waiting:
-            position, edges, rest = waiting[-1]
+            place, edges, rest = waiting[-1]
             for edge in rest:
-                end = edge.end
-                if end in entered:
-                    self._has_circles = True
-                elif end not in self.edges:
+                end = places[edge.end]
+                if not entered[end]:
+                    entered[end] = _ENTERED
                     onward = self.edges_out_of(end)
                     waiting.append((end, onward, iter(onward)))
-                    entered.add(end)
                     break
+                if entered[end] == _ENTERED:
+                    self._has_circles = True
             else:
                 waiting.pop()
-                entered.remove(position)
-                self.edges[position] = tuple([(edge.end, self.number(edge)) for edge in edges])
-                self._found.append(position)
+                entered[place] = _FOLLOWED
+                self._first[place], self._count[place] = len(self._ends), len(edges)
+                numbers = [self.number(edge) for edge in edges]
+                self._ends.extend([places[edge.end] for edge in edges])
+                self._numbers.extend(numbers)
+                self._followed.append(place)
                 if len(edges) > 1 and not self.is_passed_by:
-                    passing = [number == PASSES for _, number in self.edges[position]]
+                    passing = [number == PASSES for number in numbers]
                     self.is_passed_by = any(passing) and not all(passing)
 
-    def settle(self, known: ByPosition[_Value], work_out: Callable[[Position], _Value]) -> None:
+    def settle(self, known: ByPlace[_Value], work_out: Callable[[Place], _Value]) -> None:
         """Work out what is not known yet: once, and where ways lead in a circle until nothing
         changes."""
-        lacking = self._found[known.done :]
-        known.done = len(self._found)
+        lacking = self._followed[known.done :]
+        known.done = len(self._followed)
+        known.grow(len(self._entered))
         is_changing = bool(lacking)
         while is_changing:
-            changes = [known.update(position, work_out(position)) for position in lacking]
+            changes = [known.update(place, work_out(place)) for place in lacking]
             is_changing = self._has_circles and any(changes)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, TypeAlias, TypeVar
+
+_Value = TypeVar("_Value")
 
 
-class _Some:
+class SomeNumbers:
     """A number, and the set of the lower ones. Equal sets are one object."""
 
     __slots__ = ("highest", "lower", "lowest")
 
-    def __init__(self, highest: int, lower: _Some | None) -> None:
+    def __init__(self, highest: int, lower: SomeNumbers | None) -> None:
         self.highest = highest
         self.lower = lower
         self.lowest: int = highest if lower is None else lower.lowest
 
 
-SharedSet: TypeAlias = _Some | None
+SharedSet: TypeAlias = SomeNumbers | None
 """None: the empty set."""
-EVERYTHING: SharedSet = _Some(0, None)
+EVERYTHING: SharedSet = SomeNumbers(0, None)
 """The set of all numbers."""
 
 
@@ -27,7 +29,7 @@ class SharedSets:
     """Makes such sets. Joining or intersecting two looks at the numbers above what they share."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[int, SharedSet], _Some] = {}
+        self._made: dict[int | tuple[int, SomeNumbers], SomeNumbers] = {}
 
     def join(self, sets: Iterable[SharedSet]) -> SharedSet:
         """The union. Of many sets two by two, so that no number is looked at for each of them."""
@@ -71,9 +73,9 @@ class SharedSets:
     def _on_top(self, numbers: list[int], lower: SharedSet) -> SharedSet:
         """``numbers``: from the highest."""
         for number in reversed(numbers):
-            key = number, lower
+            key = number if lower is None else (number, lower)  # many are alone
             if key not in self._made:
-                self._made[key] = _Some(number, lower)
+                self._made[key] = SomeNumbers(number, lower)
             lower = self._made[key]
         return lower
 
@@ -81,8 +83,50 @@ class SharedSets:
         return self._on_top([number], None)
 
 
+class BySet(Generic[_Value]):
+    """Values by set, each worked out from that of the set of its lower numbers.
+
+    Those of sets with one number are not kept: there may be as many as numbers, and they cost
+    little.
+    """
+
+    def __init__(self, empty: _Value) -> None:
+        self._empty = empty
+        self._known: dict[SomeNumbers, _Value] = {}
+
+    def of(self, some: SharedSet, with_highest: Callable[[SomeNumbers, _Value], _Value]) -> _Value:
+        """``with_highest``: gets a set, and the value of its lower numbers."""
+        above: list[SomeNumbers] = []
+        for each in lower_sets(some):
+            if each in self._known:
+                value = self._known[each]
+                break
+            above.append(each)
+        else:
+            value = self._empty
+        for each in reversed(above):
+            value = with_highest(each, value)
+            if each.lower is not None:
+                self._known[each] = value
+        return value
+
+
+def lower_sets(some: SharedSet, lowest: int = 0) -> Iterator[SomeNumbers]:
+    """A set, that of its lower numbers, and so on, as long as they have numbers from ``lowest``
+    on."""
+    while some is not None and some.highest >= lowest:
+        yield some
+        some = some.lower
+
+
 def numbers_in(some: SharedSet) -> Iterator[int]:
     """From the highest."""
-    while some is not None:
-        yield some.highest
-        some = some.lower
+    return (lower.highest for lower in lower_sets(some))
+
+
+def contains(some: SharedSet, number: int) -> bool:
+    if some is EVERYTHING:
+        return True
+    if some is None or not some.lowest <= number <= some.highest:
+        return False
+    return number == some.lowest or any(each.highest == number for each in lower_sets(some, number))

@@ -140,7 +140,7 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     if kinds is None:
         _gather_values(graph, home, groups)
     homes = {home[place] for place, op in zip(places, ops, strict=True) if is_recorded(op)}
-    recorded = frozenset(above for path in homes for above in upwards(path))
+    recorded = frozenset({above for path in homes for above in upwards(path)})
     return Tree(groups, home, _ends(graph, home, groups), recorded)
 
 
