@@ -66,11 +66,13 @@ any thread."""
 class Listener(Protocol):
     """Hears of a recording as it happens, on a background thread.
 
-    ``shows_growing``: it wants traces while the snippet runs, and not at its end alone.
+    ``shows_growing``: it wants traces while the snippet runs, and not at its end alone; while it
+    ``is_busy`` none comes.
     ``finished``: the snippet is over; its trace comes with ``ended``, after the follow-ups.
     """
 
     shows_growing: bool
+    is_busy: bool
 
     def progressed(self, ops: int) -> None: ...
     def traced(self, trace: Trace) -> None: ...
@@ -85,6 +87,7 @@ class Silent:
     """A listener that only waits for the end."""
 
     shows_growing = False
+    is_busy = False
 
     def progressed(self, ops: int) -> None:
         """Nothing to do."""
@@ -119,7 +122,12 @@ class LiveRecording:
         self._growing = GrowingTrace(repaired.text, snippet.filename)
         is_following = bool(snippet.options.get("follow_numpy", False))
         self._requests = ProcessRequests(self._growing, is_following)
+        self._lock = threading.Lock()
+        """Held while events are taken in, and while a trace is made of them on another thread."""
         self._next_trace = time.monotonic() + _TRACE_EVERY
+        self._due: threading.Timer | None = None
+        """Makes the next trace, though no event may come until then."""
+        self._is_over = False
         self._outputs = {s: OutputBudget() for s in ("stdout", "stderr") if snippet.prints_all}
         """The part that the recording keeps, if more is passed on."""
         self._run: Run | None = None
@@ -186,12 +194,27 @@ class LiveRecording:
 
     def events(self, batch: Sequence[bytes], blob: bytes) -> None:
         """A batch of events came from the kernel."""
-        self._growing.extend(batch, blob)
+        with self._lock:
+            self._growing.extend(batch, blob)
+            if self._listener.shows_growing and self._due is None:
+                self._show_at(self._next_trace)
         self._listener.progressed(self._growing.ops)
-        began = time.monotonic()
-        is_small = self._growing.ops <= MOST_LIVE
-        if is_small and self._listener.shows_growing and began > self._next_trace:
-            self._listener.traced(self._growing.snapshot())
+
+    def _show_at(self, when: float) -> None:
+        self._due = threading.Timer(max(0.0, when - time.monotonic()), self._show)
+        self._due.daemon = True
+        self._due.start()
+
+    def _show(self) -> None:
+        """Give the listener a trace of what came so far."""
+        with self._lock:
+            began, self._due = time.monotonic(), None
+            if self._is_over or self._growing.ops > MOST_LIVE:
+                return
+            if self._listener.is_busy:
+                self._show_at(began + _TRACE_EVERY)
+                return
+            self._listener.traced(self._growing.snapshot())  # here: none comes after the end
             now = time.monotonic()
             self._next_trace = now + max(_TRACE_EVERY, _PAUSES * (now - began))
 
@@ -199,7 +222,8 @@ class LiveRecording:
         """The snippet wrote something."""
         kept = self._outputs[stream].feed(text) if stream in self._outputs else text
         if kept:
-            self._growing.add(Printed(stream, kept))
+            with self._lock:
+                self._growing.add(Printed(stream, kept))
         self._listener.printed(stream, text)
 
     def pictured(self, png: bytes) -> None:
@@ -227,6 +251,10 @@ class LiveRecording:
 
     def ended(self, end: RunEnd) -> None:
         """The run is over, one way or another."""
+        with self._lock:
+            self._is_over = True
+            if self._due is not None:
+                self._due.cancel()
         for stream, output in self._outputs.items():
             if rest := output.close():
                 self._growing.add(Printed(stream, rest))

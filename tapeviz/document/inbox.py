@@ -52,12 +52,13 @@ class Batch:
 class Inbox(QObject):
     """Listens to a run. However much is reported, only one signal waits in the event loop."""
 
+    shows_growing = True
     arrived = Signal()
 
     def __init__(self, number: int, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.number = number
-        self.shows_growing = True
+        self.is_busy = False
         self._lock = threading.Lock()
         self._ops = 0
         self._trace: Trace | None = None

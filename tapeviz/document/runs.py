@@ -99,7 +99,7 @@ class Runs(QObject):
         """Take no longer trace while something is made from a shorter one: it would be in memory
         besides."""
         if self._inbox is not None:
-            self._inbox.shows_growing = not self._background.busy & _MADE_OF_TRACES
+            self._inbox.is_busy = bool(self._background.busy & _MADE_OF_TRACES)
 
     def _note_failure(self, kind: str, error: object) -> None:
         if kind == "record":  # the run could not begin

@@ -178,7 +178,7 @@ def test_no_further_trace_is_taken_while_one_is_diagnosed(
     document.run()
     qtbot.waitUntil(lambda: document.runs.recording is not None and document.runs.ops == 3)
     inbox = document.findChildren(Inbox)[-1]
-    assert inbox.shows_growing
+    assert not inbox.is_busy
     diagnosed = document.stages.diagnose
 
     def diagnose(trace: Trace) -> Diagnosis:
@@ -187,9 +187,9 @@ def test_no_further_trace_is_taken_while_one_is_diagnosed(
 
     document.stages = replace(document.stages, diagnose=diagnose)
     document.runs.traced.emit(replace(trace, texts={}))
-    assert not inbox.shows_growing
+    assert inbox.is_busy
     go_on.set()
-    qtbot.waitUntil(lambda: inbox.shows_growing)
+    qtbot.waitUntil(lambda: not inbox.is_busy)
     document.stop()
 
 
