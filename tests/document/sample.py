@@ -151,7 +151,7 @@ FIX = Fix(
 
 
 def make_diagnosis(trace: Trace, with_fix: bool = False) -> Diagnosis:
-    finding = Finding("o", "patch", "none", "float32", (2, 2), None, CAUSE, (), TensorId(16))
+    finding = Finding("o", "patch", "none", "float32", (2, 2), None, CAUSE, bridged=TensorId(16))
     if with_fix:
         finding = replace(finding, fixes=(FIX,))
     flow = Flow(
