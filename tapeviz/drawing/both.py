@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import networkx as nx
@@ -96,7 +96,7 @@ def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> 
     first, second = _grown(before, after, comparison, view, has_sources=placed.has_sources)
     for grown in (first, second):
         grown.open(placed.most)
-    graphs = first.folded(second.opened), second.folded(first.opened)
+    graphs = _folded(first, second, comparison)
     return replace(placed, graphs=graphs, union=_united(graphs, comparison))
 
 
@@ -123,7 +123,7 @@ def _most_legible(
         if best is not None and closed == (first.closed, second.closed):
             return best
         closed = first.closed, second.closed
-        graphs = first.folded(second.opened), second.folded(first.opened)
+        graphs = _folded(first, second, comparison)
         go_on()
         union = _united(graphs, comparison)
         for is_below in (False, True):
@@ -144,6 +144,40 @@ def _grown(
     return _Grown(before, view, comparison.removed, pins), _Grown(
         after, view, comparison.added, pins
     )
+
+
+def _folded(
+    first: _Grown, second: _Grown, comparison: Comparison
+) -> tuple[nx.MultiDiGraph, nx.MultiDiGraph]:
+    """Both graphs with the same groups open. A closed group stands for the same ops in both: one
+    with ops that the other graph shows otherwise is open, too."""
+    opened = first.opened | second.opened
+    while True:
+        graphs = first.folded(opened), second.folded(opened)
+        more = _hiding(graphs, comparison) - opened
+        if not more:
+            return graphs
+        opened |= more
+
+
+def _hiding(
+    graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph], comparison: Comparison
+) -> frozenset[str]:
+    """The closed groups with paired ops that are the same as no group of the other graph, or whose
+    ops that one has in its sight."""
+    same = same_nodes(*graphs, comparison.pairs)
+    partners = {op_id(op): op_id(other) for op, other in comparison.pairs}
+    found: set[str] = set()
+    for graph, other, matched, partner_of in (
+        (*graphs, same.keys(), partners),
+        (*reversed(graphs), set(same.values()), {b: a for a, b in partners.items()}),
+    ):
+        for name, node in graph.nodes(data="node"):
+            theirs = [partner_of[member] for member in node.members if member in partner_of]
+            is_other = name not in matched or any(partner in other for partner in theirs)
+            if node.role == "group" and theirs and is_other:
+                found.add(node.opens)
+    return frozenset(found - {""})
 
 
 def _united(graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph], comparison: Comparison) -> Union:
@@ -186,9 +220,9 @@ class _Grown:
         self.closed = opening.closed
         return opening.boxes
 
-    def folded(self, unfolded: frozenset[str]) -> nx.MultiDiGraph:
+    def folded(self, unfolded: Collection[str]) -> nx.MultiDiGraph:
         """The graph with its open groups, and with those that are open in the other one."""
-        view = replace(self._view, unfolded=self.opened | unfolded)
+        view = replace(self._view, unfolded=self.opened.union(unfolded))
         opening = opening_in(self._built, self._tree, self._trace, view, 0)
         return folded_in(self._built, self._tree, self._trace, self._view, opening)
 

@@ -193,3 +193,39 @@ def test_a_compiled_function_is_the_same_under_another_number(recorder: Recorder
     assert scene.changes == ()
     assert [box.title for box in scene.boxes if box.ring == "source"] == ["w", "w"]
     assert [box.title for box in scene.boxes if box.ring == "target"] == ["y", "y"]
+
+
+CURVES = ("Exp", "Sin", "Cos", "Neg", "Square", "Sinh", "Cosh", "Atan")
+MORE_CURVES = ("Asin", "Log", "Sqrt", "Erf", "Relu", "Elu", "Selu", "Round")
+
+
+def product(curves: Sequence[str], *, is_stopped: bool) -> Run:
+    """The product of what two weights gave, one of them perhaps behind a stop_gradient, and what is
+    made of it."""
+    s = Script()
+    weights = [s.variable(name, (4,), line=1) for name in ("v", "w")]
+    tape = s.tape(line=2)
+    first, second = (s.op("Tanh", [s.read(w, (4,), line=3)], (4,), line=3) for w in weights)
+    if is_stopped:
+        second = s.op("StopGradient", [second], (4,), line=4)
+    x = s.op("Mul", [first, second], (4,), line=4)
+    for kind in curves:
+        x = s.op(kind, [x], (4,), line=4)
+    loss = s.op("Mean", [x], line=4, name="loss")
+    with s.call(tape, [loss], weights, line=7, variables=weights) as results:
+        results += [s.tensor((4,)), 0 if is_stopped else s.tensor((4,))]
+    trace = s.trace()
+    return trace, diagnose(trace)
+
+
+@pytest.mark.parametrize("side", [300.0, 700.0])
+@pytest.mark.parametrize("curves", [CURVES, (*CURVES, *MORE_CURVES)])
+def test_a_group_of_one_run_does_not_hide_what_the_other_shows(
+    curves: Sequence[str], side: float
+) -> None:
+    """The cut divides the ops of a line into other groups than there are without it."""
+    before, after = product(curves, is_stopped=True), product(curves, is_stopped=False)
+    shown = Shown("a.py", *before), Shown("b.py", *after)
+    _, scene = draw_both(*shown, compare(before, after), View(room=(side, side)))
+    marked = {change.node for change in scene.changes}
+    assert [box.title for box in scene.boxes if box.node in marked] == ["StopGradient"]
