@@ -132,6 +132,15 @@ def test_the_flow_goes_through_loops_and_conditionals_of_graph_mode() -> None:
     assert all(nx.has_path(lit, source, target) for source in sources.values())
 
 
+def test_a_closed_loop_shows_what_it_gives_and_not_its_counter() -> None:
+    trace = KeptRecording(load(GRAPH_MODE)).wait()
+    graph = build(trace)
+    tree = grow(graph, trace)
+    folded = fold(graph, tree, choose_open(graph, tree))
+    (loop,) = (node for _, node in folded.nodes(data="node") if node.type == "StatelessWhile")
+    assert trace.ops[trace.producers[loop.tensor]].type == "Tanh"
+
+
 def test_what_a_compiled_call_gives_goes_on() -> None:
     trace = KeptRecording(load(LOOP)).wait()
     graph = build(trace)

@@ -354,6 +354,8 @@ def _group_node(graph: OpGraph, group: Group, members: Sequence[int]) -> Node:
         return replace(
             node,
             id=group_id(path),
+            # The first output of a loop is its counter.
+            tensor=tensor if group.loop is not None else node.tensor,
             lines=tuple(dict.fromkeys((*node.lines, *lines))),
             is_recorded=node.is_recorded or any(map(maker.is_recorded, ops)),
             group=path.rpartition("/")[0],
