@@ -167,3 +167,13 @@ def test_a_line_of_many_boxes_between_others_is_in_sections(size: int) -> None:
     gather_sections(root, chain, line_of, make, LEAST_OPS)
     branches = [branch for branch in inner_first(root) if branch not in calls]
     assert max(len(branch.children) for branch in branches) <= MOST
+
+
+def test_lines_of_too_few_ops_for_a_section_and_too_many_for_two_become_sections() -> None:
+    s = Program()
+    value = s.x
+    for number in range(40):
+        value = s.line(f"a{number}", value, ops=3)
+    groups = s.groups(value)
+    assert len(outermost(groups)) <= MOST
+    assert sum(group.ops for group in groups if not group.parent) > 100

@@ -399,7 +399,7 @@ class Ancestry:
         from the same position is; -1 where there is none."""
         edges = [edge for into in self.into.values() for edge in into]
         places = self.places
-        first, following = array("l", [-1]) * len(self.into), array("l", [-1]) * len(edges)
+        first, following = array("i", [-1]) * len(self.into), array("i", [-1]) * len(edges)
         for at in range(len(edges) - 1, -1, -1):
             place = places.get(edges[at].start)
             if place is not None:

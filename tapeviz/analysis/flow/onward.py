@@ -57,11 +57,11 @@ class Onward(ABC):
         """Whether some position begins both an edge with a number and one without."""
         self._entered = bytearray(len(ancestry))
         """For each place whether it was found, and whether what edges lead to from there was."""
-        self._followed = array("l")
+        self._followed = array("i")
         """The places, in an order in which those that edges lead to come first."""
-        self._first, self._count = (array("l", [0]) * len(ancestry) for _ in range(2))
+        self._first, self._count = (array("i", [0]) * len(ancestry) for _ in range(2))
         """Where the edges from each place begin, and how many there are."""
-        self._ends, self._numbers = array("l"), array("l")
+        self._ends, self._numbers = array("i"), array("i")
         self._has_circles = False
 
     @abstractmethod

@@ -187,7 +187,8 @@ class _Gatherer:
 
     def _joined(self, units: list[_Unit]) -> _Unit:
         """A section of these units."""
-        inside = self._fewer(units)
+        is_small = len(units) == 2 and sum([unit.ops for unit in units]) < 2 * self._least
+        inside = units if is_small else self._fewer(units)
         branch = self._make([child for unit in inside for child in unit.children])
         lines = range(units[0].lines.start, units[-1].lines.stop)
         return _Unit([branch], branch.ops, lines)
@@ -235,11 +236,13 @@ class _Gatherer:
         return set(readers[readers - makers == 1].tolist()), apart
 
     def _in_runs(self, units: Sequence[_Unit], links: Collection[int]) -> list[_Unit]:
-        """Sections of up to ``MOST`` boxes of units that are linked to the one before them."""
+        """Sections of up to ``MOST`` boxes of units that are linked to the one before them; of a
+        few more where neither has enough ops for a section, as lines of three ops each."""
         runs: list[list[_Unit]] = []
         for place, unit in enumerate(units):
             is_near = bool(runs) and place in links
-            if is_near and _boxes(runs[-1]) + len(unit.children) <= MOST:
+            has_room = is_near and _boxes(runs[-1]) + len(unit.children) <= MOST
+            if has_room or (is_near and not any(map(self._can_join, (runs[-1], [unit])))):
                 runs[-1].append(unit)
             else:
                 runs.append([unit])
