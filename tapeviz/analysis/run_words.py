@@ -136,19 +136,19 @@ def result_in_a_line(trace: Trace, result: SourceResult) -> str:
 
 
 def number_in_a_line(trace: Trace, number: TensorId | Array) -> str:
-    """A few elements as they are; more as shape and Euclidean norm: ``[8, 8], norm 0.0123``."""
+    """A few elements as they are; more as Euclidean norm and shape: ``norm 0.0123, [8, 8]``."""
     if not isinstance(number, np.ndarray):
         tensor = trace.fetched.get(number, number)
         value, stats, known = trace.value(tensor), trace.stats(tensor), trace.tensors.get(tensor)
         if value is None:
             shape = list(known.shape or ()) if known is not None else []
             norm = stats.norm if stats is not None else None
-            return f"{shape}" if norm is None else f"{shape}, norm {norm:.4g}"
+            return f"{shape}" if norm is None else f"norm {norm:.4g}, {shape}"
         number = value
     if number.size <= _IN_A_LINE or number.dtype.kind not in "fc":
         return " ".join(np.array2string(number, threshold=_IN_A_LINE, edgeitems=1).split())
     length = float(np.linalg.norm(number.reshape(-1).astype(np.complex128)))
-    return f"{list(number.shape)}, norm {length:.4g}"
+    return f"norm {length:.4g}, {list(number.shape)}"
 
 
 def tracing_words(trace: Trace) -> str:

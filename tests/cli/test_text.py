@@ -39,7 +39,7 @@ def test_the_numbers_of_many_gradients_have_a_line_each() -> None:
     lines = text.split("\n\n")[0].splitlines()
     assert lines[0].startswith(f"∂loss · {len(many)} sources: flows   (line")
     assert len(lines) == 1 + len(many)
-    assert lines[1].split() == ["w0", "[3,", "4],", "norm", "0.3212"]
+    assert lines[1].split() == ["w0", "norm", "0.3212,", "[3,", "4]"]
     assert lines[2].split()[0] == "w1"
 
 
