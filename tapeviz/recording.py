@@ -196,7 +196,8 @@ class LiveRecording:
         """A batch of events came from the kernel."""
         with self._lock:
             self._growing.extend(batch, blob)
-            if self._listener.shows_growing and self._due is None:
+            is_small = self._growing.ops <= MOST_LIVE
+            if is_small and self._listener.shows_growing and self._due is None:
                 self._show_at(self._next_trace)
         self._listener.progressed(self._growing.ops)
 

@@ -9,7 +9,7 @@ import pytest
 from tapeviz.kernel import RunEnd
 from tapeviz.recording import LiveRecording, Silent, Snippet
 from tapeviz.repair import repair
-from tapeviz.trace.events import encode
+from tapeviz.trace.events import OpRan, encode
 from tapeviz.trace.model import Trace
 from tests.traces import Script
 
@@ -44,10 +44,15 @@ def test_a_long_run_under_way_gives_no_more_traces(monkeypatch: pytest.MonkeyPat
     heard = Growing()
     live, script = _run_under_way(heard, monkeypatch, 0.0)
     monkeypatch.setattr("tapeviz.recording.MOST_LIVE", 3)
+    ops = 0
     for event in script.events:
         heard.has_heard.clear()
         live.events([encode(event)], b"")
-        heard.has_heard.wait(0.2)
+        ops += isinstance(event, OpRan)
+        if ops <= 3:
+            assert heard.has_heard.wait(10)
+        else:
+            assert not _timers()
     assert sorted(set(heard.ops)) == [0, 1, 2, 3]
 
 
@@ -63,10 +68,14 @@ def test_a_run_that_waits_gives_a_trace_of_what_it_did(monkeypatch: pytest.Monke
     assert heard.ops == [5]
 
 
-def test_no_trace_comes_after_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard = Growing()
-    live, script = _run_under_way(heard, monkeypatch, 0.1)
+def test_no_trace_is_made_after_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    live, script = _run_under_way(Growing(), monkeypatch, 60.0)
     live.events([encode(event) for event in script.events], b"")
+    (timer,) = _timers()
     live.ended(RunEnd("interrupted"))
-    live.wait(10)
-    assert not heard.has_heard.wait(0.3)
+    timer.join(10)
+    assert not timer.is_alive()
+
+
+def _timers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]

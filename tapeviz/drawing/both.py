@@ -13,8 +13,8 @@ from ..analysis.model import Diagnosis
 from ..errors import go_on
 from ..graph.groups.opening import MOST_BOXES
 from ..graph.groups.tree import grow
-from ..graph.model import Edge, NodeId
-from ..graph.nodes import op_id
+from ..graph.model import Edge, Node, NodeId
+from ..graph.nodes import OP_PREFIX, op_id
 from ..graph.union import Union, same_nodes, unite
 from ..layout import lay_out_nested
 from ..layout.model import Layout
@@ -149,15 +149,17 @@ def _grown(
 def _folded(
     first: _Grown, second: _Grown, comparison: Comparison
 ) -> tuple[nx.MultiDiGraph, nx.MultiDiGraph]:
-    """Both graphs with the same groups open. A closed group stands for the same ops in both: one
-    with ops that the other graph shows otherwise is open, too."""
+    """Both graphs with the same groups open. A closed group stands for the same ops in both, unless
+    there would be too many boxes: one with ops that the other graph shows otherwise is open, too.
+    """
     opened = first.opened | second.opened
-    while True:
-        graphs = first.folded(opened), second.folded(opened)
-        more = _hiding(graphs, comparison) - opened
-        if not more:
-            return graphs
+    plain = graphs = first.folded(opened), second.folded(opened)
+    while more := _hiding(graphs, comparison) - opened:
         opened |= more
+        graphs = first.folded(opened), second.folded(opened)
+        if max(map(len, graphs)) > MOST_BOXES:
+            return plain
+    return graphs
 
 
 def _hiding(
@@ -254,11 +256,27 @@ def _kinds(
 ) -> tuple[Kinds, Kinds]:
     """Change marks for the nodes of the first graph, and for those of the second."""
     shared = union.shared
-    removed: Kinds = {node: "removed" for node in graphs[0] if union.before[node] not in shared}
-    added: Kinds = {node: "added" for node in graphs[1] if union.after[node] not in shared}
+    paired = {op_id(op) for op, _ in comparison.pairs}, {op_id(op) for _, op in comparison.pairs}
+    removed: Kinds = {
+        name: "removed"
+        for name, node in graphs[0].nodes(data="node")
+        if union.before[name] not in shared and not _holds_only(node, paired[0])
+    }
+    added: Kinds = {
+        name: "added"
+        for name, node in graphs[1].nodes(data="node")
+        if union.after[name] not in shared and not _holds_only(node, paired[1])
+    }
     turned: Kinds = {op_id(op): "turned" for op, _ in comparison.turned}
     again: Kinds = {op_id(other): "turned" for _, other in comparison.turned}
     return turned | removed, again | added
+
+
+def _holds_only(node: Node, paired: Collection[NodeId]) -> bool:
+    """Whether the ops that a node stands for are all among these; the other picture has them, but
+    in other groups."""
+    ops = [name for name in (node.members or (node.id,)) if name.startswith(OP_PREFIX)]
+    return bool(ops) and all(name in paired for name in ops)
 
 
 def _side(shown: Shown, view: View, arranged: Arranged, prefix: str, kinds: Kinds) -> Side:

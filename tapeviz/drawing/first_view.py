@@ -90,14 +90,16 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> tuple[int, Chosen]:
     for pins in range(len(built.pins)):
         tree = grown(built, trace, view, pins)
         found.append(most_legible(built, tree, trace, view))
-        says_enough = found[-1].telling >= _TELLING or not found[-1].opening.closed
-        if found[-1].scale >= LEGIBLE and says_enough:
+        if found[-1].scale >= LEGIBLE:
             break
-    legible = [chosen for chosen in found if chosen.scale >= LEGIBLE]
-    if legible:
-        best = max(legible, key=lambda chosen: chosen.telling)
-    else:
-        best = max(found, key=lambda chosen: chosen.worth)
+    best = max(found, key=lambda chosen: chosen.worth)
+    more = range(len(found), len(built.pins)) if best.scale >= LEGIBLE else ()
+    for pins in more:
+        if best.telling >= _TELLING or not best.opening.closed:
+            break
+        found.append(most_legible(built, grown(built, trace, view, pins), trace, view))
+        if found[-1].scale >= LEGIBLE and found[-1].telling > best.telling:
+            best = found[-1]
     return found.index(best), best
 
 

@@ -70,8 +70,10 @@ class FixGoal:
         best = [each for each in best if not each.edit.is_corrected] or best[:1]
         alone = {each.edit.title.lower() for each in best}
         best = [each for each in best if not _has_more_than(each.edit, alone)]
-        best = list({_blocks(text, each.edit.new_text): each for each in reversed(best)}.values())
-        best.reverse()
+        firsts: dict[object, KeptEdit] = {}
+        for each in best:
+            firsts.setdefault(_blocks(text, each.edit.new_text), each)
+        best = list(firsts.values())
         changed = [_changed_lines(text, each.edit.new_text) for each in best]
         return [
             each
@@ -123,9 +125,14 @@ def _changed_lines(old: str, new: str) -> frozenset[str]:
 def _blocks(old: str, new: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
     """The lines that an edit replaces, and those it puts there, sorted."""
     before, after = old.split("\n"), new.split("\n")
-    changes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    alike = 0
+    for line, other in zip(before, after, strict=False):
+        if line != other:
+            break
+        alike += 1
+    changes = SequenceMatcher(None, before[alike:], after[alike:]).get_opcodes()
     return tuple(
-        (start, end, tuple(sorted(after[first:last])))
+        (alike + start, alike + end, tuple(sorted(after[alike + first : alike + last])))
         for kind, start, end, first, last in changes
         if kind != "equal"
     )

@@ -132,7 +132,7 @@ class _Wiring:
         """Build the graph; each step needs the nodes of those before it."""
         chosen = self._selection
         versions = [self._trace.version(key) for key in sorted(chosen.scope.versions)]
-        chosen.scope.versions.clear()  # of many variables as large as the graph
+        chosen.scope.versions.clear()  # nobody reads them later, and they may be many
         self._add_nodes(versions)
         for version in versions:
             self._join_initial(version)

@@ -26,9 +26,11 @@ from .words import (
 )
 from .writes import WriteWords
 
+OP_PREFIX = "op:"
+
 
 def op_id(op: OpId) -> NodeId:
-    return f"op:{op}"
+    return f"{OP_PREFIX}{op}"
 
 
 def version_id(version: Version) -> NodeId:

@@ -13,6 +13,7 @@ from tapeviz.analysis.comparing import Comparison, compare
 from tapeviz.drawing import Arranged
 from tapeviz.drawing.both import Shown, draw_both
 from tapeviz.export import Drawing, render
+from tapeviz.graph.groups.opening import MOST_BOXES
 from tapeviz.layout.wrapping import scale_in
 from tapeviz.scene.model import Box, Scene
 from tapeviz.scene.theme import THEMES
@@ -219,7 +220,9 @@ def product(curves: Sequence[str], *, is_stopped: bool) -> Run:
 
 
 @pytest.mark.parametrize("side", [300.0, 700.0])
-@pytest.mark.parametrize("curves", [CURVES, (*CURVES, *MORE_CURVES)])
+@pytest.mark.parametrize(
+    "curves", [CURVES, (*CURVES, *MORE_CURVES), (*CURVES, *MORE_CURVES[:5]) * 3, CURVES * 50]
+)
 def test_a_group_of_one_run_does_not_hide_what_the_other_shows(
     curves: Sequence[str], side: float
 ) -> None:
@@ -229,3 +232,4 @@ def test_a_group_of_one_run_does_not_hide_what_the_other_shows(
     _, scene = draw_both(*shown, compare(before, after), View(room=(side, side)))
     marked = {change.node for change in scene.changes}
     assert [box.title for box in scene.boxes if box.node in marked] == ["StopGradient"]
+    assert len(scene.boxes) < 2 * (MOST_BOXES + 10)

@@ -29,8 +29,8 @@ def layers_of_scopes(trace: Trace, inside: Mapping[str, Collection[str]]) -> dic
             if path
             else ()
         )
-        *called, _ = trace.variable_names.get(variable.id, "").split(".")
-        titles = called if called[:1] != ["self"] and len(called) <= len(path) else []
+        titles = _owners(trace.variable_names.get(variable.id, ""), variable.path)
+        titles = titles if len(titles) <= len(path) else []
         layers = [*path[: len(path) - len(titles)], *titles]
         for scope in scopes:
             names = scope.split("/")
@@ -46,3 +46,13 @@ def layers_of_scopes(trace: Trace, inside: Mapping[str, Collection[str]]) -> dic
         for name, scope in own.items() if known and all(known) else ():
             found.setdefault(scope, _LAST_NUMBER.sub("", name))
     return found
+
+
+def _owners(name: str, path: str) -> list[str]:
+    """``online.d1.kernel`` → ``online`` and ``d1``, for a variable of which Keras's path, too, ends
+    in ``kernel``; no names in other cases."""
+    *owners, own = name.split(".")
+    is_plain = (
+        all(map(str.isidentifier, owners)) and own == path.removesuffix(":0").rpartition("/")[2]
+    )
+    return owners if is_plain and owners[:1] != ["self"] else []
