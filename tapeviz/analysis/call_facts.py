@@ -30,8 +30,6 @@ from .model import Cause, Evidence, Link
 from .python.blocks import Lines, lines_within
 from .requests.replays import unconnected
 
-DERIVED = "'s derivative"
-"""Stands after the words for an op of a backward pass."""
 T = TypeVar("T")
 Known = TypeVar("Known", bound="KeepsAnswers")
 
@@ -236,7 +234,7 @@ class CallFacts(KeepsAnswers):
         line, forward = self.line_of(op), self.origins.forward(op)
         words = self.words_of(forward)
         if op is not forward:
-            words = f"{words}{DERIVED}" if words else ""
+            words = f"{words}'s derivative" if words else ""
         if op.is_compiled_call:
             words = f"{op.function}()"
         return Cause(evidence, line, self.text.code(line), op.type, forward.id, words=words)

@@ -15,7 +15,7 @@ from msgspec import structs
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.call_facts import CallFacts
 from tapeviz.analysis.causes.questions import EdgeUnderTest
-from tapeviz.analysis.flow import ends
+from tapeviz.analysis.flow import ends, lookups
 from tapeviz.analysis.flow.dataflow import Ancestry, DataEdge, DataFlow, Position
 from tapeviz.analysis.flow.feeding import Feeding
 from tapeviz.analysis.flow.shared_lists import SharedList
@@ -69,6 +69,28 @@ def test_sources_that_flow_are_looked_at_one_by_one() -> None:
     found = diagnose(trace)
     assert {finding.status for finding in found.calls[0].findings} == {"flows"}
     assert 0 < Counted.count < 40 * MANY
+
+
+def test_whole_numbers_that_are_added_up_are_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Script("import tensorflow as tf\n" + "step()\n" * 9)
+    x = script.tensor((), name="x", line=2)
+    tape = script.tape(line=3)
+    total = script.op("Cast", [x], (), line=4, dtype="int32")
+    for _ in range(MANY):
+        whole = script.op("Cast", [x], (), line=4, dtype="int32")
+        total = script.op("AddV2", [total, whole], (), line=4, dtype="int32")
+    target = script.op("Cast", [total], (), line=5, name="y")
+    with script.call(tape, [target], [x], line=6) as results:
+        results.append(0)
+    asked = []
+    picks_by = lookups._picks_by
+    monkeypatch.setattr(
+        lookups, "_picks_by", lambda op, tensor: asked.append(op) or picks_by(op, tensor)
+    )
+    (finding,) = diagnose(script.trace()).calls[0].findings
+    assert finding.cause is not None
+    assert finding.cause.kind == "integer"
+    assert MANY < len(asked) < 4 * MANY
 
 
 def test_sources_that_are_cut_are_looked_at_one_by_one() -> None:

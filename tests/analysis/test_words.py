@@ -238,13 +238,23 @@ def test_ops_and_objects_are_told_apart(recorder: Recorder) -> None:
         "with tf.GradientTape(persistent=True) as tape:\n"
         "    moved = tf.roll([0.0, 1.0, 0.0], tf.cast(w, tf.int32), axis=0)\n"
         "    chosen = rounded(w)\n    made = net(3.0)\n"
-        "for target, source in ((moved, w), (chosen, w), (made, other.w)):\n"
-        "    tape.gradient(target, source)\n"
+        "    count = tf.cast(w, tf.int32)\n"
+        "    noise = tf.random.normal([1, count])\n    row = tf.gather([1.0, 2.0, 3.0], count)\n"
+        "    twice = tf.cast(count, tf.float32) * 2.0\n"
+        "    branch = tf.where(tf.cast(w, tf.bool), 1.0, 2.0)\n"
+        "for target in (moved, chosen, noise, row, twice, branch):\n"
+        "    tape.gradient(target, w)\n"
+        "tape.gradient(made, other.w)\n"
     )
     live = recorder.record(Snippet(text))
     trace = live.wait(60)
     live.release()
-    moved, chosen, made = (call.findings[0].message for call in diagnose(trace).calls)
+    said = [call.findings[0].message for call in diagnose(trace).calls]
+    moved, chosen, noise, row, twice, branch, made = said
     assert "into int32, and tf.roll on line 14 computes by that" in moved
     assert "leads through tf.round on line 12" in chosen
     assert "(line 7) is made from net.w alone" in made
+    assert "tf.random.normal on line 18 computes by that" in noise
+    assert "line 19 picks elements by it" in row
+    assert "Line 17 turns the value into int32. Gradients exist for" in twice
+    assert "Line 21 turns the value into bool. Gradients exist for" in branch

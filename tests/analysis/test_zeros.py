@@ -215,6 +215,14 @@ SNIPPET = dedent(
     slope(lambda m: tf.nn.sparse_softmax_cross_entropy_with_logits([0, 0], m[:, :1]))  # cut class
     normalised = lambda x: (x - tf.reduce_mean(x, 0)) * [5.0, 6.0]  # cut alone
     slope(lambda m: normalised(m[:1]))
+    scaled = lambda e, k: e * k + (7.0 - tf.reduce_mean(e) * k)  # cut scaled
+    slope(lambda m: scaled(m[0, 0], m[1, 1]))
+    met = lambda e: tf.reduce_mean(e) ** 2 - 4.0 * e  # cut met
+    slope(lambda m: met(m[0, 0]))
+    apart = lambda e: e - (mean := tf.reduce_mean(e)) + mean**2 - 4.0 * mean
+    slope(lambda m: apart(m[0, 0]))  # cut apart
+    slope(lambda m: tf.zeros([2]) ** m[0])  # cut exponent
+    slope(lambda m: tf.math.squared_difference(m[0], [2.0, 5.0])[0])  # cut element
     with tf.GradientTape() as tape:
         with tf.GradientTape() as inner:
             bent = tf.reduce_sum(tf.abs(w))  # cut absolute
@@ -270,6 +278,11 @@ FOUND = {
     "one": ("cancelled", "tf.nn.softmax on line {line} takes a softmax of a single number"),
     "class": ("cancelled", "logits on line {line} takes a softmax of a single number"),
     "alone": ("cancelled", "Line {line} subtracts the mean of a single element from"),
+    "scaled": ("cancelled", "Line {line} subtracts the mean of a single element from"),
+    "met": ("cancelled", "loss is at a minimum, a maximum or a saddle point of w"),
+    "apart": ("cancelled", "loss is at a minimum, a maximum or a saddle point of w"),
+    "exponent": ("multiplied-by-zero", "on line {line} multiplies by a value that is 0 everywhere"),
+    "element": ("saturated", "tf.math.squared_difference on line {line} is flat at these values"),
     "absolute": ("flat-op", "The slope of tf.abs on line {line} jumps"),
 }
 

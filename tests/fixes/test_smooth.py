@@ -347,17 +347,17 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "tf.cast(values, tf.float32)))), axis=0)",
     ),
     (
-        Cancelled("one"),
+        Cancelled("softmax-of-one"),
         "v = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=x)",
         "v = tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.cast(y, tf.float32), "
         "logits=tf.squeeze(x, -1))",
     ),
     (
-        Cancelled("one"),
+        Cancelled("softmax-of-one"),
         "v = tf.keras.losses.CategoricalCrossentropy()(y, tf.nn.softmax(x))",
         "v = tf.keras.losses.BinaryCrossentropy()(y, tf.sigmoid(x))",
     ),
-    (Cancelled("alone"), "v = bn(x, training=True)", "v = bn(x, training=False)"),
+    (Cancelled("mean-of-one"), "v = bn(x, training=True)", "v = bn(x, training=False)"),
     (Cancelled("sum"), "v = tf.reduce_mean(norm(x))", "v = tf.reduce_mean(norm(x)[..., 0])"),
     ("multiplied-by-zero", "v = mse(y, x, sample_weight=m)", "v = mse(y, x)"),
     ("multiplied-by-zero", "v = tf.tensor_scatter_nd_update(x, i, u)", "v = x"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -29,6 +30,8 @@ _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropy
 FUSED = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 _DEEPEST = 12
 _ADDING = frozenset({"Add", "AddV2", "Sub"})
+# The same numbers, perhaps in another form.
+_COPIES = frozenset({"ExpandDims", "Identity", "Reshape", "Squeeze"})
 _NORMALISED_BY_HAND = frozenset({"RealDiv", "Sub"})
 SHARING = _NORMALISED_BY_HAND | {"Sum", "Mean"} | ops_with("moves")
 
@@ -38,27 +41,29 @@ class Cancelled(Evidence):
     """Contributions of opposite sign add up to 0.
 
     ``why``: by the ``values`` of this run alone; for each value of the source, as the ``sum`` of
-    what was made to have that sum; as a softmax of ``one`` number, or what was normalised among
-    ``alone`` one; since what was ``subtracted`` is added again; or in forward mode by the
-    ``tangents`` that were given.
+    what was made to have that sum, the softmax of a single number (``softmax-of-one``), or a
+    number less the mean of itself (``mean-of-one``); since what was ``subtracted`` is added again;
+    or in forward mode by the ``tangents`` that were given.
     """
 
     kind: ClassVar[str] = "cancelled"
-    why: Literal["values", "sum", "one", "alone", "subtracted", "tangents"] = "values"
+    why: Literal["values", "sum", "softmax-of-one", "mean-of-one", "subtracted", "tangents"] = (
+        "values"
+    )
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         begin = (
             f"At line {cause.line} ({cause.op_words or 'a sum'}) contributions of opposite sign "
             f"add up to exactly 0"
         )
-        if self.why == "one":
+        if self.why == "softmax-of-one":
             return (
                 f"{cause.op_words} on line {cause.line} takes a softmax of a single number, which "
                 f"is 1 whatever that number is. So {target} does not change when {source} does. "
                 f"Use a sigmoid for a single output, or as many outputs as there are classes; "
                 f"where there should be more numbers, look at the axis."
             )
-        if self.why == "alone":
+        if self.why == "mean-of-one":
             return (
                 f"Line {cause.line} subtracts the mean of a single element from that element, "
                 f"which leaves 0 whatever it is. So {target} does not change when {source} does. "
@@ -110,8 +115,8 @@ def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
     reads = facts.reads.get(version.variable, ()) if version is not None else [tensor]
     shares = [(t, step, op) for t in reads for step, op, _ in facts.feeding.of(t)]
     users = [op for _, _, op in shares]
-    if any(_is_mean_of_one(facts, op) for op in users):
-        return Cancelled("alone")
+    if any(_is_mean_of_one(facts, op) for op in users) and _is_less_itself(facts, reads):
+        return Cancelled("mean-of-one")
     if len(users) == 2 and all(op.type in _ADDING for op in users):
         first, second = sorted(users, key=lambda op: op.id)
         return Cancelled("subtracted" if first.outputs[0] in second.inputs else "values")
@@ -121,6 +126,73 @@ def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
     )
     is_spread = bool(shares) and all(is_sum_of_spread(facts, step, op) for _, step, op in shares)
     return Cancelled("sum" if is_even_sum or is_spread else "values")
+
+
+_Terms = Mapping[tuple[bool, tuple[TensorId, ...]], int]
+"""How often a number stands in a sum: as its mean or as itself, and multiplied by which factors."""
+
+
+def _is_less_itself(facts: CallFacts, reads: Sequence[TensorId]) -> bool:
+    """Whether a single element goes nowhere but into differences to its own mean, which may be
+    multiplied by the same factors before: ``x * k + (b - mean * k)``.
+
+    ``reads``: the tensors that are this element.
+    """
+    terms: dict[TensorId, _Terms] = {tensor: {(False, ()): 1} for tensor in reads}
+    waiting = {op.id: op for tensor in reads for _, op, _ in facts.feeding.of(tensor)}
+    for _ in range(_DEEPEST):
+        if not waiting:
+            return True
+        op = waiting.pop(min(waiting))
+        made = _terms_made(facts, op, terms)
+        takers = [taker for tensor in op.outputs for _, taker, _ in facts.feeding.of(tensor)]
+        is_end = not takers or op.outputs[0] in facts.call.target_tensors
+        if made is None or (made and is_end):
+            return False
+        if made:
+            terms[op.outputs[0]] = made
+            waiting.update({taker.id: taker for taker in takers})
+    return False
+
+
+def _terms_made(facts: CallFacts, op: Op, known: Mapping[TensorId, _Terms]) -> _Terms | None:
+    """None for an op that is not linear in the number, or in which it cancels itself."""
+    given = [known.get(tensor, {}) for tensor in op.inputs]
+    if op.type == "SquaredDifference":  # without a slope where there is no difference
+        given = [known.get(tensor) or _terms_behind(facts, tensor, known) for tensor in op.inputs]
+        return {} if all(given) and not _added(given, -1) else None
+    if op.type in _ADDING and any(given):
+        return _added(given, -1 if op.type == "Sub" else 1)
+    if op.type == "Mul" and sum(map(bool, given)) == 1:
+        factor, terms = (op.inputs[1], given[0]) if given[0] else (op.inputs[0], given[1])
+        return {(m, tuple(sorted((*by, factor)))): count for (m, by), count in terms.items()}
+    if _is_mean_of_one(facts, op):
+        return {(True, by): count for (_, by), count in given[0].items()} or None
+    if op.type == "Neg":
+        return {key: -count for key, count in given[0].items()} or None
+    return (given[0] or None) if op.type in _COPIES else None
+
+
+def _added(given: Sequence[_Terms], sign: int) -> _Terms | None:
+    """The terms of a sum, in which a number and its mean cancel; None if one of them cancels
+    itself."""
+    first, second = given
+    sums = {key: first.get(key, 0) + sign * second.get(key, 0) for key in {**first, **second}}
+    if not all(sums.values()):
+        return None
+    return {(m, by): count for (m, by), count in sums.items() if sums.get((not m, by)) != -count}
+
+
+def _terms_behind(facts: CallFacts, tensor: TensorId, known: Mapping[TensorId, _Terms]) -> _Terms:
+    """The terms of a mean that gets no gradient."""
+    is_mean, maker = False, facts.trace.maker(tensor)
+    while tensor not in known and maker is not None:
+        is_mean |= maker.type == "Mean"
+        if not (maker.type in _COPIES | {"StopGradient"} or _is_mean_of_one(facts, maker)):
+            return {}
+        tensor, maker = maker.inputs[0], facts.trace.maker(maker.inputs[0])
+    terms = known.get(tensor, {})
+    return {(is_mean or m, by): count for (m, by), count in terms.items()}
 
 
 def is_sum_of_spread(facts: CallFacts, step: Step, op: Op) -> bool:
@@ -143,7 +215,7 @@ def is_sum_of_spread(facts: CallFacts, step: Step, op: Op) -> bool:
 def why_same_sum(facts: CallFacts, step: Step, op: Op) -> Cancelled | None:
     """Why the elements that the op gives have one sum whatever it is given, if they have."""
     if op.type in NORMALISING | _LOSSES and _is_of_one(facts, op.inputs[0]):
-        return Cancelled("one")
+        return Cancelled("softmax-of-one")
     if op.type in NORMALISING and is_even(facts, step):
         return Cancelled("sum")
     if op.type in FUSED and _is_same(facts, step.upstream[0]):
@@ -152,7 +224,7 @@ def why_same_sum(facts: CallFacts, step: Step, op: Op) -> Cancelled | None:
         return None
     variances = (_variance_behind(facts, each) for each in op.inputs)
     is_alone = any(each is not None and _is_mean_of_one(facts, each) for each in variances)
-    return Cancelled("alone" if is_alone else "sum")
+    return Cancelled("mean-of-one" if is_alone else "sum")
 
 
 def _is_of_one(facts: CallFacts, tensor: TensorId) -> bool:

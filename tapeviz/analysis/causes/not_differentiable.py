@@ -11,7 +11,7 @@ from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
 from ..flow.dataflow import LEVEL_OPS, Position
-from ..flow.lookups import computed_by, picked_by
+from ..flow.lookups import uses_of
 from ..model import Cause, Evidence
 from .questions import EdgeUnderTest, Unwatched
 
@@ -191,11 +191,10 @@ def _whole_number(facts: CallFacts, position: Position, dtype: str) -> IntegerVa
     """The evidence for a value that was cast, with the op that goes on to use it as such."""
     if isinstance(position, VersionId):
         return IntegerValue(dtype)
-    pick = picked_by(facts.flow, position)
+    pick, taker = uses_of(facts, position)
     if pick is not None:
         return IntegerValue(dtype, facts.line_of(pick))
-    taker = computed_by(facts.flow, position)
-    if taker is None:
+    if taker is None or dtype == "bool":  # nothing lies between false and true
         return IntegerValue(dtype)
     words = facts.words_of(taker) or friendly(taker.type)
     return IntegerValue(dtype, taken_by=words, taken_on=facts.line_of(taker))
@@ -244,6 +243,6 @@ def is_integer(asked: Unwatched) -> Cause | None:
     dtype = variable.dtype if variable else facts.dtype(asked.tensor)
     if is_differentiable(dtype):
         return None
-    pick = picked_by(facts.flow, asked.tensor)
+    pick = uses_of(facts, asked.tensor).pick
     evidence = IntegerValue(dtype, facts.line_of(pick) if pick is not None else 0)
     return facts.cause(evidence, facts.line_where_made(asked.tensor) or facts.call.line)

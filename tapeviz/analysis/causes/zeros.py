@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from ...text.op_words import friendly
 from ...trace.model import Op, Step, TensorId
 from ...trace.op_kinds import ops_with
-from ..call_facts import DERIVED, CallFacts, maker_past
+from ..call_facts import CallFacts, maker_past
 from ..model import Cause, Evidence
 from ..numbers.slopes import becomes_complex, has_equal_values, is_of_other_output
 from ..numbers.spoiled import takes_nothing, was_given
@@ -45,7 +45,11 @@ SLOPES_OF_LINES = {"ReluGrad": "ReLU", "Relu6Grad": "ReLU6", "LeakyReluGrad": "l
 
 @dataclass(frozen=True, slots=True)
 class FlatOp(Evidence):
+    """``slope_of``: the words for the op of which the flat op computes the slope, in a backward
+    pass that the target is made from; empty if it computes none, or there are no words."""
+
     kind: ClassVar[str] = "flat-op"
+    slope_of: str = ""
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         bent = SLOPES_OF_LINES.get(cause.op)
@@ -56,12 +60,11 @@ class FlatOp(Evidence):
                 f"the second one, is 0 everywhere. Use an activation that is curved, such as "
                 f"softplus, tanh or swish."
             )
-        if cause.op_words.endswith(DERIVED):
-            of = cause.op_words.removesuffix(DERIVED)
+        if self.slope_of:
             return (
-                f"The slope of {of} on line {cause.line} jumps, and is constant in between. "
-                f"{target} is made from that slope, whose own derivative, the second one, is 0 "
-                f"everywhere. Use an operation in place of {of} that is curved."
+                f"The slope of {self.slope_of} on line {cause.line} jumps, and is constant in "
+                f"between. {target} is made from that slope, whose own derivative, the second one, "
+                f"is 0 everywhere. Use an operation in place of {self.slope_of} that is curved."
             )
         return (
             f"{cause.op_words} on line {cause.line} has a derivative of 0 everywhere. So it gives "
@@ -193,8 +196,10 @@ def inside_compiled(zero: MadeZero) -> Cause | None:
     kind = zero.suspect.type
     if kind in MASKING | PRODUCTS:
         evidence: Evidence = _times_zero(zero.facts, zero.suspect)
+    elif kind in CLIPPING:
+        evidence = saturated_at(zero.facts, zero.suspect)
     else:
-        evidence = saturated_at(zero.facts, zero.suspect) if kind in CLIPPING else FlatOp()
+        evidence = _flat(zero.facts, zero.suspect)
     return replace(zero.facts.cause_at(evidence, zero.suspect), is_probable=not zero.is_sure)
 
 
@@ -236,7 +241,7 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     if takes_nothing(facts, op):
         return MultipliedByZero("nothing")
     if op.type in FLAT or is_of_other_output(facts, zero.step, op):
-        return FlatOp()
+        return _flat(facts, op)
     if op.is_recorded_operation:
         return Saturated()
     if (infinite := became_infinite(facts, op)) is not None:
@@ -245,11 +250,10 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
         return MultipliedByZero()
     zeros = [tensor for tensor in op.inputs if is_zero(facts.trace.stats(tensor))]
     if op.type in PRODUCTS and zeros:
-        is_square = op.type in _SQUARES and zeros[0] == op.inputs[0]
-        factor = MultipliedByZero("square" if is_square else "factor")
+        factor = MultipliedByZero("square" if _is_square_of_zero(zero, op) else "factor")
         return _vanished(facts, zeros[0]) or _clipped(facts, zeros[0]) or factor
     if op.type in _SQUARES and zero.step is not None and _is_by_element(facts, zero.step, op):
-        return MultipliedByZero("square") if op.type == "SquaredDifference" else Saturated()
+        return MultipliedByZero("square") if _is_square_of_zero(zero, op) else Saturated()
     same = why_same_sum(facts, zero.step, op) if zero.step is not None else None
     if same is not None:
         return same
@@ -267,6 +271,24 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     if zero.step is not None and _is_underflow(facts, zero.step, op, _SMALLEST.get(dtype, 0.0)):
         return MultipliedByZero("underflow", dtype)
     return Cancelled()
+
+
+def _flat(facts: CallFacts, op: Op) -> FlatOp:
+    forward = facts.origins.forward(op)
+    return FlatOp("" if op is forward or op.is_compiled_call else facts.words_of(forward))
+
+
+def _is_square_of_zero(zero: MadeZero, op: Op) -> bool:
+    """Whether zeros are squared, or taken to a power, and the gradient by them is 0: that by the
+    exponent says nothing of a slope at 0."""
+    stats = zero.facts.trace.stats
+    squared = op.outputs[0] if op.type == "SquaredDifference" else op.inputs[0]
+    if op.type not in _SQUARES or not is_zero(stats(squared)):
+        return False
+    if op.type != "Pow" or zero.step is None:
+        return True
+    given = zip(zero.step.taken(op), zero.step.downstream, strict=False)
+    return any(g is not None and t == op.inputs[0] and is_zero(stats(g)) for t, g in given)
 
 
 def _is_underflow(facts: CallFacts, step: Step, op: Op, smallest: float) -> bool:

@@ -1,12 +1,14 @@
-"""Find the op that picks elements, or computes, by a tensor of whole numbers."""
+"""Find the ops that pick elements, or compute, by a tensor of whole numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import NamedTuple
 
-from ...trace.model import Op, TensorId, VariableId
+from ...trace.model import Op, TensorId
 from ...trace.tapes import is_differentiable
-from .dataflow import DataFlow
+from ..call_facts import CallFacts
 
 _INDICES = {
     "GatherV2": (1,),
@@ -18,38 +20,53 @@ _INDICES = {
     "Slice": (1, 2),
 }
 """The places of the indices among the inputs of each op type that picks elements (2.15-2.21)."""
-_MOST = 1_000
 
 
-def picked_by(flow: DataFlow, tensor: TensorId) -> Op | None:
-    """The op that picks by the numbers, or by other whole numbers made of them; the nearest."""
-    for position, op in _takers(flow, tensor):
-        places = _INDICES.get(op.type, ())
-        if position in [op.inputs[place] for place in places if place < len(op.inputs)]:
-            return op
-    return None
+class Uses(NamedTuple):
+    """The first ops, on the way to the target, that take whole numbers or others made of them.
+
+    ``pick``: it picks elements by them. ``computation``: it makes real numbers by them, other than
+    by a cast: it takes them as a size, a shift, a width or the number of a segment.
+    """
+
+    pick: Op | None = None
+    computation: Op | None = None
 
 
-def computed_by(flow: DataFlow, tensor: TensorId) -> Op | None:
-    """The nearest op that makes real numbers by the whole ones, other than by a cast: it takes them
-    as a size, a shift, a width or the number of a segment."""
-    for _, op in _takers(flow, tensor):
-        made = (flow.trace.tensors.get(output) for output in op.outputs)
-        if op.type != "Cast" and any(each and is_differentiable(each.dtype) for each in made):
-            return op
-    return None
+def uses_of(facts: CallFacts, tensor: TensorId) -> Uses:
+    """The uses of a tensor of whole numbers, or of the handle of a variable that holds such."""
+    known, entered, waiting = facts.once(_known_uses), set[TensorId](), [tensor]
+    way = facts.paths.ancestry_from(facts.paths.starts(tensor)).into.keys()
+    while waiting:
+        each = waiting.pop()
+        if each in known:
+            continue
+        takers = [op for op in facts.flow.takers.get(each, ()) if not way.isdisjoint(op.outputs)]
+        onward = {made: op for op in takers for made in op.outputs if made in way}
+        whole = {made for made in onward if not is_differentiable(facts.dtype(made))}
+        if each not in entered:  # first what is made of it
+            entered.add(each)
+            waiting += [each, *(whole - entered)]
+            continue
+        later = [known[made] for made in whole if made in known]
+        picks = [op for op in takers if _picks_by(op, each)]
+        computing = [op for made, op in onward.items() if made not in whole and op.type != "Cast"]
+        known[each] = Uses(
+            _first([*picks, *(uses.pick for uses in later)]),
+            _first([*computing, *(uses.computation for uses in later)]),
+        )
+    return known[tensor]
 
 
-def _takers(flow: DataFlow, tensor: TensorId) -> Iterator[tuple[TensorId, Op]]:
-    """The ops that take the whole numbers, or others made of them, each with what it takes."""
-    variable = flow.trace.variables.get(VariableId(tensor))
-    known = variable or flow.trace.tensors.get(tensor)
-    if known is None or is_differentiable(known.dtype):
-        return
-    reached = [tensor]
-    for position in reached:
-        for op in flow.takers.get(position, ()):
-            yield position, op
-            made = ((output, flow.trace.tensors.get(output)) for output in op.outputs)
-            whole = [out for out, each in made if each and not is_differentiable(each.dtype)]
-            reached += [each for each in whole if each not in reached and len(reached) < _MOST]
+def _known_uses(_: CallFacts) -> dict[TensorId, Uses]:
+    """The answers for the tensors that were asked about."""
+    return {}
+
+
+def _picks_by(op: Op, tensor: TensorId) -> bool:
+    places = _INDICES.get(op.type, ())
+    return tensor in [op.inputs[place] for place in places if place < len(op.inputs)]
+
+
+def _first(ops: Iterable[Op | None]) -> Op | None:
+    return min((op for op in ops if op is not None), key=attrgetter("when"), default=None)

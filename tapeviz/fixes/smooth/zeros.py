@@ -111,7 +111,7 @@ GENTLER_EXPONENTIAL = CallRewrite(
 
 
 GENTLER = (GENTLER_SIGMOID, GENTLER_SOFTMAX, GENTLER_EXPONENTIAL)
-"""Functions that are flat at these values, later than those that were written."""
+"""Rewrites into functions that become flat farther out than the one that was written."""
 
 
 def leave_factor_out(case: FixCase) -> Iterator[Edit]:
@@ -198,7 +198,7 @@ def _products(case: FixCase) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpre
 def one_unit(case: FixCase) -> Iterator[Edit]:
     """A softmax over a single unit is always 1 → a sigmoid, and its cross-entropy."""
     source, tf = case.source, case.source.tf
-    if case.cause.evidence != Cancelled("one"):
+    if case.cause.evidence != Cancelled("softmax-of-one"):
         return
     plan = Plan(source)
     for text in all_of(source.module, cst.SimpleString):
@@ -241,7 +241,7 @@ def normalise_by_kept(case: FixCase) -> Iterator[Edit]:
     """``bn(x, training=True)`` of a batch of one → with the statistics that the layer keeps."""
     source = case.source
     plan = Plan(source)
-    for line in case.lines() if case.cause.evidence == Cancelled("alone") else ():
+    for line in case.lines() if case.cause.evidence == Cancelled("mean-of-one") else ():
         statement = source.statement(line)
         for call in header_nodes(statement, cst.Call) if statement is not None else ():
             for arg in call.args:

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.call_facts import CallFacts
 from ...analysis.flow.dataflow import DataFlow
-from ...analysis.flow.lookups import picked_by
+from ...analysis.flow.lookups import uses_of
+from ...text.source import SourceText
 from ..blocks import Block, block_of_call, body_of, gradient_call, is_method_statement
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, nodes_in, sole
@@ -55,8 +57,9 @@ def _pick(case: FixCase, ids: str) -> cst.Call | None:
     """The call that takes the whole numbers and gives rows of real ones."""
     source = case.source
     asked = next((each for each in case.call.sources if each.text == ids), None)
-    flow = DataFlow(case.trace)
-    op = picked_by(flow, asked.tensor) if asked and asked.tensor is not None else None
+    trace = case.trace
+    facts = CallFacts(trace, DataFlow(trace), case.call, SourceText(trace.source))
+    op = uses_of(facts, asked.tensor).pick if asked and asked.tensor is not None else None
     for frame in op.site.frames if op is not None else ():
         statement = source.statement(frame.line)
         for call in all_of(statement, cst.Call) if statement is not None else ():
