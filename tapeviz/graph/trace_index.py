@@ -178,12 +178,12 @@ def shown_calls(trace: Trace) -> tuple[Call, ...]:
 def asked_for(trace: Trace, calls: Iterable[Call]) -> frozenset[TensorId]:
     """The tensors that the snippet gave to a tape: targets, sources, and those that it watched."""
     calls = tuple(calls)
-    asked = {operand.tensor for call in calls for operand in (*call.targets, *call.sources)}
+    asked = {t for call in calls for t in (*call.target_tensors, *call.source_tensors)}
     for identity in {call.tape for call in calls}:
         tape = trace.tape(identity)
         watches = tape.watches if tape is not None else ()
         asked |= {watch.tensor for watch in watches if not watch.automatic}
-    return frozenset(asked - {None})  # type: ignore[arg-type]
+    return frozenset(asked)
 
 
 def version_before(trace: Trace, handle: TensorId, tensor: TensorId) -> Version | None:

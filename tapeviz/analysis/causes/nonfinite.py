@@ -123,8 +123,8 @@ class Nonfinite(Evidence):
         remedy = "Keep its input away from that point."
         if self.how == "masked":
             remedy = (
-                "What arrives there is 0, and 0 times infinity is NaN: give the operation a "
-                "harmless input, also in front of a tf.where that takes its other branch."
+                "What arrives there is 0, and 0 times infinity is NaN: use tf.where on its input, "
+                "to keep that away from this point. A tf.where on its result alone does not help."
             )
         return (
             f"{op}{got} slope is infinite or undefined: its backward pass is the first to turn "

@@ -145,7 +145,7 @@ def soft_accuracy(case: FixCase) -> Iterator[Edit]:
         if around is None:
             continue
         given = [_unrounded(source, side) for side in sides]
-        if len(given) != 2 or not (any(given) or _are_real(source, sides)):
+        if len(given) != 2 or not (any(given) or _are_no_positions(source, sides)):
             continue
         p, y = (soft or _as_number(source, side) for soft, side in zip(given, sides, strict=True))
         plan = Plan(source)
@@ -155,7 +155,7 @@ def soft_accuracy(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _are_real(source: ParsedSource, sides: list[cst.BaseExpression]) -> bool:
+def _are_no_positions(source: ParsedSource, sides: list[cst.BaseExpression]) -> bool:
     """Whether neither side is the place of the largest or smallest, as far as the text tells."""
     behind = (node for side in sides for node in source.behind(side) if isinstance(node, cst.Call))
     return all(called_name(call) not in ("argmax", "argmin") for call in behind)
