@@ -120,6 +120,12 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
             except EOFError as error: print(error)
             return x
         f(1.0)
+        def deep(n, *args, **named):
+            if n: return deep(n - 1, *args, **named)
+            walk = traceback.walk_stack(*args, **named)
+            assert inspect.isgenerator(walk)
+            return [frame.f_code.co_name for frame, _ in list(walk)].index("<module>")
+        print(deep(6, None), deep(6, f=None), deep(6, f=inspect.currentframe()))
         """,
     ),
     snippet(

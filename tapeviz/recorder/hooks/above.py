@@ -8,7 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import filterfalse, takewhile
+from itertools import filterfalse, islice, takewhile
 from sys import _getframe
 from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any
@@ -67,10 +67,14 @@ def _hide_in_lists(boundary: CodeType, installed: Installed) -> None:
     def is_ours(found: Any) -> bool:
         return is_frame_of_ours(found[0])
 
-    # Iterators written in C have no frame: the walks count those between them and who asks.
+    # For None the walks begin some frames above who asks, and this generator is one of those.
+    def shown(walk: Iterator[Any], surplus: int) -> Iterator[Any]:
+        found = takewhile(is_in_snippet, islice(walk, surplus, None))
+        yield from filterfalse(is_ours, found)
+
     def walking(walk: Callable[..., Any]) -> Callable[..., Any]:
-        def walked(begin: Any) -> Iterator[Any]:
-            return filterfalse(is_ours, takewhile(is_in_snippet, walk(begin)))
+        def walked(*args: Any, **named: Any) -> Iterator[Any]:
+            return shown(walk(*args, **named), (*args, *named.values()).count(None))
 
         return walked
 
