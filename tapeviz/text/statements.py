@@ -90,6 +90,15 @@ class PythonText:
         """The scope that a name bound in this one belongs to: another's if declared so."""
         return self._declared.get((scope, name), scope)
 
+    def owner(self, line: int, name: str) -> int:
+        """The scope whose name is meant on this line: of a function that binds it, else MODULE."""
+        around = self.outer_scopes(self.home(self.scope(line), name))
+        return next((each for each in around if self._binds(each, name)), MODULE)
+
+    def _binds(self, scope: int, name: str) -> bool:
+        writers = self._writers.get((scope, name), ())
+        return self.is_parameter(scope, name) or any(name in each.binds for each in writers)
+
     def writers(self, scope: int, path: str) -> Sequence[Statement]:
         """The statements that bind or change a name of a scope, or an attribute of anything."""
         if "." in path:

@@ -18,6 +18,8 @@ class Case:
     """The cause; None: the gradient flows."""
     text: str
     bridged: object = None
+    words: str = ""
+    """Part of the message."""
 
     @property
     def line(self) -> int | None:
@@ -25,8 +27,9 @@ class Case:
         return next((n for n, line in enumerate(lines, 1) if MARK in line), None)
 
 
-def case(name: str, kind: str | None, text: str, bridged: object = None) -> Case:
-    return Case(name, kind, "import tensorflow as tf\n" + dedent(text).strip() + "\n", bridged)
+def case(name: str, kind: str | None, text: str, bridged: object = None, words: str = "") -> Case:
+    text = "import tensorflow as tf\n" + dedent(text).strip() + "\n"
+    return Case(name, kind, text, bridged, words)
 
 
 CASES = (
@@ -1174,6 +1177,36 @@ CASES = (
             y = net.w * 3.0
         net.w = tf.Variable(1.0)  # cut
         t.gradient(y, net.w)
+        """,
+    ),
+    case(
+        "an attribute of this name of what a function is handed",
+        "not-connected",
+        """
+        from types import SimpleNamespace
+        net = tf.Module()
+        def fill(net):
+            net.w = tf.Variable(2.0)
+            return net
+        other = fill(SimpleNamespace())
+        with tf.GradientTape() as t:
+            y = other.w * 2.0
+        net.w = tf.Variable(1.0)
+        t.gradient(y, net.w)  # cut
+        """,
+    ),
+    case(
+        "an attribute of this name read of what a function is handed",
+        "not-connected",
+        """
+        from types import SimpleNamespace
+        def step(net, x):
+            return net.w * x
+        first = SimpleNamespace(w=tf.Variable(2.0))
+        with tf.GradientTape() as t:
+            y = step(first, 3.0)
+        net = SimpleNamespace(w=tf.Variable(1.0))
+        t.gradient(y, net.w)  # cut
         """,
     ),
     case(

@@ -651,4 +651,20 @@ QUESTIONS: tuple[Case, ...] = (
         t.gradient(y, v)
         """,
     ),
+    case(
+        "an attribute given the variable of another object",
+        "replaced-source",
+        """
+        class Net(tf.Module):
+            def __init__(self):
+                self.w = tf.Variable(2.0)
+        a, b = Net(), Net()
+        first = a.w
+        a.w = b.w  # cut
+        with tf.GradientTape() as t:
+            y = a.w * 3.0
+        t.gradient(y, first)
+        """,
+        words="Line 7 assigns another tensor to a.w, and y was computed with that. first is what",
+    ),
 )

@@ -52,6 +52,7 @@ def test_cause(case: Case, recorder: Recorder) -> None:
     assert finding.cause is not None
     assert (finding.cause.kind, finding.cause.line) == (case.kind, case.line), finding
     assert finding.message
+    assert case.words in finding.message
     if case.bridged is not None:
         assert finding.bridged is not None, trace.notes
         np.testing.assert_allclose(trace.value(finding.bridged), case.bridged, rtol=1e-6)

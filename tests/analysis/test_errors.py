@@ -37,6 +37,14 @@ RAISING = {
         "print(keras.ops.argmax(w))",
         ["Line 4 hands a tf.Variable", "keras.ops.argmax(tf.convert_to_tensor(w))"],
     ),
+    "a variable asked for what tensors have": (
+        TAPE + "    if x.ndim == 1: y = x",
+        ["Line 6 asks x for ndim", "x.shape.rank"],
+    ),
+    "a number that int() gave as target": (
+        TAPE + "total = int(tf.reduce_sum(y * 200.0))\ntape.gradient(total, x)",
+        ["target total is the Python number 1000, no tensor", "int()"],
+    ),
     "a sum of nothing as target": (
         TAPE + "tape.gradient(sum([]), x)",
         ["target sum([]) is the Python number 0", "a loop that never ran"],

@@ -1382,7 +1382,8 @@ def test_a_name_given_away_had_parts_and_a_shape_of_its_own() -> None:
     assert edit.has_other_shape
 
 
-def test_a_copy_of_a_list_is_asked_for_by_the_list() -> None:
+@pytest.mark.parametrize(("length", "asked"), [(2, "vs"), (3, "[vs[0], vs[1]]")])
+def test_a_copy_of_a_list_is_asked_for_by_the_list(length: int, asked: str) -> None:
     text = "with tf.GradientTape() as t:\n    y = f(vs)\nt.gradient(y, [c[0], c[1]])\n"
     case = fix_case(text, ReplacedSource("copy"), 3)
     copies = [op_at(1, 60 + i, "Identity", [50 + i], [100 + i]) for i in (0, 1)]
@@ -1390,10 +1391,10 @@ def test_a_copy_of_a_list_is_asked_for_by_the_list() -> None:
         case.trace,
         ops={op.id: op for op in copies},
         producers={tensor: op.id for op in copies for tensor in op.outputs},
-        names={TensorId(50): ("vs[0]",), TensorId(51): ("vs[1]",)},
+        names={TensorId(50 + i): (f"vs[{i}]",) for i in range(length)},
     )
     edits = [edit.new_text for edit in edits_for(replace(case, trace=trace))]
-    assert text.replace("[c[0], c[1]]", "vs") in edits
+    assert text.replace("[c[0], c[1]]", asked) in edits
 
 
 def test_an_assign_of_a_graph_stays_for_the_session() -> None:

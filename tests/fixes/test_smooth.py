@@ -361,6 +361,11 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     (Cancelled("sum"), "v = tf.reduce_mean(norm(x))", "v = tf.reduce_mean(norm(x)[..., 0])"),
     ("multiplied-by-zero", "v = mse(y, x, sample_weight=m)", "v = mse(y, x)"),
     ("multiplied-by-zero", "v = tf.tensor_scatter_nd_update(x, i, u)", "v = x"),
+    (
+        "saturated",
+        "v = tf.nn.softmax(axis=-1, logits=x)",
+        "v = tf.nn.softmax(x / 100.0, axis=-1)",
+    ),
     ("saturated", "v = tf.nn.softmax(x + y, axis=0)", "v = tf.nn.softmax((x + y) / 100.0, axis=0)"),
     ("flat-op", "v = tf.abs(x)", "v = tf.sqrt(tf.square(x) + 0.01)"),
     (
@@ -378,6 +383,21 @@ def test_the_line_that_is_written(kind: str | Evidence, line: str, mended: str) 
     text = f"{HEAD}    {line}\n{TAIL}"
     edits = list(edits_for(fix_case(text, kind, 2)))
     assert f"{HEAD}    {mended}\n{TAIL}" in [edit.new_text for edit in edits]
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        (
+            "v = tf.tensor_scatter_nd_update(x, [[0]], u)[0]",
+            "Leave out the update, which overwrites what is used of x",
+        ),
+        ("v = mse(y, x, sample_weight=m)", "Leave m out, so that all examples count alike"),
+    ],
+)
+def test_a_title_says_no_more_than_is_known(line: str, title: str) -> None:
+    edits = edits_for(fix_case(f"{HEAD}    {line}\n{TAIL}", "multiplied-by-zero", 2))
+    assert title in [edit.title for edit in edits]
 
 
 def test_an_index_on_several_axes_is_interpolated_between_corners() -> None:

@@ -51,7 +51,7 @@ _SENTENCES = {
         "Keep the first tensor under a name of its own and ask for that."
     ),
     "outdated": (
-        "Line {line} gives {name} to another tensor, and {target} was computed with that. "
+        "Line {line} assigns another tensor to {name}, and {target} was computed with that. "
         "{source} is what {name} was before, and {target} does not depend on it. "
         "Change a variable in place with assign(…), or ask for the one that is used."
     ),
@@ -201,7 +201,9 @@ def _given_after(case: Unlinked) -> Cause | None:
     variable, path = case.facts.trace.variables.get(VariableId(case.tensor)), case.source.text
     if variable is None or "." not in path or variable.when < _done(case):
         return None
-    made = map(read_text(case.facts.text).statement, case.used.lines)
+    text, root = read_text(case.facts.text), path.partition(".")[0]
+    owner = text.owner(case.facts.call.line, root)
+    made = (text.statement(n) for n in case.used.lines if text.owner(n, root) == owner)
     if not any(statement is not None and path in statement.reads for statement in made):
         return None
     return case.facts.cause(ReplacedSource("rebound"), variable.site.line)
@@ -216,12 +218,14 @@ def _done(case: Unlinked) -> int:
 def _outdated(case: Unlinked) -> Cause | None:
     """An attribute was the source until it was given another tensor, which was used."""
     attributes = case.facts.flow.attributes
-    for name, attribute in attributes.named.get(case.tensor, {}).items():
+    for own, attribute in attributes.named.get(case.tensor, {}).items():
         was_source = False
         for when, tensor, line in attributes.given[attribute]:
             was_source |= tensor == case.tensor
             if was_source and tensor in case.used.tensors and when < case.facts.call.when:
-                return case.facts.cause(ReplacedSource("outdated", name), line)
+                names = {each: name for name, each in attributes.named[tensor].items()}
+                evidence = ReplacedSource("outdated", names.get(attribute, own))
+                return case.facts.cause(evidence, line)
     return None
 
 
@@ -266,11 +270,8 @@ def _copied(case: Unlinked) -> Cause | None:
     if maker is not None:
         line = line_beside(maker.site, case.facts.call.site)
         return case.facts.cause(ReplacedSource("copy"), line)
-    return (
-        case.facts.cause(ReplacedSource("copy"), edges[0].leave.site.line)
-        if edges and edges[0].leave
-        else None
-    )
+    leave = edges[0].leave if edges else None
+    return case.facts.cause(ReplacedSource("copy"), leave.site.line) if leave else None
 
 
 def _is_view_of(case: Unlinked, tensor: TensorId) -> bool:
@@ -291,9 +292,7 @@ def _is_view_of(case: Unlinked, tensor: TensorId) -> bool:
 
 
 def _handle(case: Unlinked, position: Position) -> TensorId | None:
-    if isinstance(position, int):
-        return None
-    return TensorId(position.variable)
+    return None if isinstance(position, int) else TensorId(position.variable)
 
 
 def _made_again(case: Unlinked) -> Cause | None:

@@ -337,12 +337,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (r"FileNotFoundError: .*'(.*?)'", python.no_file),
     (r"'GradientTape' object has no attribute '(\w+)'", python.misspelt),
-    (
-        r"'(?:Resource)?Variable' object has no attribute 'ndim'",
-        "Line {line} hands a tf.Variable to a function that asks its argument for ndim, which a "
-        "tensor has and a tf.Variable has not; those of keras.ops do so. "
-        "Hand it the value, as in keras.ops.argmax(tf.convert_to_tensor(w)).",
-    ),
+    (r"'(?:Resource)?Variable' object has no attribute 'ndim'", tensors.no_ndim),
     (r"'(\w+)' object has no attribute '(\w+)'", training.no_method),
     (r"IndexError: list index out of range|KeyError", python.no_key),
     (

@@ -43,30 +43,40 @@ def no_tensor(case: Case) -> str:
         operand.kind == "other" for operand in call.targets if operand.text
     )
     which, name = ("source", source) if is_source else ("target", target)
-    verb = "contains" if name.startswith(("[", "(")) else "is"
     if "KerasTensor" in kind:
         return (
-            f"The {which} {name or 'given'} {verb} symbolic: it describes an output inside of a "
-            f"Keras model, and holds no numbers. Make a tf.keras.Model that gives this output "
+            f"The {which} {name or 'given'} {_verb(name)} symbolic: it describes an output inside "
+            f"of a Keras model, and holds no numbers. Make a tf.keras.Model that gives this output "
             f"beside that of the model, call it in the tape's block, and ask for what it gives."
         )
+    return _left(which, name, kind)
+
+
+def _verb(name: str) -> str:
+    return "contains" if name.startswith(("[", "(")) else "is"
+
+
+def _left(which: str, name: str, kind: str) -> str:
     return (
-        f"The {which} {name or 'given'} {verb} {kind}, no tensor. "
-        f"When a value is turned into a number, by .numpy() or float(), it no longer says how it "
-        f"was computed. Give the tape the tensor itself, and take its number only to show it."
+        f"The {which} {name or 'given'} {_verb(name)} {kind}, no tensor. "
+        f"When a value is turned into a number, by .numpy(), float() or int(), it no longer says "
+        f"how it was computed. Give the tape the tensor itself, and take its number only to show "
+        f"it."
     )
 
 
 def plain_number(case: Case) -> str:
-    """An ``int`` as target: ``sum([])`` is 0."""
+    """An ``int`` as target: ``int(y)``; 0 is what ``sum([])`` gives."""
     call = case.call
     target = case.argument(0, call.method) if call is not None else ""
     if not target:
         return ""
+    if int(case.match[1]):
+        return _left("target", target, f"the Python number {case.match[1]}")
     return (
-        f"The target {target} is the Python number {case.match[1]}, no tensor: nothing was "
-        f"computed that a gradient could come from. A sum of no elements gives 0 (of an empty "
-        f"list, as model.losses of layers without a regularizer is, or in a loop that never ran). "
+        f"The target {target} is the Python number 0, no tensor: nothing was computed that a "
+        f"gradient could come from. A sum of no elements gives 0 (of an empty list, as "
+        f"model.losses of layers without a regularizer is, or in a loop that never ran). "
         f"Look at what should have been added to it, or ask only where there is something."
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from .case import Case
@@ -53,6 +54,26 @@ def no_numpy(case: Case) -> str:
         f"Line {case.failure.line} asks a symbolic tensor for its numbers, and it has none yet. "
         f"Inside tf.function or a graph, Python runs once, before any value is there. "
         f"Stay with tf operations there; use tf.print to look at values, and .numpy() outside."
+    )
+
+
+def no_ndim(case: Case) -> str:
+    """A ``tf.Variable`` asked for ``ndim``: on the line itself, or by a function that it calls."""
+    statement = case.text.statement(case.line)
+    asked = [
+        case.text.segment(node.value)
+        for node in (ast.walk(statement) if statement is not None else ())
+        if isinstance(node, ast.Attribute) and node.attr == "ndim" and node.lineno == case.line
+    ]
+    if asked:
+        return (
+            f"Line {case.line} asks {' or '.join(dict.fromkeys(asked))} for ndim, which a tensor "
+            f"has and a tf.Variable has not. Both know it by their shape: {asked[0]}.shape.rank."
+        )
+    return (
+        f"Line {case.line} hands a tf.Variable to a function that asks its argument for ndim, "
+        f"which a tensor has and a tf.Variable has not; those of keras.ops do so. "
+        f"Hand it the value, as in keras.ops.argmax(tf.convert_to_tensor(w))."
     )
 
 

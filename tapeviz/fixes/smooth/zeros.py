@@ -90,7 +90,9 @@ def _at_temperature(case: FixCase, call: cst.Call) -> str:
     given = argument(call, 0, "logits", "x", "input")
     if given is None:
         return ""
-    rest = "".join(f", {case.source.code(arg).rstrip(', ')}" for arg in call.args[1:])
+    rest = "".join(
+        f", {case.source.code(arg).rstrip(', ')}" for arg in call.args if arg is not given
+    )
     return f"{case.source.code(call.func)}({case.source.code(enclosed(given.value))} / 100.0{rest})"
 
 
@@ -148,7 +150,7 @@ def _without_weights(case: FixCase) -> Iterator[Edit]:
                 kept = [arg for arg in call.args if arg is not weights]
                 plan = Plan(source)
                 plan.replace(call, call.with_changes(args=_separated(kept)))
-                title = f"Leave {source.code(weights.value)} out, which is 0 everywhere"
+                title = f"Leave {source.code(weights.value)} out, so that all examples count alike"
                 yield Edit(title, plan.text(), is_estimate=True)
 
 
@@ -166,7 +168,8 @@ def leave_update_out(case: FixCase) -> Iterator[Edit]:
         if whole is not None:
             plan = Plan(source)
             plan.replace(call, source.code(whole.value))
-            title = f"Leave out the update, which overwrites all of {source.code(whole.value)}"
+            kept = source.code(whole.value)
+            title = f"Leave out the update, which overwrites what is used of {kept}"
             yield Edit(title, plan.text(), is_estimate=True)
 
 

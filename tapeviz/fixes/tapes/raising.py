@@ -184,7 +184,8 @@ def use_jacobian(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
 
 
 def hand_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
-    """``keras.ops.f(w)`` of a ``tf.Variable``, which has no ``ndim`` → of its value."""
+    """``keras.ops.f(w)`` of a ``tf.Variable``, which has no ``ndim`` → of its value; ``w.ndim`` →
+    ``w.shape.rank``."""
     failure = trace.failure
     if failure is None or "has no attribute 'ndim'" not in failure.message:
         return
@@ -198,6 +199,13 @@ def hand_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 plan.replace(first, f"{source.tf}.convert_to_tensor({code(first)})")
     if plan.changes:
         yield Edit("Hand on the value of the variable, which is a tensor", plan.text())
+    for line in failure.lines or (failure.line,):
+        statement = source.statement(line)
+        for node in header_nodes(statement, cst.Attribute) if statement is not None else ():
+            if node.attr.value == "ndim":
+                plan, asked = Plan(source), f"{code(node.value)}.shape.rank"
+                plan.replace(node, asked)
+                yield Edit(f"Ask for {asked}: a variable has no ndim", plan.text())
 
 
 def make_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:

@@ -36,7 +36,9 @@ def ask_for_original(case: FixCase) -> Iterator[Edit]:
     if len(originals) > 1 and all(originals):
         wholes = {name.partition("[")[0] for name in originals}
         whole = wholes.pop() if len(wholes) == 1 else ""
-        is_list = originals == [f"{whole}[{i}]" for i in range(len(originals))]
+        is_begin = originals == [f"{whole}[{i}]" for i in range(len(originals))]
+        beyond = f"{whole}[{len(originals)}]"
+        is_list = is_begin and not any(beyond in names for names in case.trace.names.values())
         plan, new = Plan(source), whole if is_list else f"[{', '.join(originals)}]"
         plan.replace(asked.value, new)
         yield Edit(f"Ask for {new}, which the target was computed from", plan.text())

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...text.source import SourceText, TextSpan
+from ...text.statements import MODULE, read_text
 from ..model import Binding, Site, TensorId
 
 _Place = tuple[str, tuple[TextSpan, ...]]
@@ -67,7 +68,9 @@ def attributes_of(bindings: Iterable[Binding], text: SourceText) -> ObjectAttrib
                 owners[binding.object] = binding.name
         for tensor, name in binding.tensors:
             root, _, path = name.partition(".")
-            owner = objects.get((root, place)) or objects.get((root, _MODULE))
+            owner = objects.get((root, place))
+            if not owner and read_text(text).owner(binding.site.line, root) == MODULE:
+                owner = objects.get((root, _MODULE))
             if path and not owner and place[0] == "__init__":
                 owner = made.setdefault((root, place), -1 - len(made))
                 if root == "self":
