@@ -48,7 +48,8 @@ _FEW, _BARE = 8, 2
 """Fewer boxes say little, as a model is more than its name; the power with which that counts."""
 
 _TELLING = 4
-"""With fewer boxes of ops and groups another way to show the sources is tried."""
+"""With fewer boxes of ops and groups, beside as many of sources and other values, another way to
+show the sources is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,8 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> tuple[int, Chosen]:
     best = max(found, key=lambda chosen: chosen.worth)
     more = range(len(found), len(built.pins)) if best.scale >= LEGIBLE else ()
     for pins in more:
-        if best.telling >= _TELLING or not best.opening.closed:
+        takes_room = len(best.sized) - best.telling >= _TELLING
+        if best.telling >= _TELLING or not (takes_room and best.opening.closed):
             break
         found.append(most_legible(built, grown(built, trace, view, pins), trace, view))
         if found[-1].scale >= LEGIBLE and found[-1].telling > best.telling:
