@@ -129,9 +129,10 @@ class TraceIndex:
                 op.id in touching
                 and any((op.id, VariableId(tensor)) in trace.touches for tensor in inputs)
             ):
-                # An opened loop's outputs are those of its body: of integers that is known there.
-                is_read = op.id in trace.loops
-                carrying.update(t for t in op.outputs if not (is_read and is_integer(trace, t)))
+                outputs = op.outputs
+                if op.id in trace.loops:  # outputs of its body: of integers that is known there
+                    outputs = tuple([t for t in outputs if not is_integer(trace, t)])
+                carrying.update(outputs)
             if op.call is not None or not tainted.isdisjoint(inputs):
                 if op.call is None:
                     users.add(op.id)
