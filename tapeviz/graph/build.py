@@ -52,6 +52,7 @@ def build(
         for loop in index.trace.loops.values()
         if loop.carried
     }
+    graph.call = None if shows_all else call
     graph.pins = choose_pins(graph, index.trace, selection, call)
     graph.pin(graph.pins[0])
     return graph

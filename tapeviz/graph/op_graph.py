@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..trace.model import Op, OpId, SiteId, TensorId, Version
+from ..trace.model import Call, Op, OpId, SiteId, TensorId, Version
 from .model import Edge, EdgeState, Link, Node, NodeId, Part, Role
 from .nodes import Nodes
 
@@ -110,7 +110,8 @@ class OpGraph:
     must not fold away: target, sources, cuts, the op where NaN began; ``gathers``: variables and
     constants that stand by themselves become a group, be they few; ``pins``: choices of both, to
     take where no picture with those before can be read. ``merged``: for a node that is drawn as
-    several ops the ids of the others. Once it is read, nodes and edges stay.
+    several ops the ids of the others. ``call``: the gradient call that the graph is of; None for
+    the whole run. Once it is read, nodes and edges stay.
     """
 
     maker: Nodes
@@ -123,6 +124,7 @@ class OpGraph:
     gathers: bool = False
     pins: Sequence[Pins] = ()
     merged: Mapping[NodeId, Sequence[NodeId]] = field(default_factory=dict)
+    call: Call | None = None
 
     def __len__(self) -> int:
         return len(self.parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -24,15 +24,17 @@ _LEAST_LONG_TURNS = 4
 ops: of a model whose blocks are not all alike each is drawn."""
 
 
-def prune(root: Branch, least_turns: int, lines: list[int]) -> None:
+def prune(root: Branch, least_turns: int, lines: list[int], lasting: Collection[int] = ()) -> None:
     """Dissolve branches with too few ops, loops with fewer turns than ``least_turns``, and branches
     around a single other one. ``lines``: of each op its line, which becomes that of the call of a
-    function that dissolves."""
+    function that dissolves. ``lasting``: lines of loops that stay, whatever their length."""
     for branch in inner_first(root):
-        branch.children = _pruned(branch, least_turns, lines)
+        branch.children = _pruned(branch, least_turns, lines, lasting)
 
 
-def _pruned(branch: Branch, least_turns: int, lines: list[int]) -> list[Branch | int]:
+def _pruned(
+    branch: Branch, least_turns: int, lines: list[int], lasting: Collection[int]
+) -> list[Branch | int]:
     kept: list[Branch | int] = []
     for child in branch.children:
         if isinstance(child, int):
@@ -41,7 +43,8 @@ def _pruned(branch: Branch, least_turns: int, lines: list[int]) -> list[Branch |
         turns = [
             turn for turn in child.children if isinstance(turn, Branch) and turn.kind == "turn"
         ]
-        if child.kind == "loop" and (len(turns) < least_turns or child.ops < LEAST_OPS):
+        is_short = len(turns) < least_turns or child.ops < LEAST_OPS
+        if child.kind == "loop" and is_short and child.line not in lasting:
             for turn in turns:
                 kept.extend(turn.children)
         elif child.kind in ("entry", "turn", "loop") or _is_large(child):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 from weakref import ReferenceType, ref
@@ -126,17 +126,27 @@ class _Program:
         text = SourceText(trace.source)
         self.lines = lines = _Lines(text)
         self.names = CalledNames(text)
-        marks = [
-            (binding.when, (binding.name, binding.site))
-            for binding in trace.bindings
-            if binding.site.frames
-            and (
-                binding.name in getattr(lines.headers.get(binding.site.line), "names", ())
-                or binding.name in lines.parameters.get(binding.site.line, ())
-            )
-        ]
+        marks: list[tuple[int, tuple[str, Site]]] = []
+        begun: dict[int, dict[tuple[int, str], list[int]]] = {}
+        for binding in trace.bindings:
+            if not binding.site.frames:
+                continue
+            name, line, when = binding.name, binding.site.line, binding.when
+            header = lines.headers.get(line)
+            is_turn = header is not None and name in header.names
+            if is_turn or name in lines.parameters.get(line, ()):
+                marks.append((when, (name, binding.site)))
+            within = lines.loops.get(line, ())
+            if not is_turn:
+                header = within[-1] if within and not within[-1].names else None
+            if header is not None:
+                begun.setdefault(header.line, {}).setdefault((line, name), []).append(when)
         self.marks = sorted(marks, key=lambda mark: mark[0])
         """(when, (name, site)) of each binding of a loop variable or parameter."""
+        longest = {line: max(places.values(), key=len) for line, places in begun.items()}
+        self.begun = {line: sorted(whens) for line, whens in longest.items()}
+        """For each loop, by the line of its header, the positions in the order of events at which
+        its turns began: a name of its header was bound, or of a ``while`` loop one in its body."""
         self.whens = [when for when, _ in self.marks]
         self.headers_bound = frozenset(site.frames[0].line for _, (_, site) in self.marks)
         inside: dict[str, dict[str, None]] = {}
@@ -161,6 +171,12 @@ def _program_of(trace: Trace) -> _Program:
     program = _Program(trace)
     _latest[:] = [(ref(trace), program)]
     return program
+
+
+def turns_begun(trace: Trace) -> Mapping[int, Sequence[int]]:
+    """For each loop of a trace's snippet, by the line of its header, when its turns began, in
+    order; nothing of a loop whose names were bound unseen."""
+    return _program_of(trace).begun
 
 
 def called_names(trace: Trace) -> CalledNames:

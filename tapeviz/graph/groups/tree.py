@@ -31,13 +31,15 @@ from .gathering import (
     gather_lines,
     prune,
 )
+from .lengths import loops_in_all_rounds
 from .levels import Kind, called_names
 from .sections import Reads
 from .shapes import Shapes, weigh
 
 _LEAST_LOOP = 4
 _SMALL = 40
-"""In a graph of at most this many nodes a loop is a repeat only with ``_LEAST_LOOP`` turns."""
+"""In a graph of at most this many nodes a loop is a repeat only with ``_LEAST_LOOP`` turns, unless
+its number of turns, or that of another loop, differs from round to round."""
 _NO_ENDS = ("entry", "values")
 _MOST_VALUES = 8
 """More variables, or constants, that belong to no group become a group; ``LEAST_OPS`` where the
@@ -115,7 +117,8 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     go_on()
     weigh(root, _own_values(graph, places))
     lines = [op.line for op in ops]
-    prune(root, 2 if len(graph) > _SMALL else _LEAST_LOOP, lines)
+    lasting = loops_in_all_rounds(trace, graph.call)
+    prune(root, 2 if lasting or len(graph) > _SMALL else _LEAST_LOOP, lines, lasting)
     shapes = Shapes(ops, trace)
     go_on()
     if kinds is None:

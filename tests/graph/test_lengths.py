@@ -1,0 +1,93 @@
+"""Which loops are repeats in every round, whatever their number of turns in one of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapeviz.drawing.arranging import Arranged, arrange
+from tapeviz.graph.build import build
+from tapeviz.graph.groups.lengths import loops_in_all_rounds
+from tapeviz.graph.groups.tree import grow
+from tapeviz.layout.model import Rect
+from tapeviz.trace import events as e
+from tapeviz.trace.model import Trace
+from tapeviz.view import DEFAULT_VIEW
+
+from ..traces import Script
+
+SOURCE = """\
+x = tf.Variable(1.0)
+for step in range(3):
+    with tf.GradientTape() as tape:
+        y = x
+        for t in range(lengths[step]):
+            y = tf.sin(y)
+            y = tf.cos(y)
+        for layer in layers:
+            y = tf.exp(y)
+            y = tf.tanh(y)
+    tape.gradient(y, x)
+"""
+WHILE = SOURCE.replace("for t in range(lengths[step]):", "while more(y):")
+
+
+def rounds(*lengths: int, source: str = SOURCE, layers: int = 2) -> Trace:
+    """Rounds whose first loop has these numbers of turns."""
+    s = Script(source)
+    x = s.variable("x", value=1.0, line=1)
+    for length in lengths:
+        s.events.append(e.NameBound("step", s.site(2), []))
+        tape = s.tape(line=3)
+        y = s.read(x, line=4)
+        for _ in range(length):
+            s.events.append(e.NameBound("t", s.site(5), []))
+            y = s.op("Sin", [y], line=6, name="y")
+            y = s.op("Cos", [y], line=7, name="y")
+        for _ in range(layers):
+            s.events.append(e.NameBound("layer", s.site(8), []))
+            y = s.op("Exp", [y], line=9, name="y")
+            y = s.op("Tanh", [y], line=10, name="y")
+        s.exit(tape)
+        with s.call(tape, [y], [x], line=11, variables=[x]) as results:
+            results.append(s.tensor(value=1.0))
+    return s.trace()
+
+
+def repeats(trace: Trace) -> list[dict[str, int]]:
+    """For each round the repeats in it, with their numbers of turns."""
+    trees = [grow(build(trace, call), trace) for call in trace.calls]
+    return [
+        {group.title: group.count for group in tree.groups.values() if group.count}
+        for tree in trees
+    ]
+
+
+@pytest.mark.parametrize("source", [SOURCE, WHILE])
+def test_a_loop_of_more_turns_in_another_round_is_a_repeat_in_both(source: str) -> None:
+    found = repeats(rounds(6, 3, 1, source=source))
+    title = "while more(y)" if source is WHILE else "for t in range(lengths[step])"
+    assert [found_in[title] for found_in in found] == [6, 3, 1]
+    assert [found_in["for layer in layers"] for found_in in found] == [2, 2, 2]
+
+
+def test_short_loops_of_one_length_are_drawn_turn_by_turn() -> None:
+    assert repeats(rounds(3, 3, 3)) == [{}, {}, {}]
+    assert repeats(rounds(5, 5)) == [{"for t in range(lengths[step])": 5}] * 2
+
+
+def test_the_loop_around_the_tape_and_a_loop_of_one_turn_are_no_repeats() -> None:
+    trace = rounds(6, 3, layers=1)
+    assert loops_in_all_rounds(trace, trace.calls[0]) == {5}
+    assert loops_in_all_rounds(trace, None) == frozenset()
+
+
+def test_boxes_stay_where_they_are_in_a_round_of_fewer_turns() -> None:
+    def places(arranged: Arranged) -> dict[str, Rect]:
+        nodes = arranged.graph.nodes(data="node")
+        return {node.title: arranged.layout.rects[name] for name, node in nodes}
+
+    trace = rounds(6, 3)
+    long = arrange(trace, DEFAULT_VIEW, trace.calls[0].id)
+    short = arrange(trace, DEFAULT_VIEW, trace.calls[1].id, long)
+    assert places(short) == places(long)
+    assert len(short.successors) == len(long.graph)
