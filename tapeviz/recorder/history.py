@@ -114,7 +114,8 @@ class History:
         if not attrs:
             return 0
         given = self._outputs_by_attrs.get(id(attrs), 0)
-        return self.producer(given) or by_attrs.get(id(attrs), 0)
+        # To find a producer all lines are read.
+        return (given and self.producer(given)) or by_attrs.get(id(attrs), 0)
 
     def find(self, op_type: str, inputs: Sequence[int], outputs: Sequence[int]) -> int:
         """The same of an op without attributes, by its tensors; some may be missing (0)."""
