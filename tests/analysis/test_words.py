@@ -187,6 +187,20 @@ def test_a_cut_that_the_same_call_goes_around_is_none_to_mend(
     assert [cause.kind for cause in found.others] == others
 
 
+def test_a_branch_is_no_further_cut_since_tensorflow_pauses_while_it_traces_it(
+    recorder: Recorder,
+) -> None:
+    text = (
+        "import tensorflow as tf\nw = tf.Variable(2.0)\n@tf.function\ndef f(x):\n"
+        "    return tf.cond(x > 0.0, lambda: w * x, lambda: tf.stop_gradient(w) * x)\n"
+        "with tf.GradientTape() as tape:\n    y = f(tf.constant(-1.0))\ntape.gradient(y, w)\n"
+    )
+    found = first_finding(recorder, text)
+    assert found.cause is not None
+    assert found.cause.kind == "stop-gradient"
+    assert found.others == ()
+
+
 @pytest.mark.parametrize(
     ("first", "second", "words"),
     [

@@ -88,7 +88,8 @@ def ran_outside(asked: EdgeUnderTest) -> Cause | None:
         return None
     if "Dataset" in op.type and facts.dtype(edge.end) == "variant":
         return None  # a tape could not follow it either: what fills the dataset is the cut
-    is_paused = op.paused and not op.is_compiled_call  # TensorFlow itself pauses around its calls
+    # TensorFlow itself pauses around calls of functions, and while it traces them.
+    is_paused = op.paused and op.within is None and not op.is_compiled_call
     where = where_outside(tape, op.when, facts.call.when) or ("paused" if is_paused else None)
     is_elsewhere = op.thread != tape.thread and op.within is None and tape.id not in op.tapes
     if where is None and is_elsewhere:
