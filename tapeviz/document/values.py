@@ -66,8 +66,9 @@ class Values(QObject):
     def _ask(
         self, tensor: TensorId, index: tuple[int, ...] | None, question: Callable[[RunHandle], Any]
     ) -> bool:
-        run, known = self._document.runs.recording, self._document.trace.tensors.get(tensor)
-        if run is None or known is None or not _may_be_held(known):
+        run, trace = self._document.runs.recording, self._document.trace
+        known = trace.tensors.get(tensor)
+        if run is None or known is None or tensor in trace.unread or not _may_be_held(known):
             return False
         work = partial(question, run)
         self._document.background.submit("fetch", work, partial(self._keep, (tensor, index)))

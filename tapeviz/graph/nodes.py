@@ -9,7 +9,7 @@ from sys import intern
 from ..text.op_words import friendly
 from ..trace.compiled.raised import op_that_raised, raised_words
 from ..trace.model import Call, Op, OpId, SiteId, TensorId, Trace, VariableId, Version
-from ..trace.state import keeps_prior_state
+from ..trace.unread import holding, state_id
 from .model import Node, NodeId, Part
 from .scope import before_path
 from .select import NodeSelection
@@ -298,12 +298,12 @@ def result_words(call: Call, result: TensorId) -> tuple[str, str]:
 def value_of(trace: Trace, version: Version) -> TensorId | None:
     """A tensor that holds the variable's value in this version, None if there is none recorded; at
     best one whose elements are in the recording."""
-    holding = list(version.reads)
-    op = trace.op(version.op)
-    is_whole = version.index == 0 or (op is not None and not keeps_prior_state(op.type))
-    if is_whole and version.value is not None:
-        holding.append(version.value)
+    known = holding(trace, version)
+    state = state_id(version.op) if version.op is not None else None
+    if state is not None and state in trace.unread and not known:
+        is_there = trace.value(state) is not None or trace.sample(state) is not None
+        return state if is_there else None
     return next(
-        (tensor for tensor in holding if tensor in trace.places or tensor in trace.samples),
-        next(iter(holding), None),
+        (tensor for tensor in known if tensor in trace.places or tensor in trace.samples),
+        next(iter(known), None),
     )

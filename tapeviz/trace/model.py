@@ -386,6 +386,9 @@ class Trace(_Referable):
     sums: Mapping[TensorId, tuple[TensorId, TensorId]] = field(default_factory=dict)
     """Gradients that a graph made as IndexedSlices, as dense tensors: their rows and the numbers of
     these; rows with the same number are added."""
+    unread: Mapping[TensorId, VersionId] = field(default_factory=dict)
+    """Tensors that no op gave: each stands for the state of a variable in a version that none read
+    (:mod:`.unread`)."""
     words: Mapping[TensorId, Word] = field(default_factory=dict)
     """How values inside of opened calls are known, where they are not exact."""
     notes: tuple[str, ...] = ()
@@ -405,6 +408,11 @@ class Trace(_Referable):
         default_factory=dict, init=False, compare=False, repr=False
     )
     """Statistics that were asked for already: a diagnosis asks often."""
+
+    states: dict[tuple[VersionId, bool], Array | None] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+    """Unread states, and those that they follow from, each with all elements or with a few."""
 
     def op(self, identity: OpId | None) -> Op | None:
         """The op of this number; None without a number, or if the recording has no such op."""

@@ -47,6 +47,7 @@ from .reading.calls import CallTracker
 from .reading.nouns import IdTuples, Numbers, OpMaker, entry_of, variable_of
 from .state import VersionTracker, writes_state
 from .tapes import TapeTracker
+from .unread import tensor_of, unread_states
 from .values import stats_from
 
 _NO_TAPES: frozenset[TapeId] = frozenset()
@@ -159,6 +160,9 @@ class Reader:
         taken: Callable[[dict[Any, Any]], dict[Any, Any]] = dict if is_kept else _as_it_is
         variables = self._states.variables()
         versions = [version for variable in variables.values() for version in variable.versions]
+        ops, tensors = taken(self._ops), taken(self._tensors)
+        unread = unread_states(variables.values(), ops)
+        tensors.update((id_, tensor_of(variables[at.variable])) for id_, at in unread.items())
         names = taken(self._names.tensors)
         titles = variable_titles(self._called, variables, self._maker_of)
         attributes = partial(attributes_of, self._names.bindings, self._text)
@@ -168,8 +172,8 @@ class Reader:
         words = OperandWords(self._text, names, variable_words)
         return Trace(
             **self._facts,
-            ops=taken(self._ops),
-            tensors=taken(self._tensors),
+            ops=ops,
+            tensors=tensors,
             producers=taken(self._producers),
             variables=variables,
             tapes=self._tapes.tapes(self._name_of_tape),
@@ -187,6 +191,7 @@ class Reader:
             predicates=dict(self._functions.predicates),
             reruns=dict(self._functions.reruns),
             sums=taken(self._calls.sums),
+            unread=unread,
             words=self._words_of_values(),
             notes=tuple(self._notes),
             printed=tuple(self._printed),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .model import Array, Stats, TensorId, Trace
+from .unread import sample_of_state, state_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ def value_of(trace: Trace, tensor: TensorId) -> Array | None:
     if tensor in trace.sums:
         rows, numbers = trace.sums[tensor]
         return _sum_of_rows(value_of(trace, rows), value_of(trace, numbers), shape)
+    if tensor in trace.unread:
+        return state_of(trace, tensor)
     if tensor in trace.texts:
         return np.array(trace.texts[tensor], dtype=object).reshape(shape)
     if tensor not in trace.places:
@@ -72,6 +75,8 @@ def _sum_of_rows(rows: Array | None, numbers: Array | None, shape: tuple[int, ..
 
 def sample_of(trace: Trace, tensor: TensorId) -> Array | None:
     tensor = trace.fetched.get(tensor, tensor)
+    if tensor in trace.unread:
+        return sample_of_state(trace, tensor)
     if tensor not in trace.samples:
         return None
     start, *shape = trace.samples[tensor]

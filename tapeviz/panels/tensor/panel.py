@@ -177,7 +177,7 @@ class TensorPanel(Panel):
             elif document.values.fetch(tensor):
                 self._show_words(FETCHING, summary)
             else:
-                self._show_words(gone_words(document, known), summary)
+                self._show_words(gone_words(document, tensor), summary)
             return
         if stats is not None and not stats.has_range:
             stats = measure(value)
@@ -205,7 +205,7 @@ class TensorPanel(Panel):
             self.copy_button.setEnabled(True)
             self.display.show_part(part, known.size, self._is_shown_as_gradient)
         elif not self.document.values.fetch_part(tensor, form.leading + form.rest, index):
-            self._show_words(gone_words(self.document, known), summary)
+            self._show_words(gone_words(self.document, tensor), summary)
         elif was is None:
             self._show_words(FETCHING, summary)
 

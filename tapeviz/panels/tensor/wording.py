@@ -9,7 +9,7 @@ import numpy as np
 from ...analysis.inside_words import DOUBT_WORDS, call_around, inside_words
 from ...document import Document
 from ...graph.words import shape_words
-from ...trace.model import Array, Stats, Tensor, TensorId
+from ...trace.model import Array, Stats, TensorId
 
 LONGEST_COPY = 200_000
 
@@ -53,9 +53,12 @@ def unknown_words(document: Document, tensor: TensorId) -> str:
 HANDLE = "This tensor stands for a list of tensors, a dataset or a variable. It has no elements."
 
 
-def gone_words(document: Document, tensor: Tensor | None) -> str:
-    """Why the values of a tensor that stayed in the kernel cannot be fetched."""
-    if document.runs.recording is None or tensor is None or tensor.kept:
+def gone_words(document: Document, tensor: TensorId) -> str:
+    """Why the values of a tensor that did not travel cannot be fetched."""
+    known = document.trace.tensors.get(tensor)
+    if tensor in document.trace.unread:
+        return "Nothing read all of the variable here: the snippet looked up some of its rows."
+    if document.runs.recording is None or known is None or known.kept:
         return "The values stayed in the run’s process, which is gone."
     return "The values are larger than what is kept in memory of a run: there are statistics only."
 

@@ -22,6 +22,10 @@ def cells_of_tensor(tensor: TensorId, trace: Trace) -> tuple[int, int] | None:
     known = trace.tensors.get(tensor)
     if known is not None and tensor in trace.places:
         return cells_of(known.shape)
+    if known is not None and tensor in trace.unread:
+        state = trace.value(tensor)
+        state = trace.sample(tensor) if state is None else state
+        return None if state is None else cells_of(state.shape)
     sample = trace.samples.get(tensor)
     return None if sample is None else cells_of(sample[1:])
 
