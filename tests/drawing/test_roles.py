@@ -1,4 +1,4 @@
-"""Targets and sources that are not found as usual: of forward mode, and variables as targets."""
+"""Targets and sources that are not found as usual: of forward mode, variables and their values."""
 
 from __future__ import annotations
 
@@ -63,6 +63,19 @@ def test_a_cut_of_forward_mode_is_told_at_its_source(recorder: Recorder) -> None
     labels = {box.title: box.ring_label for box in scene.boxes if box.ring}
     assert labels == {"w": "source · None", "y": "target"}
     assert "gradient" not in {wire.state for wire in scene.wires}
+
+
+def test_a_value_read_from_a_variable_is_the_source_if_it_was_asked_about(
+    recorder: Recorder,
+) -> None:
+    _, _, scene = _drawn(
+        recorder,
+        "W = tf.Variable([2.0])\nw = tf.convert_to_tensor(W)\n"
+        "with tf.GradientTape() as tape:\n    tape.watch(w)\n    y = w * w\n"
+        "tape.gradient(y, w)\n",
+    )
+    rings = {box.title: box.ring for box in scene.boxes}
+    assert rings == {"W": "", "w": "source", "y": "target"}
 
 
 def test_a_jacobian_of_a_variable_goes_across_its_assign(recorder: Recorder) -> None:

@@ -87,11 +87,13 @@ def target_boxes(base: BaseScene, tensor: TensorId, shown: CallDiagnosis) -> tup
 
 
 def boxes_of(base: BaseScene, tensor: TensorId, shown: CallDiagnosis) -> tuple[str, ...]:
-    """The box that stands for a tensor. For a variable: the versions that the flow or a cut
-    touches, or else the first."""
+    """The box that stands for a tensor; a variable that it was read from only if nothing else
+    does. For a variable: the versions that the flow or a cut touches, or else the first."""
     versions = base.variables.get(VariableId(tensor), [])
     if not versions:
-        return tuple((base.holders.get(tensor) or base.hidden.boxes_of_tensor(tensor))[:1])
+        holders = base.holders.get(tensor, [])
+        own = [name for name in holders if base.node(name).role != "variable"]
+        return tuple((own or base.hidden.boxes_of_tensor(tensor) or holders)[:1])
     for links in (shown.flow.walked.keys(), shown.flow.cuts.keys()):
         touched = tuple(name for name in versions if _touches(base, name, links))
         if touched:
