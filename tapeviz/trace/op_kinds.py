@@ -27,6 +27,7 @@ TRAITS: Mapping[str, str] = MappingProxyType(
         "clips": "its slope is 0 over a stretch of its inputs and another elsewhere",
         "normalises": "its outputs sum to a constant",
         "product": "linear in each of several inputs: one's gradient is multiplied by the others",
+        "linear": "linear in all its inputs at once: its gradient does not depend on them",
         "mask": "a mask chooses the elements that it lets through",
         "places": "puts its elements among others: its gradient is the part that belongs to them",
         "moves": "moves elements: a part that is zero was zero before",
@@ -50,6 +51,9 @@ _ROWS = """
 Abs                                  clips
 Acos                                 singular
 Acosh                                singular
+Add                                  linear
+AddN                                 linear
+AddV2                                linear
 All                                  reduces
 Any                                  reduces
 ApproximateEqual                     question
@@ -65,10 +69,12 @@ BatchMatMul                          product
 BatchMatMulV2                        product
 BatchMatMulV3                        product
 Betainc                              clips
+BiasAdd                              linear
+BiasAddV1                            linear
 BroadcastGradientArgs                no-data
 BroadcastTo                          reshape
 Case                                 branch
-Cast                                 view
+Cast                                 view linear
 Ceil                                 no-gradient flat
 Cholesky                             singular
 ClipByValue                          clips
@@ -85,6 +91,7 @@ Cos                                  clips
 Cosh                                 clips grows
 Cross                                product
 Cumprod                              clips
+Cumsum                               linear
 DeepCopy                             view
 DepthwiseConv2dNative                product
 DestroyResourceOp                    plumbing
@@ -155,12 +162,13 @@ MaxPoolGrad                          flat
 MaxPoolGradV2                        flat
 MaxPoolV2                            clips
 Maximum                              clips
-Mean                                 mean reduces
+Mean                                 mean reduces linear
 Min                                  clips reduces
 Minimum                              clips
 Mul                                  product
 MulNoNan                             product
 Multinomial                          draw discrete
+Neg                                  linear
 NoOp                                 plumbing
 NonMaxSuppression                    position
 NonMaxSuppressionV2                  position
@@ -249,8 +257,8 @@ StatelessWhile                       loop
 StopGradient                         copy
 StridedSlice                         moves view reshape
 StridedSliceGrad                     places
-Sub                                  difference
-Sum                                  mean reduces
+Sub                                  difference linear
+Sum                                  mean reduces linear
 Tanh                                 clips
 TanhGrad                             clips
 TemporaryVariable                    ref-variable

@@ -96,6 +96,17 @@ WORDS = {
         """,
         ["float16", "65504"],
     ),
+    "a gradient too large for its dtype, of an op whose input is 0": (
+        """
+        q = tf.Variable([0.0, 2.0])
+        with tf.GradientTape() as t:
+            half = tf.cast(q, tf.float16)
+            r = tf.cast(half, tf.float32)  # here
+            out = 1e6 * tf.reduce_sum(r)
+        t.gradient(out, q)
+        """,
+        ["The gradient that tf.cast on line", "float16", "65504"],
+    ),
     "a gradient function of the snippet that divides by 0": (
         """
         @tf.custom_gradient

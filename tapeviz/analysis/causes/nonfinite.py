@@ -30,8 +30,9 @@ _NARROW = ("float16", "bfloat16")
 # A slope that is infinite or undefined at a point, or a result that is; then what overflows.
 _SINGULAR = ops_with("singular")
 _GROWING = ops_with("grows")
-# Their slope is a factor, which is finite unless they divide by 0.
-_SCALING = ops_with("product") | {"Div", "RealDiv", "Square"}
+# Their slope is finite wherever their inputs are: what they give can only be too large.
+_STEADY = ops_with("product", "linear", "moves", "copy", "view", "mask") - _SINGULAR - _GROWING
+_DIVISIONS = frozenset({"Div", "RealDiv"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,8 @@ class Nonfinite(Evidence):
         if self.how == "overflow":
             remedy = "Scale the loss down, or compute this part in float32."
             if self.dtype not in _NARROW:
+                remedy = "Keep the numbers that it multiplies small, or scale the loss down."
+            if self.dtype not in _NARROW and cause.op in _DIVISIONS:
                 remedy = "Keep what it divides by away from 0, and what it multiplies small."
             return (
                 f"The gradient that {op} gives is too large for {self.dtype}, which ends at "
@@ -112,7 +115,7 @@ class Nonfinite(Evidence):
         if self.how == "forward":
             return (
                 f"{op}{got} result is NaN or infinite. {self.brought_in_by} works with that "
-                f"result, and brings it into the gradient. From there it spreads to {source}. "
+                f"result and brings it into the gradient, from where it spreads to {source}. "
                 f"Keep the input of {cause.op_words} where the result is finite."
             )
         if self.how == "result":
@@ -123,12 +126,13 @@ class Nonfinite(Evidence):
         remedy = "Keep its input away from that point."
         if self.how == "masked":
             remedy = (
-                "What arrives there is 0, and 0 times infinity is NaN: use tf.where on its input, "
-                "to keep that away from this point. A tf.where on its result alone does not help."
+                "What arrives there is 0, and 0 times infinity is NaN: use tf.where on its input "
+                "to keep that away from this point, since a tf.where on its result alone does not "
+                "help."
             )
         return (
             f"{op}{got} slope is infinite or undefined: its backward pass is the first to turn "
-            f"finite numbers into NaN or infinity. From there they spread to {source}. {remedy}"
+            f"finite numbers into NaN or infinity, which spread to {source}. {remedy}"
         )
 
 
@@ -258,6 +262,9 @@ def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
     holder = _bad_variable(facts, op)
     if holder:
         return Nonfinite("input", origin=f"{holder} holds it", is_from_variable=True)
+    dtype = _dtype_given(facts, step)
+    if op.type in _STEADY and dtype in _LARGEST:
+        return Nonfinite("overflow", dtype=dtype)
     element = _where(facts, step, op)
     value = _value_at(op.inputs, element, facts.trace.value)
     is_masked = _is_masked(facts, step, element)
@@ -265,9 +272,8 @@ def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
         return Nonfinite("masked", value)
     if any(_is_bad(facts, tensor) for tensor in op.outputs):
         return Nonfinite("output", value)
-    dtype = _dtype_given(facts, step)
-    is_scaled = op.type in _SCALING and _is_infinite(facts, step, element)
-    if dtype in _LARGEST and value != _ZERO and (dtype in _NARROW or is_scaled):
+    is_division = op.type in _DIVISIONS and _is_infinite(facts, step, element)
+    if dtype in _LARGEST and value != _ZERO and (dtype in _NARROW or is_division):
         return Nonfinite("overflow", dtype=dtype)
     return Nonfinite("masked" if is_masked else "point", value)
 
