@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -171,6 +171,7 @@ class _Wiring:
         ops = [op for op in self._selection.ops if data.get(op.id, op.id) == op.id]
         whens += [(op.when, op) for op in ops if op.id not in merged]
         ordered = [made for _, made in sorted(whens, key=lambda pair: pair[0])]
+        ends = self._ends_of_entries()
         for made in ordered:
             if isinstance(made, Version):
                 self._others[version_id(made)] = self.graph.add(version_id(made), made)
@@ -179,9 +180,22 @@ class _Wiring:
                 place = self.graph.add(op_id(made.id), made)
                 drawn = (*parts.get(made.id, ()), made)
                 self._ops.update({op.id: place for op in drawn})
+                self._ops.update(dict.fromkeys(ends.get(made.id, ()), place))
                 for op in drawn:
                     self._join_inputs(op)
         self.graph.merged = {op_id(end): [op_id(op.id) for op in of] for end, of in parts.items()}
+
+    def _ends_of_entries(self) -> Mapping[OpId, Sequence[OpId]]:
+        """For the last op of each recorded operation, these operations: what no op inside makes
+        comes from there, as the lists of a loop's values that its backward pass takes."""
+        chosen, ops = self._selection, self._trace.ops
+        ends: dict[OpId, list[OpId]] = {}
+        for entry in self._index.with_body:
+            shown = [ops[op] for op in entry.body if op in chosen.shown and op not in chosen.data]
+            if shown and entry.is_recorded_operation and entry.id not in chosen.shown:
+                last = max(shown, key=lambda op: (is_recorded(op), op.when)).id
+                ends.setdefault(chosen.merged.get(last, last), []).append(entry.id)
+        return ends
 
     def _edge(
         self,
@@ -318,7 +332,7 @@ class _Wiring:
         a constant is made here, unless it ``adds`` nothing."""
         chosen = self._selection
         producer = self._trace.producers.get(tensor)
-        if producer is not None and producer in chosen.shown:
+        if producer is not None and (producer in chosen.shown or producer in self._ops):
             return self._ops.get(chosen.data.get(producer, producer))
         version = self._trace.reads.get(tensor)
         if version is not None:

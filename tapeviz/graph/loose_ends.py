@@ -1,4 +1,4 @@
-"""Find the versions and writes of an op graph that lead to nothing."""
+"""Find the versions, writes and constants of an op graph that lead to nothing."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .words import is_assign
 def loose_ends(
     graph: OpGraph, trace: Trace, wanted: Collection[NodeId], variables: Collection[VariableId]
 ) -> set[int]:
-    """The places of versions of variables, and of assigns, that nothing shown takes, and of the
-    nodes that only led to those.
+    """The places of versions of variables, of assigns, and of ops drawn as values, that nothing
+    shown takes, and of the nodes that only led to those.
 
-    Such a version may be read by bookkeeping that is not shown (a random generator's state, a step
-    counter). The ``wanted`` nodes and at least one version of each of the ``variables`` stay.
+    They may be read by bookkeeping that is not shown (a random generator's state, the counter of a
+    loop). The ``wanted`` nodes and at least one version of each of the ``variables`` stay.
     """
     versions: dict[VariableId, int] = {}
     waiting: list[int] = []
@@ -25,7 +25,9 @@ def loose_ends(
         if isinstance(part, Version):
             versions[part.variable] = versions.get(part.variable, 0) + 1
             waiting.append(place)
-        elif isinstance(part, Op) and part.id in trace.writes and is_assign(trace, part):
+        elif isinstance(part, Op) and (
+            graph.maker.is_value(part) or (part.id in trace.writes and is_assign(trace, part))
+        ):
             waiting.append(place)
     taken: dict[int, int] = {}
     """The number of edges that are left to nodes that lost a reader."""

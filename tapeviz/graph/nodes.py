@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from sys import intern
 
-from ..text.op_words import friendly
+from ..text.op_words import friendly, function_words
 from ..trace.compiled.raised import op_that_raised, raised_words
 from ..trace.model import Call, Op, OpId, SiteId, TensorId, Trace, VariableId, Version
 from ..trace.unread import holding, state_id
@@ -70,7 +70,7 @@ def entry_path(entry: Op, entries: Mapping[OpId, Op]) -> str:
 
 
 def entry_name(entry: Op) -> str:
-    return (entry.function or friendly(entry.type)).replace("/", "|")
+    return (function_words(entry.function) or friendly(entry.type)).replace("/", "|")
 
 
 def _kind_of_entry(entry: Op) -> str:

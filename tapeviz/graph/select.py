@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
@@ -70,14 +70,24 @@ def select(
 
 def _is_node(trace: Trace, op: Op, asked: frozenset[TensorId]) -> bool:
     """Whether an op is a node. A read of a variable is an edge, unless the snippet named its
-    result; a recorded operation whose body made its outputs is a group."""
+    result; a recorded operation whose body made its outputs is a group; that no gradient came to a
+    list is a step of the backward pass alone."""
     if op.type == "ReadVariableOp" and op.outputs and op.outputs[0] in trace.reads:
         return any(output in asked or output in trace.names for output in op.outputs)
     if op.description.body and not op.is_recorded_operation:  # a compiled function's call
         return False
+    if op.call is not None and op.type == "ZerosLike" and _is_list(trace, op.outputs):
+        return False
     if op.description.is_recorded_operation:
         return all(trace.producers.get(output) == op.id for output in op.outputs)
     return True
+
+
+def _is_list(trace: Trace, tensors: Sequence[TensorId]) -> bool:
+    """Whether the first of these is a list of tensors, as a compiled loop keeps them for its
+    backward pass, which takes zeros for what no gradient came to."""
+    known = trace.tensors.get(tensors[0]) if tensors else None
+    return known is not None and known.dtype == "variant"
 
 
 def _data(

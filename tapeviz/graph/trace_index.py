@@ -17,6 +17,9 @@ from .bookkeeping import is_integer
 Links = Mapping[TensorId, tuple[TensorId, ...]]
 """Constant → the tensors whose values left TensorFlow and came back as this constant."""
 NO_LINKS: Links = MappingProxyType({})
+_WRAPPER = "cflow_gradient_wrapper"
+"""The function that TensorFlow runs a loop or a branch in which a tape watches, for gradients of
+gradients (``run_as_function_for_tape_gradients`` in control_flow_util_v2.py, 2.15-2.21)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +148,13 @@ def enclosing_entries(trace: Trace, shown: frozenset[OpId] | None = None) -> dic
     """Op → the innermost recorded operation or compiled loop that it ran inside of.
 
     ``shown``: only entries around one of these ops. A function that asks for gradients itself is
-    left out: the picture is about its inside.
+    left out, as the picture is about its inside, and one that TensorFlow wraps a loop in.
     """
     around: dict[OpId, Op] = {}
     for op in trace.ops.values():
         if not op.description.body or (shown is not None and shown.isdisjoint(op.body)):
+            continue
+        if op.function == _WRAPPER:
             continue
         is_function = op.is_compiled_call or op.type.endswith("PartitionedCall")
         if not (is_function and any(trace.ops[inside].call is not None for inside in op.body)):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ..text.op_words import friendly
+from ..text.op_words import friendly, function_words
 from ..trace.model import Op, TensorId, Trace, VariableId, Version
 from ..trace.state import writes_state
 from ..wording import counted
@@ -115,10 +115,14 @@ def op_words(trace: Trace, op: Op, kind: str = "") -> tuple[str, str]:
     names = [name for name in (user_name(trace, output) for output in op.outputs) if name]
     tensor = trace.tensors.get(op.outputs[0]) if op.outputs else None
     shape = shape_words(tensor.shape) if tensor is not None else ""
-    kind = op.function or friendly(kind or op.type)
+    kind = function_words(op.function) or friendly(kind or op.type)
     if names:
         return ", ".join(dict.fromkeys(names)), joined((kind, shape))
     return kind, joined((shape, line_words(op.line)))
+
+
+UNNAMED = ("constant", "Const")
+"""Titles of constants that have no name, as a value and as an op."""
 
 
 def constant_words(trace: Trace, tensor: TensorId) -> tuple[str, str]:
@@ -129,7 +133,7 @@ def constant_words(trace: Trace, tensor: TensorId) -> tuple[str, str]:
     number = number_words(trace, tensor)
     if name:
         return name, shape or number or "constant"
-    return (number, "") if number else ("constant", shape)
+    return (number, "") if number else (UNNAMED[0], shape)
 
 
 def number_words(trace: Trace, tensor: TensorId) -> str:

@@ -285,9 +285,14 @@ class Encoder:
         self.tensors.measure(lines)
         return lines
 
-    def derived(self, outputs: Sequence[int], given: list[bool]) -> None:
-        """For which inputs a graph's op has a gradient, emitted when a backward graph was made."""
+    def derived(self, outputs: Sequence[int], given: list[bool], is_opened: bool) -> None:
+        """For which inputs a graph's op has a gradient, emitted when a backward graph was made.
+
+        ``is_opened``: the op has an inside that is recorded, unless it ran in a gradient call."""
         number = self.history.producer(outputs[0]) if outputs else 0
+        if is_opened and number:
+            entry = self.history.op(number)
+            number = entry.first if entry is not None and entry.call else 0
         if number:
             self._lines.append(to_json({"e": "derived", "op": number, "given": given}))
 
@@ -314,7 +319,8 @@ class Encoder:
         start = first[0] if first else 0
         if not start and outputs and fields["type"].startswith("__"):
             start = self.history.producer(outputs[0])
-        entry = KeptOp(fields["type"], inputs, None, outputs, "", backward)
+        call = fields.get("call", 0)
+        entry = KeptOp(fields["type"], inputs, None, outputs, "", backward, call, start)
         number = self.history.add(entry, outputs)
         op.append(number)
         fields |= {"id": number, "inputs": inputs, "outputs": outputs, "first": start}

@@ -14,8 +14,8 @@ _INSIDE = 1 << 40
 
 
 class KeptOp(NamedTuple):
-    """An op as a replay needs it. ``backward``: of an entry of ``record_operation``; ``call``: the
-    gradient call that it ran in, 0 if in none."""
+    """An op as a replay needs it. ``backward``: of an entry of ``record_operation``; ``first``: the
+    first op in such an entry; ``call``: the gradient call that it ran in, 0 if in none."""
 
     type: str
     inputs: Sequence[int]
@@ -24,6 +24,7 @@ class KeptOp(NamedTuple):
     scope: str = ""
     backward: Any = None
     call: int = 0
+    first: int = 0
 
     @property
     def attributes(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..graph.model import Node
-from ..graph.words import shape_words
+from ..graph.words import UNNAMED, shape_words
 from ..trace.model import Tensor, TensorId, Trace
 from .model import BoxShape
 from .parts.numbers import rounded_text, scalar_text
@@ -94,4 +94,5 @@ def _chip_text(node: Node, tensor: Tensor | None, trace: Trace) -> str:
 def _is_named(node: Node, trace: Trace) -> bool:
     """Whether the title is a name of the snippet, or of a gradient (``∂y/∂x``)."""
     names = () if node.tensor is None else trace.names.get(node.tensor, ())
-    return node.title in names or node.title.startswith("∂") or node.op is not None
+    is_op = node.op is not None and node.title not in UNNAMED
+    return node.title in names or node.title.startswith("∂") or is_op

@@ -31,7 +31,9 @@ _FRIENDLY = {
     "StatelessRandomUniform": "RandomUniform",
 }
 _VERSION_SUFFIX = re.compile(r"V\d+$")
-_COMPILED = re.compile(r"^__(?:inference|forward|backward)_(?P<name>.+?)_\d+(?:_.*)?$")
+_COMPILED = re.compile(
+    r"^(?P<kinds>(?:__(?:inference|forward|backward)_)+)(?P<name>.+?)_\d+(?:_.*)?$"
+)
 # Types whose Python name is another one (TensorFlow 2.15 to 2.21).
 _NAMES = {
     **{kind: f"reduce_{kind}" for kind in ("sum", "mean", "prod", "max", "min", "all", "any")},
@@ -70,11 +72,17 @@ _OPERATORS: dict[str, type[ast.operator] | type[ast.cmpop]] = {
 _LONGEST = 30
 
 
+def function_words(name: str) -> str:
+    """The name of a compiled function, ``∂f`` of the backward pass that TensorFlow made for one."""
+    compiled = _COMPILED.match(name)
+    return "∂" * compiled["kinds"].count("backward") + compiled["name"] if compiled else name
+
+
 def friendly(op_type: str) -> str:
-    """A short name of an op type: ``AddV2`` → ``Add``, ``__inference_f_12`` → ``f``."""
-    compiled = _COMPILED.match(op_type)
-    if compiled:
-        return compiled["name"]
+    """A short name of an op type: ``AddV2`` → ``Add``, ``__inference_f_12`` → ``f``,
+    ``__forward___backward_f_12_34`` → ``∂f``."""
+    if op_type.startswith("__"):
+        return function_words(op_type)
     plain = _VERSION_SUFFIX.sub("", op_type) or op_type
     return _FRIENDLY.get(op_type) or _FRIENDLY.get(plain, plain)
 

@@ -23,6 +23,8 @@ from .unfolded import unfolded
         ("Relu6", "Relu6"),
         ("__inference_train_step_412", "train_step"),
         ("__forward_f_57", "f"),
+        ("__forward___backward_f_12_57", "∂f"),
+        ("__inference___backward___backward_f_12_34_57", "∂∂f"),
         ("V2", "V2"),
     ],
 )

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ...text.op_words import function_words
 from ...trace.model import Op
 
 Formula = str | Callable[[Op], str]
@@ -24,7 +25,11 @@ NO_GRADIENT = "no gradient"
 def formula(op: Op) -> str:
     """The local vector–Jacobian product; without an entry in :data:`FORMULAS` who computes it."""
     if op.is_recorded_operation:
-        return f"gradient given by {op.function}" if op.function else "gradient of the function"
+        return (
+            f"gradient given by {function_words(op.function)}"
+            if op.function
+            else "gradient of the function"
+        )
     known = FORMULAS.get(op.type)
     if known is None:
         return f"gradient function of {op.type}"

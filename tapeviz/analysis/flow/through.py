@@ -75,6 +75,12 @@ def _handed(trace: Trace, ops: Sequence[OpId]) -> Mapping[TensorId, Sequence[Ten
 
 def _makers(trace: Trace, body: Sequence[OpId]) -> dict[TensorId, OpId]:
     """The ops of a body by what they make. What a call or loop in it gave was made by an op of its
-    own body."""
+    own body; the lists that it keeps for its backward pass by the last one that has a gradient."""
     ops = [trace.ops[op_id] for op_id in body]
-    return {output: op.id for op in ops if not op.body for output in op.outputs}
+    makers = {output: op.id for op in ops if not op.body for output in op.outputs}
+    for op in ops:
+        ends = [inner for inner in op.body if trace.ops[inner].derived is not None]
+        if ends:
+            kept = [output for output in op.outputs if output not in makers]
+            makers.update(dict.fromkeys(kept, max(ends)))
+    return makers

@@ -9,6 +9,7 @@ from typing import Literal
 
 from msgspec import structs
 
+from ...text.op_words import function_words
 from ...trace.compiled.model import Loop
 from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, VersionId
 from ...trace.op_kinds import ops_with
@@ -293,7 +294,7 @@ class _Rows:
 def title_of(trace: Trace, op: Op) -> str:
     """The title of an op's row: its type without version marks, or the function's name."""
     if op.is_recorded_operation and op.function:
-        return op.function
+        return function_words(op.function)
     kind = op.type
     return kind[:-2] if kind.endswith(("V2", "V3")) else kind
 

@@ -62,11 +62,11 @@ def _gradients(
 def _step(recording: RecordingContext, compile_maybe: Callable[..., Any]) -> Callable[..., Any]:
     @recording.guarded
     def derived(op: Any, result: Any) -> None:
-        if op.type in private.CONTROL_FLOW:  # the recording has their branches in their place
-            return
         outputs = [recording.id(tensor) for tensor in op.outputs]
         given = [gradient is not None for gradient in listed(result)]
-        recording.tell((recording.encoder.derived, outputs, given))
+        # The recording has the inside in their place, of all but the calls of a backward pass.
+        is_opened = op.type in private.CONTROL_FLOW
+        recording.tell((recording.encoder.derived, outputs, given, is_opened))
 
     def step(scope: Any, op: Any, func: Any, grad_fn: Any) -> Any:
         call = recording.local.state[0]
