@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 from PySide6.QtCore import Property, QEasingCurve, QPropertyAnimation, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
@@ -39,12 +40,21 @@ def plain_label(text: str = "", name: str = "", wraps: bool = False) -> QLabel:
 _SIDES = (Qt.TextElideMode.ElideRight, Qt.TextElideMode.ElideLeft)
 
 
+def _shared_start(names: Sequence[str]) -> int:
+    """The number of letters of the first parts of a path that several names share."""
+    low, high = min(names, default=""), max(names, default="")
+    pairs = enumerate(zip(low, high, strict=False))
+    end = next((place for place, (letter, other) in pairs if letter != other), 0)
+    return max(low.rfind("/", 0, end), low.rfind(".", 0, end)) + 1
+
+
 class ShortLabel(QLabel):
     """A line of plain text that is shortened if there is no room; the tooltip has all of it.
 
     ``between``: what stands between parts of the text; its last parts are left out as a whole,
     with ``more`` in their place. ``beside``: the texts of other labels, from which it is told apart
-    if it can be. ``keeps``: the px that it has at least, if its text is as long.
+    if it can be, if need be without the part of a path that all share. ``keeps``: the px that it
+    has at least, if its text is as long.
     """
 
     def __init__(
@@ -77,9 +87,11 @@ class ShortLabel(QLabel):
             text, more = text.rpartition(self._between)[0], self._more
         text += more
         sides = dict.fromkeys((self._elide, *_SIDES)) if self.beside else (self._elide,)
-        for side in sides:
+        start = _shared_start(self.beside)
+        for side, first in product(sides, dict.fromkeys((0, start))):
             shown, *others = (
-                metrics.elidedText(each, side, self.width()) for each in (text, *self.beside)
+                metrics.elidedText(each[first:], side, self.width())
+                for each in (text, *self.beside)
             )
             if others.count(shown) <= self.beside.count(text):
                 return shown

@@ -18,6 +18,10 @@ LAYER_METHODS = frozenset(("call", "__call__", "build"))
 _MODELS = frozenset(("sequential", "functional", "model"))
 """Keras names models without a class of their own so (from Keras 3 on ``functional``, before
 ``model``)."""
+_TRAINING = frozenset(
+    f"{verb}{what}" for verb in ("train", "test", "predict") for what in ("_step", "_on_batch")
+) | {"fit", "evaluate", "predict"}
+"""Methods of Keras's models that call the layers themselves, and are none."""
 _NUMBER = re.compile(r"(_\d+)+$")
 _Position = tuple[int, int]
 
@@ -59,7 +63,7 @@ class CalledNames:
                 self._made.add(_automatic(name))
             elif name and (root := _root(call)) in modules:
                 self._functions[_span(call)] = name
-            elif name and root not in many:
+            elif name and root not in many and not (is_of_object and name in _TRAINING):
                 self._called[call.lineno, call.col_offset] = name
                 self._on_line[call.lineno] = (*self._on_line.get(call.lineno, ()), name)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tapeviz.drawing.arranging import Arranged, arrange
@@ -79,6 +81,12 @@ def test_the_loop_around_the_tape_and_a_loop_of_one_turn_are_no_repeats() -> Non
     trace = rounds(6, 3, layers=1)
     assert loops_in_all_rounds(trace, trace.calls[0]) == {5}
     assert loops_in_all_rounds(trace, None) == frozenset()
+
+
+def test_a_function_that_was_traced_has_no_rounds_of_its_own() -> None:
+    trace = rounds(6, 3)
+    calls = tuple(replace(call, traced=1) for call in trace.calls)
+    assert loops_in_all_rounds(replace(trace, calls=calls), calls[0]) == frozenset()
 
 
 def test_boxes_stay_where_they_are_in_a_round_of_fewer_turns() -> None:

@@ -138,6 +138,18 @@ def test_a_repeat_of_several_layers_is_named_by_them() -> None:
     assert (repeat.title, len(repeat.children)) == ("norm … dense", 4)
 
 
+@pytest.mark.parametrize(("ends", "title"), [([], "critic × 3"), ([2], "critic … Mean")])
+def test_calls_of_one_layer_on_a_line_are_counted_in_its_title(ends: list[int], title: str) -> None:
+    ops = [op_at(line, number, "Mean", [], []) for number, line in enumerate((7, 7, 7, 8))]
+    first, second, third = (Branch("layer", "critic", 7, None, [], 4) for _ in range(3))
+    root = Branch("", "", 0, None, [first, 0, second, 1, third, *ends, 3], 16)
+    words = replace(NO_WORDS, kind=lambda number: "Mean", lines=[op.line for op in ops])
+    gather_lines(root, ops, words)
+    line, other = root.children
+    assert isinstance(line, Branch)
+    assert (line.title, other) == (title, 3)
+
+
 @pytest.mark.parametrize(
     ("count", "inside", "every", "is_repeat"),
     [(4, 2, 60, True), (3, 2, 60, False), (4, 0, 60, False), (4, 2, 70, False)],

@@ -28,7 +28,7 @@ from tapeviz.panels.graph import GraphPanel
 from tapeviz.panels.look import THEMES, Theme
 from tapeviz.panels.rounds.panel import OverTimePanel
 from tapeviz.panels.rounds.plots import RoundPlot
-from tapeviz.panels.rounds.slider import RoundSlider
+from tapeviz.panels.rounds.slider import RoundSlider, shape_words, trouble_words
 from tapeviz.panels.rounds.sparkline import drawn_rounds
 from tapeviz.panels.rounds.strip import LEAST_SLIDER
 from tapeviz.panels.source.line_marks import marks_of
@@ -326,8 +326,25 @@ def test_of_many_rounds_a_line_has_a_few_points_for_each_pixel() -> None:
     assert drawn_rounds(heights, range(600), 200) == range(600)
 
 
-def test_shortened_names_are_told_apart_where_they_can_be(qtbot: QtBot) -> None:
-    names = ["dense/kernel", "dense_1/kernel", "conv_depthwise/beta", "conv_pointwise/beta"]
+def test_a_round_of_another_shape_is_no_trouble(qtbot: QtBot, loop: Document) -> None:
+    site = site_of(loop)
+    odd = replace(site, shapes=(*site.shapes[:-1], -1))
+    assert shape_words(odd, len(odd)) == "another shape"
+    assert not trouble_words(odd, len(odd))
+    slider = RoundSlider(THEMES["light"])
+    qtbot.addWidget(slider)
+    slider.show_site(odd, len(odd))
+    assert slider.words_at(len(odd)) == f"round {len(odd)} · another shape"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["dense/kernel", "dense_1/kernel", "conv_depthwise/beta", "conv_pointwise/beta"],
+        [f"model/rnn/{way}_lstm/lstm_cell/kernel" for way in ("forward", "backward")],
+    ],
+)
+def test_shortened_names_are_told_apart_where_they_can_be(qtbot: QtBot, names: list[str]) -> None:
     shown = []
     for name in names:
         label = ShortLabel(elide=Qt.TextElideMode.ElideMiddle)
@@ -339,7 +356,7 @@ def test_shortened_names_are_told_apart_where_they_can_be(qtbot: QtBot) -> None:
     assert len(set(shown)) == len(names)
     assert names[1] != shown[1]
     label.beside = [names[-1], names[-1]]
-    assert label.shown.startswith("conv")
+    assert label.shown[:4] == names[-1][:4]
 
 
 def plotted(qtbot: QtBot, loop: Document, target: float, *norms: float) -> RoundPlot:

@@ -25,6 +25,7 @@ actor, critic = Net(2), Net(1)
 a = actor(x)
 c = critic(x)
 d = dense(x)
+actor.fit(x)
 """
 
 
@@ -36,6 +37,7 @@ d = dense(x)
         ("net/dense_1", (7, 11), ["actor", "W1"]),
         ("net/sequential/dense_2", (8, 11), ["actor", "body", "dense_2"]),
         ("dense_9", (13,), ["dense"]),
+        ("dense_9", (14,), ["dense_9"]),
         ("made_by_hand/dense_9", (12,), ["made_by_hand", "dense_9"]),
         ("", (12,), []),
     ],

@@ -92,7 +92,7 @@ class _Folding:
                 own = members[direct[members] == number].tolist() or members.tolist()
                 node = replace(_group_node(graph, tree.groups[path], own), members=names)
                 if count := tree.groups[path].count:
-                    node = replace(node, subtitle=f"× {count} turns", turns=count)
+                    node = replace(node, subtitle=f"× {counted(count, 'turn')}", turns=count)
                 home = tree.groups[path].parent
                 node = self._in_turn(node, home)
             else:

@@ -251,16 +251,27 @@ def _last_op(child: Branch | int) -> int:
 
 
 def _layers_of(run: Sequence[Branch | int]) -> str:
-    """The first and the last of several layers; empty for other stretches."""
-    layers = [child for child in run if isinstance(child, Branch) and child.kind == "layer"]
-    return f"{layers[0].title} … {layers[-1].title}" if len(layers) > 1 else ""
+    """The first and the last of several layers, or how often it is the same; empty for other
+    stretches."""
+    titles = [child.title for child in run if isinstance(child, Branch) and child.kind == "layer"]
+    return _from_to(titles) if len(titles) > 1 else ""
+
+
+def _from_to(titles: Sequence[str]) -> str:
+    first, last = titles[0].partition(" … ")[0], titles[-1].rpartition(" … ")[2]
+    count = titles.count(first)
+    return f"{first} × {count}" if first == last and count > 1 else f"{first} … {last}"
 
 
 def _ends_of(run: Sequence[Branch | int], words: Words) -> str:
-    """The titles of the first and the last of a stretch, or that of all."""
+    """The titles of the first and the last of a stretch, or that of all; ``critic × 2`` for calls
+    of one function or layer with something between."""
     titles = [child.title if isinstance(child, Branch) else words.kind(child) for child in run]
     first, last = titles[0].partition(" … ")[0], titles[-1].rpartition(" … ")[2]
-    return titles[0] if len(set(titles)) == 1 else f"{first} … {last}"
+    if len(set(titles)) == 1:
+        return titles[0]
+    are_called = isinstance(run[0], Branch) and isinstance(run[-1], Branch)
+    return _from_to(titles) if are_called else f"{first} … {last}"
 
 
 def _size(run: Sequence[Branch | int]) -> int:

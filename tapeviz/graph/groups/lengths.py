@@ -32,14 +32,15 @@ def loops_in_all_rounds(trace: Trace, call: Call | None) -> frozenset[int]:
 
 
 def _rounds(trace: Trace, call: Call | None) -> list[Call]:
-    """The calls of the same site that asked a tape."""
-    if call is None or call.tape is None:
+    """The calls of the same site that asked a tape while the snippet ran: one in a function that
+    was traced has no turns of its own."""
+    if call is None or call.tape is None or call.traced:
         return []
     place = call.site.id, call.method
     return [
         other
         for other in trace.calls
-        if (other.site.id, other.method) == place and other.tape in trace.tapes
+        if (other.site.id, other.method) == place and other.tape in trace.tapes and not other.traced
     ]
 
 

@@ -94,9 +94,10 @@ class RoundSlider(QSlider):
         self.setSliderDown(False)
 
     def words_at(self, number: int) -> str:
-        """For the tooltip: ``round 137 · ∂w NaN``."""
-        words = trouble_words(self._site, number) if self._site is not None else ""
-        return " · ".join(part for part in (f"{self._noun} {number}", words) if part)
+        """For the tooltip: ``round 137 · ∂w NaN · another shape``."""
+        site = self._site
+        words = () if site is None else (trouble_words(site, number), shape_words(site, number))
+        return " · ".join(part for part in (f"{self._noun} {number}", *words) if part)
 
     def _round_at(self, x: float) -> int:
         share = (x - SIDE) / max(self.width() - 2 * SIDE, 1)
@@ -225,7 +226,7 @@ def _extremes(part: Array, heights: Numbers, most: int) -> Array:
 
 
 def trouble_words(site: CallSite, number: int) -> str:
-    """Say what went wrong in a round, or makes it differ from most: ``∂w NaN · another shape``."""
+    """Say what went wrong in a round: ``∂w NaN · ∂b zero``."""
     parts = [
         f"∂{series.source} {round_word(series, number)}"
         for series in site.sources
@@ -233,6 +234,9 @@ def trouble_words(site: CallSite, number: int) -> str:
     ]
     if len(parts) > MOST_NAMED:
         parts[MOST_NAMED - 1 :] = [f"{len(parts) - MOST_NAMED + 1} more"]
-    if number in site.odd_shapes:
-        parts.append("another shape")
     return " · ".join(parts)
+
+
+def shape_words(site: CallSite, number: int) -> str:
+    """Say that a round ran other ops than most, as the last batch may: nothing went wrong."""
+    return "another shape" if number in site.odd_shapes else ""

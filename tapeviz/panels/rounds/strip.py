@@ -16,7 +16,7 @@ from ...document import Document
 from ...document.insides import ShownRun
 from ..look import Theme
 from ..widgets import IconButton, ShortLabel, plain_label
-from .slider import RoundSlider, trouble_words
+from .slider import RoundSlider, shape_words, trouble_words
 
 MOST_NORMS = 3
 ROOMY = 560
@@ -103,7 +103,8 @@ class RoundStrip(QFrame):
             line = f" · line {site.line}" if site.line and not self._has_one_row else ""
             self._show_number("round", number, len(site), line)
             self._show_trouble(trouble_words(site, number))
-            self.numbers.setText(numbers_of_round(site, number))
+            parts = shape_words(site, number), numbers_of_round(site, number)
+            self.numbers.setText(BETWEEN.join(filter(None, parts)))
             self.slider.show_site(site, number)
         elif run is not None and run.count > 1 and not document.is_running:
             waiting = "" if number == run.number else " · looking into it …"
