@@ -253,6 +253,8 @@ class _Columns:
             if point[1] > leaves:
                 break
             first.append(point)
+        if self._is_free_down(points[0], leaves):
+            del first[1:]  # it need not turn towards what stands below, in another column now
         last = [points[-1]]
         for point in reversed(points[:-1]):
             if point[1] < enters:
@@ -265,6 +267,13 @@ class _Columns:
             last[: upright + 1] = [(min(lefts[end], after[0]), at[1])]
             self._aside.add(key)
         return first, last
+
+    def _is_free_down(self, start: Point, cut: float) -> bool:
+        """Whether no box is in the way from a point straight down to a cut."""
+        (x, y), rects = start, self._layout.rects.values()
+        return not any(
+            rect.left - _STUB < x < rect.right + _STUB and y < rect.y < cut for rect in rects
+        )
 
     def _extents(
         self, homes: dict[str, int], parts: dict[EdgeKey, tuple[list[Point], list[Point]]]
