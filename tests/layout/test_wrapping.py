@@ -106,7 +106,7 @@ def test_a_route_left_of_a_column_enters_it_from_the_side() -> None:
 
 
 def test_a_route_leaves_a_column_straight_down_where_nothing_is_in_its_way() -> None:
-    """It does not first turn towards what stands below in the layout, and now in a column beside."""
+    """It does not turn first towards what stood below it, and now is in a column beside."""
     rects = {str(i): Rect(300, 25 + 80 * i, 100, 50) for i in range(20)}
     routes: dict[EdgeKey, tuple[Point, ...]] = {
         (str(i), str(i + 1), 0): ((300, 50 + 80 * i), (300, 80 + 80 * i)) for i in range(19)
