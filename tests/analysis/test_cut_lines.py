@@ -67,3 +67,27 @@ def test_a_shared_list_is_a_tuple_whose_end_is_read_once() -> None:
     seen: set[int] = set()
     assert [[*not_seen(some, seen)] for some in several] == [["a", "b", "c"], ["z"]]
     assert [*not_seen(("a", "b"), seen)] == ["a", "b"]
+
+
+class Compared:
+    """Equal to all others, and counts how often one was asked."""
+
+    count = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.count += 1
+        return isinstance(other, Compared)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_shared_lists_are_compared_up_to_the_end_that_they_share() -> None:
+    end: SharedList[Compared] | None = None
+    for _ in range(9):
+        end = SharedList(Compared(), end)
+    first, other = SharedList(Compared(), end), SharedList(Compared(), end)
+    Compared.count = 0
+    assert first == other
+    assert (first != end, first != tuple(other)[1:], Compared.count) == (True, True, 1)
+    assert first == tuple(other)
+    assert SharedList("a", SharedList("b")) != SharedList("a", SharedList("c"))

@@ -38,7 +38,17 @@ class SharedList(Sequence[_Item]):
         return tuple(self)[at]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, (SharedList, tuple)) and tuple(self) == tuple(other)
+        if not isinstance(other, (SharedList, tuple)) or len(self) != len(other):
+            return False
+        if isinstance(other, tuple):
+            return tuple(self) == other
+        some: SharedList[object] | None = self
+        others: SharedList[object] | None = other
+        while some is not None and others is not None and some is not others:
+            if some.first != others.first:
+                return False
+            some, others = some.rest, others.rest
+        return True
 
     def __hash__(self) -> int:
         return hash(tuple(self))
