@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.requests.looks import calls_to_look_into
+from tapeviz.analysis.requests.looks import MOST_OPS_DRAWN, calls_to_look_into
 from tapeviz.cli.text import as_text
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.report import report
@@ -166,3 +166,46 @@ def test_slices_are_added_up_by_their_row_numbers() -> None:
     value = trace.value(result)
     assert value is not None
     assert value.tolist() == [[2.0], [0.0], [5.5], [0.0]]
+
+
+# loss = step(x) under an eager tape, once for each round
+def _rounds(count: int, size: int = 1) -> list[e.Event]:
+    made: list[e.Event] = []
+    for symbol in range(-3 - size, -2):
+        made.append(e.TensorSeen(symbol, "float32", []))
+    made.append(e.BodyTraced(on=True, site=1))
+    for number in range(size):
+        made.append(
+            e.OpRan(1 + number, "Neg", [-3], [-4 - number], site=2, graph=1, name=f"n{number}")
+        )
+    made.append(e.BodyTraced(on=False, graph=1, inputs=[-3], outputs=[-4], function="step", line=2))
+    for number in range(1, count + 1):
+        taken, given = 2 * number, 2 * number + 1
+        made += [e.TensorSeen(symbol, "float32", []) for symbol in (taken, given)]
+        made.append(e.TapeOpened(number, site=1))
+        made.append(e.TapeTurned(number, True, "enter", site=1))
+        made.append(e.Watched(number, [taken], site=1))
+        made.append(e.BodiesRun([1], call=number))
+        made.append(e.OpRan(size + number, "__inference_step_1", [taken], [given], site=1))
+        made.append(e.TapeTurned(number, False, "exit", site=1))
+        operands = [e.RawOperand(given)], [e.RawOperand(taken)]
+        made.append(e.CallBegan(number, "gradient", number, *operands, site=1))
+        made.append(e.CallEnded(number, [taken]))
+    sites = [
+        e.SiteSeen(1, [("<module>", 7, 0, 7, 9)]),
+        e.SiteSeen(2, [("step", 4, 0, 4, 9), ("<module>", 7, 0, 7, 9)]),
+    ]
+    return [e.Begin(1, "2.21.0", "3.11.7"), *sites, *made, e.Ended("finished")]
+
+
+def test_the_inside_of_a_small_call_is_drawn_at_first() -> None:
+    trace = read(_rounds(5), b"", "", "snippet.py")
+    assert calls_to_look_into(trace) == [6]
+    assert calls_to_look_into(trace, 2) == [3]
+    assert calls_to_look_into(trace, 9) == [6]
+
+
+def test_the_inside_of_a_large_call_is_not_asked_for() -> None:
+    trace = read(_rounds(2, MOST_OPS_DRAWN + 1), b"", "", "snippet.py")
+    assert trace.functions[1].size == MOST_OPS_DRAWN + 1
+    assert calls_to_look_into(trace) == []

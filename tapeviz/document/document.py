@@ -106,6 +106,7 @@ class Document(QObject):
         """The nodes of what the pointer is over, in any panel."""
         self._hovered_spans: tuple[StackFrame, ...] = ()
         self.insides = Insides(self)
+        self.insides.refused.connect(self._picturing.take_held)
         self.values = Values(self)
         self.folding = Folding(self)
         self.stepping = Stepping(self)

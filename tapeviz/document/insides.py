@@ -17,6 +17,7 @@ from PySide6.QtCore import QObject, Signal
 from ..analysis.model import Diagnosis, WalkStep
 from ..analysis.requests.inside import has_inside
 from ..analysis.rounds.call_sites import Numbers
+from ..graph.groups.opening import any_turn
 from ..graph.groups.tree import upwards
 from ..trace.compiled.model import TracedFunction
 from ..trace.model import CallId, Op, OpId, Step, Trace
@@ -68,6 +69,8 @@ class Insides(QObject):
 
     changed = Signal()
     """Another call is awaited, or none any more."""
+    refused = Signal()
+    """The call that was awaited does not come."""
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
@@ -127,6 +130,7 @@ class Insides(QObject):
     def _note_failure(self, kind: str, error: object) -> None:
         if kind == "inside":
             self._paths, self.awaited, self.entering = set(), None, 0
+            self.refused.emit()
             self.changed.emit()
 
     # The steps inside of one step of a backward pass
@@ -182,44 +186,50 @@ class Insides(QObject):
         self._asked_turns.clear()
         self._entered.clear()
 
-    def look_at_open(self) -> None:
-        """Ask for what stands open in the picture and was not looked into yet: a call, after a step
-        to another round of the loop that it is called in; a turn of a loop in a call."""
+    def look_at_open(self, arranged: ArrangedGraph) -> bool:
+        """Ask for what stands open in a picture and was not looked into yet: a call, after a step
+        to another round of the loop that it is called in; a turn of a loop in a call. Whether it
+        asks for a call."""
         if self._document.is_running or self.awaited is not None:
-            return
-        for call in self._open_calls():
+            return False
+        for call in self._open_calls(arranged):
             if call.ran_as not in self._asked:
-                self.look(call)
-                return
-        for call, loop, turn in self._lacking_turns():
+                return self.look(call)
+        for call, loop, turn in self._lacking_turns(arranged):
             if (loop, turn) not in self._asked_turns:
                 around = range(max(turn - _TURNS_AROUND, 0), turn + _TURNS_AROUND + 1)
                 self._asked_turns |= {(loop, near) for near in around}
                 self.look(call, turns=around)
-                return
+                return False
+        return False
 
-    def _lacking_turns(self) -> Iterator[tuple[Op, OpId, int]]:
+    def _lacking_turns(self, arranged: ArrangedGraph) -> Iterator[tuple[Op, OpId, int]]:
         """Jobs (from 0) that are shown without their values: the call, the loop, the turn."""
         ops = self._document.trace.ops
-        for frame in self._document.arranged.graph.graph.get("frames", ()):
+        for frame in arranged.graph.graph.get("frames", ()):
             loop = ops.get(frame.loop) if frame.lacks else None
             call = ops.get(loop.within) if loop is not None and loop.within is not None else None
             if loop is not None and call is not None and call.ran_as is not None:
                 yield call, loop.id, frame.turn - 1
 
-    def _open_calls(self) -> Iterator[Op]:
+    def _open_calls(self, arranged: ArrangedGraph) -> Iterator[Op]:
         document = self._document
         trace, unfolded = document.trace, document.view.unfolded
         current = document.current_call
         shown = current.call.within if current is not None else None
-        for node in document.links.nodes.values():
+        ruled = arranged.first_opening.ruled
+        within = (trace.op(call.within) for call in trace.calls)
+        asking = {op.runs for op in within if op is not None}
+        for _, node in arranged.graph.nodes(data="node"):
             op = trace.op(node.op)
             if op is None or node.role == "group":
                 continue
             call = trace.ops.get(op.within) if op.within is not None else op
             if call is None or not call.runs or call.inside is not None:
                 continue
-            if call.id == shown or not unfolded.isdisjoint(upwards(node.group)):
+            is_opened = not unfolded.isdisjoint(upwards(node.group))
+            is_ruled = call.runs not in asking and ruled.get(any_turn(node.group), False)
+            if call.id == shown or is_opened or is_ruled:
                 yield call
 
     # The calls of the function that asks for the gradients shown

@@ -45,6 +45,8 @@ class Picturing:
         self._linked_from: tuple[object, ...] = ()
         self._groups: tuple[ArrangedGraph, Mapping[NodeId, NodeId]] = (NOTHING_ARRANGED, {})
         """An arrangement, and for each node folded away in it the group that stands for it."""
+        self._held: ArrangedGraph | None = None
+        """An arrangement that is shown when the insides that it lacks have come, or do not come."""
         self._before: Trace | None = None
         """The trace of the run before, while the picture is of that run: it stays until this run
         has one. Ids name other ops and variables in it, so nothing is looked up or composed."""
@@ -117,6 +119,22 @@ class Picturing:
         return trace is self._document.trace and is_form
 
     def take_arranged(self, arranged: ArrangedGraph) -> None:
+        """Show an arranged graph. If a call stands open in it that was not looked into yet, the
+        picture of now stays until it was, so that the eye sees one change."""
+        self._held = None
+        is_asked = self._document.insides.look_at_open(arranged)
+        if is_asked and self._before is None and self.arranged is not NOTHING_ARRANGED:
+            self._held = arranged
+        else:
+            self._show(arranged)
+
+    def take_held(self) -> None:
+        """Show what waits for insides: they do not come."""
+        held, self._held = self._held, None
+        if held is not None:
+            self._show(held)
+
+    def _show(self, arranged: ArrangedGraph) -> None:
         self.arranged = arranged
         self._before = None
         self.relink()
@@ -124,7 +142,6 @@ class Picturing:
         self._document.arrangement_changed.emit()
         self.compose()
         self.arrange()
-        self._document.insides.look_at_open()
 
     def take_opened(self, arranged: ArrangedGraph, call: int | None) -> None:
         """Take a graph that was laid out with the trace and the form of now."""

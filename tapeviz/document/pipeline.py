@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..analysis.model import CallDiagnosis, Diagnosis
 from ..drawing import Arranged
+from ..drawing.arranging import FirstOpening
 from ..errors import TapevizError
 from ..layout.model import Layout
 from ..scene.model import Overlay, Scene
@@ -89,6 +90,11 @@ class ArrangedGraph(Protocol):
     @property
     def successors(self) -> Mapping[str, str]:
         """Node of the arrangement before → its counterpart; empty: another picture."""
+        ...
+
+    @property
+    def first_opening(self) -> FirstOpening:
+        """The groups that were opened without being asked for."""
         ...
 
 

@@ -26,6 +26,7 @@ from tapeviz.analysis.model import (
     Warned,
 )
 from tapeviz.document.pipeline import ArrangedGraph, Stages
+from tapeviz.drawing.arranging import FirstOpening
 from tapeviz.errors import TapevizError
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
@@ -213,6 +214,7 @@ class SampleArranged:
     graph: Any
     layout: Layout
     successors: dict[str, str] = field(default_factory=dict)
+    first_opening: FirstOpening = field(default_factory=FirstOpening)
 
 
 def arrange(

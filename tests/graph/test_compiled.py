@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
+from msgspec import structs
 
 from tapeviz.analysis import diagnose
 from tapeviz.drawing import arrange, compose_over
@@ -49,7 +51,7 @@ def test_a_call_is_one_node_that_unfolds(grouping: str) -> None:
     (call,) = {group.title for group in tree.groups.values() if group.entry == entry.id}
     assert call == "energy"
     inside = {node for node, path in zip(graph, tree.home, strict=True) if call in path.split("/")}
-    folded = fold(graph, tree, choose_open(graph, tree))
+    folded = fold(graph, tree, choose_open(graph, tree, folded=tree.groups))
     assert inside.isdisjoint(folded)
     opened = fold(graph, tree, choose_open(graph, tree, unfolded=tree.groups))
     shown = {node for node in inside if opened.nodes[node]["node"].op is not None}
@@ -59,13 +61,26 @@ def test_a_call_is_one_node_that_unfolds(grouping: str) -> None:
     assert all(value is not None for value in values)
 
 
+def test_a_call_is_open_at_first_if_its_inside_is_known_and_a_gradient_passes_it() -> None:
+    recording = KeptRecording(load(TAPE))
+    trace = recording.wait()
+    graph = build(trace)
+    tree = grow(graph, trace)
+    (path,) = (path for path, group in tree.groups.items() if group.title == "energy")
+    assert path not in choose_open(graph, tree).closed
+    assert path in choose_open(graph, tree, most=3).closed
+    unknown = structs.replace(tree.groups[path], is_passed=False)
+    closed = replace(tree, groups={**tree.groups, path: unknown})
+    assert path in choose_open(graph, closed).closed
+
+
 def test_a_compiled_loop_shows_any_of_its_turns() -> None:
     trace = KeptRecording(load(LOOP)).wait()
     graph = build(trace)
     tree = grow(graph, trace)
     (path,) = (path for path, group in tree.groups.items() if group.loop is not None)
     (loop,) = trace.loops.values()
-    closed = fold(graph, tree, choose_open(graph, tree, unfolded=[path.rpartition("/")[0]]))
+    closed = fold(graph, tree, choose_open(graph, tree, folded=[path]))
     assert "× 12 turns" in closed.nodes[group_id(path)]["node"].subtitle
 
     def shown(turn: int) -> tuple[Frame, dict[str, Node], list[Edge]]:
@@ -136,7 +151,8 @@ def test_a_closed_loop_shows_what_it_gives_and_not_its_counter() -> None:
     trace = KeptRecording(load(GRAPH_MODE)).wait()
     graph = build(trace)
     tree = grow(graph, trace)
-    folded = fold(graph, tree, choose_open(graph, tree))
+    (path,) = (path for path, group in tree.groups.items() if group.loop is not None)
+    folded = fold(graph, tree, choose_open(graph, tree, folded=[path]))
     (loop,) = (node for _, node in folded.nodes(data="node") if node.type == "StatelessWhile")
     assert trace.ops[trace.producers[loop.tensor]].type == "Tanh"
 
@@ -145,7 +161,7 @@ def test_what_a_compiled_call_gives_goes_on() -> None:
     trace = KeptRecording(load(LOOP)).wait()
     graph = build(trace)
     tree = grow(graph, trace)
-    folded = fold(graph, tree, choose_open(graph, tree))
+    folded = fold(graph, tree, choose_open(graph, tree, folded=tree.groups))
     (call,) = (name for name, node in folded.nodes(data="node") if node.role == "group")
     assert [folded.nodes[name]["node"].type for name in folded.successors(call)] == ["Pow"]
 

@@ -61,6 +61,10 @@ def test_each_step_shows_its_turns(entered: tuple[LiveRecording, Trace]) -> None
             seen.add(step.turns)
     assert seen == {(i,) for i in range(3)} | {(i, j) for i in range(3) for j in range(2)}
     assert len({drawing.scene.bounds for drawing in drawings}) == 1
+    rings = [
+        {box.title: box.ring for box in drawing.scene.boxes if box.ring} for drawing in drawings
+    ]
+    assert rings == [{"w": "source", "y": "target"}] * len(drawings)
 
 
 def test_the_gradient_of_a_variable_is_shown_when_all_turns_are_summed(

@@ -7,6 +7,7 @@ for; a diagnosis needs some.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 
 from ...trace.model import Call, Op, OpId, Trace
 from ..numbers.began import calls_to_compare
@@ -14,17 +15,25 @@ from ..status import status_of
 
 MOST_CALLS = 20
 """Looked into only because an eager gradient that went through them is not as it should be."""
+MOST_DRAWN = 8
+"""Looked into so that a first view can show their inside,"""
+MOST_OPS_DRAWN = 1_000
+"""with so many ops in them at most,"""
+MOST_OPS_AROUND = 20_000
+"""in a trace of so many ops at most: it is read once more."""
 
 
 def calls_to_look_into(trace: Trace, number: int | None = None) -> list[OpId]:
     """The calls to ask the kernel's ``inside`` for (:attr:`Op.ran_as`), the most wanted first.
 
     These are the calls that an eager gradient may have gone through if it is None, zero or not
-    finite; and for each function that asks for gradients itself the calls that may tell where NaN
-    began, and the one of :func:`standing_calls`. Their results may be a reason for more: ask again
-    until there are none.
+    finite, and small ones that are drawn at first; and for each function that asks for
+    gradients itself the calls that may tell where NaN began, and the one of
+    :func:`standing_calls`. Their results may be a reason for more: ask again until there are none.
     """
-    through = sorted(_gone_through(trace).values(), key=lambda op: op.when)
+    through = sorted(
+        (_gone_through(trace) | _drawn(trace, number)).values(), key=lambda op: op.when
+    )
     asked = [op.ran_as for op in through if op.ran_as is not None]
     wanted = (*standing_calls(trace, number), *asked, *calls_to_compare(trace))
     known = {op.ran_as for op in trace.ops.values() if op.inside is not None}
@@ -55,13 +64,45 @@ def _gone_through(trace: Trace) -> dict[OpId, Op]:
     runs = [op for op in trace.ops.values() if op.runs]
     through: dict[OpId, Op] = {}
     for call in (*first.values(), *reversed(troubled)):
-        tape = trace.tape(call.tape)
-        for op in reversed(runs[: bisect_left(runs, call.when, key=lambda op: op.when)]):
-            if len(through) >= MOST_CALLS or (tape is not None and op.when < tape.when):
-                break
-            if tape is None or tape.is_recording(op.when):
-                through[op.id] = op
+        for op in _under_tape(trace, call, runs):
+            if len(through) >= MOST_CALLS:
+                return through
+            through[op.id] = op
     return through
+
+
+def _drawn(trace: Trace, number: int | None) -> dict[OpId, Op]:
+    """Small calls of compiled functions under the tape of the eager call of each place that is
+    drawn at first, the last or this ``number``: the picture shows their inside."""
+    if len(trace.ops) > MOST_OPS_AROUND:
+        return {}
+    rounds: dict[tuple[int, str], list[Call]] = {}
+    for call in trace.calls:
+        if not call.traced and call.ended:
+            rounds.setdefault((call.site.id, call.method), []).append(call)
+    at = -1 if number is None else number - 1
+    shown = [calls[at] if at < len(calls) else calls[-1] for calls in rounds.values()]
+    runs = [op for op in trace.ops.values() if op.runs]
+    drawn: dict[OpId, Op] = {}
+    size = 0
+    for call in reversed(shown):
+        for op in _under_tape(trace, call, runs):
+            size += trace.functions[op.runs].size
+            if len(drawn) >= MOST_DRAWN or size > MOST_OPS_DRAWN:
+                return drawn
+            drawn[op.id] = op
+    return drawn
+
+
+def _under_tape(trace: Trace, call: Call, runs: Sequence[Op]) -> Iterator[Op]:
+    """The calls of compiled functions before a gradient call that its tape was open for, the last
+    one first; all of them where the tape is not known. ``runs``: those of the trace, in order."""
+    tape = trace.tape(call.tape)
+    for op in reversed(runs[: bisect_left(runs, call.when, key=lambda op: op.when)]):
+        if tape is not None and op.when < tape.when:
+            return
+        if tape is None or tape.is_recording(op.when):
+            yield op
 
 
 def _numbered(trace: Trace, call: Op, number: int | None) -> Op:

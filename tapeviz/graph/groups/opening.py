@@ -51,7 +51,8 @@ def choose_open(
     Groups of one shape are opened together, and groups of one series, such as the blocks ``conv2``
     to ``conv5`` of a model: a reader takes those that differ for something else. Groups that the
     user ``folded`` or ``unfolded`` stay so. ``pinned``: places of nodes that are never hidden. A
-    recorded operation (custom_gradient) stays closed: the gradient does not pass its inside.
+    recorded operation (custom_gradient) stays closed (:attr:`Group.is_passed`), and so does the
+    call of a compiled function of which the inside is not known.
     ``ruled``: for groups of another round, by path without the number of a turn, whether the rule
     opened them there: it does the same here, and decides about other groups only.
     """
@@ -123,7 +124,7 @@ class _Chooser:
             group = waiting.pop()
             is_kept = group.path in self._wanted or group.path in self._held
             is_like = group.path in automatic
-            if group.kind != "entry" and not others.isdisjoint(upwards(group.path)):
+            if _opens(group) and not others.isdisjoint(upwards(group.path)):
                 is_like = group.shape in shapes
             if group.path not in self._folded and (is_kept or is_like):
                 opened.add(group.path)
@@ -173,7 +174,7 @@ class _Chooser:
         gradient can pass."""
         together: nx.Graph[Hashable] = nx.Graph()
         for group in waiting:
-            if group.kind != "entry":
+            if _opens(group):
                 series = (group.parent, _NUMBER.sub("#", group.title))
                 is_small = group.ops <= LEAST_OPS and self._are_plain([group])
                 alike = (group.path in self._tree.recorded,) if is_small else series
@@ -214,6 +215,11 @@ class _Chooser:
             closed += [group for group in groups if group.path not in self._held]
         turns = {self._turns[path] for path in opened if path in self._turns}
         return turns.union(opened), boxes + len(closed), closed
+
+
+def _opens(group: Group) -> bool:
+    """Whether a group may be opened without being asked for."""
+    return group.kind != "entry" or group.is_passed
 
 
 def any_turn(path: str) -> str:

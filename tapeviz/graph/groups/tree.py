@@ -60,6 +60,9 @@ class Group(msgspec.Struct, frozen=True, gc=False):
     shape: int
     turns: tuple[str, ...] = ()
     entry: OpId | None = None
+    is_passed: bool = False
+    """It is the inside of a call, loop or branch, which a gradient passes op by op. It does not
+    pass that of a recorded operation (custom_gradient)."""
     loop: Loop | None = None
     """The compiled loop that it is; one body stands for all its turns."""
     layer: str = ""
@@ -137,7 +140,7 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     go_on()
     groups: dict[str, Group] = {}
     home = [""] * len(graph)
-    for number, path in _name(root, groups, trace.loops):
+    for number, path in _name(root, groups, trace):
         home[places[number]] = path
     _take_in(graph, home, groups)
     if kinds is None:
@@ -147,16 +150,14 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     return Tree(groups, home, _ends(graph, home, groups), recorded)
 
 
-def _name(
-    root: Branch, groups: dict[str, Group], loops: Mapping[OpId, Loop]
-) -> Iterator[tuple[int, str]]:
+def _name(root: Branch, groups: dict[str, Group], trace: Trace) -> Iterator[tuple[int, str]]:
     """Fill ``groups``: each branch becomes a group with a path, outer ones first. Gives each op
     that is in a group, with the path of the innermost."""
     waiting: list[tuple[Branch, str, str]] = [(root, "", "")]
     while waiting:
         branch, path, parent = waiting.pop()
         if path:
-            groups[path] = _group(branch, path, parent, loops)
+            groups[path] = _group(branch, path, parent, trace)
         used: dict[str, int] = {}
         turns: list[str] = []
         inside: list[tuple[Branch, str, str]] = []
@@ -176,9 +177,10 @@ def _name(
         waiting.extend(reversed(inside))
 
 
-def _group(branch: Branch, path: str, parent: str, loops: Mapping[OpId, Loop]) -> Group:
+def _group(branch: Branch, path: str, parent: str, trace: Trace) -> Group:
     entry = branch.key[1] if branch.kind == "entry" and branch.key is not None else None
-    loop = loops.get(entry) if entry is not None else None
+    loop = trace.loops.get(entry) if entry is not None else None
+    op = trace.op(entry)
     layer = ""
     if branch.kind == "layer" and branch.key is not None and isinstance(branch.key[1], tuple):
         layer = branch.key[1][0]
@@ -191,6 +193,7 @@ def _group(branch: Branch, path: str, parent: str, loops: Mapping[OpId, Loop]) -
         branch.ops,
         branch.shape,
         entry=entry,
+        is_passed=op is not None and bool(op.body and (op.runs or loop is not None)),
         loop=loop,
         layer=layer if kind_of(layer) not in (branch.title, kind_of(branch.title)) else "",
         last=branch.last,

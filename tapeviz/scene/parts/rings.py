@@ -78,12 +78,15 @@ def _badness(finding: Finding) -> int:
 
 
 def target_boxes(base: BaseScene, tensor: TensorId, shown: CallDiagnosis) -> tuple[str, ...]:
-    """The box that stands for a target: of a variable that of the version it had then."""
+    """The box that stands for a target: of a variable that of the version it had then. The last
+    turn of a compiled loop gives what the loop does: its box stands for that in each turn."""
     versions = base.variables.get(VariableId(tensor), [])
     variable = base.trace.variables.get(VariableId(tensor))
     seen = variable.version_at(shown.call.when) if variable is not None else None
     known = tuple(name for name in versions if seen and base.node(name).version == seen.index)
-    return known or boxes_of(base, tensor, shown)
+    found = known or boxes_of(base, tensor, shown)
+    maker = base.trace.maker(tensor) if not found else None
+    return base.boxes_of_op(maker.id) if maker is not None else found
 
 
 def boxes_of(base: BaseScene, tensor: TensorId, shown: CallDiagnosis) -> tuple[str, ...]:

@@ -158,8 +158,9 @@ class Functions:
         """Each function that was called, by its graph."""
         found = {}
         for graph, calls in self._calls.items():
-            ended = self._bodies.graphs.known[graph].ended
-            found[graph] = TracedFunction(graph, ended.function, ended.line, tuple(calls))
+            known = self._bodies.graphs.known[graph]
+            name, line = known.ended.function, known.ended.line
+            found[graph] = TracedFunction(graph, name, line, tuple(calls), known.size)
         return found
 
     def of_graph(self, call: Call, ran: Mapping[int, tuple[int, int]]) -> Call:

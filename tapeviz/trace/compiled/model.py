@@ -41,12 +41,14 @@ class TracedFunction:
 
     ``calls``: its eager calls in their order (ids in :attr:`Trace.ops`, of which only the opened
     ones have a ``body``). ``line``: where the function is defined; 0: outside of the snippet.
+    ``size``: the number of ops in its graph and in those that it runs.
     """
 
     graph: int
     name: str
     line: int
     calls: tuple[OpId, ...] = ()
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
