@@ -21,6 +21,8 @@ class Densifier:
         which TensorFlow passes on as a ``tf.custom_gradient`` function returned it (2.15-2.21),
         keeps its precision: a Python float becomes a float64.
         """
+        if type(gradient) is private.EagerTensor:  # nearly all of them
+            return gradient
         if isinstance(gradient, private.NUMBERS):
             return private.tensor_of_number(gradient)
         if not is_sparse(gradient):

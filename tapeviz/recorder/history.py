@@ -42,6 +42,8 @@ class History:
     def __init__(self) -> None:
         self.lines: list[str | KeptOp | None] = []
         self.attrs: list[Any] = []
+        self._known: dict[int, KeptOp] = {}
+        """Ops that were asked for by their number: checks of several sources ask for the same."""
         self._inside: list[KeptOp] = []
         self.opened: dict[int, list[KeptOp]] = {}
         """All that a compiled function did, by the op that was its call."""
@@ -82,6 +84,14 @@ class History:
         line = self.lines[number - 1] if 0 < number <= len(self.lines) else None
         if not isinstance(line, str):
             return line
+        known = self._known.get(number)
+        if known is None:
+            if len(self._known) >= limits.OPS_OF_CHECK:
+                self._known.clear()
+            known = self._known[number] = self._read(number, line)
+        return known
+
+    def _read(self, number: int, line: str) -> KeptOp:
         event = from_json(line)
         attrs, scope = self.attrs[number - 1], event.get("scope", "")
         type_, call = event["type"], event.get("call", 0)
@@ -90,9 +100,9 @@ class History:
     def producer(self, identity: int) -> int:
         """The op, or later entry of ``record_operation``, that gave a tensor; 0 if none did."""
         for number in range(self._outputs_indexed + 1, len(self.lines) + 1):
-            if isinstance(self.lines[number - 1], str):
-                op = self.op(number)
-                for output in op.outputs if op else ():
+            line = self.lines[number - 1]
+            if isinstance(line, str):
+                for output in self._read(number, line).outputs:
                     self._producers.setdefault(output, number)
         self._outputs_indexed = len(self.lines)
         return self._producers.get(identity, 0)

@@ -1,4 +1,4 @@
-"""The ops of a run by their attributes."""
+"""The ops of a run by their attributes and numbers."""
 
 from __future__ import annotations
 
@@ -21,3 +21,23 @@ def test_attributes_find_an_op_without_a_look_at_the_others(
 
     monkeypatch.setattr(history, "from_json", read)
     assert [ran.find_by_attrs(each) for each in attrs] == [1, 2]
+
+
+def test_an_op_is_read_once_however_often_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran = history.History()
+    ran.lines += [f'{{"type":"Sin","inputs":[{k}],"outputs":[{k + 1}]}}' for k in range(1, 4)]
+    ran.attrs += [("T", k) for k in range(1, 4)]
+    lines: list[str] = []
+    read = history.from_json
+
+    def noted(line: str) -> object:
+        lines.append(line)
+        return read(line)
+
+    monkeypatch.setattr(history, "from_json", noted)
+    for _ in range(3):
+        ops = list(ran.between(1, 3))
+        assert [(op.inputs, op.attrs) for op in ops] == [([k], ("T", k)) for k in range(1, 4)]
+    assert lines == ran.lines

@@ -271,7 +271,8 @@ class _Walk:
         op = history.op(number)
         if op is None:
             raise NoGradient(_UNSEEN)
-        entry = history.op(history.producer(op.outputs[0])) if op.outputs else None
+        producer = history.producer(op.outputs[0]) if op.outputs else number
+        entry = history.op(producer) if producer != number else None
         return entry if entry is not None and entry.backward is not None else op
 
     def _ones(self, key: Key) -> Any:
