@@ -110,3 +110,27 @@ step(tf.ones(2))
         from_variables = [wire for wire in scene.wires if wire.edge[0].startswith("var:")]
         assert len({wire.edge[0] for wire in from_variables}) == 2
         assert {wire.state for wire in from_variables} == {"gradient"}
+
+
+def test_the_gradient_passes_a_custom_gradient_in_a_function(recorder: Recorder) -> None:
+    text = """\
+import tensorflow as tf
+w = tf.Variable(3.0)
+@tf.custom_gradient
+def clip(x):
+    return tf.identity(x), lambda upstream: tf.clip_by_value(upstream, -0.1, 0.1)
+@tf.function
+def f(x):
+    return clip(x * x) * 4.0
+with tf.GradientTape() as tape:
+    y = f(w)
+tape.gradient(y, w)
+"""
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    _, scene = draw(trace, diagnose(trace), View())
+    titles = {box.node: box.title for box in scene.boxes}
+    lit = [wire.edge for wire in scene.wires if wire.state == "gradient"]
+    assert {titles[edge[0]] for edge in lit} == {"w", "x", "clip"}
+    assert [titles[edge[1]] for edge in lit if titles[edge[0]] == "w"] == ["x", "x"]

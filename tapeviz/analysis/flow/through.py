@@ -75,9 +75,13 @@ def _handed(trace: Trace, ops: Sequence[OpId]) -> Mapping[TensorId, Sequence[Ten
 
 def _makers(trace: Trace, body: Sequence[OpId]) -> dict[TensorId, OpId]:
     """The ops of a body by what they make. What a call or loop in it gave was made by an op of its
-    own body; the lists that it keeps for its backward pass by the last one that has a gradient."""
+    own body; the lists that it keeps for its backward pass by the last one that has a gradient. The
+    gradient does not pass the body of a recorded operation (custom_gradient): it made its outputs
+    itself."""
     ops = [trace.ops[op_id] for op_id in body]
     makers = {output: op.id for op in ops if not op.body for output in op.outputs}
+    recorded = (op for op in ops if op.is_recorded_operation and op.derived is not None)
+    makers.update((output, op.id) for op in recorded if not op.runs for output in op.outputs)
     for op in ops:
         ends = [inner for inner in op.body if trace.ops[inner].derived is not None]
         if ends:
