@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -177,3 +179,13 @@ def test_lines_of_too_few_ops_for_a_section_and_too_many_for_two_become_sections
     groups = s.groups(value)
     assert len(outermost(groups)) <= MOST
     assert sum(group.ops for group in groups if not group.parent) > 100
+
+
+@pytest.mark.parametrize("lines", [3, 4])
+def test_lines_that_make_one_section_together_are_none(lines: int) -> None:
+    for sizes in product((1, 2, 3), repeat=lines):
+        s = Program()
+        value = s.x
+        for number, ops in enumerate(sizes):
+            value = s.line(f"a{number}", value, s.x, ops=ops)
+        assert all(group.ops < sum(sizes) for group in s.groups(value)), sizes

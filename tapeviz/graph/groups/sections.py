@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,12 +200,16 @@ class _Gatherer:
             if len(units) == 1:
                 return [self._in_pieces(units[0])]
             near, apart = self._links(units)
-            every = set(range(len(units)))
+            every, fewer = set(range(len(units))), units
             for links in (near - apart, every - apart, every):
-                fewer = self._in_runs(units, links)
-                if len(fewer) > 1 and _boxes(fewer) <= max(MOST, _ENOUGH * boxes):
+                runs = self._runs(units, links)
+                if len(runs) == 1:  # it would be a section of all there is
+                    continue
+                joined = ([self._joined(run)] if self._can_join(run) else run for run in runs)
+                fewer = list(chain.from_iterable(joined))
+                if _boxes(fewer) <= max(MOST, _ENOUGH * boxes):
                     break
-            if len(fewer) == 1 or _boxes(fewer) == boxes:
+            if _boxes(fewer) == boxes:
                 break
             units = fewer
         return units
@@ -235,9 +239,9 @@ class _Gatherer:
         apart = {place + 1 for place, count in counts.items() if count >= _MANY}
         return set(readers[readers - makers == 1].tolist()), apart
 
-    def _in_runs(self, units: Sequence[_Unit], links: Collection[int]) -> list[_Unit]:
-        """Sections of up to ``MOST`` boxes of units that are linked to the one before them; of a
-        few more where neither has enough ops for a section, as lines of three ops each."""
+    def _runs(self, units: Sequence[_Unit], links: Collection[int]) -> list[list[_Unit]]:
+        """Runs of up to ``MOST`` boxes of units that are linked to the one before them; of a few
+        more where neither has enough ops for a section, as lines of three ops each."""
         runs: list[list[_Unit]] = []
         for place, unit in enumerate(units):
             is_near = bool(runs) and place in links
@@ -246,7 +250,4 @@ class _Gatherer:
                 runs[-1].append(unit)
             else:
                 runs.append([unit])
-        found: list[_Unit] = []
-        for run in runs:
-            found += [self._joined(run)] if self._can_join(run) else run
-        return found
+        return runs
