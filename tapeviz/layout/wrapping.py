@@ -143,6 +143,8 @@ class _Columns:
         self._cuts = cuts
         self._aside: set[EdgeKey] = set()
         """Edges that enter a column from the side."""
+        self._routes_of: dict[str, list[tuple[EdgeKey, tuple[Point, ...]]]] = {}
+        """The edges that leave each box, with their routes."""
 
     def laid(self) -> tuple[Layout | None, int]:
         """The layout in columns, and how many more values than cuts go from one to another; None
@@ -153,6 +155,8 @@ class _Columns:
         over = len(lanes) - len(self._cuts)
         if any(homes[source] > homes[target] for source, target, _ in layout.routes):
             return None, over
+        for key, points in layout.routes.items():
+            self._routes_of.setdefault(key[0], []).append((key, points))
         lefts = [inf] * (len(self._cuts) + 1)
         for name, rect in layout.rects.items():
             lefts[homes[name]] = min(lefts[homes[name]], rect.left)
@@ -253,8 +257,9 @@ class _Columns:
             if point[1] > leaves:
                 break
             first.append(point)
-        if self._is_free_down(points[0], leaves):
-            del first[1:]  # it need not turn towards what stands below, in another column now
+        port = self._port(key[0], points, homes)
+        if self._is_free_down(port, leaves):
+            first = [port]  # it need not turn towards what stands below, in another column now
         last = [points[-1]]
         for point in reversed(points[:-1]):
             if point[1] < enters:
@@ -267,6 +272,17 @@ class _Columns:
             last[: upright + 1] = [(min(lefts[end], after[0]), at[1])]
             self._aside.add(key)
         return first, last
+
+    def _port(self, source: str, points: Sequence[Point], homes: dict[str, int]) -> Point:
+        """Where a route to another column leaves its box: all of one value leave together, at the
+        middlemost of their places."""
+        value, middle = value_of(source, points), self._layout.rects[source].x
+        places = [
+            route[0]
+            for (start, end, _), route in self._routes_of.get(source, ())
+            if homes[start] != homes[end] and value_of(source, route) == value
+        ]
+        return min(places, key=lambda point: (abs(point[0] - middle), point[0]))
 
     def _is_free_down(self, start: Point, cut: float) -> bool:
         """Whether no box is in the way from a point straight down to a cut."""
