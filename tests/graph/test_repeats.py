@@ -84,6 +84,18 @@ def test_a_block_of_one_layer_has_the_name_of_the_layer() -> None:
     assert (kept.title, kept.children) == ("conv2d_3", [0])
 
 
+@pytest.mark.parametrize(("model", "title"), [("functional_1", "dense"), ("encoder", "encoder")])
+def test_a_layer_alone_in_a_model_without_a_name_of_its_own_gives_it_its_own(
+    model: str, title: str
+) -> None:
+    inner = Branch("layer", "dense", 28, None, [0], 4)
+    root = Branch("", "", 0, None, [Branch("layer", model, 28, None, [inner], 4)], 4)
+    prune(root, 2, [])
+    (kept,) = root.children
+    assert isinstance(kept, Branch)
+    assert kept.title == title
+
+
 def test_a_layer_of_few_ops_and_its_weights_fold_into_one_box() -> None:
     """Dense is three ops and two variables: five boxes."""
     for values, is_kept in ((2, True), (0, False)):

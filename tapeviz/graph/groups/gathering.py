@@ -17,6 +17,8 @@ from .stretches import find_stretches
 
 LEAST_OPS = 4
 """Ops that a group has at least; of a layer, ops and the values that only they take."""
+_MADE_UP = ("sequential", "functional")
+"""Keras's names of models that the snippet calls by none, as in ``fit``."""
 _LEAST_TURNS = 6
 _LEAST_LONG_TURNS = 4
 """Stretches that are alike, without a loop, are a repeat if there are at least ``_LEAST_TURNS``, or
@@ -52,8 +54,9 @@ def _pruned(
                 only = child.children[0]
                 if isinstance(only, Branch) and only.kind in ("layer", "function", "line"):
                     child.children = only.children
-                    if only.title.startswith(f"{child.title}_"):  # a block of a single layer
-                        child.title = only.title
+                    is_block = only.title.startswith(f"{child.title}_")
+                    if is_block or (only.kind == "layer" and kind_of(child.title) in _MADE_UP):
+                        child.title = only.title  # it says more of a single layer
             kept.append(child)
         else:
             for inner in child.children if child.kind == "function" else ():
