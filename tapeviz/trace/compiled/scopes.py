@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from .. import events as e
 from ..ids import SiteId, TensorId
@@ -20,14 +22,23 @@ class InlinedSites:
         self._called: dict[tuple[int, int, int], int] = {}
 
     def called(self, site: int, traced: int, call: int) -> int:
-        """The site in a function that was traced from one site and is called from another."""
+        """The site in a function that was traced from one site and is called from another.
+
+        The branches of a conditional are traced before the function that TensorFlow puts around it
+        in a graph (``cflow_gradient_wrapper`` in control_flow_util_v2.py, 2.15-2.21): they share
+        the frames outside of it, and stand on lines of their own in the innermost one.
+        """
         if traced == call:
             return site
         key = (site, traced, call)
         if key not in self._called:
             number = self._called[key] = -len(self._called) - 1
-            inside, outer = self._frames(site), self._frames(traced)
-            frames = (*inside[: len(inside) - len(outer)], *self._frames(call))
+            inside, outer, around = map(self._frames, (site, traced, call))
+            shared = _shared_end(inside, outer)
+            beside = len(outer) - shared
+            if outer[:beside] != around[:beside]:
+                shared, beside = len(outer), 0
+            frames = (*inside[: len(inside) - shared], *around[beside:])
             self._sites[number] = Site(SiteId(number), frames)
         return self._called[key]
 
@@ -38,6 +49,12 @@ class InlinedSites:
 
     def _frames(self, site: int) -> tuple[StackFrame, ...]:
         return self._sites[site].frames if site in self._sites else ()
+
+
+def _shared_end(first: Sequence[StackFrame], second: Sequence[StackFrame]) -> int:
+    """How many outermost frames two sites have in common."""
+    pairs = zip(reversed(first), reversed(second), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 class RerunValues:
