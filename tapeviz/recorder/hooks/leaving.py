@@ -61,6 +61,9 @@ def install(recording: RecordingContext, installed: Installed) -> None:
     installed.replace(
         private.script_functions, private.NUMPY_FUNCTION, lambda run: _handing_over(recording, run)
     )
+    backend = private.keras_backend()
+    if backend is not None:
+        installed.replace(backend, private.CONVERT, lambda convert: _converting(recording, convert))
     model = private.keras_model()
     if model is not None:
         predicted: list[Any] = []
@@ -132,6 +135,25 @@ def _handing_out(recording: RecordingContext, frame: FrameType | None) -> str | 
             return _HANDING_OUT[frame.f_code.co_name]
         frame = frame.f_back
     return None
+
+
+def _converting(recording: RecordingContext, convert: Callable[..., Any]) -> Callable[..., Any]:
+    """What Keras makes an array of for a method that hands it out: ``np.array`` takes the numbers
+    through the buffer protocol (``pythonify_logs`` of ``test_on_batch`` in Keras 3.15)."""
+
+    @recording.guarded
+    def left(tensor: Any, value: Any, frame: FrameType) -> None:
+        method = _handing_out(recording, frame)
+        if method is not None:
+            tell_left(recording, tensor, method, frame, value)
+
+    def convert_to_numpy(x: Any) -> Any:
+        value = convert(x)
+        if not recording.local.hidden and isinstance(x, private.EagerTensor):
+            left(x, value, caller())
+        return value
+
+    return convert_to_numpy
 
 
 def _handing_over(recording: RecordingContext, run: Callable[..., Any]) -> Callable[..., Any]:

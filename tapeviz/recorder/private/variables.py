@@ -142,6 +142,15 @@ def keras_model() -> Any:
     return None
 
 
+def keras_backend() -> Any:
+    """The module by which Keras 3 makes arrays of tensors; None without it."""
+    backend = sys.modules.get("keras.src.backend")
+    return backend if hasattr(backend, CONVERT) else None
+
+
+CONVERT = "convert_to_numpy"
+
+
 def is_tensor_like(value: Any) -> bool:
     """An eager tensor, or a variable of TensorFlow or Keras."""
     if isinstance(value, (EagerTensor, BaseVariable)):
