@@ -9,7 +9,6 @@ from .call_facts import CallFacts
 from .causes.cancelled import Cancelled
 from .causes.custom_gradient import gradient_return_line
 from .causes.deciding import CutPaths
-from .causes.inside_zero import zero_between, zero_inside
 from .causes.left_tensorflow import LeftTensorFlow
 from .causes.not_connected import NotConnected
 from .causes.not_watched import NotWatched
@@ -20,6 +19,7 @@ from .causes.table import CAUSES, first_cause
 from .causes.zeros import MultipliedByZero
 from .flow.tangents import turned
 from .model import Cause, Status
+from .numbers.inside_zero import zero_between, zero_inside
 from .numbers.spoiled import has_inside, spoiling, spoiling_op, was_given
 from .python.outside import NO_NUMBER
 from .status import is_zero, status_of
@@ -74,15 +74,16 @@ def _explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
     if found is None:
         return first_cause(CAUSES.zero, MadeZero(facts, None)) or _zero_by_values(facts, source)
     step, op = found
+    starts = facts.paths.starts(source.tensor) if source.tensor is not None else frozenset()
     inside = None
     if step is not None and not op.is_open and (has_inside(op) or _computes_again(facts, op)):
-        starts = facts.paths.starts(source.tensor) if source.tensor is not None else ()
         inside = zero_inside(facts, op, starts)
-    cause = first_cause(CAUSES.zero, MadeZero(facts, op, step, *(inside or ())))
+    suspect, is_sure = inside or (None, False)
+    cause = first_cause(CAUSES.zero, MadeZero(facts, op, step, suspect, is_sure, starts))
     if cause is None or source.tensor is None or not isinstance(cause.evidence, MultipliedByZero):
         return cause
     if cause.evidence.by in ("factor", "square", "clipped"):
-        clip = clipped_to_zero(facts, op, facts.paths.starts(source.tensor))
+        clip = clipped_to_zero(facts, op, starts)
         return facts.cause_at(saturated_at(facts, clip), clip) if clip is not None else cause
     return cause
 

@@ -63,6 +63,11 @@ class FixCase:
     source: ParsedSource
     is_there_at_times: bool = False
 
+    @property
+    def recorder(self) -> str:
+        """The noun for the recorder of the call: a tape or an accumulator."""
+        return "accumulator" if self.call.is_forward else "tape"
+
     def lines(self, *kinds: str) -> tuple[int, ...]:
         """The lines of the cause and of the further cuts of its kind (or of these kinds)."""
         wanted = kinds or (self.cause.kind,)

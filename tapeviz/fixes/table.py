@@ -16,7 +16,7 @@ from ..analysis.causes.not_differentiable import IntegerValue, NotDifferentiable
 from ..analysis.causes.not_watched import NotWatched
 from ..analysis.causes.outside_tape import OutsideTape
 from ..analysis.causes.replaced_source import ReplacedSource
-from ..analysis.causes.saturated import NoOverlap, Saturated
+from ..analysis.causes.saturated import EqualValues, NoOverlap, Saturated
 from ..analysis.causes.stateful import StatefulObject
 from ..analysis.causes.stop_gradient import StopGradient
 from ..analysis.causes.zeros import FlatOp, MultipliedByZero
@@ -29,13 +29,14 @@ from .smooth.boxes import add_enclosing_box
 from .smooth.branches import blend_last_turn, weigh_all, weigh_both
 from .smooth.comparisons import blend, soften_bounds, soften_comparison
 from .smooth.counts import SOFT_COUNTS
+from .smooth.decompositions import DISTINCT, JITTER
+from .smooth.groups import SOFT_GROUPS
 from .smooth.indices import interpolate, interpolate_edges, weigh_picked
 from .smooth.logits import from_logits
 from .smooth.outcomes import interpolate_outcome
 from .smooth.pooling import pool_softly
 from .smooth.splatting import splat
 from .smooth.widths import (
-    SOFT_GROUPS,
     count_softly,
     keep_softly,
     weigh_by_width,
@@ -116,8 +117,7 @@ from .values.estimates import (
 )
 from .values.filling import blend_window, fill_tensor
 from .values.infinities import (
-    JITTER,
-    SAFE_DEVIATION,
+    SAFE_FORMS,
     SAFE_NORM,
     STABLE_LOG,
     away_from_edge,
@@ -317,6 +317,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         keep_in_list,
     ),
     NoOverlap: (add_enclosing_box,),
+    EqualValues: (DISTINCT,),
     Saturated: (
         from_logits,
         SMOOTH_EXTREME,
@@ -352,7 +353,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         safe_where,
         safe_before_where,
         product_with_log,
-        SAFE_DEVIATION,
+        *SAFE_FORMS,
         JITTER,
         shifted_exponential,
         safe_division,

@@ -13,6 +13,7 @@ TRAITS: Mapping[str, str] = MappingProxyType(
         "call": "runs the graph of a function",
         "branch": "runs one of several graphs",
         "loop": "runs a graph for each turn",
+        "switch": "hands its input to one of its outputs, as a predicate tells (TF1)",
         "ref-variable": "makes a TF1 ref variable",
         "ref-assign": "writes to a TF1 ref variable",
         "list-write": "gives a new list with another element (list_ops, TensorArray in a function)",
@@ -33,6 +34,7 @@ TRAITS: Mapping[str, str] = MappingProxyType(
         "moves": "moves elements: a part that is zero was zero before",
         "singular": "its slope or its result is infinite or undefined at a point",
         "grows": "its result overflows soon",
+        "matrix": "its result depends on whole matrices, not element by element",
         "copy": "gives its input as it is, perhaps in another shape",
         "view": "gives elements of its inputs: a slice, a copy, another shape or dtype",
         "difference": "compares two tensors element by element, as losses do",
@@ -40,6 +42,7 @@ TRAITS: Mapping[str, str] = MappingProxyType(
         "reduces": "gathers elements along axes, which its second input names",
         "reshape": "who writes it asks for another shape",
         "position": "gives positions of elements",
+        "data-sized": "how many elements it gives depends on the values that it is given",
         "question": "answers true or false",
         "draw": "draws random numbers",
         "discrete": "draws whole numbers, of which each has a probability",
@@ -73,10 +76,12 @@ BiasAdd                              linear
 BiasAddV1                            linear
 BroadcastGradientArgs                no-data
 BroadcastTo                          reshape
+CTCBeamSearchDecoder                 data-sized
+CTCGreedyDecoder                     data-sized
 Case                                 branch
 Cast                                 view linear
 Ceil                                 no-gradient flat
-Cholesky                             singular
+Cholesky                             singular matrix
 ClipByValue                          clips
 Complex                              places
 ComplexAbs                           clips
@@ -98,6 +103,7 @@ DestroyResourceOp                    plumbing
 Diag                                 places
 Div                                  product singular
 DivNoNan                             product
+DynamicPartition                     data-sized
 DynamicStitch                        places
 Einsum                               product
 Elu                                  clips
@@ -139,22 +145,29 @@ LeakyReluGrad                        flat
 Less                                 question
 LessEqual                            question
 LinSpace                             no-gradient
+ListDiff                             data-sized
 LoadAndRemapMatrix                   no-gradient
 Log                                  singular
 Log1p                                singular
+LogMatrixDeterminant                 matrix
 LogSoftmax                           clips normalises
 LogicalAnd                           question
 LogicalNot                           question
 LogicalOr                            question
 MatMul                               product
 MatrixBandPart                       mask
+MatrixDeterminant                    matrix
 MatrixDiag                           places
 MatrixDiagV2                         places
 MatrixDiagV3                         places
-MatrixInverse                        singular
+MatrixInverse                        singular matrix
+MatrixLogarithm                      matrix
 MatrixSetDiag                        places
 MatrixSetDiagV2                      places
 MatrixSetDiagV3                      places
+MatrixSolve                          matrix
+MatrixSquareRoot                     matrix
+MatrixTriangularSolve                matrix
 Max                                  clips reduces
 MaxPool                              clips
 MaxPool3D                            clips
@@ -170,12 +183,12 @@ MulNoNan                             product
 Multinomial                          draw discrete
 Neg                                  linear
 NoOp                                 plumbing
-NonMaxSuppression                    position
-NonMaxSuppressionV2                  position
-NonMaxSuppressionV3                  position
-NonMaxSuppressionV4                  position
-NonMaxSuppressionV5                  position
-NonMaxSuppressionWithOverlaps        position
+NonMaxSuppression                    position data-sized
+NonMaxSuppressionV2                  position data-sized
+NonMaxSuppressionV3                  position data-sized
+NonMaxSuppressionV4                  position data-sized
+NonMaxSuppressionV5                  position data-sized
+NonMaxSuppressionWithOverlaps        position data-sized
 NotEqual                             question
 OneHot                               no-gradient
 OnesLike                             form
@@ -188,14 +201,16 @@ PartitionedCall                      call
 Placeholder                          plumbing
 Pow                                  product grows
 Prod                                 clips reduces
-RaggedRange                          no-gradient
+Qr                                   matrix
+RaggedRange                          no-gradient data-sized
 RandomPoissonV2                      draw discrete
 RandomShuffle                        no-gradient draw
-Range                                no-gradient
+Range                                no-gradient data-sized
 Rank                                 shape form no-data plumbing
 ReadVariableOp                       plumbing
 RealDiv                              product singular
 Reciprocal                           clips singular
+RefSwitch                            switch
 Relu                                 clips
 Relu6                                clips
 Relu6Grad                            flat
@@ -219,6 +234,7 @@ SegmentMin                           clips
 SegmentProd                          clips
 Select                               mask
 SelectV2                             mask
+SelfAdjointEigV2                     matrix
 Selu                                 clips
 SeluGrad                             clips
 Shape                                shape form no-data plumbing
@@ -257,8 +273,11 @@ StatelessWhile                       loop
 StopGradient                         copy
 StridedSlice                         moves view reshape
 StridedSliceGrad                     places
+StringSplitV2                        data-sized
 Sub                                  difference linear
 Sum                                  mean reduces linear
+Svd                                  matrix
+Switch                               switch
 Tanh                                 clips
 TanhGrad                             clips
 TemporaryVariable                    ref-variable
@@ -278,8 +297,10 @@ TopK                                 position
 TopKV2                               clips position
 Transpose                            moves view reshape
 TruncateDiv                          no-gradient flat
-Unique                               position
-UniqueV2                             position
+Unique                               position data-sized
+UniqueV2                             position data-sized
+UniqueWithCounts                     data-sized
+UniqueWithCountsV2                   data-sized
 Unpack                               moves view
 UnsortedSegmentMax                   clips
 UnsortedSegmentMin                   clips
@@ -289,7 +310,7 @@ VarIsInitializedOp                   plumbing
 Variable                             ref-variable
 VariableShape                        no-data plumbing
 VariableV2                           ref-variable
-Where                                mask position
+Where                                mask position data-sized
 While                                loop
 Xdivy                                product singular
 Xlog1py                              product singular

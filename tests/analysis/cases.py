@@ -34,6 +34,126 @@ def case(name: str, kind: str | None, text: str, bridged: object = None, words: 
 
 CASES = (
     case(
+        "what fit hands to the snippet's own step",
+        "not-watched",
+        """
+        import numpy as np
+        class Adversary(tf.keras.Model):
+            def __init__(self):
+                super().__init__()
+                self.dense = tf.keras.layers.Dense(1)
+            def call(self, x):
+                return self.dense(x)
+            def train_step(self, data):
+                x, y = data  # cut
+                with tf.GradientTape() as t:
+                    loss = tf.reduce_mean((self(x) - y) ** 2)
+                t.gradient(loss, x)
+                return {"loss": loss}
+        model = Adversary()
+        model.compile("sgd")
+        model.fit(np.ones((4, 2)), np.zeros((4, 1)), batch_size=4, verbose=0)
+        """,
+    ),
+    case(
+        "a constant in an object",
+        "not-watched",
+        """
+        from dataclasses import dataclass, replace
+        @dataclass
+        class State:
+            w: tf.Tensor
+        state = State(tf.constant([1.0, 2.0]))  # cut
+        with tf.GradientTape() as t:
+            after = replace(state, w=state.w * 2.0)
+            loss = tf.reduce_sum(after.w ** 2)
+        t.gradient(loss, state.w)
+        """,
+    ),
+    case(
+        "the number that test_on_batch gives",
+        "left-tensorflow",
+        """
+        model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+        x, y = tf.ones((4, 2)), tf.ones((4, 1))
+        with tf.GradientTape() as t:
+            loss = model.test_on_batch(x, y)  # cut
+            loss = tf.constant(loss)
+        t.gradient(loss, model.trainable_variables)
+        """,
+        words="by test_on_batch(), which gives plain numbers",
+    ),
+    case(
+        "an operation of TensorFlow that an executor runs",
+        "outside-tape",
+        """
+        from concurrent.futures import ThreadPoolExecutor
+        w = tf.Variable(3.0)
+        with tf.GradientTape() as t, ThreadPoolExecutor(1) as pool:
+            later = pool.submit(tf.square, w)
+            loss = later.result() * 2.0  # cut
+        t.gradient(loss, w)
+        """,
+        12.0,
+    ),
+    case(
+        "a count of what a mask picked",
+        "not-differentiable",
+        """
+        x = tf.Variable([1.0, -2.0, 3.0])
+        with tf.GradientTape() as t:
+            some = tf.boolean_mask(x, x > 0.0)
+            n = tf.cast(tf.size(some), tf.float32)  # cut
+            out = n * 2.0
+        t.gradient(out, x)
+        """,
+        words="leads through tf.size(some) on line 5. It counts the elements that were picked",
+    ),
+    case(
+        "a length of an expression that a mask picks",
+        "not-differentiable",
+        """
+        x = tf.Variable([1.0, -2.0, 3.0])
+        with tf.GradientTape() as t:
+            out = tf.constant(2.0) * len(x[x > 0.0])  # cut
+        t.gradient(out, x)
+        """,
+        words="leads through len(x[x > 0.0]) on line 4",
+    ),
+    case(
+        "a branch of a function that rounds, in the second call",
+        "not-differentiable",
+        """
+        w = tf.Variable(0.75)
+        @tf.function
+        def act(x, training):
+            if training:
+                return x * w
+            else:
+                return tf.floor(x * w)  # cut
+        with tf.GradientTape(persistent=True) as t:
+            first = act(tf.constant(3.0), tf.constant(True))
+            second = act(tf.constant(3.0), tf.constant(False))
+        t.gradient(second, w)
+        """,
+        3.0,
+    ),
+    case(
+        "a deep copy of a variable",
+        "new-variable",
+        """
+        import copy
+        w = tf.Variable([1.0, 2.0])
+        other = copy.deepcopy(w)  # cut
+        with tf.GradientTape() as t:
+            loss = tf.reduce_sum(other ** 2)
+        t.gradient(loss, w)
+        """,
+        [2.0, 4.0],
+        words="makes a new tf.Variable (other) with the value of w.",
+    ),
+    case(
         "assign",
         "assign",
         """

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # Where no edit can be right: what the user wants to be connected only the user knows.
 BEYOND = {"not-connected"}
 ZEROS = {
+    "a branch of a function that rounds, in the second call",
     "NumPy in a lambda of tf.py_function, in a compiled function",
     "a branch that did not run, beside one that calls Python",
     "one of several branches that did not run",

@@ -21,6 +21,23 @@ with tf.GradientTape() as tape:
     y = x * x
 """
 RAISING = {
+    "a variable changed in place by +=": (
+        "import tensorflow as tf\nx = tf.Variable(1.0)\nx += 1.0",
+        ["Line 3 changes a tf.Variable by +=", "assign_add(value)"],
+    ),
+    "a variable as the index of a branch": (
+        "import tensorflow as tf\nk = tf.Variable(1)\ntf.switch_case(k, [lambda: 1, lambda: 2])",
+        ["Line 3 gives a tf.Variable as branch_index", "read_value()"],
+    ),
+    "a tensor in place of a variable": (
+        TAPE + "g = tape.gradient(y, x)\nx = tf.clip_by_value(x, 0.0, 1.0)\n"
+        "tf.keras.optimizers.SGD(0.1).apply_gradients([(g, x)])",
+        ["a tensor in place of a variable", "line 7 gives the name x", "x.assign("],
+    ),
+    "a tensor in place of a variable that never was one": (
+        TAPE + "tf.keras.optimizers.SGD(0.1).apply_gradients(zip([x * 2.0], [y]))",
+        ["a tensor in place of a variable", "made by tf.Variable"],
+    ),
     "second use": (TAPE + "tape.gradient(y, x)\ntape.gradient(y, x)", ["line 6", "persistent"]),
     "never entered": (
         "import tensorflow as tf\nx = tf.Variable(1.0)\ntape = tf.GradientTape()\n"

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
 
 MARK = "# here"
 WORDS = {
+    "a matrix that has no such root": (
+        """
+        q = tf.Variable([[1.0, 2.0], [2.0, 1.0]])
+        with tf.GradientTape() as t:
+            out = tf.reduce_sum(tf.linalg.cholesky(q))  # here
+        t.gradient(out, q)
+        """,
+        ["tf.linalg.cholesky on line", "got a matrix of which the result is NaN"],
+    ),
     "a slope at 0": (
         """
         q = tf.Variable([4.0, 0.0])

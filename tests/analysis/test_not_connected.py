@@ -82,6 +82,17 @@ def test_the_message_says_where_the_two_ways_end(recorder: Recorder) -> None:
         assert words in finding.message, finding.message
 
 
+def test_a_tensor_of_the_same_name_is_not_taken_for_the_source(recorder: Recorder) -> None:
+    text = (
+        "import tensorflow as tf\ndef f(p):\n    p = tf.convert_to_tensor(p)\n"
+        "    return tf.reduce_sum(tf.sin(p))\np = tf.constant([0.1, 0.2])\n"
+        "with tf.GradientTape() as tape:\n    tape.watch(p)\n    out = f([0.1, 0.2])\n"
+        "tape.gradient(out, p)\n"
+    )
+    message = _diagnosed(text, recorder).calls[0].findings[0].message
+    assert "uses this p: out (line 4) is made from another tensor of the same name" in message
+
+
 def test_the_name_probably_meant_is_tried(recorder: Recorder) -> None:
     from tapeviz.analysis import diagnose
     from tapeviz.fixes import try_fixes

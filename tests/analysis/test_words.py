@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tapeviz.analysis.model import Finding
+    from tapeviz.analysis.model import Diagnosis, Finding
     from tapeviz.recording import Recorder
+    from tapeviz.trace.model import Trace
 
 SNIPPET = """
 import tensorflow as tf
@@ -108,14 +109,18 @@ ZEROS = {
 }
 
 
-def first_finding(recorder: Recorder, text: str) -> Finding:
+def recorded(recorder: Recorder, text: str) -> tuple[Trace, Diagnosis]:
     from tapeviz.analysis.diagnose import diagnose
     from tapeviz.recording import Snippet
 
     live = recorder.record(Snippet(text))
     trace = live.wait(60)
     live.release()
-    return diagnose(trace).calls[0].findings[0]
+    return trace, diagnose(trace)
+
+
+def first_finding(recorder: Recorder, text: str) -> Finding:
+    return recorded(recorder, text)[1].calls[0].findings[0]
 
 
 @pytest.mark.parametrize("name", ZEROS)
@@ -272,3 +277,39 @@ def test_ops_and_objects_are_told_apart(recorder: Recorder) -> None:
     assert "line 19 picks elements by it" in row
     assert "Line 17 turns the value into int32. Gradients exist for" in twice
     assert "Line 21 turns the value into bool. Gradients exist for" in branch
+
+
+FORWARD = """import tensorflow as tf
+w = tf.Variable([1.0, 2.0])
+early = w * 2.0
+with tf.autodiff.ForwardAccumulator(w, tf.ones([2])) as accumulator:
+    out = early * 3.0
+accumulator.jvp(out)
+"""
+
+
+def test_what_ran_before_an_accumulator_is_not_told_of_a_tape(recorder: Recorder) -> None:
+    from tapeviz.fixes import try_fixes
+
+    trace, diagnosis = recorded(recorder, FORWARD)
+    finding = try_fixes(trace, diagnosis, recorder).calls[0].findings[0]
+    said = [finding.message, *(fix.title for fix in finding.fixes)]
+    assert "before the accumulator's block began" in said[0]
+    assert said[1] == "Move line 3 into the accumulator's block"
+    assert not any("tape" in words for words in said)
+
+
+def test_a_mask_is_no_whole_number(recorder: Recorder) -> None:
+    text = (
+        "import tensorflow as tf\nx, m = tf.Variable([1.0, 2.0]), tf.constant([True, False])\n"
+        "with tf.GradientTape() as tape:\n    tape.watch(m)\n"
+        "    loss = tf.reduce_sum({})\ntape.gradient(loss, m)\n"
+    )
+    picked = first_finding(recorder, text.format("tf.boolean_mask(x, m)")).message
+    assert "A mask cannot change a little" in picked
+    chosen = first_finding(recorder, text.format("tf.where(m, x, 0.0)")).message
+    assert "(write 1.0 for True)" in chosen
+    text = text.replace("m)\n", "x)\n").replace("m = ", "_ = ").replace("tape.watch(x)", "pass")
+    cast = text.replace("loss", "m = tf.cast(x, tf.bool)\n    loss", 1)
+    turned = first_finding(recorder, cast.format("tf.boolean_mask([3.0, 4.0], m)")).message
+    assert "A mask takes an element or not, with nothing in between" in turned

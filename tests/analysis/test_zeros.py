@@ -222,6 +222,8 @@ SNIPPET = dedent(
     apart = lambda e: e - (mean := tf.reduce_mean(e)) + mean**2 - 4.0 * mean
     slope(lambda m: apart(m[0, 0]))  # cut apart
     slope(lambda m: tf.zeros([2]) ** m[0])  # cut exponent
+    slope(lambda m: tf.ones([2]) ** m[0])  # cut base
+    slope(lambda m: (m[0] - 2.0) ** m[0])  # cut both
     slope(lambda m: tf.math.squared_difference(m[0], [2.0, 5.0])[0])  # cut element
     with tf.GradientTape() as tape:
         with tf.GradientTape() as inner:
@@ -258,14 +260,17 @@ FOUND = {
     "forward_sum": ("cancelled", "tangents contribute to out is 0 or adds up"),
     "forward_beside": ("cancelled", "tangents contribute to out is 0 or adds up"),
     "sign": ("flat-op", "tf.linalg.slogdet on line {line} has a derivative of 0 everywhere"),
-    "equal": ("saturated", "tf.linalg.svd on line {line} is flat at these values"),
+    "equal": ("saturated", "tf.linalg.svd on line {line} found values that are equal"),
     "padded": ("multiplied-by-zero", "tf.pad on line {line} puts together what comes from w and"),
     "overwritten": (
         "multiplied-by-zero",
         "tf.tensor_scatter_nd_update on line {line} puts together what comes from w and",
     ),
     "complex_abs": ("saturated", "tf.abs on line {line} is flat at these values"),
-    "imaginary": ("multiplied-by-zero", "tf.complex on line {line} puts together what comes from"),
+    "imaginary": (
+        "multiplied-by-zero",
+        "tf.complex on line {line} makes complex numbers, and w is",
+    ),
     "spread": ("cancelled", "is zero because loss does not change when w does, as with the sum"),
     "cast": ("multiplied-by-zero", "tf.cast on line {line} makes complex numbers of real ones"),
     "minimum": ("cancelled", "loss is at a minimum, a maximum or a saddle point of w"),
@@ -281,7 +286,9 @@ FOUND = {
     "scaled": ("cancelled", "Line {line} subtracts the mean of a single element from"),
     "met": ("cancelled", "loss is at a minimum, a maximum or a saddle point of w"),
     "apart": ("cancelled", "loss is at a minimum, a maximum or a saddle point of w"),
-    "exponent": ("multiplied-by-zero", "on line {line} multiplies by a value that is 0 everywhere"),
+    "exponent": ("multiplied-by-zero", "on line {line} takes powers of numbers that are all 0, or"),
+    "base": ("multiplied-by-zero", "on line {line} takes powers of numbers that are all 0, or all"),
+    "both": ("multiplied-by-zero", "takes the power of a value that is 0 everywhere"),
     "element": ("saturated", "tf.math.squared_difference on line {line} is flat at these values"),
     "absolute": ("flat-op", "The slope of tf.abs on line {line} jumps"),
 }

@@ -17,6 +17,155 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "a tensor that is written as text and read back": (
+        """
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            text = tf.io.serialize_tensor(w * 2.0)
+            y = tf.reduce_sum(tf.io.parse_tensor(text, tf.float32) ** 2)
+        tape.gradient(y, w)
+        """,
+        "text = (w * 2.0)",
+        [8.0, 16.0],
+    ),
+    "a pause in a context manager of the text": (
+        """
+        import contextlib
+        @contextlib.contextmanager
+        def apart(tape):
+            with tape.stop_recording():
+                yield
+        w = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            with apart(tape):
+                y = w ** 2
+            z = y * 2.0
+        tape.gradient(z, w)
+        """,
+        "z = y * 2.0",
+        12.0,
+    ),
+    "a pause beside the tape in one with statement": (
+        """
+        w = tf.Variable(3.0)
+        with tf.GradientTape() as tape, tape.stop_recording():
+            y = w ** 2
+        tape.gradient(y, w)
+        """,
+        "with tf.GradientTape() as tape:",
+        6.0,
+    ),
+    "threads that an event loop runs": (
+        """
+        import asyncio
+        w = tf.Variable(2.0)
+        async def main():
+            loop = asyncio.get_running_loop()
+            with tf.GradientTape() as tape:
+                y = await loop.run_in_executor(None, tf.multiply, w, 3.0)
+                y += await asyncio.to_thread(lambda: w ** 2)
+            tape.gradient(y, w)
+        asyncio.run(main())
+        """,
+        "y += await asyncio.sleep(0, (lambda: w ** 2)())",
+        7.0,
+    ),
+    "rows at a column of rounded numbers": (
+        """
+        p = tf.Variable([0.25, 2.25])
+        with tf.GradientTape() as tape:
+            at = tf.cast(tf.round(p), tf.int32)[:, None]
+            loss = tf.reduce_sum(tf.scatter_nd(at, [1.0, 2.0], [4]) * [0.0, 1.0, 4.0, 9.0])
+        tape.gradient(loss, p)
+        """,
+        "at = tf.cast(tf.round(p), tf.int32)[:, None]",
+        [1.0, 10.0],
+    ),
+    "an angle at the origin": (
+        """
+        v = tf.Variable([0.0, 0.0])
+        with tf.GradientTape() as tape:
+            angle = tf.atan2(v[1], v[0]) * 3.0
+        tape.gradient(angle, v)
+        """,
+        "angle = tf.atan2(v[1], tf.where(tf.equal(v[0], 0.0) & tf.equal(v[1], 0.0), 1.0, v[0])) "
+        "* 3.0",
+        [0.0, 3.0],
+    ),
+    "rows that are partitioned by rounded numbers": (
+        """
+        x, w = tf.constant([[1.0], [2.0], [3.0]]), tf.Variable([0.25, 1.25, 0.75])
+        with tf.GradientTape() as tape:
+            parts = tf.dynamic_partition(x, tf.cast(w, tf.int32), 2)
+            loss = tf.reduce_sum(parts[1])
+        tape.gradient(loss, w)
+        """,
+        "parts = [tf.einsum('n...,n->n...', x, tf.nn.relu(1.0 - tf.abs((w) - "
+        "tf.cast(part, tf.float32)))) for part in range(2)]",
+        [1.0, -2.0, 3.0],
+    ),
+    "rows that are partitioned by a comparison": (
+        """
+        x, w = tf.constant([1.0, 2.0]), tf.Variable([0.0, 0.0])
+        with tf.GradientTape() as tape:
+            parts = tf.dynamic_partition(x, tf.cast(w > 0.0, tf.int32), 2)
+            loss = tf.reduce_sum(parts[1])
+        tape.gradient(loss, w)
+        """,
+        "parts = [tf.einsum('n...,n->n...', x, (part * tf.sigmoid(w) + (1.0 - part) * "
+        "(1.0 - tf.sigmoid(w)))) for part in range(2)]",
+        [0.25, 0.5],
+    ),
+    "an object that is made anew after the loop that used others": (
+        """
+        class Gate:
+            def __init__(self):
+                self.w = tf.Variable(1.5)
+            def __call__(self, x):
+                return self.w * x
+        with tf.GradientTape() as tape:
+            loss = 0.0
+            for _ in range(3):
+                gate = Gate()
+                loss += gate(2.0)
+        gate = Gate()
+        tape.gradient(loss, gate.w)
+        """,
+        "tape.gradient(loss, gate.w)",
+        2.0,
+    ),
+    "an object that is made anew after what was used under its name": (
+        """
+        class Gate:
+            def __init__(self):
+                self.w = tf.Variable(1.5)
+        with tf.GradientTape() as tape:
+            gate = Gate()
+            loss = 2.0 * gate.w
+        gate = Gate()
+        g = tape.gradient(loss, gate.w)
+        """,
+        "g = tape.gradient(loss, gate.w)",
+        2.0,
+    ),
+    "an object that a loop in a function makes anew": (
+        """
+        class Gate:
+            def __init__(self):
+                self.w = tf.Variable(0.5)
+        def forward(x):
+            for _ in range(2):
+                gate = Gate()
+                x = x * gate.w
+            return x
+        gate = Gate()
+        with tf.GradientTape() as tape:
+            out = forward(2.0)
+        tape.gradient(out, gate.w)
+        """,
+        "gate = Gate()",
+        2.0,
+    ),
     "values that a table kept": (
         """
         w, keys = tf.Variable([0.5, 1.5]), tf.constant([10, 20])
@@ -1940,6 +2089,29 @@ def test_a_gradient_that_is_rounding_is_none(recorder: Recorder) -> None:
     (finding,) = try_fixes(trace, diagnosis, recorder).calls[0].findings
     assert finding.status == "zero"
     assert all(np.abs(fix.value).max() > 1e-5 for fix in finding.fixes if fix.value is not None)
+
+
+def test_vectors_of_equal_singular_values_get_a_gradient_where_they_are_kept_apart(
+    recorder: Recorder,
+) -> None:
+    text = dedent(
+        """
+        import tensorflow as tf
+        w = tf.Variable([[1.0, 0.0], [0.0, 1.0]])
+        with tf.GradientTape() as tape:
+            _, u, v = tf.linalg.svd(w)
+            loss = u[1, 0] * v[0, 0] + u[0, 0]
+        tape.gradient(loss, w)
+        """
+    ).lstrip()
+    trace, diagnosis = record(recorder, text)
+    (finding,) = try_fixes(trace, diagnosis, recorder).calls[0].findings
+    assert finding.status == "zero"
+    fix = finding.fixes[0]
+    assert "tf.linalg.svd(w + tf.linalg.diag(" in fix.text
+    assert fix.is_estimate
+    assert fix.value is not None
+    assert fix.value.any()
 
 
 def test_a_factor_that_is_zero_at_times_stays(recorder: Recorder) -> None:

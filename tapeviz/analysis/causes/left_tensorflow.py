@@ -67,22 +67,22 @@ class LeftTensorFlow(Evidence):
             return (
                 f"Line {cause.line} gives the value to a Python function that TensorFlow calls, by "
                 f"tf.py_function, and {target} is made from something that this function keeps, in "
-                f"a list or a variable. The tape follows only what the function returns, so the "
+                f"a list or a variable. Gradients follow only what the function returns, so the "
                 f"way from {target} back to {source} ends there. Return it, and use what "
                 f"tf.py_function gives."
             )
         if self.how == "thread":
             return (
                 f"Line {cause.line} takes the value in Python code that TensorFlow calls by itself "
-                f"(of tf.py_function, tf.numpy_function or a dataset). The tape follows at most "
+                f"(of tf.py_function, tf.numpy_function or a dataset). Gradients follow at most "
                 f"what such code is given, and {source} is not given to it: what comes out, and "
                 f"{target} is {cause.probably}made from that, has no link to {source}. "
-                f"Compute with {source} in the tape's block instead."
+                f"Compute with {source} outside of that code instead."
             )
         return (
             f"On line {cause.line} the value {cause.probably}leaves TensorFlow ({self._words()}) "
             f"and comes back as a plain number. "
-            f"The tape sees only a constant, which has no link to {source}. "
+            f"TensorFlow sees only a constant, which has no link to {source}. "
             f"Stay with tf operations between {source} and {target}."
         )
 

@@ -6,24 +6,33 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...trace.model import VersionId
-from ..call_facts import name_of
+from ..call_facts import maker_past, name_of
 from ..model import Cause, Evidence
 from .questions import EdgeUnderTest
 
 
 @dataclass(frozen=True, slots=True)
 class NewVariable(Evidence):
-    """``variable``: the name of the one made."""
+    """``variable``: the name of the one made; ``copied``: the variable that it is a copy of, empty
+    if a value was computed for it."""
 
     kind: ClassVar[str] = "new-variable"
     variable: str
+    copied: str = ""
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
+        if self.copied:
+            return (
+                f"Line {cause.line} makes a new tf.Variable ({self.variable}) with the value of "
+                f"{self.copied}. It is a variable of its own from then on and does not remember "
+                f"where its value came from, so the way back to {source} ends there. "
+                f"Ask for the gradient of {self.variable}, or compute with {self.copied}."
+            )
         return (
             f"Line {cause.line} makes a new tf.Variable ({self.variable}) out of a computed value. "
             f"A variable starts from a copy of the number and does not remember where it came "
             f"from, so the way back to {source} ends there. "
-            f"Make variables before the tape, and keep the computed value a tensor."
+            f"Make variables before that, and keep the computed value a tensor."
         )
 
 
@@ -33,5 +42,9 @@ def made_variable(asked: EdgeUnderTest) -> Cause | None:
     if edge.kind != "creation" or not isinstance(edge.end, VersionId):
         return None
     variable = facts.trace.variables[edge.end.variable]
-    evidence = NewVariable(name_of(facts.trace, variable.id))
+    trace = facts.trace
+    maker = maker_past(trace, edge.tensor, ("Identity",)) if edge.tensor is not None else None
+    read = trace.reads.get(maker.outputs[0]) if maker is not None and maker.outputs else None
+    copied = name_of(trace, read.variable) if read is not None else ""
+    evidence = NewVariable(name_of(trace, variable.id), copied)
     return facts.cause(evidence, variable.site.line, edge)

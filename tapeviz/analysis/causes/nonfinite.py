@@ -30,6 +30,7 @@ _NARROW = ("float16", "bfloat16")
 # A slope that is infinite or undefined at a point, or a result that is; then what overflows.
 _SINGULAR = ops_with("singular")
 _GROWING = ops_with("grows")
+_OF_MATRICES = ops_with("matrix")
 # Their slope is finite wherever their inputs are: what they give can only be too large.
 _STEADY = ops_with("product", "linear", "moves", "copy", "view", "mask") - _SINGULAR - _GROWING
 _DIVISIONS = frozenset({"Div", "RealDiv"})
@@ -106,6 +107,8 @@ class Nonfinite(Evidence):
         got = f" got {self.value}, where its" if self.value else "'s"
         if self.value == "-inf" and cause.op in NORMALISING:
             got = " got a row of nothing but -inf, of which the"
+        if cause.op in _OF_MATRICES:
+            got = " got a matrix of which the"
         if self.how == "output":
             return (
                 f"{op}{got} result is NaN or infinite, and its backward pass is the first to give "

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import ClassVar, Literal
 
-from ...trace.compiled.model import Conditional
 from ...trace.model import Leave, Operand, TensorId, VariableId
 from ...trace.op_kinds import ops_with
-from ..call_facts import CallFacts, name_of
+from ..call_facts import CallFacts
 from ..flow.dataflow import FORM_OPS, Ancestry
-from ..flow.ends import Ends, ends_of, last_made_from
+from ..flow.ends import Ends, ends_of
 from ..model import Cause, Evidence
+from ..numbers.branches import SkippedUse, only_use, skipped_use
+from ..python.forms import FormRead, first_made_from, forms_read
 from ..python.outside import NO_NUMBER
-from ..python.steering import form_read
-from .questions import Unlinked, Used
+from .not_differentiable import NotDifferentiable
+from .questions import MadeZero, Unlinked, Used
 
 _LOOPS = ops_with("loop")
 
@@ -60,12 +60,12 @@ _HOW: dict[How, str] = {
 @dataclass(frozen=True, slots=True)
 class SkippedBranch:
     """``predicate``: its words, empty if not known; ``was``: its value, of ``tf.switch_case`` the
-    number of the branch; ``line``: where the branch
-    that did not run uses the source, 0 elsewhere than in the snippet; ``writes``: the variable
-    that it would have written what is made from the source into."""
+    number of the branch, or "not 2" where only one that did not run is known; ``line``: where the
+    branch that did not run uses the source, 0 elsewhere than in the snippet; ``writes``: the
+    variable that it would have written what is made from the source into."""
 
     predicate: str
-    was: bool | int
+    was: bool | int | str
     line: int
     writes: str = ""
 
@@ -76,14 +76,14 @@ class SkippedBranch:
                 f"{predicate} on line {cause.line} was {self.was}, so line {self.line}, which "
                 f"writes what is made from {source} into {self.writes}, did not run, and {target} "
                 f"has nothing of {source} in this call. Where it runs, the gradient is None as "
-                f"well: a tape follows no write to a variable. Compute {target} with the tensor "
+                f"well: gradients follow no write to a variable. Compute {target} with the tensor "
                 f"that is written, in place of {self.writes}."
             )
         where = f" (line {self.line})" if self.line else ""
         return (
-            f"{predicate} on line {cause.line} was {self.was}, and {source} is used only in a "
-            f"branch that did not run{where}. So {target} does not depend on {source} in this "
-            f"call. Use {source} in every branch if it should count each time."
+            f"{predicate} on line {cause.line} was {cause.probably}{self.was}, and {source} is "
+            f"used only in a branch that did not run{where}. So {target} does not depend on "
+            f"{source} in this call. Use {source} in every branch if it should count each time."
         )
 
 
@@ -152,6 +152,11 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
             f"another variable of the same name, as a copy of a model has. Ask for the variables "
             f"of the model that {target} was computed with."
         )
+    if not reaches and source in ends.names:
+        return (
+            f"{nothing} uses this {source}: {place} is made from another tensor of the same name. "
+            f"Compute {target} from this {source}, or ask for the gradient of the other one."
+        )
     if not reaches:
         return (
             f"{nothing} uses {source}, and {other}. "
@@ -192,45 +197,25 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
 
 
 def in_skipped_branch(asked: Unlinked) -> Cause | None:
-    """A conditional on the way to the target, whose other branch takes the source.
-
-    TensorFlow gives zeros for what the branch that ran does not take (``_IfGrad`` in cond_v2.py,
-    2.15-2.21).
-    """
-    facts, trace = asked.facts, asked.facts.trace
+    """Only a branch of a compiled conditional that did not run takes the source."""
     used = asked.used.tensors
-    for conditional in trace.conditionals.values():
-        op = trace.ops[conditional.op]
-        if op.when > facts.call.when:
-            continue
-        is_used = not used.isdisjoint(op.outputs)
-        written = {} if is_used else _written(facts, conditional, used)
-        for tensor, line in conditional.skipped.items():
-            if not (is_used or line in written):
-                continue
-            if tensor == asked.tensor or _leads_to(asked, tensor):
-                words, writes = facts.text.condition_on(op.line), written.get(line, "")
-                was = conditional.taken if "Case" in op.type else conditional.taken == 0
-                branch = SkippedBranch(words, was, line, writes)
-                return facts.cause_at(NotConnected(None, branch=branch), op)
-    return None
+    found = skipped_use(asked.facts, asked.tensor, asked.starts, used)
+    return None if found is None else _in_branch(asked.facts, found)
 
 
-def _written(
-    facts: CallFacts, conditional: Conditional, used: Collection[TensorId]
-) -> dict[int, str]:
-    """The variables among ``used`` that the branch that did not run takes: line → name."""
-    trace = facts.trace
-    return {
-        line: name_of(trace, VariableId(tensor))
-        for tensor, line in reversed([*conditional.skipped.items()])
-        if tensor in used and VariableId(tensor) in trace.variables
-    }
+def in_other_branch(zero: MadeZero) -> Cause | None:
+    """As :func:`in_skipped_branch`, in a graph of which it is not known what ran: that something
+    which is flat ran in the one branch is less likely than that the other ran."""
+    if zero.op is None or zero.step is None or zero.is_sure:
+        return None
+    found = only_use(zero.facts, zero.op, zero.starts)
+    return None if found is None else replace(_in_branch(zero.facts, found), is_probable=True)
 
 
-def _leads_to(asked: Unlinked, tensor: TensorId) -> bool:
-    made_from = asked.facts.flow.ancestry([tensor])
-    return tensor in made_from.leads_from(asked.starts)
+def _in_branch(facts: CallFacts, found: SkippedUse) -> Cause:
+    predicate = facts.text.condition_on(found.op.line)
+    branch = SkippedBranch(predicate, found.was, found.line, found.writes)
+    return facts.cause_at(NotConnected(None, branch=branch), found.op)
 
 
 def only_decides(asked: Unlinked) -> Cause | None:
@@ -277,18 +262,19 @@ def only_form(asked: Unlinked) -> Cause | None:
 
 
 def form_in_python(asked: Unlinked) -> Cause | None:
-    """As :func:`only_form`, of what the source ends in, by a form that Python was told at once."""
+    """As :func:`only_form`, by a form that Python was told at once. If it is that of what a mask or
+    the like picked, it is a count, which jumps."""
     facts = asked.facts
-    end = last_made_from(facts, asked.tensor)
-    found = asked.used.once(_forms_read)(end.name) if end is not None else None
+    found = first_made_from(facts, asked.used.once(_forms_read), asked.starts)
     if found is None:
         return None
-    return replace(facts.cause(NotConnected("form"), found[0]), words=found[1])
+    form, is_count = found
+    evidence = NotDifferentiable(is_count=True) if is_count else NotConnected("form")
+    return replace(facts.cause(evidence, form.line), words=form.words)
 
 
-def _forms_read(used: Used) -> Callable[[str], tuple[int, str] | None]:
-    """Tell the last form of a name that the targets are computed with, each looked for once."""
-    return cache(lambda name: form_read(used.facts.text, name, used.lines))
+def _forms_read(used: Used) -> Sequence[FormRead]:
+    return forms_read(used.facts, used.lines)
 
 
 def not_connected(asked: Unlinked) -> Cause:

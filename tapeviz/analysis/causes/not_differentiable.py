@@ -28,6 +28,15 @@ _CASTING = ("cast", "to_", "dtype", "astype")
 """Parts of the names of functions that are there to give another dtype."""
 _DECODED = "Train with tf.nn.ctc_loss on the logits, and keep what is decoded for reports."
 _WEIGHED = "Weigh what is picked by its score: then the scores get a gradient."
+_PICKED = (
+    "A position jumps from one whole number to the next, so there is no slope to follow. "
+    "Weigh the elements by how near they are to it (interpolate between them) in place of picking "
+    "some."
+)
+_MASKED = (
+    "A mask takes an element or not, with nothing in between, so there is no slope to follow. "
+    "Weigh the elements by numbers from 0 to 1 (a sigmoid) in place of picking some."
+)
 _BETWEEN = "Interpolate between the values of the two edges around it."
 # What is done in place of an op that many use in a loss.
 _IN_PLACE = {
@@ -52,13 +61,15 @@ class NotDifferentiable(Evidence):
 
     ``is_level``: the output jumps and is constant in between. Otherwise it may have a slope, of
     which TensorFlow has no code (``Betainc`` by ``a`` and ``b``, ``HSVToRGB``, ``LinSpace``).
-    ``is_inside``: which op it is inside of the compiled call is not known.
+    ``is_inside``: which op it is inside of the compiled call is not known. ``is_count``: it is how
+    many elements there are of what a mask, or something else that values decide about, picked.
     """
 
     kind: ClassVar[str] = "not-differentiable"
     error: str = ""
     is_level: bool = True
     is_inside: bool = False
+    is_count: bool = False
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.is_inside:
@@ -76,6 +87,11 @@ class NotDifferentiable(Evidence):
         )
 
     def _way_out(self, op: str, source: str) -> str:
+        if self.is_count:
+            return (
+                "Add up a smooth measure of each element, such as a sigmoid of how far it passes "
+                "the threshold, in place of counting."
+            )
         if op in _SHAPES:
             return f"Use the values of {source}, too, where the gradient should come from."
         if op in _DISCRETE_DRAWS:
@@ -90,6 +106,11 @@ class NotDifferentiable(Evidence):
 
     def _why(self, cause: Cause) -> str:
         op = cause.op
+        if self.is_count:
+            return (
+                "It counts the elements that were picked, and a count jumps from one whole number "
+                "to the next."
+            )
         if "no entry" in self.error or "LookupError" in self.error:
             return f"TensorFlow has no gradient function for {op}."
         if op in _POSITIONS:
@@ -135,21 +156,20 @@ class IntegerValue(Evidence):
         if self.dtype == "string":
             return (
                 f"On line {cause.line} the value becomes text. "
-                f"Text has no derivative, and a number read from it is a new one to the tape. "
+                f"Text has no derivative, and a number read from it has no link to the one before. "
                 f"Keep the value a float tensor on the way to {target}."
             )
         if self.picks_on and cause.op:
             return (
                 f"Line {cause.line} turns the value into {self.dtype}, and line {self.picks_on} "
-                f"picks elements by it. A position jumps from one whole number to the next, so "
-                f"there is no slope to follow. Weigh the elements by how near they are to it "
-                f"(interpolate between them) in place of picking some."
+                f"picks elements by it. {_MASKED if self.is_mask else _PICKED}"
             )
         if self.picks_on:
             return (
                 f"{source} (line {cause.line}) is of dtype {self.dtype}, and line {self.picks_on} "
-                f"picks elements by it. A position cannot change a little, so there is no "
-                f"derivative by it. Ask for the gradient of what is picked there."
+                f"picks elements by it. A {'mask' if self.is_mask else 'position'} cannot change a "
+                f"little, so there is no derivative by it. Ask for the gradient of what is picked "
+                f"there."
             )
         if cause.op and self.taken_by:
             return (
@@ -161,14 +181,19 @@ class IntegerValue(Evidence):
         if cause.op:
             return (
                 f"Line {cause.line} turns the value into {self.dtype}. "
-                f"Gradients exist for real and complex numbers only, so the tape stops here. "
+                f"Gradients exist for real and complex numbers only, so the gradient stops here. "
                 f"Leave that out on the way to {target}, or stay with a float dtype."
             )
         return (
             f"On line {cause.line} the value is of dtype {self.dtype}. "
-            f"Gradients exist for real and complex numbers only, so the tape stops here. "
-            f"Use a float dtype such as tf.float32 (write 3.0 for 3)."
+            f"Gradients exist for real and complex numbers only, so the gradient stops here. "
+            f"Use a float dtype such as tf.float32 (write "
+            f"{'1.0 for True' if self.is_mask else '3.0 for 3'})."
         )
+
+    @property
+    def is_mask(self) -> bool:
+        return self.dtype == "bool"
 
 
 def became_whole(asked: EdgeUnderTest) -> Cause | None:

@@ -7,7 +7,8 @@ import ast
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ...trace.model import Operand
+from ...text.statements import read_text
+from ...trace.model import Operand, TensorId
 from ..call_facts import CallFacts
 from ..model import Cause, Evidence
 from .questions import Unwatched
@@ -68,12 +69,37 @@ def watched_late(asked: Unwatched) -> Cause | None:
 def not_watched(asked: Unwatched) -> Cause:
     """Nobody watched the source."""
     facts, variable, tape = asked.facts, asked.variable, asked.facts.tape
-    made = facts.line_where_made(asked.tensor) or _line_of_parameter(facts, asked.source)
+    made = _line_where_made(facts, asked.tensor, asked.source)
     if variable is None:
         return facts.cause(NotWatched("tensor"), made)
     if variable.trainable and tape and not tape.watches_variables:
         return facts.cause(NotWatched("tape", made), tape.site.line)
     return facts.cause(NotWatched("unread" if variable.trainable else "non-trainable"), made)
+
+
+def _line_where_made(facts: CallFacts, tensor: TensorId, source: Operand) -> int:
+    """Where the source was made, or got its name if that is not known: a constant in an object. So
+    for what a library takes from a dataset and hands to the snippet's function, as ``fit`` does."""
+    line, maker = facts.line_where_made(tensor), facts.trace.maker(tensor)
+    is_handed = maker is not None and maker.type == "IteratorGetNext" and _is_unnamed(facts, line)
+    if line and not is_handed:
+        return line
+    return _line_of_name(facts, source) or line or _line_of_parameter(facts, source)
+
+
+def _is_unnamed(facts: CallFacts, line: int) -> bool:
+    statement = read_text(facts.text).statement(line)
+    return statement is not None and not (statement.is_for or statement.binds)
+
+
+def _line_of_name(facts: CallFacts, source: Operand) -> int:
+    """The last statement before the tape that binds the name which the source begins with."""
+    name, _, _ = source.text.partition("[")[0].partition(".")
+    line = facts.tape.site.line if facts.tape is not None else facts.call.line
+    text = read_text(facts.text)
+    writers = text.writers(text.owner(line, name), name)
+    bound = [each.first for each in writers if name in each.binds and each.first <= line]
+    return max(bound, default=0)
 
 
 def _line_of_parameter(facts: CallFacts, source: Operand) -> int:

@@ -7,20 +7,23 @@ from typing import ClassVar, Literal
 
 from ...trace.model import Op, Site, Tape, TensorId
 from ..call_facts import CallFacts, making_of
+from ..flow.dataflow import DataEdge
 from ..flow.ends import last_made_from
 from ..model import Cause, Evidence
 from ..python.blocks import line_that_kept, line_to_move
 from .questions import EdgeUnderTest
 from .replaced_source import ReplacedSource
 
+_MOST_HANDED = 20
 Where = Literal["before", "after", "stop_recording", "paused", "thread", "reset"]
+Recorder = Literal["tape", "accumulator"]
 _WHERE: dict[Where, str] = {
-    "before": "before the tape's block began",
-    "after": "after the tape's block had ended",
-    "stop_recording": "while the tape did not record (stop_recording)",
+    "before": "before the {recorder}'s block began",
+    "after": "after the {recorder}'s block had ended",
+    "stop_recording": "while the {recorder} did not record (stop_recording)",
     "paused": "while recording was stopped",
     "thread": "on another thread",
-    "reset": "before the tape was reset",
+    "reset": "before the {recorder} was reset",
 }
 
 
@@ -37,13 +40,15 @@ class Again:
 class OutsideTape(Evidence):
     """``where``: relative to the tape's intervals; ``ran``: before a reset the line that ran;
     ``again``: where the tape recorded the same computation, and nothing uses what it gave;
-    ``is_at_call``: the target is computed on the line that asks for its gradient."""
+    ``is_at_call``: the target is computed on the line that asks for its gradient; ``recorder``:
+    what did not record it."""
 
     kind: ClassVar[str] = "outside-tape"
     where: Where
     ran: int = 0
     again: Again | None = None
     is_at_call: bool = False
+    recorder: Recorder = "tape"
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.ran:
@@ -54,25 +59,34 @@ class OutsideTape(Evidence):
             )
         if self.where == "thread":
             return (
-                f"Line {cause.line} ran on another thread. A tape records only what runs on the "
-                f"thread that opened it, so this step between {source} and {target} is missing. "
-                f"Call the function on the tape's thread, or open a tape in the function."
+                f"Line {cause.line} ran on another thread. {self._one} records only what runs on "
+                f"the thread that opened it, so this step between {source} and {target} is "
+                f"missing. Call the function on the {self.recorder}'s thread, or open one "
+                f"in the function."
             )
         return (
-            f"Line {cause.line} ran {_WHERE[self.where]}. "
-            f"A tape knows only what runs while it records, so this step between {source} and "
+            f"Line {cause.line} ran {_WHERE[self.where].format(recorder=self.recorder)}. "
+            f"{self._one} knows only what runs while it records, so this step between {source} and "
             f"{target} is missing. {self._way_out()}"
         )
+
+    @property
+    def _one(self) -> str:
+        return "A tape" if self.recorder == "tape" else "An accumulator"
 
     def _way_out(self) -> str:
         again = self.again
         if again is None and self.is_at_call:
-            return "Compute the target in the tape's block, and ask for its gradient after that."
+            return (
+                f"Compute the target in the {self.recorder}'s block, and ask for its gradient "
+                f"after that."
+            )
         if again is None:
-            return "Move the line into the tape's block."
+            return f"Move the line into the {self.recorder}'s block."
         return (
-            f"Line {again.line} makes {again.name} in the same way while the tape records, and "
-            f"nothing uses it: use it in place of {again.instead_of}, if that was meant."
+            f"Line {again.line} makes {again.name} in the same way while the {self.recorder} "
+            f"records, and nothing uses it: use it in place of {again.instead_of}, if that was "
+            f"meant."
         )
 
 
@@ -91,9 +105,11 @@ def ran_outside(asked: EdgeUnderTest) -> Cause | None:
     # TensorFlow itself pauses around calls of functions, and while it traces them.
     is_paused = op.paused and op.within is None and not op.is_compiled_call
     where = where_outside(tape, op.when, facts.call.when) or ("paused" if is_paused else None)
+    recorder: Recorder = "accumulator" if facts.call.is_forward else "tape"
     is_elsewhere = op.thread != tape.thread and op.within is None and tape.id not in op.tapes
     if where is None and is_elsewhere:
-        return facts.cause(OutsideTape("thread"), op.line, edge)
+        line = op.line or _first_seen_on(facts, edge)
+        return facts.cause(OutsideTape("thread", recorder=recorder), line, edge)
     if where is None:
         return None
     earlier = _earlier_tape(facts, op, tape) if where == "before" else None
@@ -103,10 +119,25 @@ def ran_outside(asked: EdgeUnderTest) -> Cause | None:
     border = _border_of(tape, where, op.when)
     if where == "reset" and border.line:
         ran = line_to_move(facts.text, op.site, tape.site, facts.call.site)
-        return facts.cause(OutsideTape(where, ran), border.line, edge)
+        return facts.cause(OutsideTape(where, ran, recorder=recorder), border.line, edge)
     line = line_to_move(facts.text, op.site, border, facts.call.site)
     is_at_call = where == "after" and line == facts.call.line
-    return facts.cause(OutsideTape(where, is_at_call=is_at_call), line, edge)
+    evidence = OutsideTape(where, is_at_call=is_at_call, recorder=recorder)
+    return facts.cause(evidence, line, edge)
+
+
+def _first_seen_on(facts: CallFacts, edge: DataEdge) -> int:
+    """Where the snippet first had what an op gave that a thread ran without any code of the
+    snippet: ``executor.submit(tf.square, w)``."""
+    flow, waiting = facts.flow, [edge.end]
+    for position in waiting:
+        seen = flow.first_seen.get(position) if isinstance(position, int) else None
+        if seen is not None and seen[0].line:
+            return seen[0].line
+        takers = flow.takers.get(position, ()) if isinstance(position, int) else ()
+        if len(waiting) < _MOST_HANDED:
+            waiting += [output for taker in takers for output in taker.outputs]
+    return 0
 
 
 def _shares_time(facts: CallFacts, op: Op) -> bool:

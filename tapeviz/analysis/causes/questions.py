@@ -148,7 +148,7 @@ class MadeZero:
     ``op``: None if the backward pass started from zeros. ``step``: None if the op was given
     gradients that add up to zero. ``suspect``: for the call of a compiled function whose inside is
     not known, or of a compiled loop, the op in it that made them; ``is_sure``: else it only may
-    have.
+    have. ``starts``: the positions where the source begins.
     """
 
     facts: CallFacts
@@ -156,6 +156,7 @@ class MadeZero:
     step: Step | None = None
     suspect: Op | None = None
     is_sure: bool = False
+    starts: Set[Position] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,20 +5,20 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Literal
 
 from ...text.statements import read_text
-from ...trace.model import NOWHERE, Binding, Op, TensorId, Variable, VariableId
+from ...trace.model import NOWHERE, Op, TensorId, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import Position
 from ..flow.same import SameWork
 from ..model import Cause, Evidence
 from ..python.blocks import line_beside
+from .makers import bound_before, first_made, is_made_inside, line_of_maker, line_of_owner, making
 from .questions import Unlinked, Unwatched, Used
 
 _VIEWS = ops_with("view")
@@ -206,7 +206,7 @@ def _given_after(case: Unlinked) -> Cause | None:
     made = (text.statement(n) for n in case.used.lines if text.owner(n, root) == owner)
     if not any(statement is not None and path in statement.reads for statement in made):
         return None
-    return case.facts.cause(ReplacedSource("rebound"), variable.site.line)
+    return case.facts.cause(ReplacedSource("rebound"), line_of_owner(variable))
 
 
 def _done(case: Unlinked) -> int:
@@ -304,35 +304,13 @@ def _made_again(case: Unlinked) -> Cause | None:
     source = case.facts.trace.variables.get(VariableId(case.tensor))
     if source is None or not source.site.line:
         return None
-    first, inside = case.used.once(_first_made).get(_making(source), (None, None))
+    first, inside = case.used.once(first_made).get(making(source), (None, None))
     done = _done(case)
     twin = first if source.when > done else inside
-    if twin is None or (source.when <= done and _is_made_inside(case.facts, source)):
+    if twin is None or (source.when <= done and is_made_inside(case.facts, source)):
         return None
     newer = max(source, twin, key=lambda variable: variable.when)
-    return case.facts.cause(ReplacedSource("made-again"), _line_of_maker(case.facts, newer))
-
-
-_Making = tuple[int, str, tuple[int | None, ...] | None, str]
-
-
-def _making(variable: Variable) -> _Making:
-    """The key that variables have in common which the same statement made."""
-    return variable.site.line, variable.dtype, variable.shape, _own_name(variable)
-
-
-def _first_made(used: Used) -> dict[_Making, tuple[Variable, Variable | None]]:
-    """The first of the variables used that are alike, and the first made while the tape
-    recorded."""
-    found: dict[_Making, tuple[Variable, Variable | None]] = {}
-    for handle in used.tensors:
-        variable = used.facts.trace.variables.get(VariableId(handle))
-        if variable is not None:
-            first, inside = found.get(_making(variable), (variable, None))
-            if inside is None and _is_made_inside(used.facts, variable):
-                inside = variable
-            found[_making(variable)] = first, inside
-    return found
+    return case.facts.cause(ReplacedSource("made-again"), line_of_maker(case.facts, newer))
 
 
 def _made_when(case: Unlinked, tensor: TensorId) -> int:
@@ -340,49 +318,17 @@ def _made_when(case: Unlinked, tensor: TensorId) -> int:
     return maker.when if maker is not None else 0
 
 
-def _is_made_inside(facts: CallFacts, variable: Variable) -> bool:
-    return facts.tape is not None and facts.tape.is_recording(variable.when)
-
-
-def _own_name(variable: Variable) -> str:
-    """``kernel`` of ``dense_1/kernel``: one build makes a layer's weights, each with its own."""
-    return (variable.path or variable.name).split("/")[-1]
-
-
-def _line_of_maker(facts: CallFacts, variable: Variable) -> int:
-    """Where the Keras layer was made that owns the variable, else where the variable was."""
-    made = _bound_before(facts, variable)
-    return variable.site.line if made is None else made.site.line
-
-
-def _bound_before(facts: CallFacts, variable: Variable) -> Binding | None:
-    """The last name given to a Keras object before the variable was made, by the same function."""
-    function = variable.site.frames[0].function if variable.site.frames else ""
-    makers = facts.once(_bound_layers).get(function, [])
-    earlier = bisect_left(makers, variable.when, key=lambda binding: binding.when)
-    return None if not earlier or function == "<module>" else makers[earlier - 1]
-
-
-def _bound_layers(facts: CallFacts) -> dict[str, list[Binding]]:
-    """The names given to Keras objects, by the function that did so, in their order."""
-    found: dict[str, list[Binding]] = {}
-    for binding in facts.trace.bindings:
-        if binding.value.startswith("keras") and binding.site.frames:
-            found.setdefault(binding.site.frames[0].function, []).append(binding)
-    return {name: sorted(given, key=lambda binding: binding.when) for name, given in found.items()}
-
-
 def _made_inside(case: Unlinked) -> Cause | None:
     """A layer made while the tape recorded, with weights like the source's, which nothing used."""
     facts = case.facts
     source = facts.trace.variables.get(VariableId(case.tensor))
-    if source is None or not source.path or _is_made_inside(facts, source):
+    if source is None or not source.path or is_made_inside(facts, source):
         return None
     for handle in case.used.tensors:
         used = facts.trace.variables.get(VariableId(handle))
-        if used is None or not used.path or _making(used)[1:] != _making(source)[1:]:
+        if used is None or not used.path or making(used)[1:] != making(source)[1:]:
             continue
-        made = _bound_before(facts, used)
+        made = bound_before(facts, used)
         if made is not None and facts.tape is not None and facts.tape.is_recording(made.when):
             return facts.cause(ReplacedSource("made-again"), made.site.line)
     return None

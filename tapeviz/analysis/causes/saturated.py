@@ -67,6 +67,19 @@ class NoOverlap(Saturated):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class EqualValues(Saturated):
+    """The op decomposes a matrix of which two eigenvalues or singular values are equal."""
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        return (
+            f"{cause.op_words} on line {cause.line} found values that are equal, and the vectors "
+            f"of equal values are not determined: any of their plane would do, so they have no "
+            f"slope, and TensorFlow takes 0 for it. So nothing of the gradient reaches {source}. "
+            f"Make {target} from the values alone, or keep them apart by a small diagonal."
+        )
+
+
 def saturated_at(facts: CallFacts, op: Op) -> Saturated:
     """The evidence that ``op`` clips: :class:`NoOverlap` if it bounds ``min(a, b) - max(c, d)``."""
     bounded = maker_past(facts.trace, op.inputs[0], FORMING | {"Minimum"}) if op.inputs else None

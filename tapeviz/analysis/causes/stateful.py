@@ -41,8 +41,8 @@ class StatefulObject(Evidence):
             )
         return (
             f"Line {cause.line} puts the value into {_WHAT[self.what]}. "
-            f"A tape follows tensors from op to op, not through the state of an object, so the way "
-            f"from {target} back to {source} ends there. "
+            f"Gradients follow tensors from op to op, not through the state of an object, so the "
+            f"way from {target} back to {source} ends there. "
             f"{_INSTEAD[self.what]}"
         )
 

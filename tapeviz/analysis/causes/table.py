@@ -84,6 +84,7 @@ CAUSES = _Causes(
     zero=(
         zeros.given_zeros,
         cancelled.sound_summands,
+        not_connected.in_other_branch,  # likelier than an op that may be flat inside of it
         zeros.inside_compiled,  # the call itself is linear in nothing, its body tells
         custom_gradient.gave_zeros,  # who wrote it can mend it
         zeros.at_op,  # holds for every op

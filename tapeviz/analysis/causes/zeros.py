@@ -19,6 +19,7 @@ from .questions import MadeZero
 from .saturated import (
     CLIPPING,
     MASKING,
+    EqualValues,
     Saturated,
     became_infinite,
     clip_behind,
@@ -79,8 +80,9 @@ class MultipliedByZero(Evidence):
     ``given`` as ``output_gradients``, ``nothing``: no element was taken; ``others``: the elements
     that were taken later are other ones; ``imaginary``: what was taken later are the imaginary
     parts of numbers that are real; ``underflow``: the product is smaller than the smallest number
-    of ``dtype``; ``vanished``: a factor is 0 since the product on line ``made`` was smaller than
-    that; or ``clipped``: a factor is 0 since the op ``clip`` on that line clipped it."""
+    of ``dtype``; ``exponent``: it is the slope of a power by its exponent, where all powers are the
+    same; ``vanished``: a factor is 0 since the product on line ``made`` was smaller than the
+    smallest number; or ``clipped``: a factor is 0 since the op ``clip`` on that line clipped it."""
 
     kind: ClassVar[str] = "multiplied-by-zero"
     by: Literal[
@@ -91,6 +93,7 @@ class MultipliedByZero(Evidence):
         "others",
         "imaginary",
         "underflow",
+        "exponent",
         "vanished",
         "clipped",
     ] = "factor"
@@ -109,6 +112,13 @@ class MultipliedByZero(Evidence):
                 f"{cause.op_words} on line {cause.line} takes no element at all of what it is "
                 f"given. So {target} is made from nothing of {source}, and the gradient is 0 "
                 f"everywhere. Look at the mask or the indices there."
+            )
+        if self.by == "others" and cause.op == "Complex":
+            return (
+                f"{cause.op_words} on line {cause.line} makes complex numbers, and {source} is in "
+                f"their real or imaginary part alone. At these values {target} changes with the "
+                f"other part only, so the gradient that belongs to {source} is 0. Make {target} "
+                f"from the part that {source} is in, too."
             )
         if self.by == "others":
             return (
@@ -144,6 +154,13 @@ class MultipliedByZero(Evidence):
                 f"{self.made} gives, which is 0 everywhere at these values, and so is the gradient "
                 f"of {source}. Keep what goes into {self.clip} inside the range that it does not "
                 f"clip to 0."
+            )
+        if self.by == "exponent":
+            return (
+                f"{cause.op_words} on line {cause.line} takes powers of numbers that are all 0, or "
+                f"all 1, and such a power is the same for every exponent. So the gradient is "
+                f"multiplied by a slope of 0 on its way to {source}. Take powers of other numbers "
+                f"where {target} should depend on {source}."
             )
         if self.by == "square":
             value, power = "value", "power" if cause.op == "Pow" else "square"
@@ -248,6 +265,8 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
         return infinite
     if op.type in MASKING:
         return MultipliedByZero()
+    if _is_by_exponent(zero, op):
+        return MultipliedByZero("exponent")
     zeros = [tensor for tensor in op.inputs if is_zero(facts.trace.stats(tensor))]
     if op.type in PRODUCTS and zeros:
         factor = MultipliedByZero("square" if _is_square_of_zero(zero, op) else "factor")
@@ -263,7 +282,7 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     if op.type in CLIPPING:
         return saturated_at(facts, op)
     if has_equal_values(facts, op):
-        return Saturated()
+        return EqualValues()
     if op.type in _PLACING:
         return MultipliedByZero("others")
     if becomes_complex(facts, op):
@@ -276,6 +295,20 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
 def _flat(facts: CallFacts, op: Op) -> FlatOp:
     forward = facts.origins.forward(op)
     return FlatOp("" if op is forward or op.is_compiled_call else facts.words_of(forward))
+
+
+def _is_by_exponent(zero: MadeZero, op: Op) -> bool:
+    """Whether the source is in the exponent alone of a power of zeros and ones: the slope has the
+    logarithm of the base as a factor, for which 0 is taken at 0 (``_PowGrad`` in math_grad.py,
+    2.15-2.21)."""
+    if op.type != "Pow":
+        return False
+    base, exponent = op.inputs
+    stats = zero.facts.trace.stats(base)
+    if stats is None or not stats.has_range or stats.min != stats.max or stats.min not in (0, 1):
+        return False
+    reached = zero.facts.paths.ancestry_from(zero.starts).leads_from(zero.starts)
+    return exponent in reached and base not in reached
 
 
 def _is_square_of_zero(zero: MadeZero, op: Op) -> bool:

@@ -57,6 +57,18 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Write def grad(dy, variables=None), and return two things from it: the gradients of the "
         "arguments, and a list with one for each variable.",
     ),
+    (
+        r"`variable (\S=) value` with `tf\.Variable`s is not supported",
+        "Line {line} changes a tf.Variable by {0}, which TensorFlow refuses: it leaves open "
+        "whether the variable or a new tensor is meant. Write variable.assign_add(value), or "
+        "assign(…), to change the variable, which no gradient follows; or give the result, a "
+        "tensor that gradients follow, a name of its own.",
+    ),
+    (
+        r"'(\w+)' must be a Tensor, got <class '[\w.]*Variable'>",
+        "Line {line} gives a tf.Variable as {0}, and that function takes tensors only. "
+        "Give the tensor that the variable holds: variable.read_value().",
+    ),
     (r"Type SparseTensor is not supported as a gradient", tapes.sparse),
     (r"Argument `target` should be a list.*received None", tapes.no_target),
     (r"argument `type_value`: None to a TensorFlow DType", tapes.no_sources),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+
+from ...text.names import called_name
+from ...trace.model import VariableId
 from .case import Case
 
 _NOT_CONNECTED = (
@@ -15,10 +19,44 @@ def no_pairs(case: Case) -> str:
         return ""
     if "got 0" in case.failure.message:
         return _nothing_applied(case)
+    call = case.calling("apply_gradients")
+    given = call.args[0] if call is not None and call.args else None
+    if given is not None and _gives_pairs(given):
+        if "Tensor' object has no attribute '_unique_id'" not in case.failure.message:
+            return ""
+        return _tensor_for_variable(case, given)
     return (
         "apply_gradients was not given pairs of a gradient and its variable. "
         "An optimizer has to know which gradient belongs to which variable. "
         "Write optimizer.apply_gradients(zip(gradients, variables))."
+    )
+
+
+def _gives_pairs(given: ast.expr) -> bool:
+    if isinstance(given, ast.Call):
+        return called_name(given) in ("zip", "list")
+    if isinstance(given, (ast.ListComp, ast.GeneratorExp)):
+        return isinstance(given.elt, ast.Tuple)
+    elements = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
+    return bool(elements) and all(isinstance(element, ast.Tuple) for element in elements)
+
+
+def _tensor_for_variable(case: Case, given: ast.expr) -> str:
+    """Pairs with a tensor in the place of the variable; the line that gave it the name."""
+    trace, line = case.trace, 0
+    for name in (node.id for node in ast.walk(given) if isinstance(node, ast.Name)):
+        named = [b for b in trace.bindings if b.name == name and b.tensors]
+        holds = [VariableId(binding.tensors[0][0]) in trace.variables for binding in named]
+        if True in holds and not holds[-1]:
+            line = next(b.site.line for b, held in zip(named, holds, strict=True) if not held)
+            return (
+                f"apply_gradients was given a tensor in place of a variable, which it could "
+                f"change: line {line} gives the name {name}, which meant a tf.Variable, to a "
+                f"tensor. Change the variable in place: {name}.assign(…)."
+            )
+    return (
+        "apply_gradients was given a tensor in place of a variable. An optimizer changes variables "
+        "in place, and tensors have no place. Give the variables that were made by tf.Variable."
     )
 
 

@@ -40,7 +40,8 @@ class Ends:
 
     ``reaches``, ``reaches_line``: the last tensor made from the source, empty where nothing uses
     it; ``fate``: what became of it. ``target_line``: 0 unknown. ``made_from``: names in words,
-    empty where it has none; ``variables``: the names of those among them. ``method``: of the call.
+    empty where it has none; ``variables``: the names of those among them; ``names``: all of them.
+    ``method``: of the call.
     """
 
     reaches: str = ""
@@ -49,6 +50,7 @@ class Ends:
     target_line: int = 0
     made_from: str = ""
     variables: tuple[str, ...] = ()
+    names: frozenset[str] = frozenset()
     method: Method = "gradient"
 
 
@@ -67,11 +69,12 @@ def ends_of(facts: CallFacts, source: Operand) -> Ends:
     )
 
 
-def _makings(facts: CallFacts) -> tuple[str, tuple[str, ...]]:
-    """The makings of the target in words, and the variables among them."""
+def _makings(facts: CallFacts) -> tuple[str, tuple[str, ...], frozenset[str]]:
+    """The makings of the target in words, the variables among them, and the names of all."""
     names = list(dict.fromkeys(_made_from(facts)))
     more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
-    return _listed([*names[:_MOST_NAMED], *more]), tuple(_variables(facts))
+    listed = _listed([*names[:_MOST_NAMED], *more])
+    return listed, tuple(_variables(facts)), frozenset(names)
 
 
 def _fate(facts: CallFacts, op: Op) -> Fate:

@@ -14,8 +14,8 @@ from ..call_facts import CallFacts
 from ..status import is_zero
 
 NORMALISING = ops_with("normalises")
-# Where the gradient of one input is zero, by the op's own slope or by its mask.
-_CHOOSING = ops_with("clips", "mask")
+# Where the gradient of one input is zero, by the op's own slope, by its mask or its predicate.
+_CHOOSING = ops_with("clips", "mask", "switch")
 _FLAT = ops_with("flat")
 # They move elements about: a part that is zero was so before.
 _MOVES = ops_with("moves")

@@ -11,8 +11,6 @@ from ...text.names import called_name, names_in, targets_of
 from ...text.source import SourceText
 
 _MOST_HANDOVERS = 3
-_FORM_FUNCTIONS = ("len", "size", "rank")
-_FORM_ATTRIBUTES = ("shape", "get_shape", "ndim")
 
 
 class Steered(NamedTuple):
@@ -28,8 +26,8 @@ class Steered(NamedTuple):
 def steered_by(text: SourceText, line: int, ran: Collection[int]) -> Steered | None:
     """The loop or choice that goes on by the value of an expression on ``line``, itself or under a
     name, if it made one of the lines ``ran`` run, or bound what one of them reads."""
-    names = _carriers(text, line)
-    reads = {name for other in ran for name in _read_on(text, other)}
+    names = carriers(text, line)
+    reads = {name for other in ran for name in read_on(text, other)}
     for node in ast.walk(text.tree) if text.tree else ():
         for head, steered in _heads(node):
             is_here = head.lineno <= line <= (head.end_lineno or head.lineno)
@@ -40,25 +38,7 @@ def steered_by(text: SourceText, line: int, ran: Collection[int]) -> Steered | N
     return None
 
 
-def form_read(text: SourceText, name: str, ran: Collection[int]) -> tuple[int, str] | None:
-    """The line and the words of the last ``len(x)``, ``tf.size(x)`` or ``x.shape`` of the name that
-    one of the lines ``ran`` computes with; TensorFlow runs no op for these where it knows them."""
-    reads = {read for line in ran for read in _read_on(text, line)}
-    found = None
-    for node in ast.walk(text.tree) if text.tree else ():
-        if isinstance(node, ast.Call) and called_name(node) in _FORM_FUNCTIONS and node.args:
-            of: ast.expr = node.args[0]
-        elif isinstance(node, ast.Attribute) and node.attr in _FORM_ATTRIBUTES:
-            of = node.value
-        else:
-            continue
-        is_it = isinstance(of, ast.Name) and of.id == name
-        if is_it and (node.lineno in ran or _carriers(text, node.lineno) & reads):
-            found = max(found or (0, ""), (node.lineno, ast.unparse(node)))
-    return found
-
-
-def _carriers(text: SourceText, line: int) -> frozenset[str]:
+def carriers(text: SourceText, line: int) -> frozenset[str]:
     """The names that hold a number made on the line, or another one that was computed from it: also
     the parameters of a function that is called there."""
     statement = text.statement(line)
@@ -102,7 +82,8 @@ def _steered(
     return Steered(node.lineno, range(inside[0].lineno, last + 1), repeats, names)
 
 
-def _read_on(text: SourceText, line: int) -> frozenset[str]:
+def read_on(text: SourceText, line: int) -> frozenset[str]:
+    """The names that the simple statement on a line reads or binds."""
     statement = text.statement(line)
     is_simple = statement is not None and not hasattr(statement, "body")
     return names_in(statement) if statement is not None and is_simple else frozenset()

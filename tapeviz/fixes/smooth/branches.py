@@ -108,13 +108,15 @@ def blend_last_turn(case: FixCase) -> Iterator[Edit]:
         part = _part_of_count(plan, loop)
     else:
         part = _part_of_step(source, loop, olds)
+    if not part:
+        return
     weight = source.free_name("weight")
     for name, old in olds.items():
         plan.first(loop, f"{old} = {name}")
     plan.last(loop, f"{weight} = {tf}.clip_by_value({part}, 0.0, 1.0)")
     for name, old in olds.items():
         plan.last(loop, f"{name} = {old} + {weight} * ({name} - {old})")
-    if carried and part:
+    if carried:
         title = "Estimate: of the last turn the part counts that is left up to the bound"
         yield Edit(title, plan.text(), is_estimate=True)
 

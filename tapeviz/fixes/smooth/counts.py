@@ -240,6 +240,9 @@ def _before_rounding(source: ParsedSource, node: cst.BaseExpression) -> str:
     return floats or source.code(node)
 
 
+_MADE = (cst.Call, cst.BinaryOperation, cst.Subscript)
+
+
 def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
     """The floats that were rounded and cast to integers: of the cast itself, or of its name."""
     if isinstance(node, cst.Name):
@@ -248,7 +251,7 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
             made = made.args[0].value if place is not None else None
         if isinstance(made, (cst.ListComp, cst.GeneratorExp)) and place is not None:
             return _uncast_each(source, made, place)
-        x = uncast(source, made) if isinstance(made, (cst.Call, cst.BinaryOperation)) else ""
+        x = uncast(source, made) if isinstance(made, _MADE) else ""
         return f"{x}[{place}]" if x and place is not None else x
     if isinstance(node, cst.Subscript):
         x = uncast(source, node.value)

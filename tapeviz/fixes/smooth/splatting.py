@@ -28,7 +28,7 @@ def splat(case: FixCase) -> Iterator[Edit]:
         at = (2, "shape", "dense_shape") if place == 0 else (0, "tensor")
         whole = argument(call, *at)
         x = uncast(source, indices.value) if indices is not None else ""
-        axes = 1 if indices and _is_column(indices) else _last_size(case)
+        axes = 1 if indices and _is_column(source, indices) else _last_size(case)
         if not x or indices is None or updates is None or whole is None or not axes:
             continue
         if not is_at_cause(case, indices):
@@ -57,9 +57,13 @@ def _sparse(source: ParsedSource, written: cst.Call) -> cst.Call | None:
     return next((call for call in calls if called_name(call) == "SparseTensor"), None)
 
 
-def _is_column(indices: cst.Arg) -> bool:
+def _made(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
+    return (source.bound_to(node) or node) if isinstance(node, cst.Name) else node
+
+
+def _is_column(source: ParsedSource, indices: cst.Arg) -> bool:
     """Whether this is ``i[:, None]``, which has one number in each row."""
-    given = indices.value
+    given = _made(source, indices.value)
     last = given.slice[-1].slice if isinstance(given, cst.Subscript) else None
     return isinstance(last, cst.Index) and getattr(last.value, "value", "") == "None"
 

@@ -26,7 +26,7 @@ def move_in(case: FixCase) -> Iterator[Edit]:
         return
     siblings = source.siblings(around)
     if _place(siblings, outside) < _place(siblings, around):
-        yield from _from_before(source, block, around, outside)
+        yield from _from_before(case, block, around, outside)
     elif around is block.node:
         yield from _from_after(case, block, outside)
 
@@ -130,10 +130,11 @@ def _function_at(source: ParsedSource, line: int) -> cst.FunctionDef | None:
 
 
 def _from_before(
-    source: ParsedSource, block: Block, around: Statement, outside: Statement
+    case: FixCase, block: Block, around: Statement, outside: Statement
 ) -> Iterator[Edit]:
     """``around``: the block, or a loop that it stands in, whose turns then each compute anew what
     was computed once: not where a turn goes on from what the last one made."""
+    source = case.source
     siblings = source.siblings(around)
     between = siblings[_place(siblings, outside) : _place(siblings, around)]
     moved = [
@@ -151,7 +152,7 @@ def _from_before(
     for statement in moved:
         plan.remove(statement)
     put_in_front(plan, block, *moved)
-    yield Edit(f"Move {_lines(source, moved)} into the tape's block", plan.text())
+    yield Edit(f"Move {_lines(source, moved)} into the {case.recorder}'s block", plan.text())
 
 
 def _from_after(case: FixCase, block: Block, outside: Statement) -> Iterator[Edit]:
@@ -171,7 +172,7 @@ def _from_after(case: FixCase, block: Block, outside: Statement) -> Iterator[Edi
     name = _split(plan, block, moved)
     if not name:
         plan.last(block.node, *moved)
-    yield Edit(f"Move {_lines(source, moved)} into the tape's block", plan.text())
+    yield Edit(f"Move {_lines(source, moved)} into the {case.recorder}'s block", plan.text())
 
 
 def _split(plan: Plan, block: Block, moved: Sequence[Statement]) -> str:
@@ -221,11 +222,21 @@ def record_again(case: FixCase) -> Iterator[Edit]:
     found = False
     for statement in _statements_of_cause(case):
         for around in (statement, *source.ancestors(statement)):
-            if isinstance(around, cst.With) and _stops_recording(around):
-                plan.unwrap(around)
+            if isinstance(around, cst.With) and _stops_recording(source, around):
+                _take_out(plan, around)
                 found = True
     if found:
         yield Edit("Let the tape record these lines", plan.text())
+
+
+def _take_out(plan: Plan, around: cst.With) -> None:
+    """``with a, a.stop_recording():`` → ``with a:``; the statements alone, if nothing is left."""
+    kept = [item for item in around.items if not _stops(plan.source, item)]
+    if not kept:
+        plan.unwrap(around)
+        return
+    kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    plan.replace(around, lambda updated: updated.with_changes(items=kept))
 
 
 def forget_nothing(case: FixCase) -> Iterator[Edit]:
@@ -324,12 +335,18 @@ def _place(statements: Sequence[Statement], node: cst.CSTNode) -> int:
     return next((i for i, each in enumerate(statements) if each is node), -1)
 
 
-def _stops_recording(statement: cst.With) -> bool:
-    return any(
-        called_name(call) == "stop_recording"
-        for item in statement.items
-        for call in all_of(item.item, cst.Call)
-    )
+def _stops_recording(source: ParsedSource, statement: cst.With) -> bool:
+    return any(_stops(source, item) for item in statement.items)
+
+
+def _stops(source: ParsedSource, item: cst.WithItem) -> bool:
+    """Whether a context pauses the tape, itself or in a function of the text that it is made by."""
+    calls = list(all_of(item.item, cst.Call))
+    names = {call.func.value for call in calls if isinstance(call.func, cst.Name)}
+    for function in all_of(source.module, cst.FunctionDef) if names else ():
+        if function.name.value in names:
+            calls += all_of(function.body, cst.Call)
+    return any(called_name(call) == "stop_recording" for call in calls)
 
 
 def _lines(source: ParsedSource, moved: Sequence[Statement]) -> str:

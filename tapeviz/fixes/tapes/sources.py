@@ -261,23 +261,34 @@ def assign_in_place(case: FixCase) -> Iterator[Edit]:
 
 def make_once(case: FixCase) -> Iterator[Edit]:
     """``def f(x): layer = Dense(2); …`` → without that line, where a ``layer`` was made before; or
-    with that line in front of the function."""
+    with that line in front of the function. So in a loop, and where it is made again after one."""
     source = case.source
     made = source.statement(case.cause.line)
-    function = source.enclosing(made, cst.FunctionDef) if made is not None else None
     names = bound_names(made) if isinstance(made, cst.SimpleStatementLine) else frozenset()
-    if case.cause.evidence != ReplacedSource("made-again") or function is None or made is None:
+    if case.cause.evidence != ReplacedSource("made-again") or not names or made is None:
         return
-    outside = (each for each in source.before(function) if names & bound_names(each))
-    is_made = any(isinstance(each, cst.SimpleStatementLine) for each in outside)
+    function, loop = source.enclosing(made, cst.FunctionDef), _outermost_loop(source, made)
+    around = function or loop or made
+    outside = (each for each in source.before(around) if names & bound_names(each))
+    is_made = any(
+        isinstance(each, (cst.SimpleStatementLine, cst.For, cst.With)) for each in outside
+    )
     plan, name = Plan(source), " and ".join(sorted(names))
     plan.remove(made)
     title = f"Use the {name} made before, in place of a new one"
+    if not is_made and around is made:
+        return
     if not is_made:
-        plan.before(function, made)
-        title = f"Make {name} once, in front of {function.name.value}"
+        plan.before(around, made)
+        place = function.name.value if function is not None else "the loop"
+        title = f"Make {name} once, in front of {place}"
     if names:
         yield Edit(title, plan.text(), has_other_value=True)  # the weights are others
+
+
+def _outermost_loop(source: ParsedSource, node: cst.CSTNode) -> Statement | None:
+    loops = [each for each in source.ancestors(node) if isinstance(each, (cst.For, cst.While))]
+    return loops[-1] if loops else None
 
 
 def keep_first(case: FixCase) -> Iterator[Edit]:

@@ -9,15 +9,17 @@ import libcst as cst
 from ...analysis.causes.outside_tape import OutsideTape
 from ..model import Edit, FixCase
 from ..nodes import all_of, called_name, dotted, sole
-from ..plan import Plan
+from ..plan import Plan, enclosed
 from ..source import ParsedSource
 
+_IN_EXECUTOR = ("run_in_executor", "to_thread")
 _POOLS = ("ThreadPoolExecutor", "ThreadPool")
 
 
 def call_without_threads(case: FixCase) -> Iterator[Edit]:
-    """``pool.map(f, xs)`` → ``map(f, xs)``, ``pool.submit(f, x).result()`` → ``f(x)``, and
-    ``thread.start()`` → ``thread.run()``, which is what the new thread would call."""
+    """``pool.map(f, xs)`` → ``map(f, xs)``, ``pool.submit(f, x).result()`` → ``f(x)``,
+    ``asyncio.to_thread(f, x)`` → ``asyncio.sleep(0, f(x))``, which gives that when it is awaited,
+    and ``thread.start()`` → ``thread.run()``, which is what the new thread would call."""
     source, evidence = case.source, case.cause.evidence
     if not isinstance(evidence, OutsideTape) or evidence.where != "thread":
         return
@@ -26,6 +28,12 @@ def call_without_threads(case: FixCase) -> Iterator[Edit]:
     for call in all_of(source.module, cst.Call):
         name, func = called_name(call), call.func
         if not isinstance(func, cst.Attribute):
+            continue
+        if name in _IN_EXECUTOR:
+            called, *rest = call.args[1:] if name == "run_in_executor" else call.args
+            inside = ", ".join(source.code(arg).rstrip(", ") for arg in rest)
+            given = f"{source.code(enclosed(called.value))}({inside})"
+            plan.replace(call, f"{_asyncio(source)}.sleep(0, {given})")
             continue
         given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args[1:])
         if name in ("map", "submit") and call.args and dotted(func.value) in pools:
@@ -46,6 +54,14 @@ def call_without_threads(case: FixCase) -> Iterator[Edit]:
                 plan.remove(alone)
     if plan.changes:
         yield Edit("Call the function on the tape's own thread", plan.text())
+
+
+def _asyncio(source: ParsedSource) -> str:
+    """The text's name for asyncio."""
+    for alias in all_of(source.module, cst.ImportAlias):
+        if dotted(alias.name) == "asyncio" and alias.asname is not None:
+            return source.code(alias.asname.name)
+    return "asyncio"
 
 
 def _named_pools(source: ParsedSource) -> set[str]:

@@ -132,24 +132,24 @@ SAFE_DEVIATION = CallRewrite(
 )
 
 
-def _with_jitter(case: FixCase, call: cst.Call) -> str:
-    """``tf.linalg.logdet(K)`` → of ``K`` with a small number added along its diagonal."""
+def _off_the_origin(case: FixCase, call: cst.Call) -> str:
+    """``tf.atan2(y, x)`` → with 1 in place of ``x`` where both are 0: the angle stays 0 there."""
     source, tf = case.source, case.source.tf
-    given = argument(call, 0, "matrix", "input", "tensor")
-    if given is None:
+    given = argument(call, 0, "y"), argument(call, 1, "x")
+    if given[0] is None or given[1] is None:
         return ""
-    k = source.code(enclosed(given.value))
-    diagonal = f"1e-4 * {tf}.eye({tf}.shape({k})[-1], dtype={k}.dtype)"
-    rest = "".join(f", {source.code(arg).rstrip(', ')}" for arg in call.args if arg is not given)
-    return f"{source.code(call.func)}({k} + {diagonal}{rest})"
+    y, x = (source.code(enclosed(arg.value)) for arg in given if arg is not None)
+    origin = f"{tf}.equal({x}, 0.0) & {tf}.equal({y}, 0.0)"
+    return f"{source.code(call.func)}({y}, {tf}.where({origin}, 1.0, {x}))"
 
 
-JITTER = CallRewrite(
-    ("logdet", "slogdet", "det", "cholesky", "inv", "sqrtm", "svd", "eigh"),
-    _with_jitter,
-    "Estimate: add 0.0001 along the diagonal, so that the matrix is not singular",
-    is_estimate=True,
+SAFE_ANGLE = CallRewrite(
+    ("atan2",), _off_the_origin, "Take the angle of (1, 0) at the origin, which has none itself"
 )
+
+
+SAFE_FORMS = (SAFE_DEVIATION, SAFE_ANGLE)
+"""The same functions with a slope where their own has none."""
 
 
 def _in_one_step(case: FixCase, call: cst.Call) -> str:

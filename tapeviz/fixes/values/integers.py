@@ -82,22 +82,29 @@ def make_float(case: FixCase) -> Iterator[Edit]:
         yield Edit("Cast it to float32 where it is made", plan.text())
 
 
+_WRITING = ("as_string", "serialize_tensor")
+_READING = ("to_number", "parse_tensor")
+
+
 def take_text_away(case: FixCase) -> Iterator[Edit]:
-    """``tf.strings.to_number(tf.strings.as_string(x))`` → ``x``, on one line or on two."""
+    """``tf.strings.to_number(tf.strings.as_string(x))`` → ``x``, on one line or on two; so
+    ``tf.io.parse_tensor`` of what ``tf.io.serialize_tensor`` wrote, which loses nothing."""
     source = case.source
     plan = Plan(source)
     done: set[str] = set()
     for call in all_of(source.module, cst.Call):
         name = called_name(call)
         is_format = name == "format" and dotted(call.func) == f"{source.tf}.strings.format"
-        if name in ("as_string", "to_number") and call.args:
+        if name in (*_WRITING, *_READING) and call.args:
             plan.replace(call, _first_given)
         elif is_format and len(call.args) == 2 and source.code(call.args[0].value)[1:-1] == "{}":
             plan.replace(call, lambda old: enclosed(old.args[1].value))
         else:
             continue
-        done.add("to_number" if name == "to_number" else "text")
-    if len(done) > 1:
+        done.add(name)
+    if done == {"serialize_tensor", "parse_tensor"}:
+        yield Edit("Keep the tensor, in place of the text that it is read from", plan.text())
+    elif done.intersection(_READING) and done.difference(_READING):
         title = "Estimate: keep the number, with the digits that text cuts off"
         yield Edit(title, plan.text(), is_estimate=True)
 

@@ -18,13 +18,13 @@ from ...trace.model import Array, Op, OpId, Stats, TensorId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
+from ..causes.saturated import CLIPPING, MASKING
+from ..causes.zeros import FLAT, PRODUCTS, SLOPES_OF_LINES
 from ..flow.dataflow import Ancestry, DataEdge, Position
 from ..flow.onward import PASSES, ByPlace, Onward, Place
 from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets
-from ..numbers.began import innermost_loop
 from ..status import is_zero
-from .saturated import CLIPPING, MASKING
-from .zeros import FLAT, PRODUCTS, SLOPES_OF_LINES
+from .began import innermost_loop
 
 _SLOPED = {
     **dict.fromkeys(("Erf", "Softsign", "Tanh"), (-1.0, 1.0)),
@@ -72,12 +72,18 @@ def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroI
         ops = (facts.trace.ops[number] for number in _ops_inside(facts, op))
         body = [each for each in ops if each.call is None]
         ends: set[Position] = set(op.outputs)
+        if op.within == op.id:
+            ends.update(*(each.outputs for each in body if each.type == op.type))
         into = facts.flow.ancestry(ends).into
         # An output of a recorded operation can lead to itself, not into its body.
         own = {end for end in ends if any(edge.op == op.id for edge in into.get(end, ()))}
         ends -= own
         ends |= {t for each in body if own.intersection(each.outputs) for t in each.inputs}
-        before = facts.flow.ancestry(op.inputs).into.keys()
+        given: Collection[Position] = op.inputs
+        if op.within == op.id:
+            made = {tensor for each in body for tensor in each.outputs}
+            given = {t for each in body for t in each.inputs if t not in made}
+        before = facts.flow.ancestry(given).into.keys()
         known[op.id] = _Zeros(facts, facts.flow.ancestry(ends), ends, body, before)
     return known[op.id].on_ways_from(starts)
 
@@ -244,7 +250,10 @@ def _is_suspect(op: Op) -> bool:
 
 
 def _ops_inside(facts: CallFacts, op: Op) -> Sequence[OpId]:
-    """The ops in the body of a compiled call; of a loop in one those of the turn drawn."""
+    """The ops in the body of a compiled call; of a loop in one those of the turn drawn; of a
+    conditional in a graph those of its branches, and those drawn for its other outputs."""
+    if op.within == op.id:
+        return [each.id for each in facts.trace.ops.values() if each.within == op.id]
     loop = facts.trace.loops.get(op.id)
     return op.body if loop is None else loop.body
 

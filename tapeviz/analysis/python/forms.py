@@ -1,0 +1,87 @@
+"""Find the forms of tensors that Python was told at once: ``len(x)``, ``tf.size(x)``, ``x.shape``.
+
+TensorFlow runs no op for these where it knows the shape (``size_internal`` in array_ops.py, 2.15 to
+2.21), so the number that comes out is a constant without a past.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Set
+from typing import NamedTuple
+
+from ...text.names import called_name
+from ...trace.model import TensorId
+from ...trace.op_kinds import ops_with
+from ..call_facts import CallFacts
+from ..flow.dataflow import Position
+from .steering import carriers, read_on
+
+_FUNCTIONS = ("len", "size", "rank")
+_ATTRIBUTES = ("shape", "get_shape", "ndim")
+_SIZED_BY_DATA = ops_with("data-sized")
+
+
+class FormRead(NamedTuple):
+    """The form of a tensor, read on ``line`` by the expression ``words``. ``tensors``: those that
+    it may be the form of, the latest last."""
+
+    line: int
+    words: str
+    tensors: tuple[TensorId, ...]
+
+
+def forms_read(facts: CallFacts, ran: Set[int]) -> list[FormRead]:
+    """The forms that one of the lines ``ran`` computes with, the last line first."""
+    text = facts.text
+    reads = {read for line in ran for read in read_on(text, line)}
+    found = []
+    for node in ast.walk(text.tree) if text.tree else ():
+        of = _of_which(node)
+        if not isinstance(node, ast.expr) or of is None:
+            continue
+        if node.lineno in ran or carriers(text, node.lineno) & reads:
+            tensors = tuple(_tensors(facts, of))
+            found += [FormRead(node.lineno, ast.unparse(node), tensors)] if tensors else []
+    return sorted(found, key=lambda form: -form.line)
+
+
+def _of_which(node: ast.AST) -> ast.expr | None:
+    if isinstance(node, ast.Call) and called_name(node) in _FUNCTIONS and node.args:
+        return node.args[0]
+    return node.value if isinstance(node, ast.Attribute) and node.attr in _ATTRIBUTES else None
+
+
+def _tensors(facts: CallFacts, of: ast.expr) -> Iterator[TensorId]:
+    """The meanings of a name before the gradient call (of ``sparse.values`` those of ``sparse`` as
+    well), or what ran last in an expression."""
+    for named in (of, of.value if isinstance(of, ast.Attribute) else of):
+        given = facts.flow.bound.get(ast.unparse(named), ())
+        before = [tensor for when, tensor, _ in given if when < facts.call.when]
+        if before:
+            yield from before
+            return
+    for op in facts.trace.ops.values():
+        frame = op.site.frames[0] if op.site.frames else None
+        if frame is None or op.when >= facts.call.when or not op.outputs:
+            continue
+        begin, end = (frame.line, frame.column), (frame.end_line, frame.end_column)
+        last = (of.end_lineno or of.lineno, of.end_col_offset or 0)
+        if (of.lineno, of.col_offset) <= begin and end <= last:
+            yield op.outputs[0]
+
+
+def first_made_from(
+    facts: CallFacts, forms: Iterable[FormRead], starts: Set[Position]
+) -> tuple[FormRead, bool] | None:
+    """The first of these forms that is of a tensor made from a source, and whether the size of that
+    tensor depends on values: then the number is a count."""
+    for form in forms:
+        for tensor in reversed(form.tensors):
+            ancestry = facts.flow.ancestry([tensor])
+            reached = ancestry.leads_from(starts)
+            if tensor in reached and tensor not in starts:
+                makers = (facts.trace.maker(each) for each in reached if isinstance(each, int))
+                is_count = any(op is not None and op.type in _SIZED_BY_DATA for op in makers)
+                return form, is_count
+    return None
