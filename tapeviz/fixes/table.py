@@ -36,6 +36,7 @@ from .smooth.logits import from_logits
 from .smooth.outcomes import interpolate_outcome
 from .smooth.pooling import pool_softly
 from .smooth.splatting import splat
+from .smooth.sums import CANCELLING, OTHER_SUMS
 from .smooth.widths import (
     count_softly,
     keep_softly,
@@ -46,15 +47,10 @@ from .smooth.widths import (
 )
 from .smooth.zeros import (
     GENTLER,
-    OTHER_SUMS,
+    GENTLER_ACTIVATION,
     SMOOTH_EXTREME,
     WITHOUT_ZEROS,
-    ask_for_element,
-    normalise_by_kept,
-    one_unit,
     smooth_hinge,
-    stop_difference,
-    stop_second,
 )
 from .source import ParsedSource
 from .states.assigned_lists import use_new_list
@@ -154,7 +150,7 @@ from .values.misfits import (
     use_present_names,
 )
 from .values.objects import keep_in_list, match_keys
-from .values.positions import soft_accuracy, soft_ranks, take_values
+from .values.positions import LIKELIHOOD, soft_accuracy, soft_ranks, take_values
 from .values.settings import compute_by_hand
 from .values.stopping import close_after_difference, give_identity, take_away
 from .values.tokens import pass_one_hot
@@ -240,6 +236,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         straight_through_largest,
         divide_exactly,
         soft_accuracy,
+        LIKELIHOOD,
         ctc_loss,
         soften_comparison,
         soften_argmax,
@@ -335,13 +332,10 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         *WITHOUT_ZEROS,
         wider_floats,
         smooth_activation,
+        GENTLER_ACTIVATION,
     ),
     Cancelled: (
-        one_unit,
-        normalise_by_kept,
-        ask_for_element,
-        stop_difference,
-        stop_second,
+        *CANCELLING,
         start_random,
         blend,
         *OTHER_SUMS,

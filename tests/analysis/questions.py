@@ -536,7 +536,7 @@ QUESTIONS: tuple[Case, ...] = (
     ),
     case(
         "as many as were kept, by len",
-        "not-connected",
+        "not-differentiable",
         """
         v = tf.Variable([0.3, 0.6, 0.7])
         with tf.GradientTape() as t:
@@ -547,7 +547,7 @@ QUESTIONS: tuple[Case, ...] = (
     ),
     case(
         "as many as were kept, by the shape and under a name",
-        "not-connected",
+        "not-differentiable",
         """
         v = tf.Variable([0.3, 0.6, 0.7])
         with tf.GradientTape() as t:

@@ -21,6 +21,22 @@ with tf.GradientTape() as tape:
     y = x * x
 """
 RAISING = {
+    "a loop that loses the shape of what it carries": (
+        "import tensorflow as tf\n@tf.function\ndef f(x):\n    i = 0\n"
+        "    while i < tf.constant(2):\n        i += 1\n"
+        "        x = tf.numpy_function(lambda t: t, [x], tf.float32)\n    return x\n"
+        "f(tf.constant(1.0))",
+        ["The loop on line 5 changes the shape of x", "tf.ensure_shape(x, ())"],
+    ),
+    "a loop that changes the dtype of what it carries": (
+        "import tensorflow as tf\n@tf.function\ndef f(x):\n    for _ in tf.range(2):\n"
+        "        x = tf.cast(x, tf.float64)\n    return x\nf(tf.constant(1.0))",
+        ["The loop on line 4 changes the dtype of x", "Begin with the dtype"],
+    ),
+    "a NumPy function that TensorFlow lacks": (
+        "import tensorflow as tf\nimport tensorflow.experimental.numpy as tnp\ntnp.rint(1.0)",
+        ["tf.experimental.numpy has no rint", "tf.math.rint"],
+    ),
     "a variable changed in place by +=": (
         "import tensorflow as tf\nx = tf.Variable(1.0)\nx += 1.0",
         ["Line 3 changes a tf.Variable by +=", "assign_add(value)"],

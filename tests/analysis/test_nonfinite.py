@@ -14,6 +14,18 @@ if TYPE_CHECKING:
 
 MARK = "# here"
 WORDS = {
+    "a row of which all is masked, by the logarithm of a mask": (
+        """
+        q = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        seen = tf.constant([[1.0, 0.0], [0.0, 0.0]])
+        with tf.GradientTape() as t:
+            s = q + tf.math.log(seen)
+            p = tf.nn.softmax(s)  # here
+            out = tf.reduce_sum(p * q)
+        t.gradient(out, q)
+        """,
+        ["tf.nn.softmax", "row of nothing but -inf"],
+    ),
     "a matrix that has no such root": (
         """
         q = tf.Variable([[1.0, 2.0], [2.0, 1.0]])

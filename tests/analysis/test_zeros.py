@@ -224,6 +224,8 @@ SNIPPET = dedent(
     slope(lambda m: tf.zeros([2]) ** m[0])  # cut exponent
     slope(lambda m: tf.ones([2]) ** m[0])  # cut base
     slope(lambda m: (m[0] - 2.0) ** m[0])  # cut both
+    slope(lambda m: tf.reduce_sum(tf.zeros([0, 2]) @ m))  # cut empty
+    slope(lambda m: tf.linalg.band_part(m, 0, 0)[0, 1])  # cut band
     slope(lambda m: tf.math.squared_difference(m[0], [2.0, 5.0])[0])  # cut element
     with tf.GradientTape() as tape:
         with tf.GradientTape() as inner:
@@ -289,6 +291,8 @@ FOUND = {
     "exponent": ("multiplied-by-zero", "on line {line} takes powers of numbers that are all 0, or"),
     "base": ("multiplied-by-zero", "on line {line} takes powers of numbers that are all 0, or all"),
     "both": ("multiplied-by-zero", "takes the power of a value that is 0 everywhere"),
+    "empty": ("multiplied-by-zero", "on line {line} works on a tensor without any element"),
+    "band": ("multiplied-by-zero", "tf.linalg.band_part on line {line} keeps other elements than"),
     "element": ("saturated", "tf.math.squared_difference on line {line} is flat at these values"),
     "absolute": ("flat-op", "The slope of tf.abs on line {line} jumps"),
 }

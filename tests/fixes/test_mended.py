@@ -17,6 +17,80 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "an accuracy of Keras": (
+        """
+        p = tf.Variable([0.25, 0.75])
+        with tf.GradientTape() as tape:
+            loss = 1.0 - tf.keras.metrics.binary_accuracy(tf.constant([0.0, 1.0]), p)
+        tape.gradient(loss, p)
+        """,
+        "loss = 1.0 - tf.reduce_mean(tf.constant([0.0, 1.0]) * p + (1.0 - tf.constant([0.0, 1.0])) "
+        "* (1.0 - p), axis=-1)",
+        [0.5, -0.5],
+    ),
+    "an accuracy of Keras for class numbers": (
+        """
+        p = tf.Variable([[0.25, 0.75], [0.5, 0.5]])
+        with tf.GradientTape() as tape:
+            right = tf.keras.metrics.sparse_categorical_accuracy([0, 1], p)
+            loss = -tf.reduce_sum(right)
+        tape.gradient(loss, p)
+        """,
+        "right = tf.gather(p, tf.cast(tf.reshape([0, 1], [-1]), tf.int32), batch_dims=1)",
+        [[-1.0, 0.0], [0.0, -1.0]],
+    ),
+    "a straight-through estimate without the parentheses": (
+        """
+        w = tf.Variable([0.4, 1.6])
+        with tf.GradientTape() as tape:
+            q = w + tf.stop_gradient(tf.round(w)) - w
+            loss = tf.reduce_sum(q ** 2)
+        tape.gradient(loss, w)
+        """,
+        "q = w + tf.stop_gradient(tf.round(w) - w)",
+        [0.0, 4.0],
+    ),
+    "an activation that is flat far to the left": (
+        """
+        w = tf.Variable([-300.0, -400.0])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.nn.elu(w))
+        tape.gradient(y, w)
+        """,
+        "y = tf.reduce_sum(tf.nn.leaky_relu(w))",
+        [0.2, 0.2],
+    ),
+    "an activation that multiplies by a gate of 0": (
+        """
+        w = tf.Variable([-100.0])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.nn.gelu(w, approximate=False))
+        tape.gradient(y, w)
+        """,
+        "y = tf.reduce_sum(tf.nn.leaky_relu(w))",
+        [0.2],
+    ),
+    "output gradients of zeros": (
+        """
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = w ** 2
+        tape.gradient(y, w, output_gradients=tf.zeros(2))
+        """,
+        "tape.gradient(y, w)",
+        [2.0, 4.0],
+    ),
+    "a layer that normalises a single feature": (
+        """
+        w = tf.Variable([[2.0], [3.0]])
+        norm = tf.keras.layers.LayerNormalization()
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum((norm(w) - 1.0) ** 2)
+        tape.gradient(y, w)
+        """,
+        "y = tf.reduce_sum((w - 1.0) ** 2)",
+        [[2.0], [4.0]],
+    ),
     "a tensor that is written as text and read back": (
         """
         w = tf.Variable([1.0, 2.0])

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf, prod, sqrt
+from math import prod
 from typing import ClassVar, Literal
 
 from ...text.op_words import friendly
-from ...trace.model import Op, Step, TensorId
+from ...trace.model import Op, TensorId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts, maker_past
 from ..model import Cause, Evidence
-from ..numbers.slopes import becomes_complex, has_equal_values, is_of_other_output
+from ..numbers.slopes import (
+    becomes_complex,
+    has_equal_values,
+    has_no_element,
+    has_slope_everywhere,
+    is_by_element,
+    is_of_other_output,
+    is_underflow,
+    largest,
+)
 from ..numbers.spoiled import takes_nothing, was_given
 from ..status import is_zero
 from .cancelled import SHARING, Cancelled, why_same_sum
@@ -77,7 +86,8 @@ class FlatOp(Evidence):
 @dataclass(frozen=True, slots=True)
 class MultipliedByZero(Evidence):
     """``by``: a ``factor`` that is 0, the slope of a ``square`` where that is smallest, zeros
-    ``given`` as ``output_gradients``, ``nothing``: no element was taken; ``others``: the elements
+    ``given`` as ``output_gradients``, ``nothing``: no element was taken; ``empty``: there is
+    none; ``others``: the elements
     that were taken later are other ones; ``imaginary``: what was taken later are the imaginary
     parts of numbers that are real; ``underflow``: the product is smaller than the smallest number
     of ``dtype``; ``exponent``: it is the slope of a power by its exponent, where all powers are the
@@ -90,6 +100,7 @@ class MultipliedByZero(Evidence):
         "square",
         "given",
         "nothing",
+        "empty",
         "others",
         "imaginary",
         "underflow",
@@ -112,6 +123,18 @@ class MultipliedByZero(Evidence):
                 f"{cause.op_words} on line {cause.line} takes no element at all of what it is "
                 f"given. So {target} is made from nothing of {source}, and the gradient is 0 "
                 f"everywhere. Look at the mask or the indices there."
+            )
+        if self.by == "empty":
+            return (
+                f"{cause.op_words} on line {cause.line} works on a tensor without any element: "
+                f"nothing is added up for {target}, so it does not change when {source} does. "
+                f"Look at why there is no element, as in a batch of none."
+            )
+        if cause.op == "MatrixBandPart":
+            return (
+                f"{cause.op_words} on line {cause.line} keeps other elements than those that "
+                f"{target} is made from, and sets these to 0. So nothing of the gradient reaches "
+                f"{source}. Look at which part of the matrix is kept there."
             )
         if self.by == "others" and cause.op == "Complex":
             return (
@@ -249,14 +272,12 @@ def _where_masked(facts: CallFacts, op: Op) -> Op | None:
     return None
 
 
-# The open range of results in which the slope is not 0.
-_SLOPED = {"Exp": (0.0, inf), "Sigmoid": (0.0, 1.0), "Tanh": (-1.0, 1.0)}
-
-
 def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     facts = zero.facts
     if takes_nothing(facts, op):
         return MultipliedByZero("nothing")
+    if op.inputs and has_no_element(facts, op.inputs[0]):
+        return MultipliedByZero("empty")
     if op.type in FLAT or is_of_other_output(facts, zero.step, op):
         return _flat(facts, op)
     if op.is_recorded_operation:
@@ -271,13 +292,13 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     if op.type in PRODUCTS and zeros:
         factor = MultipliedByZero("square" if _is_square_of_zero(zero, op) else "factor")
         return _vanished(facts, zeros[0]) or _clipped(facts, zeros[0]) or factor
-    if op.type in _SQUARES and zero.step is not None and _is_by_element(facts, zero.step, op):
+    if op.type in _SQUARES and zero.step is not None and is_by_element(facts, zero.step, op):
         return MultipliedByZero("square") if _is_square_of_zero(zero, op) else Saturated()
     same = why_same_sum(facts, zero.step, op) if zero.step is not None else None
     if same is not None:
         return same
     dtype = facts.dtype(op.inputs[0]) if op.inputs else ""
-    if dtype in _SMALLEST and _has_slope_everywhere(facts, op):
+    if dtype in _SMALLEST and has_slope_everywhere(facts, op):
         return MultipliedByZero("underflow", dtype)
     if op.type in CLIPPING:
         return saturated_at(facts, op)
@@ -287,7 +308,7 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
         return MultipliedByZero("others")
     if becomes_complex(facts, op):
         return MultipliedByZero("imaginary")
-    if zero.step is not None and _is_underflow(facts, zero.step, op, _SMALLEST.get(dtype, 0.0)):
+    if zero.step is not None and is_underflow(facts, zero.step, op, _SMALLEST.get(dtype, 0.0)):
         return MultipliedByZero("underflow", dtype)
     return Cancelled()
 
@@ -324,34 +345,13 @@ def _is_square_of_zero(zero: MadeZero, op: Op) -> bool:
     return any(g is not None and t == op.inputs[0] and is_zero(stats(g)) for t, g in given)
 
 
-def _is_underflow(facts: CallFacts, step: Step, op: Op, smallest: float) -> bool:
-    """Whether the upstream gradient times each input is below the smallest number of the dtype."""
-    if op.type != "Cast" and op.type not in PRODUCTS:
-        return False
-    upstream = _largest(facts, step.upstream[0]) if step.upstream else 0.0
-    factors = [1.0] if op.type == "Cast" else [_largest(facts, tensor) for tensor in op.inputs]
-    return 0 < upstream * max(factors) < smallest
-
-
-def _has_slope_everywhere(facts: CallFacts, op: Op) -> bool:
-    """Whether the slope is not 0 at any element, by the values that the op gave. No floating-point
-    number is a zero of the cosine, which is the slope of ``Sin``."""
-    if op.type == "Sin":
-        return True
-    stats = facts.trace.stats(op.outputs[0]) if op.outputs else None
-    if op.type not in _SLOPED or stats is None or stats.min is None or stats.max is None:
-        return False
-    low, high = _SLOPED[op.type]
-    return stats.has_range and low < stats.min and stats.max < high
-
-
 def _vanished(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
     """If a tensor is 0 since it is the product of numbers that are not, below the smallest one."""
     smallest = _SMALLEST.get(facts.dtype(zero), 0.0)
     maker = maker_past(facts.trace, zero, ("Identity", "Reshape"))
     if maker is None or not (maker.type == "Cast" or maker.type in PRODUCTS):
         return None
-    factors = [_largest(facts, tensor) for tensor in maker.inputs]
+    factors = [largest(facts, tensor) for tensor in maker.inputs]
     product = prod(factors) ** (2 if maker.type == "Square" else 1)
     if not (all(factors) and factors and product < smallest):
         return None
@@ -364,26 +364,6 @@ def _clipped(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
         return None
     words = facts.words_of(clip) or friendly(clip.type)
     return MultipliedByZero("clipped", made=facts.line_of(clip), clip=words)
-
-
-def _largest(facts: CallFacts, tensor: TensorId | None) -> float:
-    """The largest absolute value of the elements, of a large tensor their root mean square."""
-    stats = facts.trace.stats(tensor) if tensor is not None else None
-    if stats is None or tensor is None:
-        return 0.0
-    if stats.has_range:
-        return max(abs(stats.min or 0.0), abs(stats.max or 0.0))
-    return (stats.norm or 0.0) / sqrt(facts.trace.tensors[tensor].size or 1)
-
-
-def _is_by_element(facts: CallFacts, step: Step, op: Op) -> bool:
-    """Whether each element of the gradients given is one of the upstream gradient times a slope.
-
-    Where an input was broadcast, elements were added up, and may have cancelled.
-    """
-    known = facts.trace.tensors
-    given = {t for t, gradient in zip(step.taken(op), step.downstream, strict=False) if gradient}
-    return all(known[t].size == known[op.outputs[0]].size for t in given)
 
 
 def _times_zero(facts: CallFacts, op: Op) -> MultipliedByZero:

@@ -69,6 +69,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Line {line} gives a tf.Variable as {0}, and that function takes tensors only. "
         "Give the tensor that the variable holds: variable.read_value().",
     ),
+    (r"'(\w+)' has (shape|dtype) (.+?) before the loop, but", tensors.carried),
     (r"Type SparseTensor is not supported as a gradient", tapes.sparse),
     (r"Argument `target` should be a list.*received None", tapes.no_target),
     (r"argument `type_value`: None to a TensorFlow DType", tapes.no_sources),

@@ -108,3 +108,18 @@ def raised_in_function(case: Case) -> str:
         f"this call are not known. tf.config.run_functions_eagerly(True) at the top runs the "
         f"function op by op: then they are, and the error names its own line."
     )
+
+
+def carried(case: Case) -> str:
+    """A variable of a loop in a compiled function that comes out in another form."""
+    name, form, before = case.match[1], case.match[2], case.match[3]
+    mend = (
+        f"Give it that shape at the end of each turn: {name} = tf.ensure_shape({name}, {before})"
+        if form == "shape"
+        else f"Begin with the {form} that it has after a turn, as by tf.cast before the loop"
+    )
+    return (
+        f"The loop on line {case.converted_line} changes the {form} of {name}, which was {before} "
+        f"before it. In a compiled function what a loop carries keeps its {form}, for the loop is "
+        f"traced once for all turns. {mend}."
+    )

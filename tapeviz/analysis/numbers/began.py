@@ -139,7 +139,8 @@ def _origin(trace: Trace, call: Call, run: Op) -> Op | None:
 
 def is_meant(trace: Trace, tensor: TensorId, depth: int = 20) -> bool:
     """Whether the infinity in a tensor was written so, as minus infinity in a mask is: it comes
-    from constants alone, and no op made it of finite numbers.
+    from constants alone, and no op made it of finite numbers but the logarithm of a mask, which no
+    tape follows.
 
     An op that makes NaN of it, such as the softmax of a row that holds nothing else, began it.
     """
@@ -149,6 +150,8 @@ def is_meant(trace: Trace, tensor: TensorId, depth: int = 20) -> bool:
     op = trace.maker(tensor)
     if op is None or op.type == "Const":
         return True
+    if op.type == "Log" and not op.tapes and not op.graph:
+        return not np.isposinf(value).any()
     bad = [*_bad(trace, op.inputs)]
     return bool(bad) and all(is_meant(trace, each, depth - 1) for each in bad)
 

@@ -1,16 +1,20 @@
-"""Slopes that are 0 because of what a gradient function leaves aside."""
+"""Slopes that are 0 because of what a gradient function leaves aside, or of a dtype's limits."""
 
 from __future__ import annotations
 
+from math import inf, sqrt
+
 import numpy as np
 
-from ...trace.model import Op, Step
+from ...trace.model import Op, Step, TensorId
+from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..status import is_zero
 
 _FOLLOWED = {"LogMatrixDeterminant": 1}
 """The output whose gradient alone is used, of ops with several: the sign of a determinant has no
 slope (``_LogMatrixDeterminantGrad`` in linalg_grad.py, 2.15-2.21)."""
+_PRODUCTS = ops_with("product")
 _DECOMPOSING = frozenset({"SelfAdjointEigV2", "Svd"})
 
 
@@ -35,3 +39,53 @@ def has_equal_values(facts: CallFacts, op: Op) -> bool:
     2.15-2.21)."""
     values = facts.trace.value(op.outputs[0]) if op.type in _DECOMPOSING else None
     return values is not None and bool((np.diff(np.sort(values)) == 0).any())
+
+
+# The open range of results in which the slope is not 0.
+_SLOPED = {"Exp": (0.0, inf), "Sigmoid": (0.0, 1.0), "Tanh": (-1.0, 1.0)}
+
+
+def has_no_element(facts: CallFacts, tensor: TensorId) -> bool:
+    known = facts.trace.tensors.get(tensor)
+    return known is not None and known.size == 0
+
+
+def is_underflow(facts: CallFacts, step: Step, op: Op, smallest: float) -> bool:
+    """Whether the upstream gradient times each input is below the smallest number of the dtype."""
+    if op.type != "Cast" and op.type not in _PRODUCTS:
+        return False
+    upstream = largest(facts, step.upstream[0]) if step.upstream else 0.0
+    factors = [1.0] if op.type == "Cast" else [largest(facts, tensor) for tensor in op.inputs]
+    return 0 < upstream * max(factors) < smallest
+
+
+def has_slope_everywhere(facts: CallFacts, op: Op) -> bool:
+    """Whether the slope is not 0 at any element, by the values that the op gave. No floating-point
+    number is a zero of the cosine, which is the slope of ``Sin``."""
+    if op.type == "Sin":
+        return True
+    stats = facts.trace.stats(op.outputs[0]) if op.outputs else None
+    if op.type not in _SLOPED or stats is None or stats.min is None or stats.max is None:
+        return False
+    low, high = _SLOPED[op.type]
+    return stats.has_range and low < stats.min and stats.max < high
+
+
+def largest(facts: CallFacts, tensor: TensorId | None) -> float:
+    """The largest absolute value of the elements, of a large tensor their root mean square."""
+    stats = facts.trace.stats(tensor) if tensor is not None else None
+    if stats is None or tensor is None:
+        return 0.0
+    if stats.has_range:
+        return max(abs(stats.min or 0.0), abs(stats.max or 0.0))
+    return (stats.norm or 0.0) / sqrt(facts.trace.tensors[tensor].size or 1)
+
+
+def is_by_element(facts: CallFacts, step: Step, op: Op) -> bool:
+    """Whether each element of the gradients given is one of the upstream gradient times a slope.
+
+    Where an input was broadcast, elements were added up, and may have cancelled.
+    """
+    known = facts.trace.tensors
+    given = {t for t, gradient in zip(step.taken(op), step.downstream, strict=False) if gradient}
+    return all(known[t].size == known[op.outputs[0]].size for t in given)

@@ -11,6 +11,7 @@ from ..nodes import all_of, argument, called_name, dotted, header_nodes, sole
 from ..plan import Plan, enclosed
 from ..regions import region_after
 from ..renaming import rename_reads
+from ..rewrites import CallRewrite
 from ..smooth.comparisons import soft_truth
 from ..smooth.indices import is_at_cause
 from ..source import ParsedSource
@@ -153,6 +154,29 @@ def soft_accuracy(case: FixCase) -> Iterator[Edit]:
         plan.replace(around, f"1.0 - {far}" if is_equal else far)
         title = "Estimate: count how near it is in place of whether it is equal"
         yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _probability(case: FixCase, call: cst.Call) -> str:
+    """The probability that was given to the right answer."""
+    tf, code = case.source.tf, case.source.code
+    truth, given = argument(call, 0, "y_true"), argument(call, 1, "y_pred")
+    if truth is None or given is None:
+        return ""
+    y, p = code(enclosed(truth.value)), code(enclosed(given.value))
+    if called_name(call) == "binary_accuracy":
+        return f"{tf}.reduce_mean({y} * {p} + (1.0 - {y}) * (1.0 - {p}), axis=-1)"
+    if called_name(call) == "categorical_accuracy":
+        return f"{tf}.reduce_sum({y} * {p}, axis=-1)"
+    rows = f"{tf}.cast({tf}.reshape({y}, [-1]), {tf}.int32)"
+    return f"{tf}.gather({p}, {rows}, batch_dims=1)"
+
+
+LIKELIHOOD = CallRewrite(
+    ("binary_accuracy", "categorical_accuracy", "sparse_categorical_accuracy"),
+    _probability,
+    "Estimate: the probability of the right answer, in place of whether it was given",
+    is_estimate=True,
+)
 
 
 def _are_no_positions(source: ParsedSource, sides: list[cst.BaseExpression]) -> bool:

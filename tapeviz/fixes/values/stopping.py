@@ -10,7 +10,7 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted
 from ..plan import Plan, bare, enclosed, fitting
-from ..smooth.zeros import differences
+from ..smooth.sums import differences
 from ..source import ParsedSource
 
 

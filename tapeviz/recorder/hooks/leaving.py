@@ -63,7 +63,9 @@ def install(recording: RecordingContext, installed: Installed) -> None:
     )
     backend = private.keras_backend()
     if backend is not None:
-        installed.replace(backend, private.CONVERT, lambda convert: _converting(recording, convert))
+        installed.replace(
+            backend, "convert_to_numpy", lambda convert: _converting(recording, convert)
+        )
     model = private.keras_model()
     if model is not None:
         predicted: list[Any] = []
@@ -138,8 +140,8 @@ def _handing_out(recording: RecordingContext, frame: FrameType | None) -> str | 
 
 
 def _converting(recording: RecordingContext, convert: Callable[..., Any]) -> Callable[..., Any]:
-    """What Keras makes an array of for a method that hands it out: ``np.array`` takes the numbers
-    through the buffer protocol (``pythonify_logs`` of ``test_on_batch`` in Keras 3.15)."""
+    """Wrap the function by which Keras makes arrays for methods that hand them out: ``np.array``
+    takes numbers through the buffer protocol (``pythonify_logs`` of ``test_on_batch``, 3.15)."""
 
     @recording.guarded
     def left(tensor: Any, value: Any, frame: FrameType) -> None:

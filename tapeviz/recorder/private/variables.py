@@ -145,10 +145,7 @@ def keras_model() -> Any:
 def keras_backend() -> Any:
     """The module by which Keras 3 makes arrays of tensors; None without it."""
     backend = sys.modules.get("keras.src.backend")
-    return backend if hasattr(backend, CONVERT) else None
-
-
-CONVERT = "convert_to_numpy"
+    return backend if hasattr(backend, "convert_to_numpy") else None
 
 
 def is_tensor_like(value: Any) -> bool:

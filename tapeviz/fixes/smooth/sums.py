@@ -1,0 +1,237 @@
+"""Give sums whose parts cancel each other a slope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ...analysis.causes.cancelled import FUSED, Cancelled
+from ..blocks import gradient_call
+from ..model import Edit, FixCase
+from ..nodes import all_of, argument, called_name, dotted, header_nodes
+from ..plan import Plan, bare, enclosed
+from ..source import ParsedSource
+from .zeros import made_by
+
+_SUMS = ("reduce_sum", "reduce_mean")
+
+
+def one_unit(case: FixCase) -> Iterator[Edit]:
+    """A softmax over a single unit is always 1 → a sigmoid, and its cross-entropy."""
+    source, tf = case.source, case.source.tf
+    if case.cause.evidence != Cancelled("softmax-of-one"):
+        return
+    plan = Plan(source)
+    for text in all_of(source.module, cst.SimpleString):
+        instead = _OF_ONE_UNIT.get(str(text.evaluated_value))
+        if instead is not None:
+            plan.replace(text, f"{text.quote}{instead}{text.quote}")
+    for call in all_of(source.module, cst.Call):
+        path, _, name = dotted(call.func).rpartition(".")
+        if path.endswith("losses") and name in _OF_ONE_UNIT:
+            plan.replace(call.func, f"{path}.{_OF_ONE_UNIT[name]}")
+    for call in case.calls("softmax"):
+        plan.replace(call, f"{tf}.sigmoid({source.code(call.args[0].value)})")
+    for call in case.calls(*_LOSSES_OF_LOGITS):
+        labels, logits = argument(call, 0, "labels"), argument(call, 1, "logits")
+        if labels is not None and logits is not None:
+            given = f"{tf}.cast({source.code(labels.value)}, {tf}.float32)"
+            if not called_name(call).startswith("sparse"):
+                given = f"{tf}.squeeze({given}, -1)"
+            rest = f"labels={given}, logits={tf}.squeeze({source.code(logits.value)}, -1)"
+            plan.replace(call, f"{tf}.nn.sigmoid_cross_entropy_with_logits({rest})")
+    if plan.changes:
+        yield Edit("Use a sigmoid: a softmax of one unit is always 1", plan.text(), True)
+
+
+_LOSSES_OF_LOGITS = (
+    "softmax_cross_entropy_with_logits",
+    "sparse_softmax_cross_entropy_with_logits",
+)
+_OF_ONE_UNIT = {
+    "softmax": "sigmoid",
+    "categorical_crossentropy": "binary_crossentropy",
+    "sparse_categorical_crossentropy": "binary_crossentropy",
+    "CategoricalCrossentropy": "BinaryCrossentropy",
+    "SparseCategoricalCrossentropy": "BinaryCrossentropy",
+}
+"""Activations and losses of Keras, and those for a single unit."""
+
+
+def normalise_by_kept(case: FixCase) -> Iterator[Edit]:
+    """``bn(x, training=True)`` of a batch of one → with the statistics that the layer keeps."""
+    source = case.source
+    plan = Plan(source)
+    for line in case.lines() if case.cause.evidence == Cancelled("mean-of-one") else ():
+        statement = source.statement(line)
+        for call in header_nodes(statement, cst.Call) if statement is not None else ():
+            for arg in call.args:
+                if arg.keyword is not None and arg.keyword.value == "training":
+                    plan.replace(arg.value, "False")
+    if plan.changes:
+        title = "Estimate: normalise by the statistics that the layer keeps, not by those of one"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def sum_of_squares(case: FixCase) -> Iterator[Edit]:
+    """``tf.reduce_sum(p)`` of what always has the same sum → the sum of its squares.
+
+    What was brought to a deviation (by a ``Mul``, as a layer does) has the same sum of squares.
+    """
+    op = case.trace.op(case.cause.op_id)
+    if op is not None and op.type in {"Mul", *FUSED}:
+        return
+    form = "{tf}.square({x})"
+    yield from _summed(case, form, "sum the squares, for the plain sum is always the same")
+
+
+def first_of_sum(case: FixCase) -> Iterator[Edit]:
+    """``tf.reduce_sum(h)`` of what always has the same sum → the first column alone, or row."""
+    words = "take the first {part} alone, for the sum of all is always the same"
+    yield from _summed(case, "{operand}[..., 0]", words.format(part="column"))
+    yield from _summed(case, "{operand}[0]", words.format(part="row"))
+
+
+OTHER_SUMS = (sum_of_squares, first_of_sum)
+
+
+def _summed(case: FixCase, form: str, what: str) -> Iterator[Edit]:
+    """The first sum on the way whose parts always have that sum, of ``form`` in their place."""
+    source = case.source
+    if case.cause.evidence != Cancelled("sum"):
+        return
+    for line in dict.fromkeys((*_lines_of_sums(case), *case.lines())):
+        for call in source.calls(line, *_SUMS):
+            given = argument(call, 0, "input_tensor")
+            if given is None:
+                continue
+            x, operand = source.code(given.value), source.code(enclosed(given.value))
+            plan = Plan(source)
+            plan.replace(given.value, form.format(tf=source.tf, x=x, operand=operand))
+            yield Edit(f"Estimate: {what}", plan.text(), is_estimate=True)
+            return
+
+
+def stop_difference(case: FixCase) -> Iterator[Edit]:
+    """``h - z + z`` and ``z + (h - z)`` → with ``tf.stop_gradient(h - z)``: straight-through. So
+    ``z + h - z``, where the parentheses around the difference were forgotten."""
+    source = case.source
+    if case.cause.evidence != Cancelled("subtracted"):
+        return
+    plan = Plan(source)
+    for line in case.lines():
+        statement = source.statement(line)
+        for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+            for difference, _ in differences(source, node):
+                stopped = f"{source.tf}.stop_gradient({source.code(bare(difference))})"
+                plan.replace(difference, stopped)
+            if (forgotten := _forgotten(source, node)) is not None:
+                plan.replace(node, forgotten)
+    if plan.changes:
+        title = "Straight-through: keep the gradient out of the difference"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _forgotten(source: ParsedSource, node: cst.BinaryOperation) -> str | None:
+    """``z + tf.stop_gradient(h - z)`` of ``z + h - z``."""
+    added = node.left
+    if not isinstance(node.operator, cst.Subtract) or not isinstance(added, cst.BinaryOperation):
+        return None
+    same = source.code(bare(added.left)) == source.code(bare(node.right))
+    if not same or not isinstance(added.operator, cst.Add):
+        return None
+    value, z = added.right, source.code(node.right)
+    if isinstance(value, cst.Call) and called_name(value) == "stop_gradient" and value.args:
+        value = value.args[0].value
+    return f"{z} + {source.tf}.stop_gradient({source.code(value)} - {z})"
+
+
+def stop_second(case: FixCase) -> Iterator[Edit]:
+    """``new - old`` or ``new / old`` of two names bound to the same expression → the second of them
+    in ``tf.stop_gradient``: what was there before, to compare with."""
+    source = case.source
+    for node in all_of(source.module, cst.BinaryOperation):
+        if not isinstance(node.operator, (cst.Subtract, cst.Divide)):
+            continue
+        sides = [side for side in (node.left, node.right) if isinstance(side, cst.Name)]
+        made = [source.bound_to(side) for side in sides]
+        if len(made) != 2 or made[0] is None or made[1] is None or made[0] is made[1]:
+            continue
+        if isinstance(made[1], cst.Call) and made[0].deep_equals(made[1]):
+            plan = Plan(source)
+            plan.replace(made[1], f"{source.tf}.stop_gradient({source.code(made[1])})")
+            name = source.code(node.right)
+            title = f"Keep the gradient out of {name}, which is there to compare with"
+            yield Edit(title, plan.text(), has_other_slope=True)
+
+
+def differences(
+    source: ParsedSource, node: cst.BaseExpression
+) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    """``h - z`` and ``z`` of ``h - z + z`` and of ``z + (h - z)``."""
+    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Add):
+        return
+    for difference, other in ((node.left, node.right), (node.right, node.left)):
+        if (
+            isinstance(difference, cst.BinaryOperation)
+            and isinstance(difference.operator, cst.Subtract)
+            and source.code(bare(difference.right)) == source.code(bare(other))
+        ):
+            yield difference, other
+
+
+def _lines_of_sums(case: FixCase) -> Iterator[int]:
+    """The lines of the ``Sum`` and ``Mean`` that the target was made by, the last first."""
+    trace = case.trace
+    tensor = case.call.targets[0].tensor if case.call.targets else None
+    for _ in range(20):
+        op = trace.maker(tensor)
+        if op is None:
+            return
+        if op.type in ("Sum", "Mean"):
+            yield op.line
+        tensor = op.inputs[0] if op.inputs else None
+
+
+def ask_for_element(case: FixCase) -> Iterator[Edit]:
+    """A vector as target is summed: weigh its first element alone by ``output_gradients``."""
+    source = case.source
+    call = gradient_call(source, case.call)
+    target = case.call.targets[0].tensor if len(case.call.targets) == 1 else None
+    known = case.trace.tensors.get(target) if target is not None else None
+    if call is None or known is None or case.call.output_gradients or not known.shape:
+        return
+    if len(known.shape) > 1 or case.call.method != "gradient":
+        return
+    given = "".join(f"{source.code(arg).rstrip(', ')}, " for arg in call.args)
+    picked = f"{source.tf}.one_hot(0, {known.shape[0]})"
+    plan = Plan(source)
+    plan.replace(call, f"{source.code(call.func)}({given}output_gradients={picked})")
+    title = "Ask for the gradient of the first element: a vector as target is summed"
+    yield Edit(title, plan.text(), is_estimate=True)
+
+
+def leave_layer_out(case: FixCase) -> Iterator[Edit]:
+    """``norm(x)`` → ``x``, of a layer that normalises single elements: nothing is left of them."""
+    source = case.source
+    for line in case.lines() if case.cause.evidence == Cancelled("mean-of-one") else ():
+        statement = source.statement(line)
+        for call in header_nodes(statement, cst.Call) if statement is not None else ():
+            if "Normalization" in made_by(source, call.func) and call.args:
+                plan = Plan(source)
+                plan.replace(call, source.code(enclosed(call.args[0].value)))
+                name = source.code(call.func)
+                title = f"Leave {name} out, which gives 0 for whatever it gets"
+                yield Edit(title, plan.text(), is_estimate=True)
+
+
+CANCELLING = (
+    one_unit,
+    normalise_by_kept,
+    leave_layer_out,
+    ask_for_element,
+    stop_difference,
+    stop_second,
+)
+"""The fixes to try first where contributions cancel, before other weights and other sums."""
