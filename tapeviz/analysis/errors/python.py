@@ -65,7 +65,7 @@ def old_name(case: Case) -> str:
     advice = NEW_NAMES.get(name)
     if case.match[1].startswith("experimental"):  # TF1 had none of these modules
         return (
-            f"tf.{case.match[1]} has no {name} in version {case.trace.tensorflow}: it has a part of "
+            f"tf.{case.match[1]} has no {name} in version {case.trace.tensorflow}: it has some of "
             f"NumPy's functions. {advice or 'Look for one that does the same in tf.math.'}"
         )
     path = ".".join(part for part in ("tf", case.match[1], name) if part)
