@@ -55,7 +55,7 @@ from .smooth.zeros import (
 from .source import ParsedSource
 from .states.assigned_lists import use_new_list
 from .states.assigns import rebind_attribute, rebind_name, return_tensor, use_new_tensor
-from .states.variables import SHALLOW_COPY, keep_in_scope, keep_tensor
+from .states.variables import SHALLOW_COPY, keep_in_scope, keep_tensor, use_original
 from .states.weights import call_with_computed_weights, step_by_hand
 from .tapes import raising
 from .tapes.both_outputs import give_both, give_symbolic
@@ -150,7 +150,7 @@ from .values.misfits import (
     use_present_names,
 )
 from .values.objects import keep_in_list, match_keys
-from .values.positions import LIKELIHOOD, soft_accuracy, soft_ranks, take_values
+from .values.positions import LIKELIHOODS, soft_accuracy, soft_ranks, take_values
 from .values.settings import compute_by_hand
 from .values.stopping import close_after_difference, give_identity, take_away
 from .values.tokens import pass_one_hot
@@ -169,7 +169,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         return_tensor,
         rebind_attribute,
     ),
-    NewVariable: (keep_tensor, call_with_computed_weights, SHALLOW_COPY),
+    NewVariable: (keep_tensor, use_original, call_with_computed_weights, SHALLOW_COPY),
     LeftTensorFlow: (
         walk_generator,
         map_in_python,
@@ -236,7 +236,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         straight_through_largest,
         divide_exactly,
         soft_accuracy,
-        LIKELIHOOD,
+        *LIKELIHOODS,
         ctc_loss,
         soften_comparison,
         soften_argmax,

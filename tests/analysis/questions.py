@@ -9,6 +9,19 @@ from .cases import Case, case
 
 QUESTIONS: tuple[Case, ...] = (
     case(
+        "labels that a loss makes whole",
+        "integer",
+        """
+        y = tf.Variable([0.0, 1.0])
+        logits = tf.constant([[1.0, 2.0], [0.5, 0.1]])
+        losses = tf.keras.losses
+        with tf.GradientTape() as t:
+            each = losses.sparse_categorical_crossentropy(y * 1.0, logits, from_logits=True)  # cut
+            out = tf.reduce_sum(each)
+        t.gradient(out, y)
+        """,
+    ),
+    case(
         "a name that was a variable's",
         "replaced-source",
         """

@@ -7,6 +7,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 if TYPE_CHECKING:
     from tapeviz.analysis.model import Diagnosis
@@ -91,6 +92,20 @@ def test_a_tensor_of_the_same_name_is_not_taken_for_the_source(recorder: Recorde
     )
     message = _diagnosed(text, recorder).calls[0].findings[0].message
     assert "uses this p: out (line 4) is made from another tensor of the same name" in message
+
+
+@pytest.mark.parametrize("compiler", ["", "(jit_compile=True)"])
+def test_another_result_of_a_function_does_not_count_as_deciding(
+    compiler: str, recorder: Recorder
+) -> None:
+    text = (
+        f"import tensorflow as tf\n@tf.function{compiler}\ndef f(x, y):\n"
+        "    return tf.nn.softplus(x), y * 2.0\nx, y = tf.Variable(1.0), tf.Variable(2.0)\n"
+        "with tf.GradientTape(persistent=True) as tape:\n    a, b = f(x, y)\n    loss = b * 3.0\n"
+        "    other = a * 3.0\ntape.gradient(loss, x)\ntape.gradient(other, x)\n"
+    )
+    message = _diagnosed(text, recorder).calls[0].findings[0].message
+    assert "goes into the function that line 7 calls, but only another of its results" in message
 
 
 def test_the_name_probably_meant_is_tried(recorder: Recorder) -> None:

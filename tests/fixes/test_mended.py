@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "a variable that begins with the value of another": (
+        """
+        w = tf.Variable([1.0, 2.0])
+        tied = tf.Variable(w)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tied ** 2)
+        tape.gradient(loss, w)
+        """,
+        "tied = w",
+        [2.0, 4.0],
+    ),
     "an accuracy of Keras": (
         """
         p = tf.Variable([0.25, 0.75])
@@ -24,19 +35,18 @@ BROKEN = {
             loss = 1.0 - tf.keras.metrics.binary_accuracy(tf.constant([0.0, 1.0]), p)
         tape.gradient(loss, p)
         """,
-        "loss = 1.0 - tf.reduce_mean(tf.constant([0.0, 1.0]) * p + (1.0 - tf.constant([0.0, 1.0])) "
-        "* (1.0 - p), axis=-1)",
-        [0.5, -0.5],
+        "loss = 1.0 - (tf.constant([0.0, 1.0]) * p + (1.0 - tf.constant([0.0, 1.0])) * (1.0 - p))",
+        [1.0, -1.0],
     ),
     "an accuracy of Keras for class numbers": (
         """
         p = tf.Variable([[0.25, 0.75], [0.5, 0.5]])
         with tf.GradientTape() as tape:
-            right = tf.keras.metrics.sparse_categorical_accuracy([0, 1], p)
+            right = tf.keras.metrics.sparse_categorical_accuracy([0, 1], p * 1.0)
             loss = -tf.reduce_sum(right)
         tape.gradient(loss, p)
         """,
-        "right = tf.gather(p, tf.cast(tf.reshape([0, 1], [-1]), tf.int32), batch_dims=1)",
+        "right = tf.gather((p * 1.0), tf.cast(tf.reshape([0, 1], [-1]), tf.int32), batch_dims=1)",
         [[-1.0, 0.0], [0.0, -1.0]],
     ),
     "a straight-through estimate without the parentheses": (

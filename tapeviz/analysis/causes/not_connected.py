@@ -181,6 +181,11 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
                 f"{source} goes into what ran for {target}, but there it only decides what runs or "
                 f"is counted: no number that is made from it arrives; {other}. {itself}"
             )
+        case "beside":
+            return (
+                f"{source} goes into the function that line {ends.reaches_line} calls, but only "
+                f"another of its results is made from it; {other}. {itself}"
+            )
         case "read":
             return (
                 f"Line {ends.reaches_line} reads {source} and takes none of its elements (its "

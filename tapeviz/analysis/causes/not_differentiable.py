@@ -9,8 +9,8 @@ from ...text.op_words import friendly
 from ...trace.model import Op, VersionId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
-from ..call_facts import CallFacts
-from ..flow.dataflow import LEVEL_OPS, Position
+from ..call_facts import CallFacts, maker_past
+from ..flow.dataflow import LEVEL_OPS, DataEdge, Position
 from ..flow.lookups import uses_of
 from ..model import Cause, Evidence
 from .questions import EdgeUnderTest, Unwatched
@@ -204,12 +204,21 @@ def became_whole(asked: EdgeUnderTest) -> Cause | None:
     if not asked.is_from_real or facts.dtype(edge.start) == "variant":  # a list may hold integers
         return None
     dtype = facts.dtype(edge.end)
-    words = facts.words_of(op)  # tf.histogram_fixed_width_bins ends in a cast of its own
-    is_cast = op.type == "Cast" and (not words or any(part in words for part in _CASTING))
+    words = facts.words_of(op)
+    is_named = not words or any(part in words for part in _CASTING)
+    is_cast = op.type == "Cast" and (is_named or not _is_made_by_same_call(facts, edge, op))
     evidence: Evidence = NotDifferentiable()
     if is_cast or dtype == "string":
         evidence = _whole_number(facts, edge.end, dtype)
     return facts.cause(evidence, facts.line_of(op), edge)
+
+
+def _is_made_by_same_call(facts: CallFacts, edge: DataEdge, op: Op) -> bool:
+    """Whether what the cast is given was computed by the same call of the snippet, as the places in
+    ``tf.histogram_fixed_width_bins`` are; labels that a loss casts were not."""
+    passed = ("ReadVariableOp", "Identity", "Reshape", "Squeeze")
+    maker = maker_past(facts.trace, edge.tensor, passed) if edge.tensor is not None else None
+    return maker is not None and maker.type not in passed and maker.site.id == op.site.id
 
 
 def _whole_number(facts: CallFacts, position: Position, dtype: str) -> IntegerValue:

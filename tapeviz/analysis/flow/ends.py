@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ...trace.model import Method, Op, Operand, OpId, TensorId, VariableId, VersionId
@@ -15,6 +15,7 @@ from .dataflow import FORM_OPS, Position
 _MOST = 2_000
 """Ops looked at in one direction: in a loop each call has a long past."""
 _MOST_NAMED = 3
+_MOST_CALLS = 20
 _MOST_VARIABLES = 20
 
 
@@ -27,10 +28,11 @@ class End:
     op: Op
 
 
-Fate = Literal["unused", "asked", "decides", "counts", "left", "inside", "read"]
+Fate = Literal["unused", "asked", "decides", "counts", "left", "inside", "beside", "read"]
 """``asked``: it is the target of another call; ``decides``: a truth value; ``counts``: a whole
 number, of which there is no derivative; ``left``: it left TensorFlow; ``inside``: it is the target,
-and the source goes no farther than into a function or branch on the way; ``read``: it is the value
+and the source goes no farther than into a function or branch on the way; ``beside``: only another
+result of that function is made from the source; ``read``: it is the value
 of a variable, of which nothing was taken; ``unused``: something else that no op takes."""
 
 
@@ -59,7 +61,7 @@ def ends_of(facts: CallFacts, source: Operand) -> Ends:
     target = next(iter(facts.call.target_tensors), None)
     line = facts.line_where_made(target) or facts.call.line if target is not None else 0
     end = last_made_from(facts, source.tensor, line) if source.tensor is not None else None
-    return Ends(
+    ends = Ends(
         end.name if end is not None else "",
         end.line if end is not None else 0,
         _fate(facts, end.op) if end is not None else "unused",
@@ -67,6 +69,23 @@ def ends_of(facts: CallFacts, source: Operand) -> Ends:
         *facts.once(_makings),
         method=facts.call.method,
     )
+    beside = _call_beside(facts, source.tensor) if ends.fate == "inside" else None
+    return replace(ends, fate="beside", reaches_line=beside.line) if beside is not None else ends
+
+
+def _call_beside(facts: CallFacts, source: TensorId | None) -> Op | None:
+    """The last call of a compiled function that gave a result made from the source, and others that
+    the target is made from."""
+    used = facts.paths.recent.into
+    starts = facts.paths.starts(source) if source is not None else frozenset()
+    calls = [op for runs in facts.flow.runs.values() for op in runs if op.when < facts.call.when]
+    for op in sorted(calls, key=lambda op: -op.when)[:_MOST_CALLS]:
+        others = [output for output in op.outputs if output not in used]
+        if len(others) < len(op.outputs):
+            reached = facts.flow.ancestry(others).leads_from(starts)
+            if not reached.isdisjoint(others):
+                return op
+    return None
 
 
 def _makings(facts: CallFacts) -> tuple[str, tuple[str, ...], frozenset[str]]:

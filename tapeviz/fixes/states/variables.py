@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.causes.new_variable import NewVariable
 from ..blocks import ask_inside, block_of_call, watch_inside
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name
@@ -38,6 +39,21 @@ def keep_tensor(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text())
         block = block_of_call(source, case.trace, case.call)
         watch_inside(plan, [source.module], block, source.code)
+        yield Edit(title, plan.text())
+
+
+def use_original(case: FixCase) -> Iterator[Edit]:
+    """``v = tf.Variable(w)`` of a variable ``w`` → ``v = w``."""
+    source, evidence = case.source, case.cause.evidence
+    if not isinstance(evidence, NewVariable) or not evidence.copied:
+        return
+    plan = Plan(source)
+    for call in case.calls("Variable"):
+        initial = argument(call, 0, "initial_value")
+        if initial is not None and isinstance(initial.value, (cst.Name, cst.Attribute)):
+            plan.replace(call, source.code(initial.value))
+    if plan.changes:
+        title = f"Use {evidence.copied} itself, in place of a variable that begins with its value"
         yield Edit(title, plan.text())
 
 

@@ -164,18 +164,28 @@ def _probability(case: FixCase, call: cst.Call) -> str:
         return ""
     y, p = code(enclosed(truth.value)), code(enclosed(given.value))
     if called_name(call) == "binary_accuracy":
-        return f"{tf}.reduce_mean({y} * {p} + (1.0 - {y}) * (1.0 - {p}), axis=-1)"
+        return f"{y} * {p} + (1.0 - {y}) * (1.0 - {p})"
     if called_name(call) == "categorical_accuracy":
         return f"{tf}.reduce_sum({y} * {p}, axis=-1)"
     rows = f"{tf}.cast({tf}.reshape({y}, [-1]), {tf}.int32)"
     return f"{tf}.gather({p}, {rows}, batch_dims=1)"
 
 
-LIKELIHOOD = CallRewrite(
-    ("binary_accuracy", "categorical_accuracy", "sparse_categorical_accuracy"),
-    _probability,
-    "Estimate: the probability of the right answer, in place of whether it was given",
-    is_estimate=True,
+def _mean_probability(case: FixCase, call: cst.Call) -> str:
+    """As :func:`_probability`, averaged, as Keras 2 did where Keras 3 gives each answer."""
+    each = _probability(case, call)
+    return f"{case.source.tf}.reduce_mean({each}, axis=-1)" if each else ""
+
+
+_PROBABLE = "Estimate: the probability of the right answer, in place of whether it was given"
+LIKELIHOODS = (
+    CallRewrite(
+        ("binary_accuracy", "categorical_accuracy", "sparse_categorical_accuracy"),
+        _probability,
+        _PROBABLE,
+        is_estimate=True,
+    ),
+    CallRewrite(("binary_accuracy",), _mean_probability, _PROBABLE, is_estimate=True),
 )
 
 
