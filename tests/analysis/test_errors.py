@@ -21,6 +21,11 @@ with tf.GradientTape() as tape:
     y = x * x
 """
 RAISING = {
+    "a number that was computed from float() as target": (
+        TAPE + "def ask():\n    total = yield\n    yield tape.gradient(total, x)\n"
+        "asking = ask()\nnext(asking)\nasking.send(float(tf.reduce_sum(y * 100.0)))",
+        ["The target total is the Python number 500.0", "float()"],
+    ),
     "a loop that loses the shape of what it carries": (
         "import tensorflow as tf\n@tf.function\ndef f(x):\n    i = 0\n"
         "    while i < tf.constant(2):\n        i += 1\n"

@@ -17,6 +17,24 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "a property that is kept": (
+        """
+        from functools import cached_property
+        class Table:
+            def __init__(self):
+                self.w = tf.Variable([1.0, 2.0])
+            @cached_property
+            def doubled(self):
+                return self.w * 2.0
+        table = Table()
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(table.doubled ** 2)
+            g = tape.gradient(loss, table.w)
+        """,
+        "@property",
+        [8.0, 16.0],
+    ),
     "a variable that begins with the value of another": (
         """
         w = tf.Variable([1.0, 2.0])

@@ -91,7 +91,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         tapes.no_tensor,
     ),
     (
-        r"Cannot convert (?:the argument `type_value`: |value )(-?\d+) to a TensorFlow DType",
+        r"Cannot convert (?:the argument `type_value`: |value )(-?\d[\d.e+-]*) to a TensorFlow DT",
         tapes.plain_number,
     ),
     (

@@ -66,12 +66,12 @@ def _left(which: str, name: str, kind: str) -> str:
 
 
 def plain_number(case: Case) -> str:
-    """An ``int`` as target: ``int(y)``; 0 is what ``sum([])`` gives."""
+    """A number as target: ``int(y)``; 0 is what ``sum([])`` gives."""
     call = case.call
     target = case.argument(0, call.method) if call is not None else ""
     if not target:
         return ""
-    if int(case.match[1]):
+    if float(case.match[1]):
         return _left("target", target, f"the Python number {case.match[1]}")
     return (
         f"The target {target} is the Python number 0, no tensor: nothing was computed that a "

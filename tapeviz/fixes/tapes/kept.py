@@ -41,7 +41,10 @@ def compute_anew(case: FixCase) -> Iterator[Edit]:
         function = source.enclosing(statement, cst.FunctionDef)
         for decorator in caching_decorators(function) if function is not None else ():
             plan = Plan(source)
-            plan.remove(decorator)
+            if "property" in source.code(decorator.decorator):  # it is read without a call
+                plan.replace(decorator.decorator, "property")
+            else:
+                plan.remove(decorator)
             yield Edit("Compute it anew for each tape, without the cache", plan.text())
 
 
