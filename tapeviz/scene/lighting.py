@@ -11,7 +11,7 @@ import networkx as nx
 from ..analysis.flow.through import links_inside
 from ..analysis.model import CallDiagnosis, Cause, Flow, Link
 from ..graph.model import EdgeKey
-from ..trace.model import TensorId
+from ..trace.model import TensorId, VariableId
 from .base_scene import WIDTHS, BaseScene
 from .parts.rings import boxes_of, target_boxes
 
@@ -53,8 +53,11 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
     on_wires: dict[EdgeKey, set[float | None]] = {}
     """The norms on each wire: of a long pass few edges have one, or many the same."""
     parts: dict[str, set[EdgeKey]] = {}
+    into_reads = _into_reads(base, flow)
     for link, norm in flow.walked.items():
         norms.add(norm)
+        for key in into_reads.get(link[0], ()):
+            on_wires.setdefault(key, set()).add(norm)
         keys = base.edges.get(link)
         if keys is None:
             continue
@@ -97,6 +100,21 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
         frozenset(name for name, keys in parts.items() if len(keys) > 1),
         _front(base, shown, cut),
     )
+
+
+def _into_reads(base: BaseScene, flow: Flow) -> dict[TensorId | None, list[EdgeKey]]:
+    """The wires from source variables to boxes of their reads, by the value that was read: its
+    gradient is the variable's."""
+    trace = base.trace
+    found: dict[TensorId | None, list[EdgeKey]] = {}
+    for source in flow.sources:
+        for name in base.variables.get(VariableId(source), ()):
+            for tail, head, key, edge in base.graph.out_edges(name, keys=True, data="edge"):
+                readers = (trace.op(op) for tensor, op in edge.links if tensor == source)
+                for value in (reader.outputs[0] for reader in readers if reader and reader.outputs):
+                    if value in trace.reads:
+                        found.setdefault(value, []).append((tail, head, key))
+    return found
 
 
 def is_constant(base: BaseScene, name: str) -> bool:

@@ -78,6 +78,28 @@ def test_a_value_read_from_a_variable_is_the_source_if_it_was_asked_about(
     assert rings == {"W": "", "w": "source", "y": "target"}
 
 
+def test_the_gradient_of_a_value_with_a_name_is_that_of_its_variable(recorder: Recorder) -> None:
+    _, _, scene = _drawn(
+        recorder,
+        "W = tf.Variable([2.0])\nwith tf.GradientTape() as tape:\n"
+        "    w = tf.convert_to_tensor(W)\n    y = w * w\ntape.gradient(y, W)\n",
+    )
+    assert {box.title: box.ring for box in scene.boxes} == {"W": "source", "w": "", "y": "target"}
+    (first, second) = scene.wires
+    assert (first.state, first.width) == (second.state, second.width)
+    assert first.state == "gradient"
+
+
+def test_texts_are_drawn_with_their_elements(recorder: Recorder) -> None:
+    _, _, scene = _drawn(
+        recorder,
+        "x = tf.Variable([1.5])\nwith tf.GradientTape() as tape:\n"
+        "    text = tf.strings.join([tf.strings.as_string(x), tf.constant(['0'])])\n"
+        "    y = tf.strings.to_number(text)\ntape.gradient(y, x)\n",
+    )
+    assert "['0']" in {box.title for box in scene.boxes}
+
+
 def test_a_jacobian_of_a_variable_goes_across_its_assign(recorder: Recorder) -> None:
     _, diagnosis, _ = _drawn(
         recorder,

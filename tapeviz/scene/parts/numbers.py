@@ -44,7 +44,7 @@ def array_text(array: Array, limit: int = CHIP_LENGTH) -> str:
         return scalar_text(array[()])
     if array.size > limit:
         return ""
-    text = _nested(array)
+    text = _nested(array, _compact)
     return text if len(text) <= limit else ""
 
 
@@ -58,10 +58,11 @@ def rounded_text(array: Array, limit: int = CHIP_LENGTH) -> str:
     return next((text for text in texts if len(text) <= limit), "")
 
 
-def _nested(array: Array, write: Callable[[Any], str] | None = None) -> str:
-    if array.ndim == 0:
-        return (write or _compact)(array[()])
-    return "[" + ",".join(_nested(part, write) for part in array) + "]"
+def _nested(part: Any, write: Callable[[Any], str]) -> str:
+    """``part``: an array, or an element of one."""
+    if isinstance(part, np.ndarray):
+        return "[" + ",".join(_nested(inner, write) for inner in part) + "]"
+    return write(part)
 
 
 def _compact(value: Any) -> str:
