@@ -13,8 +13,9 @@ from tapeviz.trace.model import Trace
 AROUND = Rect.from_sides(0, 0, 600, 400)
 
 
-def framed(frame: Frame, *wires: tuple[str, float]) -> FrameBox:
-    """A frame in which values of these names go from turn to turn, upwards at these x."""
+def framed(frame: Frame, *wires: tuple[str, float], through: tuple[Point, ...] = ()) -> FrameBox:
+    """A frame in which values of these names go from turn to turn, upwards at these x; ``through``:
+    a wire that runs through it."""
     graph: nx.MultiDiGraph = nx.MultiDiGraph(frames=(frame,))
     rects: dict[str, Rect] = {}
     routes: dict[tuple[str, str, int], tuple[Point, ...]] = {}
@@ -25,6 +26,7 @@ def framed(frame: Frame, *wires: tuple[str, float]) -> FrameBox:
         graph.add_edge(box, box, 0, edge=edge)
         rects[box] = Rect(100, 200, 80, 40)
         routes[box, box, 0] = ((120, 220), (120, 233), (x, 233), (x, 167), (120, 167), (120, 180))
+    routes["", "", 0] = through
     layout = Layout("layered", "down", rects, routes, AROUND, {frame.path: AROUND})
     return frames_of(graph, layout, Trace(""))[0]
 
@@ -36,6 +38,15 @@ def test_values_that_run_back_side_by_side_share_their_words() -> None:
     assert first > 200
     assert across == 200
     assert second > 400 or second < 400 - 60
+
+
+def test_words_beside_a_wire_cover_no_other_wire() -> None:
+    loop = Frame("loop", "for z in zs", 3)
+    ((_, plain),) = framed(loop, ("p", 200)).carried
+    ((_, moved),) = framed(loop, ("p", 200), through=((150, plain[1]), (500, plain[1]))).carried
+    assert abs(moved[1] - plain[1]) > 8
+    everywhere = tuple((x, y) for y in range(160, 240, 4) for x in (0, 600))
+    assert framed(loop, ("p", 200), through=everywhere).carried == ((("p → next turn"), plain),)
 
 
 def test_a_header_says_which_turns_differ() -> None:

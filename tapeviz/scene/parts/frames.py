@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import networkx as nx
@@ -31,6 +32,8 @@ _MOST_OTHERS = 3
 _RUN = 92.0
 """Room for ``call 17 of 50``."""
 _BESIDE = 6.0
+_HEIGHTS = (0.5, 0.35, 0.65, 0.2, 0.8)
+"""Parts of the height of a wire that runs back at which its words may stand."""
 
 FrameButton = Literal["back", "forward", "fold"]
 
@@ -72,21 +75,42 @@ def _carried(
     graph: nx.MultiDiGraph, layout: Layout, trace: Trace
 ) -> dict[str, list[tuple[str, Point]]]:
     """The words of each frame for the values that go from turn to turn, beside the wires that run
-    back, where they cover no box. Wires that run back side by side share their words."""
+    back, where they cover no box, and no wire if there is such a place. Wires that run back side by
+    side share their words."""
     found: dict[str, list[tuple[str, Point]]] = {}
-    for frame, wires in _wires_back(graph, layout, trace).items():
-        for beside in _side_by_side(wires):
+    wires = _pieces(layout)
+    for frame, back in _wires_back(graph, layout, trace).items():
+        for beside in _side_by_side(back):
             words = _going_on([wire.name for wire in beside])
-            top = min(wire.top for wire in beside)
-            middle = (top + max(wire.bottom for wire in beside)) / 2
-            width = text_width(words, "sans", NOTE_SIZE)
-            for left in (beside[0].x - _BESIDE - width, beside[-1].x + _BESIDE):
-                rect = Rect(left + width / 2, middle, width + _BESIDE, _BUTTON)
-                is_inside = layout.frames[frame].left < left < layout.frames[frame].right - width
-                if is_inside and not any(rect.meets(box) for box in layout.rects.values()):
-                    found.setdefault(frame, []).append((words, (left, middle)))
-                    break
+            free = list(_free_places(layout, layout.frames[frame], beside, words))
+            clear = (at for rect, at in free if not any(rect.meets(piece) for piece in wires))
+            for at in (*clear, *(at for _, at in free))[:1]:
+                found.setdefault(frame, []).append((words, at))
     return found
+
+
+def _free_places(
+    layout: Layout, frame: Rect, beside: list[_WireBack], words: str
+) -> Iterator[tuple[Rect, Point]]:
+    """The places beside some wires, in the frame, where words cover no box; the best first."""
+    top, bottom = min(wire.top for wire in beside), max(wire.bottom for wire in beside)
+    width = text_width(words, "sans", NOTE_SIZE)
+    for share in _HEIGHTS:
+        y = top + share * (bottom - top)
+        for left in (beside[0].x - _BESIDE - width, beside[-1].x + _BESIDE):
+            rect = Rect(left + width / 2, y, width + _BESIDE, _BUTTON)
+            is_inside = frame.left < left < frame.right - width
+            if is_inside and not any(rect.meets(box) for box in layout.rects.values()):
+                yield rect, (left, y)
+
+
+def _pieces(layout: Layout) -> list[Rect]:
+    """The bounding boxes of the pieces of all wires."""
+    return [
+        Rect((x + other) / 2, (y + low) / 2, abs(x - other), abs(y - low))
+        for points in layout.routes.values()
+        for (x, y), (other, low) in pairwise(points)
+    ]
 
 
 class _WireBack(NamedTuple):
