@@ -393,6 +393,21 @@ def test_what_a_limit_stopped_names_the_limit(type_: str, message: str, said: li
     assert not [part for part in said if part not in words], words
 
 
+@pytest.mark.parametrize(
+    ("type_", "message"),
+    [
+        ("AttributeError", "module 'keras' has no attribute 'ops'"),
+        ("AttributeError", "module 'tensorflow.keras' has no attribute 'ops'"),
+        ("ImportError", "cannot import name 'ops' from 'keras' (/site-packages/keras/__init__.py)"),
+    ],
+)
+def test_a_part_of_keras_3_under_keras_2(type_: str, message: str) -> None:
+    """The messages of TensorFlow 2.15, which comes with Keras 2."""
+    words = explain_error(Trace("a\nb", failure=Failure(type_, message, 2, "")))
+    assert "Line 2 uses ops of Keras 3" in words
+    assert "TensorFlow 2.16" in words
+
+
 def test_a_matrix_that_is_not_positive_definite() -> None:
     """The message of TensorFlow 2.15; later ones give NaN on a CPU."""
     message = (

@@ -94,6 +94,21 @@ def test_a_tensor_of_the_same_name_is_not_taken_for_the_source(recorder: Recorde
     assert "uses this p: out (line 4) is made from another tensor of the same name" in message
 
 
+def test_the_form_of_a_variable_that_gathers_gradients_is_not_named(recorder: Recorder) -> None:
+    text = (
+        "import tensorflow as tf\nw = tf.Variable([1.0, 2.0])\n"
+        "total = tf.Variable(tf.zeros_like(w), trainable=False)\n"
+        "with tf.GradientTape() as tape:\n    loss = tf.reduce_sum(w ** 2)\n"
+        "total.assign_add(tape.gradient(loss, w))\n"
+        "with tf.GradientTape() as tape:\n    final = tf.reduce_sum(total)\n"
+        "tape.gradient(final, w)\n"
+    )
+    finding = _diagnosed(text, recorder).calls[1].findings[0]
+    assert finding.cause is not None
+    assert (finding.cause.kind, finding.cause.line) == ("not-connected", 9)
+    assert "final (line 8) is made from total alone" in finding.message
+
+
 @pytest.mark.parametrize("compiler", ["", "(jit_compile=True)"])
 def test_another_result_of_a_function_does_not_count_as_deciding(
     compiler: str, recorder: Recorder

@@ -253,7 +253,11 @@ def is_same_slope(asked: Unlinked) -> Cause | None:
 
 
 def only_form(asked: Unlinked) -> Cause | None:
-    """The target takes nothing of the source but its form, which no small change alters."""
+    """The target takes nothing of the source but its form, which no small change alters.
+
+    A form that a variable was made with before the tape began says nothing of what was written to
+    it since.
+    """
     facts = asked.facts
     edges = facts.paths.ancestry_from(asked.starts).edges_from(asked.starts)
     if not any(target in edges for target in facts.paths.targets):
@@ -261,7 +265,8 @@ def only_form(asked: Unlinked) -> Cause | None:
     for into in edges.values():
         for edge in into:
             op = facts.op(edge)
-            if op is not None and op.type in FORM_OPS and op.call is None:
+            is_form = op is not None and op.type in FORM_OPS and op.call is None
+            if op is not None and is_form and op.when >= facts.paths.begin:
                 return facts.cause(NotConnected("form"), facts.line_of(op), edge)
     return None
 

@@ -36,9 +36,19 @@ _INSTEAD: Mapping[str, str] = {
 }
 
 
+_OF_KERAS_3 = frozenset({"KerasTensor", "distribution", "dtype_policies", "ops", "tree"})
+"""Names in ``keras`` itself that Keras 2 has not (2.15 and 3.0 to 3.15)."""
+
+
 def missing_name(case: Case) -> str:
     """A function or class that a module of Keras does not have."""
     module, name = case.match["module"], case.match["name"]
+    if name in _OF_KERAS_3 and module in ("keras", "tensorflow.keras"):
+        return (
+            f"Line {case.line} uses {name} of Keras 3, and Keras 2 is installed, which has none. "
+            f"Use the function of tf that does the same, or TensorFlow 2.16 and later, which come "
+            f"with Keras 3."
+        )
     owner, is_under_tf = module.rpartition(".")[2], _is_under_tf(module)
     shown = f"{'tf.keras' if is_under_tf else 'keras'}.{owner}"
     advice = _INSTEAD.get(name, "")
