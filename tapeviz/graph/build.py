@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from operator import attrgetter
 
 from ..errors import go_on
 from ..trace.compiled.model import Loop
@@ -167,10 +168,10 @@ class _Wiring:
         parts: dict[OpId, list[Op]] = {}
         for part, end in merged.items():
             parts.setdefault(end, []).append(self._trace.ops[part])
-        whens: list[tuple[int, Version | Op]] = [(version.when, version) for version in versions]
-        ops = [op for op in self._selection.ops if data.get(op.id, op.id) == op.id]
-        whens += [(op.when, op) for op in ops if op.id not in merged]
-        ordered = [made for _, made in sorted(whens, key=lambda pair: pair[0])]
+        ordered: list[Version | Op] = [*versions]
+        ops = (op for op in self._selection.ops if data.get(op.id, op.id) == op.id)
+        ordered += (op for op in ops if op.id not in merged)
+        ordered.sort(key=attrgetter("when"))
         ends = self._ends_of_entries()
         for made in ordered:
             if isinstance(made, Version):

@@ -37,21 +37,18 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
             return True
         return tensor is not None and bool(wanted) and before_path(trace, tensor) in wanted
 
-    walk = ScopeWalk(index, scope, is_shown)
-    walk.reach_targets(call)
-    for inner in _inner_calls(trace, scope, call):
-        walk.reach_targets(inner)
     lacking = [
         operand.tensor
         for operand, result in zip(call.sources, call.results, strict=False)
         if result is None and operand.tensor is not None
     ]
+    # First: of many sources the ways take more memory than all that is in the picture.
+    explained = ways_between(index, call, frozenset(lacking)) if lacking else Scope()
+    walk = ScopeWalk(index, scope, is_shown, explained)
+    walk.reach_targets(call)
+    for inner in _inner_calls(trace, scope, call):
+        walk.reach_targets(inner)
     if lacking:
-        explained = ways_between(index, call, frozenset(lacking))
-        walk.admit(explained)
-        walk.reach_targets(call)
-        for inner in _inner_calls(trace, scope, call):
-            walk.reach_targets(inner)
         explained_sources = {TensorId(version.variable) for version in explained.versions}
         for tensor in lacking:
             if tensor not in explained.tensors and tensor not in explained_sources:

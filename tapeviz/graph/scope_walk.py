@@ -27,27 +27,23 @@ class ScopeWalk:
     """Adds tensors to a scope, with the ops and versions that they were made from.
 
     ``is_shown(op, tensor)``: whether an op belongs to the picture; ``tensor``: its output that the
-    walk came from, None if it came through state or Python.
+    walk came from, None if it came through state or Python. What is ``admitted`` belongs to the
+    scope wherever it ran.
     """
 
     def __init__(
-        self, index: TraceIndex, scope: Scope, is_shown: Callable[[Op, TensorId | None], bool]
+        self,
+        index: TraceIndex,
+        scope: Scope,
+        is_shown: Callable[[Op, TensorId | None], bool],
+        admitted: Scope | None = None,
     ) -> None:
         self._index = index
         self._trace = index.trace
         self._is_shown = is_shown
-        self._admitted: Scope = Scope()
+        self._admitted = admitted or Scope()
         self._seen: set[TensorId] = set()
         self.scope = scope
-
-    def admit(self, more: Scope) -> None:
-        """Empty the scope, and let these ops, versions and tensors belong to it wherever they
-        ran."""
-        self._admitted = more
-        self._seen.clear()
-        self.scope.outside.clear()
-        self.scope.versions.clear()
-        self.scope.ops.clear()
 
     def reach(self, tensors: Iterable[TensorId]) -> None:
         """Add tensors and all that they were made from."""

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from collections import Counter
+
 import msgspec
 import networkx as nx
 import pytest
 
 from tapeviz.graph.build import build
 from tapeviz.graph.model import Edge, Node
-from tapeviz.trace.model import TensorId, VariableId
+from tapeviz.graph.scope_walk import ScopeWalk
+from tapeviz.trace.model import Op, TensorId, VariableId
 
 from ..traces import Script
 from .unfolded import unfolded
@@ -497,3 +500,27 @@ def test_the_op_where_nan_began_is_pinned_while_a_picture_with_it_can_be_read() 
     graph = build(s.trace())
     names = [{graph.node(place).name for place in pinned} for pinned, _ in graph.pins]
     assert names == [{"x", "y", "began"}, {"y", "began"}, {"y"}]
+
+
+def test_what_the_targets_were_made_from_is_walked_once_though_sources_are_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = Script("import tensorflow as tf\nloss = f(variables)\n")
+    variables = [script.variable(f"v{k}", (), line=1) for k in range(20)]
+    tape = script.tape(line=2)
+    cut = [script.op("Round", [script.read(each, line=2)], line=2) for each in variables]
+    loss = script.op("AddN", cut, line=2, name="loss")
+    script.exit(tape)
+    with script.call(tape, [loss], variables, line=3, variables=variables) as results:
+        results += [0] * len(variables)
+    kept: Counter[int] = Counter()
+    keep = ScopeWalk._keep_op
+
+    def counted(walk: ScopeWalk, op: Op) -> list[TensorId]:
+        kept[op.id] += op.id not in walk.scope.ops
+        return keep(walk, op)
+
+    monkeypatch.setattr(ScopeWalk, "_keep_op", counted)
+    graph = build(script.trace())
+    assert len(graph) >= 2 * len(variables)
+    assert set(kept.values()) == {1}
