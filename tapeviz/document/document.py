@@ -261,7 +261,7 @@ class Document(QObject):
         else:
             self._picturing.form = replace(self.view, overlay=DEFAULT_VIEW.overlay)
             self._picturing.relink()
-            self._picturing.arrange()
+            self._picturing.arrange(is_same_run=True)
         for signal in (
             self.trace_changed,
             self.diagnosis_changed,

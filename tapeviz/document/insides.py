@@ -79,6 +79,8 @@ class Insides(QObject):
         """The recording from a file that the trace comes from."""
         self.awaited: OpId | None = None
         """The call that is being looked into, by :attr:`Op.ran_as`."""
+        self._lacked: OpId | None = None
+        """The same if nobody asked for it by hand: a picture lacks it."""
         self.entering = 0
         """The row (from 1) of the backward pass whose inside is awaited; 0: none."""
         self._entered: set[tuple[CallId, int, OpId | None]] = set()
@@ -101,7 +103,7 @@ class Insides(QObject):
         document, source = self._document, self._source
         if source is None or call.ran_as is None or document.is_running:
             return False
-        self.awaited, self.entering = call.ran_as, 0
+        self.awaited, self.entering, self._lacked = call.ran_as, 0, None
         self._asked.add(call.ran_as)
         self._ask(partial(source.look_into, call.ran_as, turns), path)
         return True
@@ -120,7 +122,7 @@ class Insides(QObject):
         self.changed.emit()
 
     def _take(self, opened: Opened) -> None:
-        paths, self._paths, self.awaited = self._paths, set(), None
+        paths, self._paths, self.awaited, self._lacked = self._paths, set(), None, None
         row, self.entering = self.entering, 0
         self._document.take_opened(opened, frozenset(paths))
         if row:
@@ -129,7 +131,7 @@ class Insides(QObject):
 
     def _note_failure(self, kind: str, error: object) -> None:
         if kind == "inside":
-            self._paths, self.awaited, self.entering = set(), None, 0
+            self._paths, self.awaited, self.entering, self._lacked = set(), None, 0, None
             self.refused.emit()
             self.changed.emit()
 
@@ -188,13 +190,26 @@ class Insides(QObject):
 
     def look_at_open(self, arranged: ArrangedGraph) -> bool:
         """Ask for what stands open in a picture and was not looked into yet: a call, after a step
-        to another round of the loop that it is called in; a turn of a loop in a call. Whether it
-        asks for a call."""
-        if self._document.is_running or self.awaited is not None:
+        to another round of the loop that it is called in; a turn of a loop in a call. A call that
+        another picture lacks is not awaited any longer. Whether one is that this picture lacks."""
+        if self._document.is_running:
             return False
-        for call in self._open_calls(arranged):
-            if call.ran_as not in self._asked:
-                return self.look(call)
+        lacked, asked = self._lacked, self._asked - {self._lacked}
+        calls = (call for call in self._open_calls(arranged) if call.ran_as not in asked)
+        call = next(calls, None)
+        if call is not None and call.ran_as == lacked:
+            return True
+        if lacked is not None:
+            self._asked.discard(lacked)
+            self._lacked = self.awaited = None
+            self._document.background.drop("inside")
+            self.changed.emit()
+        if self.awaited is not None:
+            return False
+        if call is not None:
+            is_asked = self.look(call)
+            self._lacked = self.awaited
+            return is_asked
         for call, loop, turn in self._lacking_turns(arranged):
             if (loop, turn) not in self._asked_turns:
                 around = range(max(turn - _TURNS_AROUND, 0), turn + _TURNS_AROUND + 1)

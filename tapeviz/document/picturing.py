@@ -55,7 +55,7 @@ class Picturing:
         """Show no picture."""
         self._document.background.drop("arrange", "compose")
         self.arranged = NOTHING_ARRANGED
-        self._before = None
+        self._before = self._held = None
         self.begin_anew()
         self.relink()
         self.scene = EMPTY_SCENE
@@ -65,7 +65,7 @@ class Picturing:
     def turn_over(self) -> None:
         """Keep showing the picture, as one of the run before: another run begins."""
         self._document.background.drop("arrange", "compose")
-        self._before = self._document.trace
+        self._before, self._held = self._document.trace, None
 
     def give_up(self) -> None:
         """Cancel the arrangement under way, if there is a picture of this run."""
@@ -81,8 +81,11 @@ class Picturing:
         if self._arranged_from:
             self._arranged_from = (*self._arranged_from[:2], call)
 
-    def arrange(self) -> None:
-        """Fold and lay out the graph, if trace, form or call are other ones; the scene follows."""
+    def arrange(self, *, is_same_run: bool = False) -> None:
+        """Fold and lay out the graph, if trace, form or call are other ones; the scene follows.
+
+        ``is_same_run``: the trace is of the run that is drawn, with more of it known: what stands
+        open there stays open."""
         document = self._document
         wanted = (document.trace, self.form, document.view.overlay.call)
         if document.trace is EMPTY_TRACE or are_same(wanted, self._arranged_from):
@@ -94,8 +97,9 @@ class Picturing:
             return  # the picture of a moment ago is worth more than none: this one comes after it
         is_alike = self._stays_alike()
         is_known = bool(self._arranged_from) and self._arranged_from[0] is document.trace
+        is_known |= is_same_run and self._before is None
         before = self.arranged if is_known and self.arranged is not NOTHING_ARRANGED else None
-        self._arranged_from = wanted
+        self._arranged_from, self._held = wanted, None
         work = partial(self._arranged, *wanted, before)
         if is_alike and _is_small(self.arranged):
             document.background.drop("arrange")
@@ -150,12 +154,13 @@ class Picturing:
         self.take_arranged(arranged)
 
     def compose(self) -> None:
-        """Make the scene, if graph, trace, call or overlay are other ones."""
+        """Make the scene, if graph, trace, call or overlay are other ones. It comes later where
+        the graph drawn is of another call, and that of this one waits for insides."""
         document = self._document
         wanted = (self.arranged, document.trace, document.current_call, document.view.overlay)
         if self.arranged is NOTHING_ARRANGED or are_same(wanted, self._composed_from):
             return
-        if self._before is not None:
+        if self._before is not None or self._held is not None:
             return
         self._composed_from = wanted
         base = (*wanted[:3], document.view.overlay.show_bridge)

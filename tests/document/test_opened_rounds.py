@@ -37,22 +37,85 @@ def document(qtbot: QtBot, recorder: Recorder) -> Document:
     return document
 
 
-def test_another_round_comes_with_its_inside_in_one_change(
-    qtbot: QtBot, document: Document
-) -> None:
-    seen: list[dict[str, str]] = []
+Seen = list[tuple[int, bool, list[str]]]
+
+
+@pytest.fixture
+def seen(document: Document) -> Seen:
+    """Of each picture: the round, whether a gradient flows in it, and the values of its boxes."""
+    pictures: Seen = []
 
     def note() -> None:
-        seen.append({box.node: box.value for box in document.scene.boxes})
+        scene = document.scene
+        flows = any(wire.state == "gradient" for wire in scene.wires)
+        pictures.append((document.round, flows, [box.value for box in scene.boxes]))
 
     document.scene_changed.connect(note)
     note()
-    assert len(seen[0]) > 5
-    document.select_round(2)
+    return pictures
+
+
+def _settle(qtbot: QtBot, document: Document) -> None:
     qtbot.waitUntil(lambda: document.insides.awaited is None and not document.background.busy)
-    assert document.round == 2
-    assert {len(values) for values in seen} == {len(seen[0])}
-    assert seen[-1] != seen[0]
+
+
+def test_another_round_comes_with_its_inside_in_one_change(
+    qtbot: QtBot, document: Document, seen: Seen
+) -> None:
+    document.select_round(2)
+    document.show_step(1)
+    document.show_step(None)
+    _settle(qtbot, document)
+    assert len(seen[0][2]) > 5
+    assert [(number, flows) for number, flows, _ in seen] == [(1, True), (2, True)]
+    assert len(seen[1][2]) == len(seen[0][2])
+    assert seen[1][2] != seen[0][2]
+
+
+def test_of_rounds_chosen_quickly_the_last_comes_with_its_inside(
+    qtbot: QtBot, document: Document, seen: Seen
+) -> None:
+    for number in (2, 3, 4):
+        document.select_round(number)
+    _settle(qtbot, document)
+    document.select_round(3)
+    _settle(qtbot, document)
+    assert [(number, flows) for number, flows, _ in seen] == [(1, True), (4, True), (3, True)]
+    assert {len(values) for _, _, values in seen} == {len(seen[0][2])}
+
+
+def test_a_round_left_before_its_inside_came_can_be_chosen_again(
+    qtbot: QtBot, document: Document, seen: Seen
+) -> None:
+    document.select_round(2)
+    document.select_round(1)
+    assert document.insides.awaited is None
+    document.select_round(2)
+    assert document.insides.awaited is not None
+    _settle(qtbot, document)
+    assert seen[-1][0] == 2
+    assert len(seen[-1][2]) == len(seen[0][2])
+
+
+def test_another_round_is_looked_into_after_a_call_that_was_asked_for_by_hand(
+    qtbot: QtBot, document: Document, seen: Seen
+) -> None:
+    third = [op for op in document.trace.ops.values() if op.runs and op.within is None][2]
+    document.insides.look(third)
+    document.select_round(4)
+    assert document.insides.awaited == third.ran_as
+    _settle(qtbot, document)
+    assert seen[-1][0] == 4
+    assert len(seen[-1][2]) == len(seen[0][2])
+
+
+def test_another_run_takes_the_place_of_a_round_that_waits(document: Document) -> None:
+    shown = document.arranged
+    document.select_round(2)
+    document.run()
+    assert document.arranged is shown
+    assert not document.links.nodes  # ids are of the run before
+    document.stop()
 
 
 def test_a_round_whose_inside_cannot_be_had_is_shown_without_it(
