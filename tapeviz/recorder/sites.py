@@ -53,14 +53,13 @@ class Sites:
                 return self._new(key, [(code, frame.f_lasti)])
         return self._chain(frame)
 
-    def _chain(self, frame: FrameType | None) -> int:
+    def _chain(self, innermost: FrameType) -> int:
         filename, boundary = self._filename, self._boundary
         key: list[int] = []
-        frames: list[tuple[CodeType, int]] = []
+        frame: FrameType | None = innermost
         while frame is not None:
             code = frame.f_code
             if code.co_filename == filename:
-                frames.append((code, frame.f_lasti))
                 key.append(id(code))
                 key.append(frame.f_lasti)
             elif code is boundary:
@@ -70,7 +69,16 @@ class Sites:
         try:
             return self._numbers[found]
         except KeyError:
-            return self._new(found, frames)
+            return self._new(found, self._frames_of_snippet(innermost))
+
+    def _frames_of_snippet(self, innermost: FrameType) -> list[tuple[CodeType, int]]:
+        frames: list[tuple[CodeType, int]] = []
+        frame: FrameType | None = innermost
+        while frame is not None and frame.f_code is not self._boundary:
+            if frame.f_code.co_filename == self._filename:
+                frames.append((frame.f_code, frame.f_lasti))
+            frame = frame.f_back
+        return frames
 
     def here_in_graph(self, frame: FrameType | None, generated: _GeneratedLines) -> int:
         """Like :meth:`here`, for code that AutoGraph may have generated from the snippet's.

@@ -123,3 +123,22 @@ def test_frequent_calls_stay_in_their_place() -> None:
     exec(compile(source, NAME, "exec"), {"op": op})
     assert len(set(numbers)) == 6
     assert len(sites.unsent()) == 13  # 6 in the methods, 6 in their callers, the call of read()
+
+
+def test_frames_are_collected_at_new_places_alone() -> None:
+    source = "def inner():\n    return here()\ndef outer():\n    return inner(), inner()\n"
+    source += "found = [outer() for _ in range(5)]\n"
+    sites = load_sites().Sites(source, NAME, test_frames_are_collected_at_new_places_alone.__code__)
+    collect, collected = sites._frames_of_snippet, []
+
+    def counted(frame: Any) -> Any:
+        collected.append(frame.f_code.co_name)
+        return collect(frame)
+
+    sites._frames_of_snippet = counted
+    space: dict[str, Any] = {"here": lambda: sites.here(sys._getframe(1))}
+    exec(compile(source, NAME, "exec"), space)
+    first, second = space["found"][0]
+    assert first != second
+    assert space["found"] == [(first, second)] * 5
+    assert 2 <= len(collected) <= 6  # of ten calls; Python may exchange instructions in between
