@@ -80,7 +80,7 @@ def ways_between(index: TraceIndex, call: Call, sources: Collection[TensorId]) -
     A gradient that an optimizer wrote into a variable is no such way, unless a tape recorded it.
     Ways through an op that looks at the form of a tensor count where a source has no other.
     """
-    trace = index.trace
+    trace, since = index.trace, index.round_before(call)
     ways = _Ways(position_of_target(trace, tensor, call.when) for tensor in call.target_tensors)
     waiting = [(number, False) for number in ways.targets]
     at_forms: list[tuple[int, bool]] = []
@@ -111,7 +111,7 @@ def ways_between(index: TraceIndex, call: Call, sources: Collection[TensorId]) -
                 if past_write and index.descent.is_backward(op) and not op.tapes:
                     continue
                 lead(op, place, past_write)
-            for left in index.links.get(position, ()):
+            for left in index.left_for(position, since):
                 written = version_before(trace, left, position)
                 lead(left if written is None else written.id, place, past_write)
         elif isinstance(position, Op):

@@ -44,7 +44,7 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
     ]
     # First: of many sources the ways take more memory than all that is in the picture.
     explained = ways_between(index, call, frozenset(lacking)) if lacking else Scope()
-    walk = ScopeWalk(index, scope, is_shown, explained)
+    walk = ScopeWalk(index, scope, is_shown, explained, index.round_before(call))
     walk.reach_targets(call)
     for inner in _inner_calls(trace, scope, call):
         walk.reach_targets(inner)

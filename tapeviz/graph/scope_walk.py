@@ -27,7 +27,8 @@ class ScopeWalk:
     """Adds tensors to a scope, with the ops and versions that they were made from.
 
     ``is_shown(op, tensor)``: whether an op belongs to the picture; ``tensor``: its output that the
-    walk came from, None if it came through state or Python. What is ``admitted`` belongs to the
+    walk came from, None if it came through state or Python. ``since``: see
+    :meth:`TraceIndex.left_for`. What is ``admitted`` belongs to the
     scope wherever it ran.
     """
 
@@ -37,8 +38,10 @@ class ScopeWalk:
         scope: Scope,
         is_shown: Callable[[Op, TensorId | None], bool],
         admitted: Scope | None = None,
+        since: TensorId = TensorId(0),  # noqa: B008
     ) -> None:
         self._index = index
+        self._since = since
         self._trace = index.trace
         self._is_shown = is_shown
         self._admitted = admitted or Scope()
@@ -73,7 +76,7 @@ class ScopeWalk:
     def _left_for(self, returned: TensorId) -> list[TensorId]:
         """The tensors whose values came back as this constant, if they belong to the picture."""
         further: list[TensorId] = []
-        for left in self._index.links.get(returned, ()):
+        for left in self._index.left_for(returned, self._since):
             version = version_before(self._trace, left, returned)
             if version is not None:
                 if version.id in self._admitted.versions:

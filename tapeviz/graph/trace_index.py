@@ -47,6 +47,34 @@ class TraceIndex:
         """Op → the recorded operation or compiled call that it ran inside of."""
         return {body: op for op in self.with_body for body in op.body}
 
+    def left_for(self, constant: TensorId, since: TensorId) -> Sequence[TensorId]:
+        """The tensors that a constant was made from: of those that ops of one place made, where one
+        has an id after ``since`` no older ones. Ids count up."""
+        tensors = self.links.get(constant, ())
+        if len(tensors) < 2 or not since:
+            return tensors
+        recent = {self._place_of(tensor) for tensor in tensors if tensor > since}
+        return [each for each in tensors if each > since or self._place_of(each) not in recent]
+
+    def _place_of(self, tensor: TensorId) -> object:
+        op = self.trace.maker(tensor)
+        return (op.type, op.site.id) if op is not None else tensor
+
+    def round_before(self, call: Call | None) -> TensorId:
+        """The last target of the round before a call: what rounds before computed has no larger id.
+        0 for the first round."""
+        if call is None:
+            return TensorId(0)
+        own = max(call.target_tensors, default=TensorId(0))
+        place = call.site.id, call.method
+        targets = (
+            target
+            for other in self.trace.calls
+            if (other.site.id, other.method) == place
+            for target in other.target_tensors
+        )
+        return max((target for target in targets if target < own), default=TensorId(0))
+
     @cached_property
     def with_body(self) -> tuple[Op, ...]:
         return tuple([op for op in self.trace.ops.values() if op.description.body])

@@ -248,3 +248,28 @@ for step in range(4):
         shown = arrange(trace, view, trace.calls[call].id, shown)
         assert len(shown.layout.frames) == 2
         assert {frame.path for frame in frames_in(shown.graph)} == {*shown.layout.frames}
+
+
+def test_values_that_left_tensorflow_in_earlier_rounds_are_in_no_picture(
+    recorder: Recorder,
+) -> None:
+    text = """\
+import numpy as np
+import tensorflow as tf
+w = tf.Variable([1.0, 2.0])
+for step in range(4):
+    with tf.GradientTape() as tape:
+        mean = w * tf.exp(w)
+        drawn = tf.constant(np.random.normal(mean, 1.0), tf.float32)
+        loss = tf.reduce_sum(drawn * drawn)
+    tape.gradient(loss, w)
+    w.assign_add([0.1, 0.1])
+"""
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    for number, call in enumerate(trace.calls):
+        nodes = arrange(trace, DEFAULT_VIEW, call.id).graph.nodes(data="node")
+        titles = [node.title for _, node in nodes]
+        assert titles.count("mean") == 1, number
+        assert len(titles) == 6
