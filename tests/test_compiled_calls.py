@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.requests.looks import MOST_OPS_DRAWN, calls_to_look_into
+from tapeviz.analysis.requests.looks import MOST_CALLS, MOST_OPS_DRAWN, calls_to_look_into
 from tapeviz.cli.text import as_text
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.report import report
@@ -169,7 +169,7 @@ def test_slices_are_added_up_by_their_row_numbers() -> None:
 
 
 # loss = step(x) under an eager tape, once for each round
-def _rounds(count: int, size: int = 1) -> list[e.Event]:
+def _rounds(count: int, size: int = 1, *, gives: bool = True) -> list[e.Event]:
     made: list[e.Event] = []
     for symbol in range(-3 - size, -2):
         made.append(e.TensorSeen(symbol, "float32", []))
@@ -190,7 +190,7 @@ def _rounds(count: int, size: int = 1) -> list[e.Event]:
         made.append(e.TapeTurned(number, False, "exit", site=1))
         operands = [e.RawOperand(given)], [e.RawOperand(taken)]
         made.append(e.CallBegan(number, "gradient", number, *operands, site=1))
-        made.append(e.CallEnded(number, [taken]))
+        made.append(e.CallEnded(number, [taken if gives else e.NONE]))
     sites = [
         e.SiteSeen(1, [("<module>", 7, 0, 7, 9)]),
         e.SiteSeen(2, [("step", 4, 0, 4, 9), ("<module>", 7, 0, 7, 9)]),
@@ -203,6 +203,13 @@ def test_the_inside_of_a_small_call_is_drawn_at_first() -> None:
     assert calls_to_look_into(trace) == [6]
     assert calls_to_look_into(trace, 2) == [3]
     assert calls_to_look_into(trace, 9) == [6]
+
+
+def test_the_first_of_many_rounds_in_trouble_is_drawn_at_first() -> None:
+    trace = read(_rounds(MOST_CALLS + 10, gives=False), b"", "", "snippet.py")
+    asked = calls_to_look_into(trace)
+    assert len(asked) == MOST_CALLS + 1
+    assert asked[0] == 2
 
 
 def test_the_inside_of_a_large_call_is_not_asked_for() -> None:

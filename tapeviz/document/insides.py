@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal
 
 from ..analysis.model import Diagnosis, WalkStep
 from ..analysis.requests.inside import has_inside
+from ..analysis.requests.looks import MOST_OPS_AROUND
 from ..analysis.rounds.call_sites import Numbers
 from ..graph.groups.opening import any_turn
 from ..graph.groups.tree import upwards
@@ -228,11 +229,13 @@ class Insides(QObject):
                 yield call, loop.id, frame.turn - 1
 
     def _open_calls(self, arranged: ArrangedGraph) -> Iterator[Op]:
+        """Calls that stand open, or would if their inside were known. Of a large trace, which takes
+        long to read once more, a call that the program alone would open stays closed."""
         document = self._document
         trace, unfolded = document.trace, document.view.unfolded
         current = document.current_call
         shown = current.call.within if current is not None else None
-        ruled = arranged.first_opening.ruled
+        ruled, is_large = arranged.first_opening.ruled, len(trace.ops) > MOST_OPS_AROUND
         within = (trace.op(call.within) for call in trace.calls)
         asking = {op.runs for op in within if op is not None}
         for _, node in arranged.graph.nodes(data="node"):
@@ -244,6 +247,7 @@ class Insides(QObject):
                 continue
             is_opened = not unfolded.isdisjoint(upwards(node.group))
             is_ruled = call.runs not in asking and ruled.get(any_turn(node.group), False)
+            is_ruled &= not (is_large and call is op)
             if call.id == shown or is_opened or is_ruled:
                 yield call
 

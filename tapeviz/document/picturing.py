@@ -25,6 +25,9 @@ SMALL = 150
 """Boxes up to which another round is drawn at once; a larger picture is made in the background."""
 FEW_INSIDE = 4_000
 """Nodes folded into these boxes, up to which it is: a tenth of a second's work at most."""
+QUICK = 5_000
+"""Ops of a trace up to which a picture waits for an inside that it lacks: that takes about as long
+as to read and diagnose the trace, here less than a second."""
 
 
 class Picturing:
@@ -124,10 +127,12 @@ class Picturing:
 
     def take_arranged(self, arranged: ArrangedGraph) -> None:
         """Show an arranged graph. If a call stands open in it that was not looked into yet, the
-        picture of now stays until it was, so that the eye sees one change."""
+        picture of now stays until it was, so that the eye sees one change; of a large trace that
+        would take too long."""
         self._held = None
         is_asked = self._document.insides.look_at_open(arranged)
-        if is_asked and self._before is None and self.arranged is not NOTHING_ARRANGED:
+        is_quick = is_asked and len(self._document.trace.ops) <= QUICK
+        if is_quick and self._before is None and self.arranged is not NOTHING_ARRANGED:
             self._held = arranged
         else:
             self._show(arranged)

@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.processes.live import live_stages
-from tapeviz.document import Document
+from tapeviz.document import Document, insides, picturing
 from tapeviz.recording import Recorder, Snippet
 from tests.document.sample import SamplePipeline
 
@@ -128,3 +128,24 @@ def test_a_round_whose_inside_cannot_be_had_is_shown_without_it(
     titles = {box.title for box in document.scene.boxes}
     assert "loss" in titles
     assert len(document.scene.boxes) < 5
+
+
+def test_of_a_long_run_a_round_is_shown_before_its_inside_comes(
+    qtbot: QtBot, document: Document, seen: Seen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picturing, "QUICK", len(document.trace.ops) - 1)
+    document.select_round(2)
+    assert seen[-1][:2] == (2, True)
+    assert len(seen[-1][2]) < len(seen[0][2])
+    _settle(qtbot, document)
+    assert len(seen[-1][2]) == len(seen[0][2])
+
+
+def test_of_a_very_long_run_a_round_is_shown_without_its_inside(
+    document: Document, seen: Seen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(insides, "MOST_OPS_AROUND", len(document.trace.ops) - 1)
+    document.select_round(2)
+    assert document.insides.awaited is None
+    assert seen[-1][:2] == (2, True)
+    assert len(seen[-1][2]) < len(seen[0][2])

@@ -31,9 +31,10 @@ def calls_to_look_into(trace: Trace, number: int | None = None) -> list[OpId]:
     gradients itself the calls that may tell where NaN began, and the one of
     :func:`standing_calls`. Their results may be a reason for more: ask again until there are none.
     """
-    through = sorted(
-        (_gone_through(trace) | _drawn(trace, number)).values(), key=lambda op: op.when
-    )
+    eager = [call for call in trace.calls if not call.traced and call.ended]
+    troubled = [call for call in eager if _is_troubled(trace, call)]
+    drawn = _drawn(trace, _first_shown(eager, troubled, number))
+    through = sorted((_gone_through(trace, troubled) | drawn).values(), key=lambda op: op.when)
     asked = [op.ran_as for op in through if op.ran_as is not None]
     wanted = (*standing_calls(trace, number), *asked, *calls_to_compare(trace))
     known = {op.ran_as for op in trace.ops.values() if op.inside is not None}
@@ -51,12 +52,9 @@ def standing_calls(trace: Trace, number: int | None = None) -> list[OpId]:
     return [call for call in calls if call is not None]
 
 
-def _gone_through(trace: Trace) -> dict[OpId, Op]:
+def _gone_through(trace: Trace, troubled: Sequence[Call]) -> dict[OpId, Op]:
     """Calls of compiled functions under the tapes of troubled eager calls: of each place first
     those of the round in which NaN began, then those of the latest rounds."""
-    troubled = [
-        call for call in trace.calls if not call.traced and call.ended and _is_troubled(trace, call)
-    ]
     first: dict[tuple[int, str], Call] = {}
     for call in troubled:
         if any(status_of(trace, result) == "nonfinite" for result in call.results):
@@ -71,17 +69,26 @@ def _gone_through(trace: Trace) -> dict[OpId, Op]:
     return through
 
 
-def _drawn(trace: Trace, number: int | None) -> dict[OpId, Op]:
-    """Small calls of compiled functions under the tape of the eager call of each place that is
-    drawn at first, the last or this ``number``: the picture shows their inside."""
+def _first_shown(
+    calls: Sequence[Call], troubled: Sequence[Call], number: int | None
+) -> Sequence[Call]:
+    """The call of each place that is drawn at first (``default_call``): the first in trouble, else
+    the last; or this ``number``."""
+    rounds: dict[tuple[int, str], list[Call]] = {}
+    for call in calls:
+        rounds.setdefault((call.site.id, call.method), []).append(call)
+    if number is not None:
+        return [each[number - 1] if number <= len(each) else each[-1] for each in rounds.values()]
+    shown = {place: each[-1] for place, each in rounds.items()}
+    shown |= {(call.site.id, call.method): call for call in reversed(troubled)}
+    return list(shown.values())
+
+
+def _drawn(trace: Trace, shown: Sequence[Call]) -> dict[OpId, Op]:
+    """Small calls of compiled functions under the tapes of the gradient calls that are drawn at
+    first: the picture shows their inside."""
     if len(trace.ops) > MOST_OPS_AROUND:
         return {}
-    rounds: dict[tuple[int, str], list[Call]] = {}
-    for call in trace.calls:
-        if not call.traced and call.ended:
-            rounds.setdefault((call.site.id, call.method), []).append(call)
-    at = -1 if number is None else number - 1
-    shown = [calls[at] if at < len(calls) else calls[-1] for calls in rounds.values()]
     runs = [op for op in trace.ops.values() if op.runs]
     drawn: dict[OpId, Op] = {}
     size = 0
