@@ -219,17 +219,26 @@ class _Columns:
         """Move sources down to right above their cut, near their readers. Their edges turn above
         the cut; below it they keep their way, which is clear of boxes."""
         rects, routes = dict(self._layout.rects), dict(self._layout.routes)
+        leaving_of: dict[str, list[EdgeKey]] = {name: [] for name in cuts}
+        for key in routes:
+            if key[0] in leaving_of:
+                leaving_of[key[0]].append(key)
+        taken: dict[float, list[Rect]] = {cut: [] for cut in cuts.values()}
         reach: dict[float, float] = {}
-        for name, cut in cuts.items():
-            rect = rects[name]
+        # Those with several readers keep their x: the others stand beside them.
+        for name in sorted(cuts, key=lambda name: len(leaving_of[name]) == 1):
+            rect, cut, leaving = rects[name], cuts[name], leaving_of[name]
             down = max(0.0, cut - _RISE - rect.bottom)
-            leaving = [key for key in routes if key[0] == name]
             x, y = rect.x, rect.y + down
             if len(leaving) == 1:
-                taker = rects[leaving[0][1]]
-                x = max(reach.get(cut, -inf), taker.x) + _STUB + rect.width / 2
-                reach[cut] = x + rect.width / 2 + _STUB
+                left = max(reach.get(cut, -inf), rects[leaving[0][1]].x) + _STUB
+                for other in sorted(taken[cut], key=lambda other: other.left):
+                    if other.left - _STUB < left + rect.width and left < other.right + _STUB:
+                        left = other.right + _STUB
+                x = left + rect.width / 2
+                reach[cut] = left + rect.width + _STUB
             rects[name] = moved = Rect(x, y, rect.width, rect.height)
+            taken[cut].append(moved)
             for key in leaving:
                 start = routes[key][0][0] + x - rect.x
                 above = [point for point in routes[key] if point[1] <= cut]

@@ -164,6 +164,21 @@ def test_sources_that_move_down_to_one_reader_stand_side_by_side() -> None:
     assert apart(made.rects["a"], made.rects["b"])
 
 
+def test_a_source_that_moves_down_stands_beside_one_with_several_readers() -> None:
+    rects = {str(i): Rect(300, 25 + 80 * i, 100, 50) for i in range(20)}
+    rects |= {"a": Rect(700, 25, 120, 26), "b": Rect(430, 25, 120, 26)}
+    routes: dict[EdgeKey, tuple[Point, ...]] = {
+        (str(i), str(i + 1), 0): ((300, 50 + 80 * i), (300, 80 + 80 * i)) for i in range(19)
+    }
+    routes["a", "10", 0] = ((700, 38), (700, 780), (330, 790), (330, 800))
+    routes["b", "10", 0] = ((420, 38), (420, 780), (320, 790), (320, 800))
+    routes["b", "12", 0] = ((440, 38), (440, 950), (330, 950), (330, 960))
+    plain = Layout("layered", "down", rects, routes, Rect(430, 785, 660, 1570))
+    made = in_columns(plain, (700.0, 900.0))
+    assert min(made.rects[name].left for name in "ab") > made.rects["0"].right, "they moved"
+    assert apart(made.rects["a"], made.rects["b"])
+
+
 def test_columns_may_be_of_different_heights_where_one_is_wide() -> None:
     """A wide part above a narrow one: cut at half of the height, both columns would be wide."""
     graph = nx.MultiDiGraph()
