@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
 from tapeviz.drawing.arranging import Arranged, arrange
 from tapeviz.graph.build import build
+from tapeviz.graph.groups import lengths
 from tapeviz.graph.groups.lengths import loops_in_all_rounds
+from tapeviz.graph.groups.levels import turns_begun
 from tapeviz.graph.groups.tree import grow
 from tapeviz.layout.model import Rect
 from tapeviz.trace import events as e
@@ -33,11 +36,11 @@ for step in range(3):
 WHILE = SOURCE.replace("for t in range(lengths[step]):", "while more(y):")
 
 
-def rounds(*lengths: int, source: str = SOURCE, layers: int = 2) -> Trace:
+def rounds(*turns: int, source: str = SOURCE, layers: int = 2) -> Trace:
     """Rounds whose first loop has these numbers of turns."""
     s = Script(source)
     x = s.variable("x", value=1.0, line=1)
-    for length in lengths:
+    for length in turns:
         s.events.append(e.NameBound("step", s.site(2), []))
         tape = s.tape(line=3)
         y = s.read(x, line=4)
@@ -81,6 +84,50 @@ def test_the_loop_around_the_tape_and_a_loop_of_one_turn_are_no_repeats() -> Non
     trace = rounds(6, 3, layers=1)
     assert loops_in_all_rounds(trace, trace.calls[0]) == {5}
     assert loops_in_all_rounds(trace, None) == frozenset()
+
+
+PERSISTENT = """\
+x = tf.Variable(1.0)
+with tf.GradientTape(persistent=True) as tape:
+    y = x
+    for layer in layers:
+        y = tf.exp(y)
+        y = tf.tanh(y)
+for target in targets:
+    tape.gradient(y, x)
+"""
+
+
+def test_a_loop_that_asks_a_tape_after_its_block_has_no_turns_in_a_round() -> None:
+    s = Script(PERSISTENT)
+    x = s.variable("x", value=1.0, line=1)
+    tape = s.tape(line=2, persistent=True)
+    y = s.read(x, line=3)
+    for _ in range(2):
+        s.events.append(e.NameBound("layer", s.site(4), []))
+        y = s.op("Exp", [y], line=5, name="y")
+        y = s.op("Tanh", [y], line=6, name="y")
+    s.exit(tape)
+    for _ in range(3):
+        s.events.append(e.NameBound("target", s.site(7), []))
+        with s.call(tape, [y], [x], line=8, variables=[x]) as results:
+            results.append(s.tensor(value=1.0))
+    trace = s.trace()
+    assert loops_in_all_rounds(trace, trace.calls[-1]) == frozenset()
+
+
+def test_the_turns_of_all_rounds_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Trace] = []
+
+    def counted(trace: Trace) -> Mapping[int, Sequence[int]]:
+        asked.append(trace)
+        return turns_begun(trace)
+
+    monkeypatch.setattr(lengths, "turns_begun", counted)
+    for trace in (rounds(6, 3, 1), rounds(6, 3, 2)):
+        found = [loops_in_all_rounds(trace, call) for call in trace.calls]
+        assert found == [{5, 8}] * 3
+    assert len(asked) == 2
 
 
 def test_a_function_that_was_traced_has_no_rounds_of_its_own() -> None:

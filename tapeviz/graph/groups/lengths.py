@@ -6,10 +6,16 @@ both: what a reader sees of a round must not change its shape with the length of
 
 from __future__ import annotations
 
+from weakref import ReferenceType, ref
+
 import numpy as np
 
 from ...trace.model import Call, Trace
 from .levels import turns_begun
+
+_latest: list[tuple[ReferenceType[Trace], tuple[int, str], frozenset[int]]] = []
+"""The trace and place asked about last, and the answer: the rounds of a place are drawn one after
+the other."""
 
 
 def loops_in_all_rounds(trace: Trace, call: Call | None) -> frozenset[int]:
@@ -18,7 +24,19 @@ def loops_in_all_rounds(trace: Trace, call: Call | None) -> frozenset[int]:
     Empty if each loop had the same number of turns in all rounds. A round is what the tape recorded
     before the call: a loop around tape and call has no turn that begins in there.
     """
-    spans = [_span(trace, other) for other in _rounds(trace, call)]
+    if call is None or call.tape is None or call.traced:  # one that was traced has no own turns
+        return frozenset()
+    place = call.site.id, call.method
+    for known, asked, found in _latest:
+        if known() is trace and asked == place:
+            return found
+    found = _lasting(trace, place)
+    _latest[:] = [(ref(trace), place, found)]
+    return found
+
+
+def _lasting(trace: Trace, place: tuple[int, str]) -> frozenset[int]:
+    spans = [_span(trace, other) for other in _rounds(trace, place)]
     if len(spans) < 2:
         return frozenset()
     starts, ends = np.array(spans).T
@@ -31,21 +49,18 @@ def loops_in_all_rounds(trace: Trace, call: Call | None) -> frozenset[int]:
     return frozenset(found if differ else ())
 
 
-def _rounds(trace: Trace, call: Call | None) -> list[Call]:
-    """The calls of the same site that asked a tape while the snippet ran: one in a function that
-    was traced has no turns of its own."""
-    if call is None or call.tape is None or call.traced:
-        return []
-    place = call.site.id, call.method
+def _rounds(trace: Trace, place: tuple[int, str]) -> list[Call]:
+    """The calls of a site and method that asked a tape while the snippet ran."""
     return [
-        other
-        for other in trace.calls
-        if (other.site.id, other.method) == place and other.tape in trace.tapes and not other.traced
+        call
+        for call in trace.calls
+        if (call.site.id, call.method) == place and call.tape in trace.tapes and not call.traced
     ]
 
 
 def _span(trace: Trace, call: Call) -> tuple[int, int]:
-    """From where on in the order of events the tape recorded, and where the call began."""
+    """From where on in the order of events the tape recorded, and until where before the call."""
     tape = trace.tape(call.tape)
-    start = tape.intervals[0].start if tape is not None and tape.intervals else call.when
-    return start, call.when
+    if tape is None or not tape.intervals:
+        return call.when, call.when
+    return tape.intervals[0].start, min(call.when, tape.intervals[-1].end)
