@@ -128,6 +128,17 @@ WORDS = {
         """,
         ["The gradient that tf.cast on line", "float16", "65504"],
     ),
+    "an infinity that was written as a factor": (
+        """
+        q = tf.Variable([1.0, 2.0])
+        c = tf.constant([float("inf"), 1.0])
+        with tf.GradientTape() as t:
+            r = q * c  # here
+            out = tf.reduce_sum(r * [0.0, 1.0])
+        t.gradient(out, q)
+        """,
+        ["works with a value that is NaN or infinite already: c holds it"],
+    ),
     "a gradient function of the snippet that divides by 0": (
         """
         @tf.custom_gradient

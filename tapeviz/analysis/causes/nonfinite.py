@@ -33,6 +33,7 @@ _GROWING = ops_with("grows")
 _OF_MATRICES = ops_with("matrix")
 # Their slope is finite wherever their inputs are: what they give can only be too large.
 _STEADY = ops_with("product", "linear", "moves", "copy", "view", "mask") - _SINGULAR - _GROWING
+_MULTIPLYING = _STEADY & ops_with("product")
 _DIVISIONS = frozenset({"Div", "RealDiv"})
 
 
@@ -266,6 +267,10 @@ def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
     if holder:
         return Nonfinite("input", origin=f"{holder} holds it", is_from_variable=True)
     dtype = _dtype_given(facts, step)
+    factor = next((tensor for tensor in op.inputs if _is_bad(facts, tensor)), None)
+    if op.type in _MULTIPLYING and factor is not None:  # an infinity that was written so
+        origin, made = _origin(facts, factor)
+        return Nonfinite("input", origin=origin, made=made)
     if op.type in _STEADY and dtype in _LARGEST:
         return Nonfinite("overflow", dtype=dtype)
     element = _where(facts, step, op)
