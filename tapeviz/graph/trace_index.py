@@ -67,13 +67,12 @@ class TraceIndex:
             return TensorId(0)
         own = max(call.target_tensors, default=TensorId(0))
         place = call.site.id, call.method
-        targets = (
-            target
-            for other in self.trace.calls
-            if (other.site.id, other.method) == place
-            for target in other.target_tensors
-        )
-        return max((target for target in targets if target < own), default=TensorId(0))
+        for other in reversed(self.trace.calls):
+            if other.when < call.when and (other.site.id, other.method) == place:
+                targets = [target for target in other.target_tensors if target < own]
+                if targets:
+                    return max(targets)
+        return TensorId(0)
 
     @cached_property
     def with_body(self) -> tuple[Op, ...]:

@@ -9,12 +9,13 @@ from tapeviz.analysis.diagnose import diagnose
 from tapeviz.drawing import Arranged, arrange, compose_over, draw, shown_call
 from tapeviz.drawing.first_view import shown_scale
 from tapeviz.errors import Superseded, unless
+from tapeviz.graph.trace_index import NO_LINKS, TraceIndex
 from tapeviz.graph.union import frames_in
 from tapeviz.layout.model import Rect
 from tapeviz.recording import Recorder, Snippet
 from tapeviz.scene.model import Overlay
 from tapeviz.scene.sizes import LEGIBLE
-from tapeviz.trace.model import EMPTY_TRACE, Trace
+from tapeviz.trace.model import EMPTY_TRACE, Call, TensorId, Trace, tensors_of
 from tapeviz.view import DEFAULT_VIEW, View
 
 from ..graph.test_build import slice_assign
@@ -273,3 +274,29 @@ for step in range(4):
         titles = [node.title for _, node in nodes]
         assert titles.count("mean") == 1, number
         assert len(titles) == 6
+
+
+def test_the_round_before_is_known_without_those_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    s = Script("w = tf.Variable(1.0)")
+    w = s.variable("w", value=1.0, line=1)
+    targets = []
+    for _ in range(50):
+        tape = s.tape(line=3)
+        targets.append(s.op("Square", [s.read(w, line=4)], line=4, name="loss"))
+        s.exit(tape)
+        with s.call(tape, targets[-1:], [w], line=5, variables=[w]) as results:
+            results.append(s.tensor(value=1.0))
+    trace = s.trace()
+    looked_at: list[Call] = []
+
+    def counted(call: Call) -> tuple[TensorId, ...]:
+        looked_at.append(call)
+        return tensors_of(call.targets)
+
+    monkeypatch.setattr(Call, "target_tensors", property(counted))
+    index = TraceIndex(trace, NO_LINKS)
+    found = [index.round_before(call) for call in trace.calls]
+    assert found == [0, *targets[:-1]]
+    assert len(looked_at) <= 2 * len(trace.calls)
