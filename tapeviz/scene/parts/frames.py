@@ -75,16 +75,16 @@ def _carried(
     graph: nx.MultiDiGraph, layout: Layout, trace: Trace
 ) -> dict[str, list[tuple[str, Point]]]:
     """The words of each frame for the values that go from turn to turn, beside the wires that run
-    back, where they cover no box, and no wire if there is such a place. Wires that run back side by
-    side share their words."""
+    back, where they cover neither box nor wire. Wires that run back side by side share their
+    words."""
     found: dict[str, list[tuple[str, Point]]] = {}
     wires = _pieces(layout)
     for frame, back in _wires_back(graph, layout, trace).items():
         for beside in _side_by_side(back):
             words = _going_on([wire.name for wire in beside])
-            free = list(_free_places(layout, layout.frames[frame], beside, words))
+            free = _free_places(layout, layout.frames[frame], beside, words)
             clear = (at for rect, at in free if not any(rect.meets(piece) for piece in wires))
-            for at in (*clear, *(at for _, at in free))[:1]:
+            if (at := next(clear, None)) is not None:
                 found.setdefault(frame, []).append((words, at))
     return found
 
