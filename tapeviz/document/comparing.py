@@ -66,8 +66,7 @@ class Comparing(QObject):
         document.selection_changed.connect(self._follow_selection)
         document.step_changed.connect(self._leave_for_step)
         document.background.failed.connect(self._note_failure)
-        for signal in (document.run_started, document.trace_changed):
-            signal.connect(self.leave)
+        document.run_started.connect(self.leave)
 
     def compare_text(self, source: str, name: str, fix: Fix | None = None) -> None:
         """Run a text in another process, and show it beside the document's run."""

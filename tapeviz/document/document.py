@@ -211,6 +211,7 @@ class Document(QObject):
             self._has_news = True
             self.selection = NOTHING_SELECTED
             self._set_overlay(Overlay(show_bridge=self.view.overlay.show_bridge))
+        self.comparing.leave()
         self.trace_changed.emit()
         if trace is EMPTY_TRACE:
             self.diagnosing.clear()

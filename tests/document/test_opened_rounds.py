@@ -130,6 +130,16 @@ def test_a_round_whose_inside_cannot_be_had_is_shown_without_it(
     assert len(document.scene.boxes) < 5
 
 
+def test_a_comparison_stays_when_an_inside_comes(qtbot: QtBot, document: Document) -> None:
+    trace = document.trace
+    document.select_round(2)
+    document.comparing.compare_trace(lambda: trace, "other")
+    _settle(qtbot, document)
+    assert document.comparing.both is not None
+    document.take_trace(trace)
+    assert document.comparing.both is None
+
+
 def test_of_a_long_run_a_round_is_shown_before_its_inside_comes(
     qtbot: QtBot, document: Document, seen: Seen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
