@@ -130,9 +130,11 @@ class Picturing:
         picture of now stays until it was, so that the eye sees one change; of a large trace that
         would take too long."""
         self._held = None
-        is_asked = self._document.insides.look_at_open(arranged)
-        is_quick = is_asked and len(self._document.trace.ops) <= QUICK
-        if is_quick and self._before is None and self.arranged is not NOTHING_ARRANGED:
+        insides = self._document.insides
+        if self._before is not None or self.arranged is NOTHING_ARRANGED:
+            self._show(arranged)
+            insides.look_at_open(self.arranged)  # what comes is arranged after this picture
+        elif insides.look_at_open(arranged) and len(self._document.trace.ops) <= QUICK:
             self._held = arranged
         else:
             self._show(arranged)

@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.app.processes.live import live_stages
 from tapeviz.document import Document, insides, picturing
+from tapeviz.document.pipeline import ArrangedGraph
 from tapeviz.recording import Recorder, Snippet
 from tests.document.sample import SamplePipeline
 
@@ -128,6 +129,22 @@ def test_a_round_whose_inside_cannot_be_had_is_shown_without_it(
     titles = {box.title for box in document.scene.boxes}
     assert "loss" in titles
     assert len(document.scene.boxes) < 5
+
+
+def test_the_inside_of_a_first_picture_is_arranged_after_that_picture(
+    qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+
+    def note(arranged: ArrangedGraph) -> bool:
+        asked.append(document.arranged is arranged)
+        return False
+
+    monkeypatch.setattr(document.insides, "look_at_open", note)
+    document.run()
+    qtbot.waitUntil(lambda: bool(asked))
+    assert asked[0]
+    document.stop()
 
 
 def test_a_comparison_stays_when_an_inside_comes(qtbot: QtBot, document: Document) -> None:
