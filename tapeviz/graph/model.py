@@ -66,6 +66,9 @@ class Node:
     empty for others."""
     turns: int = 0
     """The number of turns of a folded repeat, else 0."""
+    last_subtitle: str = ""
+    """The subtitle of a variable in the last round, which its box has room for; empty without
+    rounds."""
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False):

@@ -20,6 +20,7 @@ from .words import (
     joined,
     line_words,
     op_words,
+    updates_words,
     user_name,
     version_line,
     version_words,
@@ -254,7 +255,14 @@ class Nodes:
             version=version.index,
             name=name,
             lines=self.lines_of(version),
+            last_subtitle="" if is_written else self._last_subtitle(version),
         )
+
+    def _last_subtitle(self, version: Version) -> str:
+        """The words of the box in the last round, where the variable has had most updates."""
+        variable = self._trace.variables[version.variable]
+        last = variable.version_at(self._index.last_round)
+        return updates_words(variable, last.index) if last is not None and last.index else ""
 
     def of_constant(self, tensor: TensorId, node: NodeId) -> Node:
         """The node, with id ``node``, of a value that no op made or that was computed outside the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
@@ -73,6 +74,14 @@ class TraceIndex:
                 if targets:
                     return max(targets)
         return TensorId(0)
+
+    @cached_property
+    def last_round(self) -> int:
+        """The position in the order of events of the last call at a place that made several; 0
+        without one."""
+        counts = Counter((call.site.id, call.method) for call in self.trace.calls)
+        calls = self.trace.calls
+        return max((c.when for c in calls if counts[c.site.id, c.method] > 1), default=0)
 
     @cached_property
     def with_body(self) -> tuple[Op, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from ..text.op_words import friendly, function_words
-from ..trace.model import Op, TensorId, Trace, VariableId, Version
+from ..trace.model import Op, TensorId, Trace, Variable, VariableId, Version
 from ..trace.state import writes_state
 from ..wording import counted
 
@@ -94,10 +94,14 @@ def version_words(
     if version.index == 0:
         return title, joined(("Variable", shape))
     if not is_written:
-        updates = f"after {counted(version.index, 'update')}"
-        return title, joined((updates, shape))
+        return title, updates_words(variable, version.index)
     line = version_line(trace, version)
     return title, joined((f"after line {line}" if line else "after assign", shape))
+
+
+def updates_words(variable: Variable, updates: int) -> str:
+    """The subtitle of a variable whose writes are not in the picture."""
+    return joined((f"after {counted(updates, 'update')}", shape_words(variable.shape)))
 
 
 def version_line(trace: Trace, version: Version) -> int:

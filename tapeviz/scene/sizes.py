@@ -5,8 +5,8 @@ from __future__ import annotations
 import networkx as nx
 
 from ..trace.model import Trace
-from .content import Content, content_of
-from .text import text_width
+from .content import SUBTITLE_LENGTH, Content, content_of
+from .text import shorten, text_width
 
 TITLE_SIZE = 15.0
 LEGIBLE = 10.0 / 14.0
@@ -31,16 +31,18 @@ def with_sizes(graph: nx.MultiDiGraph, trace: Trace) -> nx.MultiDiGraph:
     """A copy of ``graph`` whose nodes have attributes ``width`` and ``height`` in px.
 
     A box has room for its words (titles of at most 24 characters) and its value, and none for what
-    an overlay adds.
+    an overlay adds. That of a variable has room for its words in the last round, so that no round
+    needs another layout.
     """
     sized = graph.copy()
     for _, data in sized.nodes(data=True):
-        data["width"], data["height"] = size_of(content_of(data["node"], trace))
+        node = data["node"]
+        data["width"], data["height"] = size_of(content_of(node, trace), node.last_subtitle)
     return sized
 
 
-def size_of(content: Content) -> tuple[float, float]:
-    """Width and height in px of a box with this content."""
+def size_of(content: Content, other_subtitle: str = "") -> tuple[float, float]:
+    """Width and height in px of a box with this content, with room for another subtitle."""
     if content.is_small:
         width = text_width(content.title, "mono", CHIP_SIZE) + 2 * PADDING["chip"]
         return _even(max(width, CHIP_HEIGHT)), CHIP_HEIGHT
@@ -48,6 +50,7 @@ def size_of(content: Content) -> tuple[float, float]:
     words = max(
         text_width(content.title, "mono", TITLE_SIZE),
         text_width(content.subtitle, "sans", SUBTITLE_SIZE),
+        text_width(shorten(other_subtitle, SUBTITLE_LENGTH, "end"), "sans", SUBTITLE_SIZE),
     )
     if content.cells is not None:
         value = cell_size(*content.cells) * content.cells[1]

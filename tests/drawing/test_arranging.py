@@ -212,6 +212,52 @@ def test_a_round_of_another_shape_leaves_the_boxes_where_they_are() -> None:
     assert "Scale3" in places(again).keys() - places(kept).keys()
 
 
+def test_variables_that_were_updated_have_room_in_the_first_round() -> None:
+    s = Script()
+    weights = [s.variable(f"w{k}", value=1.0, line=1) for k in range(4)]
+    for _ in range(12):
+        tape = s.tape(line=3)
+        out = s.read(weights[0], line=4)
+        for line, weight in enumerate(weights[1:], 5):
+            out = s.op("Mul", [out, s.read(weight, line=line)], line=line)
+        s.exit(tape)
+        with s.call(tape, [out], weights, line=10) as results:
+            results.extend(s.tensor(value=1.0) for _ in weights)
+        for weight, result in zip(weights, results, strict=True):
+            s.op("AssignSubVariableOp", [weight, result], outputs=0, line=11)
+    trace = s.trace()
+    first, *_, last = (call.id for call in trace.calls)
+    shown = arrange(trace, DEFAULT_VIEW, first)
+    later = arrange(trace, DEFAULT_VIEW, last, shown)
+
+    def subtitles(arranged: Arranged) -> set[str]:
+        return {node.subtitle for _, node in arranged.graph.nodes(data="node") if node.variable}
+
+    assert (subtitles(shown), subtitles(later)) == ({"Variable"}, {"after 11 updates"})
+    assert {*later.successors} == {*shown.graph}
+    for old, new in later.successors.items():
+        assert shown.layout.rects[old] == later.layout.rects[new]
+
+
+def test_a_variable_that_is_not_updated_any_more_moves_nothing() -> None:
+    s = Script()
+    weight, still = (s.variable(name, value=1.0, line=1) for name in ("weight", "still"))
+    for _ in range(2):
+        tape = s.tape(line=3)
+        out = s.op("Mul", [s.read(weight, line=4), s.read(still, line=4)], line=4)
+        s.exit(tape)
+        with s.call(tape, [out], [weight, still], line=5) as results:
+            results.extend((s.tensor(value=1.0), s.tensor(value=1.0)))
+        s.op("AssignSubVariableOp", [weight, results[0]], outputs=0, line=6)
+    trace = s.trace()
+    first, last = (call.id for call in trace.calls)
+    shown = arrange(trace, DEFAULT_VIEW, first)
+    later = arrange(trace, DEFAULT_VIEW, last, shown)
+    nodes, others = (dict(graph.nodes(data="node")) for graph in (shown.graph, later.graph))
+    assert len(later.successors) == len(nodes)
+    assert all(nodes[old].name == others[new].name for old, new in later.successors.items())
+
+
 def test_groups_that_only_another_round_has_are_opened_as_far_as_it_can_be_read() -> None:
     trace = rounds(("Neg",), tuple(f"Op{'x' * number}" for number in range(40)))
     short, long = (call.id for call in trace.calls)
