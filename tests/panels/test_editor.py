@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QTextEdit
 from pytestqt.qtbot import QtBot
 
 from tapeviz.panels.look import THEMES
@@ -196,3 +197,20 @@ def test_the_json_of_a_notebook_is_pasted_as_its_code(qtbot: QtBot, editor: Edit
     with qtbot.waitSignal(editor.pasted):
         editor.insertFromMimeData(data)
     assert editor.toPlainText() == "# %%\nx = 1\ny = 2\n"
+
+
+def test_parts_left_out_that_a_shorter_text_lacks_are_not_greyed(
+    editor: Editor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    greyed: list[str] = []
+
+    def note(selections: list[QTextEdit.ExtraSelection]) -> None:
+        greyed[:] = [each.cursor.selectedText() for each in selections]
+
+    monkeypatch.setattr(editor, "setExtraSelections", note)
+    editor.setPlainText("\n".join("abcdef"))
+    editor.set_left_out([(2, 3), (5, 6)])
+    assert greyed == ["b\u2029c", "e\u2029f"]
+    editor.setPlainText("x\ny")
+    editor.set_left_out([(2, 3), (4, 6)])
+    assert greyed == ["y"]

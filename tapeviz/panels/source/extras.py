@@ -65,8 +65,11 @@ class Extras:
             yield selection(self._between(begin, end), ground=ground)
 
     def _left_out(self) -> Iterator[QTextEdit.ExtraSelection]:
+        lines = self._editor.blockCount()
         for first, last in self.left_out:
-            block = self._editor.document().findBlockByNumber(last - 1)
+            if first > lines:  # a shorter text, in which the parts are not known yet
+                continue
+            block = self._editor.document().findBlockByNumber(min(last, lines) - 1)
             end = block.position() + block.length() - 1
             cursor = self._between(self._position(first, 0), end)
             yield selection(cursor, text=self.theme.text_faint)
