@@ -306,12 +306,10 @@ def result_words(call: Call, result: TensorId) -> tuple[str, str]:
 def value_of(trace: Trace, version: Version) -> TensorId | None:
     """A tensor that holds the variable's value in this version, None if there is none recorded; at
     best one whose elements are in the recording."""
-    known = holding(trace, version)
+    held = holding(trace, version)
+    known = next((each for each in held if each in trace.places or each in trace.samples), None)
     state = state_id(version.op) if version.op is not None else None
-    if state is not None and state in trace.unread and not known:
+    if known is None and state is not None and state in trace.unread:
         is_there = trace.value(state) is not None or trace.sample(state) is not None
-        return state if is_there else None
-    return next(
-        (tensor for tensor in known if tensor in trace.places or tensor in trace.samples),
-        next(iter(known), None),
-    )
+        known = state if is_there else None
+    return known if known is not None else next(iter(held), None)

@@ -161,7 +161,14 @@ class Reader:
         variables = self._states.variables()
         versions = [version for variable in variables.values() for version in variable.versions]
         ops, tensors = taken(self._ops), taken(self._tensors)
-        unread = unread_states(variables.values(), ops)
+        places = self._places.map(self._functions.copies)
+        samples = self._functions.with_copies(taken(self._samples))
+
+        def is_known(tensor: TensorId) -> bool:
+            known = tensors.get(tensor)
+            return tensor in places or tensor in samples or (known is not None and known.kept)
+
+        unread = unread_states(variables.values(), ops, is_known)
         tensors.update((id_, tensor_of(variables[at.variable])) for id_, at in unread.items())
         names = taken(self._names.tensors)
         titles = variable_titles(self._called, variables, self._maker_of)
@@ -196,10 +203,10 @@ class Reader:
             notes=tuple(self._notes),
             printed=tuple(self._printed),
             blob=blob,
-            places=self._places.map(self._functions.copies),
+            places=places,
             texts=self._functions.with_copies(taken(self._texts)),
             sent_stats=self._functions.with_copies(taken(self._stats)),
-            samples=self._functions.with_copies(taken(self._samples)),
+            samples=samples,
             reads={tensor: version for version in versions for tensor in version.reads},
             touches={(op, v.variable): v for v in versions for op in v.touched_by},
             writes={

@@ -50,16 +50,17 @@ def state_id(write: OpId) -> TensorId:
 
 
 def unread_states(
-    variables: Iterable[Variable], ops: Mapping[OpId, Op]
+    variables: Iterable[Variable], ops: Mapping[OpId, Op], is_known: Callable[[TensorId], bool]
 ) -> Mapping[TensorId, VersionId]:
-    """The states that no op read and that a write made from the state before, each by the id of the
-    tensor that stands for it."""
+    """The states that a write made from the state before and of which no op read elements that
+    are known, each by the id of the tensor that stands for it. An op in a call of a compiled
+    function that did not run again has read elements that are not."""
     return {
         state_id(version.op): version.id
         for variable in variables
         if variable.dtype != "bfloat16"  # NumPy adds none
         for version in variable.versions
-        if version.op is not None and not version.reads and version.index
+        if version.op is not None and version.index and not any(map(is_known, version.reads))
         if (op := ops.get(version.op)) is not None
         if op.type in _DENSE or op.type in _OF_ROWS
     }

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from tapeviz.drawing.arranging import arrange
+from tapeviz.graph.nodes import value_of
+from tapeviz.kept_recording import KeptRecording
 from tapeviz.recording import Recorder, Snippet
 from tapeviz.scene.content import content_of
 from tapeviz.trace.model import Trace, Version
@@ -77,3 +79,27 @@ def test_rows_of_a_large_table_leave_it_without_a_picture(recorder: Recorder) ->
     nodes = arrange(trace, DEFAULT_VIEW, trace.calls[9].id).graph.nodes(data="node")
     (table,) = [node for _, node in nodes if node.title == "table"]
     assert table.tensor is None
+
+
+def test_a_call_that_is_opened_without_values_hides_no_state(recorder: Recorder) -> None:
+    live = recorder.record(
+        Snippet(
+            "import tensorflow as tf\nw = tf.Variable([1.0, 2.0])\n"
+            "@tf.function\ndef f(x):\n    return tf.reduce_sum(w * x)\n"
+            "for step in range(5):\n    with tf.GradientTape() as tape:\n"
+            "        loss = f(tf.constant(2.0))\n    w.assign_sub(tape.gradient(loss, w))\n"
+        )
+    )
+    live.wait(60)
+    kept = KeptRecording(live.recording())
+    live.release()
+    (function,) = kept.wait().functions.values()
+    call = kept.wait().ops[function.calls[1]].ran_as
+    assert call is not None
+    trace = kept.look_into(call)
+    (variable,) = trace.variables.values()
+    second = variable.versions[1]
+    assert second.reads
+    tensor = value_of(trace, second)
+    assert tensor is not None
+    assert np.array_equal(trace.value(tensor), [-1.0, 0.0])
