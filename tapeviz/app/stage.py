@@ -98,6 +98,8 @@ class Stage(QMainWindow):
         lower = list(self._lower)
         if narrow:
             lower.insert(1, "tensor")
+        for name in lower:  # Qt 6.12 leaves a dock that has tabs already where it is
+            self.removeDockWidget(docks[name])
         for area, name in ((LEFT, "source"), (RIGHT, "diagnosis"), (BOTTOM, "backprop")):
             self.addDockWidget(area, docks[name])
         if narrow:
@@ -106,6 +108,8 @@ class Stage(QMainWindow):
             self.splitDockWidget(docks["backprop"], docks["tensor"], Qt.Orientation.Horizontal)
         for before, name in pairwise(lower):
             self.tabifyDockWidget(docks[before], docks[name])
+        for name in lower:
+            docks[name].show()
 
     def share_room(self) -> None:
         """Set the sizes dragged by the user at this window size, else those that panels need."""

@@ -350,14 +350,15 @@ def test_where_forking_fails_kernels_are_launched(make_pool, monkeypatch):
 
 
 def test_without_descriptors_a_run_fails_in_words(make_pool, monkeypatch):
-    def broken(*args):
+    def broken(*args, **options):
         raise OSError(errno.EMFILE, "Too many open files")
 
     for name in ("_fork", "_launch"):
         monkeypatch.setattr(Supply, name, broken)
     monkeypatch.setattr(Path, "glob", broken)
     end = play(make_pool(), "pass").end
-    assert (end.reason, end.detail) == ("failed", "Too many open files")
+    assert end.reason == "failed"
+    assert end.detail.endswith("Too many open files")
 
 
 def test_a_kernelspec(make_pool, spec):  # noqa: F811
