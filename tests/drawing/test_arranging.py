@@ -217,9 +217,10 @@ def test_variables_that_were_updated_have_room_in_the_first_round() -> None:
     weights = [s.variable(f"w{k}", value=1.0, line=1) for k in range(4)]
     for _ in range(12):
         tape = s.tape(line=3)
-        out = s.read(weights[0], line=4)
+        out = s.op("ReadVariableOp", [weights[0]], value=1.0, line=4)
         for line, weight in enumerate(weights[1:], 5):
-            out = s.op("Mul", [out, s.read(weight, line=line)], line=line)
+            read = s.op("ReadVariableOp", [weight], value=1.0, line=line)
+            out = s.op("Mul", [out, read], line=line)
         s.exit(tape)
         with s.call(tape, [out], weights, line=10) as results:
             results.extend(s.tensor(value=1.0) for _ in weights)
