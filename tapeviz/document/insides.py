@@ -18,6 +18,7 @@ from ..analysis.model import Diagnosis, WalkStep
 from ..analysis.requests.inside import has_inside
 from ..analysis.requests.looks import MOST_OPS_AROUND
 from ..analysis.rounds.call_sites import Numbers
+from ..graph.groups.branches import asking_functions
 from ..graph.groups.opening import any_turn
 from ..graph.groups.tree import upwards
 from ..trace.compiled.model import TracedFunction
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _TURNS_AROUND = 8
-"""Jobs on either side that are asked for together with the one shown."""
+"""Turns on either side that are asked for together with the one shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +192,10 @@ class Insides(QObject):
 
     def look_at_open(self, arranged: ArrangedGraph) -> bool:
         """Ask for what stands open in a picture and was not looked into yet: a call, after a step
-        to another round of the loop that it is called in; a turn of a loop in a call. A call that
-        another picture lacks is not awaited any longer. Whether one is that this picture lacks."""
+        to another round of the loop that it is called in; a turn of a loop in a call.
+
+        Returns whether a call that this picture lacks is awaited now. One that only the picture
+        before lacked is given up."""
         if self._document.is_running:
             return False
         lacked, asked = self._lacked, self._asked - {self._lacked}
@@ -220,7 +223,7 @@ class Insides(QObject):
         return False
 
     def _lacking_turns(self, arranged: ArrangedGraph) -> Iterator[tuple[Op, OpId, int]]:
-        """Jobs (from 0) that are shown without their values: the call, the loop, the turn."""
+        """The turns (from 0) that are shown without their values: the call, the loop, the turn."""
         ops = self._document.trace.ops
         for frame in arranged.graph.graph.get("frames", ()):
             loop = ops.get(frame.loop) if frame.lacks else None
@@ -236,8 +239,7 @@ class Insides(QObject):
         current = document.current_call
         shown = current.call.within if current is not None else None
         ruled, is_large = arranged.first_opening.ruled, len(trace.ops) > MOST_OPS_AROUND
-        within = (trace.op(call.within) for call in trace.calls)
-        asking = {op.runs for op in within if op is not None}
+        asking = asking_functions(trace)
         for _, node in arranged.graph.nodes(data="node"):
             op = trace.op(node.op)
             if op is None or node.role == "group":

@@ -214,8 +214,9 @@ def became_whole(asked: EdgeUnderTest) -> Cause | None:
 
 
 def _is_made_by_same_call(facts: CallFacts, edge: DataEdge, op: Op) -> bool:
-    """Whether what the cast is given was computed by the same call of the snippet, as the places in
-    ``tf.histogram_fixed_width_bins`` are; labels that a loss casts were not."""
+    """Tell whether one call of the snippet computed a value and cast it, too.
+
+    ``tf.histogram_fixed_width_bins`` does so with its positions; a loss only casts its labels."""
     passed = ("ReadVariableOp", "Identity", "Reshape", "Squeeze")
     maker = maker_past(facts.trace, edge.tensor, passed) if edge.tensor is not None else None
     return maker is not None and maker.type not in passed and maker.site.id == op.site.id

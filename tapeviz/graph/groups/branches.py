@@ -100,6 +100,12 @@ def _inner_call(trace: Trace, call: Call | None) -> Iterator[Level]:
     yield Level("backward", f"∂{name}, line {call.line}", call.line, call.id)
 
 
+def asking_functions(trace: Trace) -> frozenset[int]:
+    """The graphs of the compiled functions in which the snippet asks for gradients."""
+    within = (trace.op(call.within) for call in trace.calls)
+    return frozenset(op.runs for op in within if op is not None)
+
+
 class _Entries:
     """The recorded operations and compiled loops that ops ran inside of.
 
@@ -112,8 +118,7 @@ class _Entries:
         self._loops = trace.loops
         self._around = enclosing_entries(trace, frozenset([op.id for op in ops]))
         self._own: dict[OpId, tuple[Level, ...]] = {}
-        within = (trace.ops.get(call.within) for call in trace.calls if call.within is not None)
-        self._asking = {op.runs for op in within if op is not None}
+        self._asking = asking_functions(trace)
 
     def among(self, around: Sequence[Level], op: Op, chain: Sequence[Op]) -> Iterator[Level]:
         """The levels of an op, outermost first, with its entries (:meth:`around`) among them."""
