@@ -32,6 +32,11 @@ class View:
     turns: tuple[tuple[str, int], ...] = ()
     overlay: Overlay = field(default_factory=Overlay)
 
+    @property
+    def form(self) -> View:
+        """The view without its overlay: all that a layout depends on."""
+        return replace(self, overlay=Overlay())
+
     def opened(self, path: str) -> View:
         """The view in which the user opened a group."""
         return replace(self, folded=self.folded - {path}, unfolded=self.unfolded | {path})

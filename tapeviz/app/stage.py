@@ -160,6 +160,11 @@ class Stage(QMainWindow):
         if opens and self.dockWidgetArea(dock) == BOTTOM:
             self.open_drawer()
 
+    def call(self, name: str) -> None:
+        """Bring a dock to the front, and give its panel the keyboard."""
+        self.bring(name)
+        self.docks[name].panel.focus_target().setFocus()
+
     def open_drawer(self, is_open: bool = True) -> None:
         """Unfold the panels below the graph, or fold them to their tabs, where there is no room for
         both."""

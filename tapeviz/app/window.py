@@ -26,6 +26,7 @@ from .action import EditVerb
 from .command_palette import CommandPalette
 from .compare import SideBySide
 from .dropping import FileDrops
+from .front import Front
 from .help import about_window, keys_window
 from .menus import DIRECTIONS, Menus, form_words
 from .processes import trouble
@@ -88,6 +89,7 @@ class Window(QMainWindow):
         self.side_by_side = SideBySide(document, self.files, self)
         self._make_panels()
         self.stage = Stage(self.graph, self.panels, self.theme)
+        Front(document, self.stage)
         self.menus = Menus(self, self.menuBar())
         actions = self.menus.actions
         self.top_bar = TopBar(document, self.theme, actions["run"], actions["stop"])
@@ -110,7 +112,6 @@ class Window(QMainWindow):
         QWidget.setTabOrder(self.source.editor, self.graph.view)
         QWidget.setTabOrder(self.graph.view, self.diagnosis.focus_target())
         self._is_first_show = True
-        self._is_stepping = False
         self._restore()
         self.apply_theme()
         self.setWindowIcon(QIcon(str(resource("icons", "tapeviz.svg"))))
@@ -150,10 +151,6 @@ class Window(QMainWindow):
         document.text.changed.connect(self._show_title)
         document.view_changed.connect(self._show_layout)
         document.failed.connect(trouble.note)
-        document.trace_changed.connect(self._turn_to_trouble)
-        document.question_changed.connect(self._turn_to_question)
-        document.step_changed.connect(self._turn_to_steps)
-        document.comparing.changed.connect(self._turn_to_comparison)
         self.top_bar.searched.connect(self.graph.show_found)
         self.diagnosis.apply_requested.connect(self.apply_fix)
         self.graph.stale.run_requested.connect(lambda: self.run())
@@ -231,8 +228,7 @@ class Window(QMainWindow):
         if name == "graph":
             self.graph.focus_target().setFocus()
             return
-        self.stage.bring(name)
-        self.stage.docks[name].panel.focus_target().setFocus()
+        self.stage.call(name)
 
     def focusNextPrevChild(self, is_forward: bool) -> bool:
         """Let Tab skip widgets in docks that are hidden behind other tabs."""
@@ -295,29 +291,6 @@ class Window(QMainWindow):
             self.document.say("Select lines, or begin cells with # %%, to run them alone")
         else:
             self.run(part)
-
-    def _turn_to_trouble(self) -> None:
-        """After a run, bring the output to the front if it raised, else the steps."""
-        if self.document.trace.failure is not None:
-            self.stage.bring("output", opens=False)
-        elif self.document.trace.ops:
-            self.stage.bring("backprop", opens=False)
-
-    def _turn_to_question(self) -> None:
-        """Bring the output to the front while ``input()`` waits for a line."""
-        if self.document.runs.question is not None:
-            self.call_panel("output")
-
-    def _turn_to_steps(self) -> None:
-        """Unfold the steps when stepping begins; who folds them on the way has them folded."""
-        began, self._is_stepping = not self._is_stepping, self.document.step is not None
-        if began and self._is_stepping:
-            self.stage.open_drawer()
-
-    def _turn_to_comparison(self) -> None:
-        """Fold the panels below when a comparison begins, where that gives it more room."""
-        if self.document.comparing.awaited:
-            self.stage.open_drawer(is_open=False)
 
     def first_cause(self) -> Cause | None:
         call = self.document.current_call

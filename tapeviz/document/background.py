@@ -16,7 +16,7 @@ from ..errors import TapevizError, go_on, unless
 
 _PAUSES = 3
 """The pause before the next optional work of a kind, as a multiple of what the last took."""
-_IN_TURN = frozenset(("diagnose", "arrange", "walk"))
+_IN_TURN = frozenset(("diagnose", "arrange", "walk", "grow"))
 """Kinds that only compute in Python: two at a time would each take twice as long, and more. Each
 waits for those that began before it, unless nobody waits for these any more."""
 
@@ -62,11 +62,11 @@ class Background(QObject):
         current = {kind for kind, task in self._running.items() if self._is_current(task)}
         return frozenset(current | self._waiting.keys())
 
-    def is_due(self, kind: str) -> bool:
-        """Whether work that may as well be left out, or come later, is to be done now: none of its
-        kind is under way, and it gets a quarter of the time at most."""
+    def pause_before(self, kind: str) -> float:
+        """Seconds to wait before optional work of a kind begins, so that it gets a quarter of the
+        time at most; 0 or less: none."""
         ended, seconds = self._took.get(kind, (0.0, 0.0))
-        return kind not in self.busy and time.monotonic() > ended + _PAUSES * seconds
+        return ended + _PAUSES * seconds - time.monotonic()
 
     def forget_times(self) -> None:
         """Let all work be due at once: another run begins, and may be faster than the last."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Diagnosis
 from ..trace.model import CallId, Trace
 from .mending import with_fixes_of
+from .pipeline import Stages
 
 if TYPE_CHECKING:
     from .document import Document
@@ -40,20 +41,11 @@ class Diagnosing:
         self._document.background.drop("diagnose", "walk")
 
     def diagnose(self, trace: Trace) -> None:
-        """Diagnose a trace. Of a run under way only if the diagnosis before is old enough."""
+        """Diagnose a trace."""
         document = self._document
-        if not document.is_running or document.background.is_due("diagnose"):
-            document.background.drop("walk")
-            work = partial(self._diagnosed, trace, document.view.overlay.call)
-            document.background.submit("diagnose", work, self.take)
-
-    def _diagnosed(self, trace: Trace, call: int | None) -> Diagnosis:
-        diagnosis = self._document.stages.diagnose(trace)
-        shown = diagnosis.call(None if call is None else CallId(call))
-        if shown is not None and not _is_long(shown):
-            shown.work_out()
-        diagnosis.compare_findings()
-        return diagnosis
+        document.background.drop("walk")
+        work = partial(diagnosed, document.stages, trace, document.view.overlay.call)
+        document.background.submit("diagnose", work, self.take)
 
     def take(self, diagnosis: Diagnosis) -> None:
         """Show a diagnosis, and try fixes for what is wrong. While a long backward pass is worked
@@ -84,7 +76,7 @@ class Diagnosing:
             is_same = before is self.diagnosis
             self.keep(mended if is_same else with_fixes_of(mended, self.diagnosis))
 
-    def take_opened(self, diagnosis: Diagnosis) -> None:
+    def take_more(self, diagnosis: Diagnosis) -> None:
         """Take the diagnosis of the same run with more of it known; its fixes stay. The caller
         tells the panels."""
         self.give_up()
@@ -109,6 +101,17 @@ class Diagnosing:
         if all(finding.status == "flows" for finding in current.findings):
             return "Nothing is cut here: every gradient flows"
         return "There is no gradient across a cut to show here"
+
+
+def diagnosed(stages: Stages, trace: Trace, call: int | None) -> Diagnosis:
+    """The diagnosis of a trace, with what panels ask for worked out: which findings are alike, and
+    the backward pass of the call shown (None: the one that it shows first), unless it is long."""
+    diagnosis = stages.diagnose(trace)
+    shown = diagnosis.call(None if call is None else CallId(call))
+    if shown is not None and not _is_long(shown):
+        shown.work_out()
+    diagnosis.compare_findings()
+    return diagnosis
 
 
 def _is_long(call: CallDiagnosis) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, WalkStep
+from ..analysis.model import CallDiagnosis, Cause, Diagnosis, WalkStep
 from ..analysis.rounds.call_sites import CallSite
 from ..errors import TapevizError
 from ..graph.model import NodeId
@@ -25,7 +25,8 @@ from .background import Background, failure_words
 from .comparing import Comparing
 from .diagnosing import MANY_ASKED, Diagnosing
 from .folding import Folding
-from .insides import Insides, Opened
+from .growing import Growing
+from .insides import Insides
 from .jobs import Jobs
 from .mending import Mending
 from .parts import LinePart, lines_alone, names_from_above
@@ -34,6 +35,7 @@ from .pipeline import ArrangedGraph, Opener, Pipeline, Stages
 from .repairing import Repairing
 from .runs import Runs
 from .selection import NOTHING_SELECTED, Links, Selection, Side
+from .snapshot import Snapshot
 from .stepping import Stepping
 from .text import UNNAMED, Text
 from .values import Values
@@ -89,7 +91,7 @@ class Document(QObject):
         self.runs.picture_added.connect(self.picture_added)
         self.runs.question_changed.connect(self.question_changed)
         self.runs.traced.connect(self.take_trace)
-        self.runs.finished.connect(self._give_up_growing)
+        self.runs.finished.connect(self._stop_growing)
         for signal in (self.run_started, self.run_ended):
             signal.connect(self.status_changed)
             signal.connect(self.progress_changed)
@@ -101,6 +103,7 @@ class Document(QObject):
         self.view: View = DEFAULT_VIEW
         self.selection: Selection = NOTHING_SELECTED
         self._picturing = Picturing(self)
+        self.growing = Growing(self)
         self.comparing = Comparing(self)
         self.hovered: frozenset[NodeId] = frozenset()
         """The nodes of what the pointer is over, in any panel."""
@@ -193,6 +196,7 @@ class Document(QObject):
         self.trouble, self.is_troubled = "", False
         self._has_news = self.is_loaded = False
         self.background.forget_times()
+        self.growing.give_up()
         self._picturing.turn_over()
         self.mending.forget()
         self.insides.forget()
@@ -205,12 +209,14 @@ class Document(QObject):
     # What follows from a trace
 
     def take_trace(self, trace: Trace) -> None:
-        """Show a trace; diagnosis, layout and scene follow."""
+        """Show a trace. Of a run under way diagnosis and picture come with it, of another they
+        follow, each as soon as it is made."""
+        if self.is_running:
+            self.growing.take(trace)
+            return
+        self.growing.give_up()
         self.trace = trace
-        if not self._has_news:
-            self._has_news = True
-            self.selection = NOTHING_SELECTED
-            self._set_overlay(Overlay(show_bridge=self.view.overlay.show_bridge))
+        self._note_news()
         self.comparing.leave()
         self.trace_changed.emit()
         if trace is EMPTY_TRACE:
@@ -228,39 +234,53 @@ class Document(QObject):
         self.selection_changed.emit()
         self.status_changed.emit()
 
-    def _give_up_growing(self) -> None:
-        """Cancel what is made from a part of the trace, unless nothing of this run is shown: it
-        would take time and memory that the whole needs."""
-        if self.diagnosing.diagnosis is not EMPTY_DIAGNOSIS:
-            self.diagnosing.give_up()
-        self._picturing.give_up()
+    def _note_news(self) -> None:
+        """Forget what was selected in the run before, when something of this one is shown."""
+        if not self._has_news:
+            self._has_news = True
+            self.selection = NOTHING_SELECTED
+            self._set_overlay(Overlay(show_bridge=self.view.overlay.show_bridge))
+
+    def _stop_growing(self) -> None:
+        """The snippet is over: do not show a part of its trace any more, unless nothing of the run
+        is shown. It would take time and memory that the whole needs."""
+        if self._has_news:
+            self.growing.give_up()
 
     def _forget_diagnosis(self) -> None:
         """Drop the cards, marks and steps of the run before at once; its graph stays, faded."""
-        self._set_overlay(replace(self.view.overlay, step=None))
+        self._set_overlay(replace(self.view.overlay, call=None, step=None))
         self.diagnosing.clear()
         self._picturing.relink()
         self.hover(frozenset())  # a card that is deleted does not report that the pointer left it
         self.diagnosis_changed.emit()
         self.step_changed.emit()
 
-    def take_opened(self, opened: Opened, unfolded: frozenset[str]) -> None:
+    def take_growing(self, snapshot: Snapshot) -> None:
+        """Show the run under way as far as it is known."""
+        self._note_news()
+        self._take_snapshot(snapshot)
+
+    def take_opened(self, opened: Snapshot, unfolded: frozenset[str]) -> None:
         """Show the trace of the same run with another call of a compiled function opened; nodes
         that are alike stay in place. ``unfolded``: paths of groups to open."""
-        self.trace = opened.trace
-        self.diagnosing.take_opened(opened.diagnosis)
         view = self.view
         self._set_view(
             replace(view, folded=view.folded - unfolded, unfolded=view.unfolded | unfolded)
         )
-        if self.selection.tensor not in opened.trace.tensors:
+        self._take_snapshot(opened)
+
+    def _take_snapshot(self, snapshot: Snapshot) -> None:
+        """Show a trace with all that was made of it, as a single change. If the user chose another
+        call or form meanwhile, the picture follows."""
+        self.trace = snapshot.trace
+        self.diagnosing.take_more(snapshot.diagnosis)
+        if self.selection.tensor not in snapshot.trace.tensors:
             self.selection = replace(self.selection, tensor=None)
-        is_current = self.view.overlay.call == opened.call
-        if is_current and replace(self.view, overlay=DEFAULT_VIEW.overlay) == opened.form:
-            self._picturing.form = opened.form
-            self._picturing.take_opened(opened.arranged, opened.call)
+        self._picturing.form = self.view.form
+        if self.view.overlay.call == snapshot.call and self.view.form == snapshot.form:
+            self._picturing.take_ready(snapshot.arranged, snapshot.call)
         else:
-            self._picturing.form = replace(self.view, overlay=DEFAULT_VIEW.overlay)
             self._picturing.relink()
             self._picturing.arrange(is_same_run=True)
         for signal in (
@@ -353,7 +373,7 @@ class Document(QObject):
     def change_form(self, **changes: Any) -> None:
         """Change what the layout depends on: layout, direction, grouping, folds, shows_all."""
         self._set_view(replace(self.view, **changes))
-        form = replace(self.view, overlay=DEFAULT_VIEW.overlay)
+        form = self.view.form
         if form != self._picturing.form:
             self._picturing.form = form
             self._picturing.arrange()
@@ -471,6 +491,7 @@ class Document(QObject):
         self.mending.forget()
         self.comparing.leave()
         self.insides.give_up()
+        self.growing.give_up()
         self.diagnosing.give_up()
         self.background.drop("arrange", "compose", "export", "fetch", "open")
         self._picturing.begin_anew()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.model import Diagnosis, WalkStep
+from ..analysis.model import WalkStep
 from ..analysis.requests.inside import has_inside
 from ..analysis.requests.looks import MOST_OPS_AROUND
 from ..analysis.rounds.call_sites import Numbers
@@ -23,8 +23,8 @@ from ..graph.groups.opening import any_turn
 from ..graph.groups.tree import upwards
 from ..trace.compiled.model import TracedFunction
 from ..trace.model import CallId, Op, OpId, Step, Trace
-from ..view import DEFAULT_VIEW, View
-from .pipeline import ArrangedGraph, Opener, Stages
+from .pipeline import ArrangedGraph, Opener
+from .snapshot import Snapshot, take_snapshot
 
 if TYPE_CHECKING:
     from .document import Document
@@ -50,20 +50,6 @@ class ShownRun:
     @property
     def count(self) -> int:
         return len(self.function.calls)
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A recording with one more call opened, and all that follows from it.
-
-    ``form``, ``call``: the view and the gradient call that it was arranged for.
-    """
-
-    trace: Trace
-    diagnosis: Diagnosis
-    arranged: ArrangedGraph
-    form: View
-    call: int | None
 
 
 class Insides(QObject):
@@ -116,14 +102,13 @@ class Insides(QObject):
         self._paths |= {path} if path else set()
         view = document.view
         unfolded = view.unfolded | self._paths
-        form = replace(
-            view, folded=view.folded - self._paths, unfolded=unfolded, overlay=DEFAULT_VIEW.overlay
-        )
-        work = partial(_open, ask, document.stages, form, view.overlay.call, document.arranged)
+        form = replace(view.form, folded=view.folded - self._paths, unfolded=unfolded)
+        call, before = view.overlay.call, document.arranged
+        work = partial(take_snapshot, ask, document.stages, form, call, before)
         document.background.submit("inside", work, self._take)
         self.changed.emit()
 
-    def _take(self, opened: Opened) -> None:
+    def _take(self, opened: Snapshot) -> None:
         paths, self._paths, self.awaited, self._lacked = self._paths, set(), None, None
         row, self.entering = self.entering, 0
         self._document.take_opened(opened, frozenset(paths))
@@ -307,16 +292,3 @@ def _number(trace: Trace, call: Op) -> float:
             value = trace.value(output)
             return float("nan") if value is None else float(value.flat[0])
     return float("nan")
-
-
-def _open(
-    ask: Callable[[], Trace],
-    stages: Stages,
-    form: View,
-    call: int | None,
-    before: ArrangedGraph,
-) -> Opened:
-    """Ask for the trace, and diagnose and arrange what comes of it: runs in the background."""
-    trace = ask()
-    diagnosis = stages.diagnose(trace)
-    return Opened(trace, diagnosis, stages.arrange(trace, form, call, before), form, call)

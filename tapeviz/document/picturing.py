@@ -70,11 +70,6 @@ class Picturing:
         self._document.background.drop("arrange", "compose")
         self._before, self._held = self._document.trace, None
 
-    def give_up(self) -> None:
-        """Cancel the arrangement under way, if there is a picture of this run."""
-        if self._before is None and self.arranged is not NOTHING_ARRANGED:
-            self._document.background.drop("arrange")
-
     def begin_anew(self) -> None:
         """Let the next :meth:`arrange` and :meth:`compose` work, whatever was drawn before."""
         self._arranged_from = self._composed_from = self._scene_from = ()
@@ -95,9 +90,6 @@ class Picturing:
             return
         if document.is_running and document.trace is self._before:
             return  # the first trace of this run is arranged in the form of then
-        is_growing = document.is_running and self._arranged_from[1:] == wanted[1:]
-        if is_growing and not document.background.is_due("arrange"):
-            return  # the picture of a moment ago is worth more than none: this one comes after it
         is_alike = self._stays_alike()
         is_known = bool(self._arranged_from) and self._arranged_from[0] is document.trace
         is_known |= is_same_run and self._before is None
@@ -154,7 +146,7 @@ class Picturing:
         self.compose()
         self.arrange()
 
-    def take_opened(self, arranged: ArrangedGraph, call: int | None) -> None:
+    def take_ready(self, arranged: ArrangedGraph, call: int | None) -> None:
         """Take a graph that was laid out with the trace and the form of now."""
         self._arranged_from = (self._document.trace, self.form, call)
         self._document.background.drop("arrange")

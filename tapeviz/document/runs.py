@@ -12,7 +12,7 @@ from .background import Background
 from .inbox import Inbox, Question
 from .pipeline import Pipeline, RunHandle
 
-_MADE_OF_TRACES = frozenset(("diagnose", "arrange"))
+_MADE_OF_TRACES = frozenset(("diagnose", "arrange", "grow"))
 
 
 class Runs(QObject):

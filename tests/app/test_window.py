@@ -111,7 +111,8 @@ def test_a_long_run_says_how_much_of_it_is_in_the_picture(
     qtbot.waitUntil(lambda: document.runs.ops == 3)
     assert window.status.state.text() == "running"
     document.runs.traced.emit(make_trace())
-    assert window.status.state.text() == "running · the picture has the first 5 ops until it ends"
+    words = "running · the picture has the first 5 ops until it ends"
+    qtbot.waitUntil(lambda: window.status.state.text() == words)
     document.stop()
     qtbot.waitUntil(lambda: settled(window), timeout=5000)
 

@@ -15,7 +15,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from tapeviz.analysis.model import EMPTY_DIAGNOSIS, Diagnosis, Passage
+from tapeviz.analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Diagnosis, Flow, Passage
 from tapeviz.document import Document
 from tapeviz.document.background import Background
 from tapeviz.document.inbox import MOST_PIECES, Inbox
@@ -23,7 +23,8 @@ from tapeviz.document.pipeline import ArrangedGraph
 from tapeviz.errors import TapevizError, go_on
 from tapeviz.recording import Listener
 from tapeviz.scene.model import Scene
-from tapeviz.trace.model import EMPTY_TRACE, OpId, TensorId, Trace
+from tapeviz.trace.model import EMPTY_TRACE, Call, CallId, OpId, TensorId, Trace
+from tapeviz.view import View
 from tests.document.sample import (
     CAUSE,
     SOURCE,
@@ -160,13 +161,52 @@ def test_a_growing_trace_is_diagnosed_while_it_grows(
 
     document.stages = replace(document.stages, diagnose=diagnose)
     monkeypatch.setattr(Document, "is_running", property(lambda _: True))
-    document.background.forget_times()  # a part is left out soon after a diagnosis that took long
-    document.runs.traced.emit(replace(trace, texts={}))
+    parts = [replace(trace, texts={}) for _ in range(3)]
+    document.runs.traced.emit(parts[0])
     qtbot.waitUntil(lambda: len(asked) == 1)
-    document.runs.traced.emit(replace(trace, texts={}))
+    document.runs.traced.emit(parts[1])
+    document.runs.traced.emit(parts[2])
     with qtbot.waitSignal(document.diagnosis_changed, timeout=5000):
         go_on.set()
-    assert len(asked) == 1
+    assert asked == [parts[0]]
+    assert document.trace is parts[0]
+    qtbot.waitUntil(lambda: document.trace is parts[2])
+    assert asked == [parts[0], parts[2]]
+
+
+def test_strip_cards_and_picture_of_a_growing_run_are_of_one_moment(
+    qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a choice the last call is shown: of each part of an endless loop another one."""
+    monkeypatch.setattr(Document, "is_running", property(lambda _: True))
+    seen: list[tuple[Trace, Trace, Call | None]] = []
+    stages = document.stages
+
+    def diagnose(trace: Trace) -> Diagnosis:
+        calls = (CallDiagnosis(call, (), lambda: Passage((), Flow())) for call in trace.calls)
+        return Diagnosis(tuple(calls))
+
+    def arrange(trace: Trace, view: View, call: int | None, before: Any) -> ArrangedGraph:
+        assert call == trace.calls[-1].id
+        return stages.arrange(trace, view, call, before)
+
+    def compose(*inputs: Any) -> Scene:
+        seen.append((inputs[1], document.trace, inputs[2].call))
+        return stages.compose(*inputs)
+
+    document.stages = replace(stages, diagnose=diagnose, arrange=arrange, compose=compose)
+    whole = make_trace()
+    parts = [
+        replace(whole, calls=tuple(replace(whole.calls[0], id=CallId(n)) for n in range(count)))
+        for count in (2, 4, 6)
+    ]
+    for part in parts:
+        document.runs.traced.emit(part)
+        qtbot.waitUntil(lambda part=part: document.trace is part)
+        assert document.current_call is not None
+        assert document.current_call.call is part.calls[-1]
+        assert seen[-1] == (part, part, part.calls[-1])
+    assert all(drawn is shown and call is drawn.calls[-1] for drawn, shown, call in seen)
 
 
 def test_no_further_trace_is_taken_while_one_is_diagnosed(
@@ -206,9 +246,9 @@ def test_what_is_made_from_a_part_of_the_trace_is_given_up_when_the_snippet_is_o
     document.stages = replace(document.stages, diagnose=diagnose)
     monkeypatch.setattr(Document, "is_running", property(lambda _: True))
     document.runs.traced.emit(replace(document.trace, texts={}))
-    assert "diagnose" in document.background.busy
+    assert "grow" in document.background.busy
     document.runs.finished.emit()
-    assert not document.background.busy & {"diagnose", "arrange"}
+    assert not document.background.busy
     go_on.set()
     qtbot.wait(50)
     assert document.diagnosis is not EMPTY_DIAGNOSIS
@@ -494,18 +534,17 @@ def test_optional_work_gets_a_quarter_of_the_time(
     def work() -> None:
         now[0] += seconds
 
-    assert background.is_due("arrange")
-    background.submit("arrange", work, lambda _: None)
-    assert not background.is_due("arrange")
+    assert background.pause_before("grow") <= 0
+    background.submit("grow", work, lambda _: None)
     qtbot.waitUntil(lambda: not background.busy)
-    now[0] = 100.0 + seconds + pause
-    assert not background.is_due("arrange")
-    assert background.is_due("diagnose")
-    now[0] += 0.1
-    assert background.is_due("arrange")
+    now[0] = 100.0 + seconds
+    assert background.pause_before("grow") == pytest.approx(pause)
+    assert background.pause_before("diagnose") <= 0
+    now[0] += pause
+    assert background.pause_before("grow") <= 0
     now[0] = 101.0 + seconds
     background.forget_times()
-    assert background.is_due("arrange")
+    assert background.pause_before("grow") <= 0
 
 
 def test_the_backward_pass_is_worked_out_in_the_background(
