@@ -70,11 +70,11 @@ def ending_words(trace: Trace) -> str:
     return f"{words}, after {steps:,} steps" if steps > 1 else words
 
 
-def bridge_heading(finding: Finding) -> str:
-    """The heading above the gradient across the cut."""
-    if finding.is_estimated:
-        return "Across the cut, estimated (straight-through), it would be:"
-    return "Across the cut it would be:"
+def bridge_heading(finding: Finding, in_round: int = 0) -> str:
+    """The heading above the gradient across the cut; ``in_round``: of a loop, 0 outside of one."""
+    estimated = ", estimated (straight-through)," if finding.is_estimated else ""
+    when = f" in round {in_round}" if in_round else ""
+    return f"Across the cut{estimated} it would be{when}:"
 
 
 def check_words(check: Check) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis import diagnose
@@ -32,6 +32,7 @@ from tapeviz.panels.rounds.slider import RoundSlider, shape_words, trouble_words
 from tapeviz.panels.rounds.sparkline import drawn_rounds
 from tapeviz.panels.rounds.strip import LEAST_SLIDER
 from tapeviz.panels.source.line_marks import marks_of
+from tapeviz.panels.tensor.values import ValueTable
 from tapeviz.panels.widgets import ShortLabel
 from tapeviz.trace.file import load
 from tapeviz.trace.model import TensorId, Trace
@@ -85,6 +86,50 @@ def test_a_source_cut_in_all_rounds_has_the_gradient_across_the_cut_in_a_line(
     finding = replace(call.findings[0], tensor=None, bridged_value=np.array([1.0, 2.0]))
     cut = replace(call, findings=(finding, *call.findings[1:]))
     assert result_in_a_line(loop.trace, SourceResult(cut, 0, series)) == "[1. 2.]"
+
+
+def cut_from(diagnosis: Diagnosis, number: int) -> Diagnosis:
+    """The diagnosis as it would be if the first source had been cut from this round on: across the
+    cut it would be the number of the round."""
+    (site,) = diagnosis.rounds.sites
+    calls = list(diagnosis.calls)
+    for count, place in enumerate(site.places[number - 1 :], number):
+        first, *others = calls[place].findings
+        value = np.array([100.0 + count])
+        cut = replace(first, status="none", tensor=None, bridged_value=value)
+        calls[place] = replace(calls[place], findings=(cut, *others))
+    series = site.sources[0]
+    statuses = (*series.statuses[: number - 1], *("none",) * (len(site) - number + 1))
+    cut_series = SourceSeries(
+        0, series.target, series.source, statuses, series.norms, series.values, series.rank
+    )
+    sites = (replace(site, sources=(cut_series, *site.sources[1:])),)
+    return replace(diagnosis, calls=tuple(calls), rounds=replace(diagnosis.rounds, sites=sites))
+
+
+def test_a_card_has_the_gradient_across_the_cut_of_the_round_shown(
+    qtbot: QtBot, loop: Document, light: Theme
+) -> None:
+    panel = DiagnosisPanel(loop, light)
+    qtbot.addWidget(panel)
+    loop.diagnosing.keep(cut_from(loop.diagnosis, 2))
+    qtbot.waitUntil(lambda: panel.is_settled)
+    card = next(card for card in panel.cards if isinstance(card, FindingCard))
+
+    def told() -> tuple[list[str], list[str]]:
+        labels = (label for label in card.findChildren(QLabel) if not label.isHidden())
+        headings = [label.text() for label in labels if label.text().startswith("Across the cut")]
+        tables = [table for table in card.findChildren(ValueTable) if not table.isHidden()]
+        return headings, [table.accessibleName() for table in tables]
+
+    for number in (3, 2, len(site_of(loop))):
+        loop.select_round(number)
+        assert told() == (
+            [f"Across the cut it would be in round {number}:"],
+            [f"Values: {100 + number}.0"],
+        )
+    loop.select_round(1)  # nothing is cut in it
+    assert told() == (["Across the cut it would be in round 2:"], ["Values: 102.0"])
 
 
 def test_the_strip_moves_through_the_rounds(qtbot: QtBot, loop: Document, light: Theme) -> None:

@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QEnterEvent, QKeyEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout
 
 from ...analysis.alike import SourceResult, same_words, shared_title
 from ...analysis.inside_words import runs_words, words_about_values
 from ...analysis.model import ExplainedError, Finding, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.rounds.round_words import numbers_words, rounds_words, series_words
-from ...analysis.run_words import bridge_heading, plain_message, result_in_a_line, trust_words
+from ...analysis.run_words import plain_message
 from ...analysis.status import joint_word, round_word, word_of
 from ...document import Document
+from ...document.background import are_same
 from ...explanations import explanation, kinds
-from ...graph.words import shape_words
-from ...scene.parts.numbers import type_text
-from ...trace.model import Array, CallId
+from ...trace.model import CallId
 from ..look import Theme
 from ..rounds.sparkline import Sparkline
-from ..tensor.values import MOST_CELLS, ValueTable
-from ..widgets import Badge, ShortLabel, link_button, plain_label
-from .cards import Asks, Card, FixList, rule
+from ..widgets import Badge
+from .cards import Asks, Card, FixList
+from .gradients import MOST_ALIKE, Gradients
 
-MOST_ROWS, MOST_COLUMNS = 8, 5
-NARROW = 140
-"""Px; a table of values that is wider has its words below it."""
-MOST_ALIKE = 6
-"""Sources with the same outcome that a card names, at most."""
-NORM = "norm "
-NAME, OUTCOME = 104, 104
-"""Px that the name of such a source keeps, and its outcome beside it."""
 MOST_SPECIAL, SPECIAL_IN_ROW = 6, 3
 """Links of a card to rounds that differ, at most, in all and in a row."""
 
@@ -92,12 +83,17 @@ class FindingCard(Card):
             self.add_words(same_words(names))
         self._add_way(finding)
         self.column.addWidget(FixList(self.title, asks, theme))
-        if alike:
-            self._add_alike(finding, alike, names, spread)
-        else:
-            if series is None:
-                self._add_gradient(finding)
-            self._add_bridge(finding)
+        self._gradients = Gradients(document, theme, self.title)
+        self.column.addWidget(self._gradients)
+        self._results = alike or (result,)
+        self._names = names or [name]
+        self._shown: tuple[Finding, ...] = ()
+        """The findings whose gradients are shown."""
+        self._show_gradients(0)
+        if spread is not None and alike:
+            more = len(alike) - MOST_ALIKE
+            told = f"and {more} more · show each" if more > 0 else "Show each"
+            self.add_links((told, spread, "A card for each source"))
         self.show_fixes(finding.fixes, finding.not_tried)
 
     def _add_runs(self) -> None:
@@ -116,9 +112,38 @@ class FindingCard(Card):
         return call == self.call.call.id or (self.site is not None and self.site.round_of(call) > 0)
 
     def follow(self, current: CallId | None) -> None:
-        """Mark the card if its round is shown."""
-        if self.line is not None and self.site is not None:
-            self.line.show_round(self.site.round_of(current) if current is not None else 0)
+        """Mark the round that is shown, and show the gradients across the cut in it."""
+        if self.site is None:
+            return
+        number = self.site.round_of(current) if current is not None else 0
+        if self.line is not None:
+            self.line.show_round(number)
+        self._show_gradients(number)
+
+    def _show_gradients(self, number: int) -> None:
+        """The gradients of a round; of the round that says most, if nothing is cut in that one."""
+        results = self._results
+        if self.series is not None:
+            number, results = self._cut_in(number) or (self.series.telling, results)
+        findings = tuple(result.finding for result in results)
+        if not are_same(findings, self._shown):
+            self._shown = findings
+            self._gradients.show_results(results, self._names, number)
+
+    def _cut_in(self, number: int) -> tuple[int, Sequence[SourceResult]] | None:
+        """A round and the results of it, if each has a gradient across the cut, or a reason why it
+        has none."""
+        call = None
+        if self.site is not None and number:
+            call = self._document.diagnosis.call(self.site.calls[number - 1])
+        if call is None:
+            return None
+        results = [replace(result, call=call) for result in self._results]
+        if max(result.place for result in results) >= len(call.findings):
+            return None
+        findings = [result.finding for result in results]
+        is_told = all(each.across is not None or each.no_bridge for each in findings)
+        return (number, results) if is_told else None
 
     def _add_rounds(self, site: CallSite, series: SourceSeries) -> None:
         """The gradient's outcome over all rounds: in words, and as a line that takes clicks."""
@@ -216,123 +241,6 @@ class FindingCard(Card):
     def _show_line(self, line: int) -> None:
         self._document.select_call(self.call.call.id)
         self._document.go_to_line(line)
-
-    def _add_gradient(self, finding: Finding) -> None:
-        if finding.tensor is None or self._document.trace.words.get(finding.tensor) == "unknown":
-            return
-        self.column.addWidget(rule())
-        kind = type_text(finding.dtype, finding.shape)
-        self.column.addWidget(plain_label(f"Gradient · {kind}", "heading"))
-        self._add_values(finding.tensor)
-
-    def _add_bridge(self, finding: Finding) -> None:
-        value = finding.bridged_value
-        if finding.bridged is None and value is None:
-            if finding.no_bridge:
-                words = f"No gradient across the cut: {finding.no_bridge}."
-                self.column.addWidget(plain_label(words, "muted", wraps=True))
-            return
-        self.column.addWidget(rule())
-        heading = bridge_heading(finding)
-        trust = trust_words(finding)
-        trust = trust[:1].upper() + trust[1:]
-        if value is not None:
-            self._add_array(value, trust, heading)
-        else:
-            self._add_values(finding.bridged, trust, heading)
-
-    def _add_alike(
-        self,
-        finding: Finding,
-        alike: Sequence[SourceResult],
-        names: Sequence[str],
-        spread: Callable[[], object] | None,
-    ) -> None:
-        """A row for each of the first sources that share the story of this card, unless the rows
-        would only repeat the names of the title."""
-        self.column.addWidget(rule())
-        if finding.bridged is not None or finding.bridged_value is not None:
-            self.column.addWidget(plain_label(bridge_heading(finding), "heading", wraps=True))
-        elif finding.no_bridge:
-            words = f"No gradient across the cut: {finding.no_bridge}."
-            self.column.addWidget(plain_label(words, "muted", wraps=True))
-        rows = QGridLayout()
-        rows.setHorizontalSpacing(14)
-        rows.setVerticalSpacing(3)
-        rows.setColumnStretch(2, 1)  # a column of its own: a stretched one would give way first
-        shown = [result_in_a_line(self._document.trace, result) for result in alike[:MOST_ALIKE]]
-        if self.series is not None and shown[0].startswith(NORM):
-            shown = [words.removeprefix(NORM) for words in shown]  # the line above says it
-        says_more = any(shown) or names[0] not in self.title
-        for row, words in enumerate(shown if says_more else ()):
-            called = ShortLabel("code", Qt.TextElideMode.ElideMiddle)
-            called.setText(names[row])
-            called.beside = names[: len(shown)]
-            called.keeps = NAME
-            label = ShortLabel("muted", between=", " if self.series is not None else "")
-            label.setText(words)
-            label.keeps = OUTCOME
-            rows.addWidget(called, row, 0)
-            rows.addWidget(label, row, 1)
-        self.column.addLayout(rows)
-        if spread is not None:
-            more = len(alike) - MOST_ALIKE
-            words = f"and {more} more · show each" if more > 0 else "Show each"
-            self.add_links((words, spread, "A card for each source"))
-
-    def _add_values(self, tensor: object, beside: str = "", heading: str = "") -> None:
-        known = self._document.trace.tensors.get(tensor)  # type: ignore[call-overload]
-        value = self._document.values.value_of(tensor)  # type: ignore[arg-type]
-        if value is None or value.size > MOST_CELLS or value.size == 0:
-            if heading:
-                self.column.addWidget(plain_label(heading, "heading", wraps=True))
-            self._add_summary(tensor, known)
-            if beside:
-                self.column.addWidget(plain_label(beside, "muted", wraps=True))
-            return
-        self._add_array(value, beside, heading)
-
-    def _add_array(self, value: Array, beside: str = "", heading: str = "") -> None:
-        """``heading``, ``beside``: what the numbers are, and what is known about them; beside a
-        narrow table, else above and below it."""
-        table = value.reshape(-1, value.shape[-1]) if value.ndim > 1 else value.reshape(1, -1)
-        shown = table[:MOST_ROWS, :MOST_COLUMNS]
-        cells = ValueTable(self._theme, True, (54, 27))
-        cells.soften()
-        cells.show_array(shown, True)
-        words = [
-            plain_label(text, name, wraps=True)
-            for text, name in ((heading, "heading"), (beside, "muted"))
-            if text
-        ]
-        if words and cells.sizeHint().width() <= NARROW:
-            row, column = QHBoxLayout(), QVBoxLayout()
-            row.setSpacing(12)
-            row.addWidget(cells, 0, Qt.AlignmentFlag.AlignTop)
-            column.setSpacing(2)
-            for label in words:
-                column.addWidget(label)
-            column.addStretch(1)
-            row.addLayout(column, 1)
-            self.column.addLayout(row)
-        else:
-            above = 1 if heading else 0
-            for part in (*words[:above], cells, *words[above:]):
-                self.column.addWidget(part)
-        if shown.size < value.size:
-            self.column.addWidget(plain_label(f"the first of {shape_words(value.shape)}", "faint"))
-
-    def _add_summary(self, tensor: object, known: object) -> None:
-        stats = self._document.trace.stats(tensor)  # type: ignore[arg-type]
-        shape = shape_words(getattr(known, "shape", None))
-        parts = [shape] if shape else []
-        if stats is not None and stats.norm is not None:
-            known = ("norm", stats.norm), ("min", stats.min), ("max", stats.max)
-            parts += [f"{name} {value:.4g}" for name, value in known if value is not None]
-        button = link_button("Look at it", "Show it in the Tensor panel")
-        button.clicked.connect(lambda: self._document.select_tensor(tensor, "value"))  # type: ignore[arg-type]
-        self.column.addWidget(plain_label(" · ".join(parts), "muted", wraps=True))
-        self.column.addWidget(button)
 
 
 class ErrorCard(Card):
