@@ -12,7 +12,15 @@ import numpy as np
 from . import __version__
 from .analysis.flow.turn_values import TurnValues, turn_values
 from .analysis.inside_words import words_about_values
-from .analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Cause, Diagnosis, Finding, Fix
+from .analysis.model import (
+    EMPTY_DIAGNOSIS,
+    CallDiagnosis,
+    Cause,
+    Diagnosis,
+    ExplainedError,
+    Finding,
+    Fix,
+)
 from .analysis.run_words import SkippedParts, check_words, ended_well
 from .shares import ShareTable
 from .trace.model import EMPTY_TRACE, Array, Call, CallId, TensorId, Trace
@@ -47,7 +55,7 @@ def report(
             {"line": line, "last_line": last_line, "why": why} for line, last_line, why in skipped
         ],
         "error": _error(trace, diagnosis),
-        **_later_errors(trace),
+        **_later_errors(diagnosis),
         "warnings": [
             {"kind": warning.kind, "line": warning.line, "message": warning.message}
             for warning in diagnosis.warnings
@@ -103,13 +111,8 @@ def report_of_trouble(message: str) -> dict[str, Any]:
 def _error(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any] | None:
     error = diagnosis.error
     if error is not None:
-        said: dict[str, Any] = {
-            "type": error.type,
-            "message": error.message,
-            "line": error.line or None,
-            "explanation": error.explanation,
-        }
-        return said | ({"fixes": [_fix(fix) for fix in error.fixes]} if error.fixes else {})
+        fixes = {"fixes": [_fix(fix) for fix in error.fixes]} if error.fixes else {}
+        return _raised(error) | fixes
     ending = trace.ending
     if ended_well(trace):
         return None
@@ -117,13 +120,19 @@ def _error(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any] | None:
     return {"type": kind, "message": ending.detail, "line": None, "explanation": ""}
 
 
-def _later_errors(trace: Trace) -> dict[str, Any]:
+def _later_errors(diagnosis: Diagnosis) -> dict[str, Any]:
     """The errors of further blocks of a page, after the one that is the ``error``."""
-    errors = [
-        {"type": failure.type, "message": failure.message, "line": failure.line or None}
-        for failure in trace.later_failures
-    ]
+    errors = [_raised(error) for error in diagnosis.errors[1:]]
     return {"later_errors": errors} if errors else {}
+
+
+def _raised(error: ExplainedError) -> dict[str, Any]:
+    return {
+        "type": error.type,
+        "message": error.message,
+        "line": error.line or None,
+        "explanation": error.explanation,
+    }
 
 
 def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:

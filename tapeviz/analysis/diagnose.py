@@ -23,7 +23,7 @@ from ..trace.model import (
 )
 from ..trace.values import norm_of
 from .call_facts import CallFacts
-from .errors.explain import explain_error
+from .errors.explain import caught_errors, explained_errors
 from .flow.dataflow import DataFlow
 from .flow.shared_lists import not_seen
 from .flow.tangents import links_of_tangents
@@ -37,7 +37,6 @@ from .model import (
     CallDiagnosis,
     Cause,
     Diagnosis,
-    ExplainedError,
     Finding,
     Flow,
     Link,
@@ -71,7 +70,8 @@ def diagnose(trace: Trace) -> Diagnosis:
     calls = tuple(found[call.id] for call in asked)
     warned = warn(facts.pop(call.id) for call in asked)  # none is kept longer than it is asked
     rounds = find_rounds(trace, calls, shapes_of(trace, asked))
-    return Diagnosis(calls, _error(trace), (*warned, *incomplete(trace)), rounds)
+    warnings = (*caught_errors(trace), *warned, *incomplete(trace))
+    return Diagnosis(calls, explained_errors(trace), warnings, rounds)
 
 
 def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
@@ -340,10 +340,3 @@ def _cuts_shown(findings: Sequence[Finding]) -> Mapping[Link, Cause]:
             for link in not_seen(cause.links, seen):
                 cuts.setdefault(link, cause)
     return dict(reversed(cuts.items()))
-
-
-def _error(trace: Trace) -> ExplainedError | None:
-    failure = trace.failure
-    if failure is None:
-        return None
-    return ExplainedError(failure.type, failure.message, failure.line, explain_error(trace))

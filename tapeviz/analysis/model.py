@@ -314,12 +314,18 @@ class ExplainedError:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """``rounds``: the calls by call site."""
+    """``errors``: what ended the snippet, or blocks of a page; ``rounds``: the calls by call
+    site."""
 
     calls: tuple[CallDiagnosis, ...] = ()
-    error: ExplainedError | None = None
+    errors: tuple[ExplainedError, ...] = ()
     warnings: tuple[Warned, ...] = ()
     rounds: Rounds = NO_ROUNDS
+
+    @property
+    def error(self) -> ExplainedError | None:
+        """The first error."""
+        return self.errors[0] if self.errors else None
 
     @cached_property
     def _by_id(self) -> Mapping[CallId, CallDiagnosis]:

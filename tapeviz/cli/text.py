@@ -76,21 +76,16 @@ def as_text(
                 blocks.append("\n".join(share_lines(shares[call.call.id])))
     if number is None and any(len(site) > 1 for site in diagnosis.rounds.sites):
         blocks.append("(--round N shows one round in full)")
-    error = diagnosis.error
-    if error is not None:
+    for error in diagnosis.errors:
         where = f"line {error.line}: " if error.line else ""
         blocks.append(f"{where}{error.type}: {plain_message(error.message)}")
         blocks.append(_wrapped(error.explanation))
         blocks += ["\n".join(_fix(trace, fix)) for fix in error.fixes]
-        blocks += [
-            f"line {later.line}: {later.type}: {plain_message(later.message)}"
-            for later in trace.later_failures
-        ]
-    elif not ended_well(trace):
+    if not diagnosis.errors and not ended_well(trace):
         blocks.append(_unfinished(trace))
     elif ran_no_code(trace):
         blocks.append(NO_CODE)
-    elif not diagnosis.calls:
+    elif not trace.calls and not diagnosis.errors:
         blocks.append("No gradient was asked for.")
     return "\n\n".join(block for block in blocks if block)
 

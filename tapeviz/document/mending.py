@@ -97,10 +97,11 @@ def with_fixes_of(tried: Diagnosis, diagnosis: Diagnosis) -> Diagnosis:
             findings.append(finding)
         return replace(call, findings=tuple(findings))
 
-    error = diagnosis.error
-    if error is not None and tried.error is not None:
-        error = replace(error, fixes=tried.error.fixes)
-    return replace(diagnosis, calls=tuple(map(mended, diagnosis.calls)), error=error)
+    errors = tuple(
+        replace(error, fixes=other.fixes)
+        for error, other in zip(diagnosis.errors, tried.errors, strict=False)
+    )
+    return replace(diagnosis, calls=tuple(map(mended, diagnosis.calls)), errors=errors)
 
 
 def _trouble(finding: Finding) -> tuple[object, ...]:

@@ -192,14 +192,15 @@ def _index(node: ast.expr) -> Any:
 def with_fixes(before: Outcome, goals: list[FixGoal]) -> Diagnosis:
     diagnosis, text = before.diagnosis, before.trace.source
     fixes: dict[FindingKey, list[Fix]] = {}
-    error = diagnosis.error
+    errors = diagnosis.errors
     for goal in goals:
         for kept in goal.in_order(text):
             edit, values = kept.edit, kept.values
             diff = short_diff(text, edit.new_text)
-            if not goal.keys and error is not None:
+            if not goal.keys and errors:
                 fix = Fix(edit.title, diff, edit.new_text, None, edit.is_estimate)
-                error = replace(error, fixes=(*error.fixes, fix))
+                first = replace(errors[0], fixes=(*errors[0].fixes, fix))
+                errors = (first, *errors[1:])
             for key, value in values.items():
                 is_first = key in kept.first_calls
                 fix = Fix(edit.title, diff, edit.new_text, value, edit.is_estimate, is_first)
@@ -214,7 +215,7 @@ def with_fixes(before: Outcome, goals: list[FixGoal]) -> Diagnosis:
         )
         for number, call in enumerate(diagnosis.calls)
     )
-    return replace(diagnosis, calls=calls, error=error)
+    return replace(diagnosis, calls=calls, errors=errors)
 
 
 def with_words(diagnosis: Diagnosis, words: str) -> Diagnosis:

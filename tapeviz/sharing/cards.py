@@ -21,11 +21,10 @@ MOST_ROWS, MOST_COLUMNS = 8, 6
 
 
 def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
-    """A card for the error, for each gradient that was asked for (of a call site for the most
+    """A card for each error, for each gradient that was asked for (of a call site for the most
     telling round), and for each warning, trouble first; the first :data:`MOST_CARDS`."""
     made: list[PageCard] = []
-    error = diagnosis.error
-    if error is not None:
+    for error in diagnosis.errors:
         words = (error.explanation, f"{error.type}: {plain_message(error.message)[:600]}")
         fixes = tuple(map(_fix, error.fixes))
         title = error.type

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tapeviz.analysis.diagnose import diagnose
 from tapeviz.analysis.errors.explain import explain_error
 from tapeviz.analysis.errors.old_names import NEW_NAMES, RENAMED
 from tapeviz.trace.model import Failure, Trace
@@ -356,12 +357,8 @@ RAISING = {
 
 @pytest.mark.parametrize("name", RAISING)
 def test_explanation(name: str, recorder: Recorder) -> None:
-    from tapeviz.recording import Snippet
-
     text, said = RAISING[name]
-    live = recorder.record(Snippet(text))
-    trace = live.wait(60)
-    live.release()
+    trace = _recorded(text, recorder)
     assert trace.failure is not None
     words = explain_error(trace)
     missing = [part for part in said if part.lower() not in words.lower()]
@@ -424,6 +421,54 @@ def test_an_error_of_the_users_own_keeps_its_words() -> None:
         explain_error(Trace("a\nb\nraise ValueError('the batch is empty')", failure=failure)) == ""
     )
     assert explain_error(Trace("")) == ""
+
+
+CAUGHT = (
+    TAPE
+    + """
+for turn in range(2):
+    try:
+        tape.gradient(y, x)
+    except RuntimeError:
+        print("caught")
+"""
+)
+
+
+def test_a_gradient_call_whose_error_was_caught(recorder: Recorder) -> None:
+    """Its error is explained in a warning; the call that came back has its result."""
+    diagnosis = diagnose(_recorded(CAUGHT, recorder))
+    assert [len(call.findings) for call in diagnosis.calls] == [1]
+    assert not diagnosis.errors
+    (warned,) = diagnosis.warnings
+    assert (warned.kind, warned.line) == ("caught-error", 9)
+    assert "line 9 asks for was not computed: gradient() raised RuntimeError" in warned.message
+    assert "persistent=True" in warned.message
+
+
+def test_an_uncaught_error_of_a_gradient_call_is_no_caught_one(recorder: Recorder) -> None:
+    text = TAPE + "tape.gradient(y, x)\ntape.gradient(y, x)"
+    diagnosis = diagnose(_recorded(text, recorder))
+    assert not diagnosis.warnings
+    assert diagnosis.error is not None
+    assert "persistent=True" in diagnosis.error.explanation
+
+
+def test_later_errors_of_a_page_are_explained_as_well() -> None:
+    failures = [Failure("URLError", "<urlopen error [Errno -3]>", line, "") for line in (1, 3)]
+    trace = Trace("a\nb\nc", failure=failures[0], later_failures=(failures[1],))
+    first, second = diagnose(trace).errors
+    assert "Line 1" in first.explanation
+    assert "Line 3" in second.explanation
+
+
+def _recorded(text: str, recorder: Recorder) -> Trace:
+    from tapeviz.recording import Snippet
+
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    return trace
 
 
 def test_old_names_are_not_in_this_tensorflow(recorder: Recorder) -> None:

@@ -164,7 +164,7 @@ def make_diagnosis(trace: Trace, with_fix: bool = False) -> Diagnosis:
         frozenset((TensorId(2),)),
     )
     call = CallDiagnosis(trace.calls[0], (finding,), lambda: Passage(STEPS, flow))
-    return Diagnosis((call,), None, (Warned("vector-target", 8, "A warning in plain words."),))
+    return Diagnosis((call,), (), (Warned("vector-target", 8, "A warning in plain words."),))
 
 
 def node(id_: str, role: Any, title: str, subtitle: str, line: int, **more: Any) -> Node:

@@ -189,7 +189,9 @@ def test_nothing_of_a_snippet_becomes_markup(tmp_path: Path) -> None:
     names = dict.fromkeys(trace.names, (HOSTILE,))
     trace = replace(trace, source=source, names=names, filename=f"{HOSTILE}.py")
     fix = Fix(HOSTILE, f"+{HOSTILE}\n", HOSTILE)
-    diagnosis = replace(diagnosis, error=ExplainedError(HOSTILE, HOSTILE, 1, HOSTILE, fixes=(fix,)))
+    diagnosis = replace(
+        diagnosis, errors=(ExplainedError(HOSTILE, HOSTILE, 1, HOSTILE, fixes=(fix,)),)
+    )
     path = tmp_path / "hostile.html"
     write_shared_page(make_page(trace, diagnosis, DEFAULT_VIEW), path, THEMES["light"])
     page = Page(path.read_text(encoding="utf-8"))
@@ -311,7 +313,7 @@ def test_an_answer_has_cause_marked_code_values_and_diff() -> None:
 def test_an_answer_about_an_error_says_it() -> None:
     trace, diagnosis = traced("slice_assign")
     error = ExplainedError("ValueError", "no <such> thing", 3, "It is so.")
-    text = answer(trace, replace(diagnosis, error=error), diagnosis.calls[0])
+    text = answer(trace, replace(diagnosis, errors=(error,)), diagnosis.calls[0])
     assert text.startswith("**ValueError** is **error** (line 3).\n\nIt is so.\n\n")
     assert "# ✕ this line raised" in text
 

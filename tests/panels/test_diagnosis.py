@@ -133,13 +133,13 @@ def titled(widget: QWidget, text: str) -> QLabel:
 
 def test_an_error_has_its_card(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     error = ExplainedError("RuntimeError", "A non-persistent …", 9, "It was used twice.")
-    show(qtbot, panel, replace(panel.document.diagnosis, error=error))
+    show(qtbot, panel, replace(panel.document.diagnosis, errors=(error,)))
     card = panel.cards[0]
     assert isinstance(card, ErrorCard)
     assert "It was used twice." in words(card)
     raw = "{{function_node __wrapped__MatMul_device_CPU:0}} Matrix size-incompatible"
     error = ExplainedError("InvalidArgumentError", raw, 9, "")
-    show(qtbot, panel, replace(panel.document.diagnosis, error=error))
+    show(qtbot, panel, replace(panel.document.diagnosis, errors=(error,)))
     card = panel.cards[0]
     assert "Matrix size" in words(card)
     assert "function_node" not in words(card)

@@ -1,21 +1,58 @@
-"""Explain the exception that ended a snippet, in at most three plain sentences."""
+"""Explain exceptions, each in at most three plain sentences."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ...text.source import SourceText
-from ...trace.model import Trace
+from ...trace.model import Failure, Trace
+from ..model import ExplainedError, Warned
 from .case import Case
 from .raised_inside import reached_words
 from .table import EXPLANATIONS
 
 
-def explain_error(trace: Trace) -> str:
-    """Say what happened, why, and what to do; empty if the exception's own words must do."""
-    failure = trace.failure
+def explained_errors(trace: Trace) -> tuple[ExplainedError, ...]:
+    """The exceptions that ended the snippet, or blocks of a page, in the order in which they were
+    raised."""
+    failures = [trace.failure, *trace.later_failures] if trace.failure is not None else []
+    return tuple(
+        ExplainedError(each.type, each.message, each.line, explain_error(trace, each))
+        for each in failures
+    )
+
+
+def caught_errors(trace: Trace) -> Iterator[Warned]:
+    """Warn of gradient calls that raised what the snippet caught: what came after went on without
+    their gradients. One warning for each line."""
+    failures = [trace.failure, *trace.later_failures] if trace.failure is not None else []
+    ended = {f"{failure.type}: {failure.message}" for failure in failures}
+    lines: set[int] = set()
+    for call in trace.calls:
+        is_caught = call.error and not call.ended and call.is_direct and call.error not in ended
+        if not is_caught or not call.line or call.line in lines:
+            continue
+        lines.add(call.line)
+        kind, _, message = call.error.partition(": ")
+        words = explain_error(trace, Failure(kind, message, call.line, "", (call.line,)))
+        yield Warned(
+            "caught-error",
+            call.line,
+            f"The gradient that line {call.line} asks for was not computed: {call.method}() raised "
+            f"{kind}, and the snippet caught it. {words or message}",
+        )
+
+
+def explain_error(trace: Trace, failure: Failure | None = None) -> str:
+    """Say what happened, why, and what to do; empty if the exception's own words must do.
+
+    ``failure``: the one that ended the snippet unless another is given.
+    """
+    failure = failure or trace.failure
     if failure is None:
         return ""
+    reached = reached_words(trace) if failure is trace.failure else ""
     said = f"{failure.type}: {failure.message}"
     text = SourceText(trace.source)
     for pattern, explain in EXPLANATIONS:
@@ -28,5 +65,5 @@ def explain_error(trace: Trace) -> str:
         else:
             words = explain(case)
         if words:
-            return " ".join(filter(None, (words, reached_words(trace))))
-    return reached_words(trace)
+            return " ".join(filter(None, (words, reached)))
+    return reached

@@ -213,8 +213,7 @@ class DiagnosisPanel(Panel):
 
     def _wanted_cards(self) -> Iterator[_Wanted]:
         document, theme, diagnosis = self.document, self.theme, self.document.diagnosis
-        if diagnosis.error is not None:
-            error = diagnosis.error
+        for error in diagnosis.errors:
             make = partial(ErrorCard, document, theme, error, self._asks)
             yield _Wanted((document.trace, theme, *_story_of(error)), make, error.fixes)
         for told in told_in_order(diagnosis):
@@ -368,6 +367,8 @@ class DiagnosisPanel(Panel):
         ]
         if ran_no_code(document.trace):
             return NO_CODE
+        if not calls and any(warned.kind == "caught-error" for warned in diagnosis.warnings):
+            return "No gradient that was asked for was computed."
         if not calls and not diagnosis.error:
             return NO_GRADIENT
         if not calls:
