@@ -294,11 +294,15 @@ class CallDiagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """Numbers that look right and are wrong, or a recording that lacks something (``line`` 0)."""
+    """Numbers that look right and are wrong, or a recording that lacks something (``line`` 0).
+
+    ``calls``: the gradient calls that it is about, in their order.
+    """
 
     kind: str
     line: int
     message: str
+    calls: tuple[CallId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

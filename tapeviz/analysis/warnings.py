@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import go_on
-from ..trace.model import Array, Op, Operand, OpId, TensorId, Trace, VariableId
+from ..trace.model import Array, CallId, Op, Operand, OpId, TensorId, Trace, VariableId
 from ..trace.op_kinds import ops_with
 from .call_facts import CallFacts, name_of
 from .causes.custom_gradient import gradient_return_line
@@ -37,14 +37,15 @@ Look = Callable[[CallFacts], Iterator[Warned]]
 
 
 def warn(all_facts: Iterable[CallFacts]) -> tuple[Warned, ...]:
-    """One warning for each kind and line, in the order of the calls."""
-    found: dict[tuple[str, int], Warned] = {}
+    """One warning for each kind and line, in the order of the calls, about all calls with it."""
+    found: dict[tuple[str, int], tuple[Warned, dict[CallId, None]]] = {}
     for facts in all_facts:
         for look in WARNINGS:
             go_on()
             for warned in look(facts):
-                found.setdefault((warned.kind, warned.line), warned)
-    return tuple(found.values())
+                _, calls = found.setdefault((warned.kind, warned.line), (warned, {}))
+                calls[facts.call.id] = None
+    return tuple(replace(warned, calls=tuple(calls)) for warned, calls in found.values())
 
 
 def incomplete(trace: Trace) -> Iterator[Warned]:

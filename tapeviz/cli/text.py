@@ -11,7 +11,7 @@ import numpy as np
 from ..analysis.alike import MOST_NAMED, alike_series, same_words, shared_title
 from ..analysis.flow.turn_values import turn_values
 from ..analysis.inside_words import call_words, runs_words, words_about_values
-from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix
+from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix, Warned
 from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.round_words import (
     numbers_words,
@@ -30,6 +30,7 @@ from ..analysis.run_words import (
     trust_words,
 )
 from ..analysis.status import BOTH, word_of
+from ..analysis.warned_words import warned_about
 from ..shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
 from .share_text import share_lines
@@ -46,6 +47,12 @@ def long_word(finding: Finding) -> str:
     return _LONG.get(word, word)
 
 
+def _place(diagnosis: Diagnosis, warning: Warned) -> str:
+    """``, line 9 (∂loss / ∂w · line 8 in round 3 only)``."""
+    about = warned_about(diagnosis, warning)
+    return (f", line {warning.line}" if warning.line else "") + (f" ({about})" if about else "")
+
+
 def as_text(
     trace: Trace,
     diagnosis: Diagnosis,
@@ -60,9 +67,8 @@ def as_text(
     """
     blocks = ["\n".join(_repairs(repairs))]
     blocks += [
-        fill(f"warning{place}: {warning.message}", 88, subsequent_indent="  ")
+        fill(f"warning{_place(diagnosis, warning)}: {warning.message}", 88, subsequent_indent="  ")
         for warning in diagnosis.warnings
-        for place in (f", line {warning.line}" if warning.line else "",)
     ]
     for site in diagnosis.rounds.sites:
         if len(site) > 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Literal
 
 from PySide6.QtCore import Property, QEasingCurve, QPropertyAnimation, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
@@ -143,18 +144,21 @@ def link_button(text: str, tip: str = "") -> QPushButton:
     return button
 
 
-STATUS_ICONS: dict[Status, str] = {
+BadgeKind = Status | Literal["warning"]
+"""A warning is about numbers that look right."""
+STATUS_ICONS: dict[BadgeKind, str] = {
     "flows": "check",
     "none": "scissors",
     "zero": "zero",
     "nonfinite": "warning",
+    "warning": "warning",
 }
 
 
 class Badge(QWidget):
     """The status of a gradient as icon and word: never by colour alone."""
 
-    def __init__(self, status: Status, text: str, theme: Theme) -> None:
+    def __init__(self, status: BadgeKind, text: str, theme: Theme) -> None:
         super().__init__()
         self.status = status
         self._text = text
@@ -182,8 +186,10 @@ class Badge(QWidget):
         painter.end()
 
 
-def badge_colours(status: Status, theme: Theme) -> tuple[str, str]:
+def badge_colours(status: BadgeKind, theme: Theme) -> tuple[str, str]:
     """Fill and text of a badge."""
+    if status == "warning":
+        return theme.gradient_fill, theme.gradient_text
     if status == "flows":
         return theme.success_fill, theme.success_text
     return theme.trouble_fill, theme.trouble_text

@@ -11,6 +11,7 @@ from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.round_words import numbers_words, series_words
 from ..analysis.run_words import bridge_heading, plain_message, result_in_a_line, trust_words
 from ..analysis.status import word_of
+from ..analysis.warned_words import warned_about
 from ..export.shared_page import PageCard, PageFix, PageTable
 from ..graph.words import shape_words
 from ..scene.parts.numbers import rounded_text, scalar_text, type_text
@@ -33,7 +34,8 @@ def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
         )
     for told in told_in_order(diagnosis):
         if isinstance(told, Warned):
-            made.append(PageCard("", "warning", "", (told.message,), told.line))
+            parts = tuple(filter(None, (warned_about(diagnosis, told), told.message)))
+            made.append(PageCard("", "warning", "", parts, told.line))
         else:
             made += group_cards(trace, diagnosis, told)
     return tuple(made[:MOST_CARDS])

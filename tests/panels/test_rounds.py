@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.alike import SourceResult
-from tapeviz.analysis.model import Diagnosis
+from tapeviz.analysis.model import Diagnosis, Warned
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.rounds.round_words import numbers_words
 from tapeviz.analysis.run_words import result_in_a_line
@@ -22,7 +22,7 @@ from tapeviz.app.search import named_repetition
 from tapeviz.document import Document
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.panels.backprop.panel import BackpropPanel
-from tapeviz.panels.diagnosis.findings import FindingCard
+from tapeviz.panels.diagnosis.findings import FindingCard, WarningCard
 from tapeviz.panels.diagnosis.panel import DiagnosisPanel
 from tapeviz.panels.graph import GraphPanel
 from tapeviz.panels.look import THEMES, Theme
@@ -130,6 +130,24 @@ def test_a_card_has_the_gradient_across_the_cut_of_the_round_shown(
         )
     loop.select_round(1)  # nothing is cut in it
     assert told() == (["Across the cut it would be in round 2:"], ["Values: 102.0"])
+
+
+def test_a_warning_names_its_gradient_and_shows_its_round(
+    qtbot: QtBot, loop: Document, light: Theme
+) -> None:
+    panel = DiagnosisPanel(loop, light)
+    qtbot.addWidget(panel)
+    site = site_of(loop)
+    warned = Warned("ties", 3, "Two are equally large.", (site.calls[1],))
+    loop.diagnosing.keep(replace(loop.diagnosis, warnings=(warned,)))
+    qtbot.waitUntil(lambda: panel.is_settled)
+    card = next(card for card in panel.cards if isinstance(card, WarningCard))
+    assert card.accessibleName().startswith(f"Warning: ∂{site.target} ")
+    told = [label.text() for label in card.findChildren(QLabel)]
+    assert f"Line {site.line} in round 2 only" in told
+    link = next(button for button in card.findChildren(QPushButton) if button.text() == "Show it")
+    qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
+    assert loop.round == 2
 
 
 def test_the_strip_moves_through_the_rounds(qtbot: QtBot, loop: Document, light: Theme) -> None:

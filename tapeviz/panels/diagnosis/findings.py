@@ -17,6 +17,7 @@ from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.rounds.round_words import numbers_words, rounds_words, series_words
 from ...analysis.run_words import plain_message
 from ...analysis.status import joint_word, round_word, word_of
+from ...analysis.warned_words import warned_title, warned_where
 from ...document import Document
 from ...document.background import are_same
 from ...explanations import explanation, kinds
@@ -82,7 +83,8 @@ class FindingCard(Card):
         if alike and finding.status != "flows":
             self.add_words(same_words(names))
         self._add_way(finding)
-        self.column.addWidget(FixList(self.title, asks, theme))
+        when = f"in round {series.telling}" if series is not None else ""
+        self.column.addWidget(FixList(self.title, asks, theme, when))
         self._gradients = Gradients(document, theme, self.title)
         self.column.addWidget(self._gradients)
         self._results = alike or (result,)
@@ -265,10 +267,23 @@ class WarningCard(Card):
 
     def __init__(self, document: Document, theme: Theme, warned: Warned) -> None:
         super().__init__("warning", theme)
+        title = warned_title(document.diagnosis, warned)
+        self.setAccessibleName(f"Warning: {title}" if title else "Warning")
+        if title:
+            self.add_title(title, Badge("warning", "warning", theme))
+        where = warned_where(document.diagnosis, warned)
+        if where:
+            self.add_words(f"{where[0].upper()}{where[1:]}", "muted")
         self.add_words(warned.message)
+        links: list[tuple[str, Callable[[], object], str]] = []
+        if warned.calls and len(document.diagnosis.calls) > 1:
+            show = partial(document.select_call, warned.calls[0])
+            links.append(("Show it", show, "Show this gradient in the graph"))
         line = warned.line
         if line:
-            self.add_links((f"Line {line}", lambda: document.go_to_line(line), "Go to this line"))
+            links.append((f"Line {line}", lambda: document.go_to_line(line), "Go to this line"))
+        if links:
+            self.add_links(*links)
 
 
 def pill_words(site: CallSite, series: SourceSeries) -> str:
