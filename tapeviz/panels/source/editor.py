@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -30,7 +31,8 @@ from .brackets import bracket_pair
 from .extras import Extras, LeftOut, Span
 from .gutters import ICON, NARROW_ROOM, BadgeGutter, Margin
 from .highlighter import Highlighter
-from .line_marks import LineMark
+from .line_marks import LineMark, fill_of
+from .sight import keep_sideways, show_row
 
 SIZES = range(8, 33)
 COLUMNS = range(44, 89)
@@ -164,16 +166,9 @@ class Editor(QPlainTextEdit):
     def fill_of(self, line: int) -> str:
         """The colour of a line: of its last mark that has a tint, else the cursor's."""
         theme = self.theme
-        fills = {
-            "trouble": theme.trouble_fill,
-            "call": theme.accent_fill,
-            "step": theme.gradient_fill,
-            "linked": mix(theme.panel, theme.accent, 0.09),
-            "left-out": mix(theme.panel, theme.text, 0.05),
-        }
         tints = [mark.tint for mark in self.marks_at(line) if mark.tint]
         if tints:
-            return mix(theme.panel, fills[tints[-1]], 0.4 if self.are_outdated else 1)
+            return mix(theme.panel, fill_of(tints[-1], theme), 0.4 if self.are_outdated else 1)
         return mix(theme.panel, theme.text, 0.04) if line == self.line else ""
 
     def _repaint(self) -> None:
@@ -290,7 +285,11 @@ class Editor(QPlainTextEdit):
             return
         self._is_left_by_tab = event.key() == Qt.Key.Key_Escape
         change = self._change_for(event)
-        if change is None:
+        if event.matches(QKeySequence.StandardKey.Undo):
+            self.undo()
+        elif event.matches(QKeySequence.StandardKey.Redo):
+            self.redo()
+        elif change is None:
             super().keyPressEvent(event)
         else:
             change(self.textCursor())
@@ -342,6 +341,11 @@ class Editor(QPlainTextEdit):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         menu = self.createStandardContextMenu()
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for action in menu.actions():
+            own = {"edit-undo": self.undo, "edit-redo": self.redo}.get(action.objectName())
+            if own is not None:
+                action.triggered.disconnect()
+                action.triggered.connect(own)
         self.menu_requested.emit(menu)
         menu.popup(event.globalPos())
 
@@ -358,9 +362,13 @@ class Editor(QPlainTextEdit):
         if not block.isValid():
             return
         rect = self.blockBoundingGeometry(block).translated(self.contentOffset())
-        if rect.top() < 0 or rect.bottom() > self.viewport().height():
-            half = self.viewport().height() / max(rect.height(), 1) / 2
-            self.verticalScrollBar().setValue(max(0, line - 1 - int(half)))
+        show_row(self, line - 1, rect.top(), rect.height())
+
+    def undo(self) -> None:
+        keep_sideways(self, super().undo)
+
+    def redo(self) -> None:
+        keep_sideways(self, super().redo)
 
     def replace_text(self, text: str) -> None:
         """Replace the whole text, as one step to undo."""

@@ -15,6 +15,7 @@ from ...analysis.status import WORST_FIRST, joint_word, round_word, word_of
 from ...document import Document
 from ...trace.compiled.raised import op_that_raised
 from ...trace.model import Trace
+from ..look import Theme, mix
 
 Tint = Literal["", "linked", "trouble", "call", "step", "left-out"]
 FLOWS = "✓"
@@ -33,6 +34,18 @@ class LineMark:
     is_good: bool = False
     sign: str = ""
     tip: str = ""
+
+
+def fill_of(tint: Tint, theme: Theme) -> str:
+    """The colour of a line with this tint; empty without one."""
+    fills: dict[Tint, str] = {
+        "trouble": theme.trouble_fill,
+        "call": theme.accent_fill,
+        "step": theme.gradient_fill,
+        "linked": mix(theme.panel, theme.accent, 0.09),
+        "left-out": mix(theme.panel, theme.text, 0.05),
+    }
+    return fills.get(tint, "")
 
 
 def marks_of(document: Document) -> tuple[LineMark, ...]:
