@@ -186,6 +186,11 @@ class GraphView(QGraphicsView):
         """Whether the user has neither moved the camera nor asked for all of the graph."""
         return self.follows_fit and self.framing is not WHOLE
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the graph is in sight."""
+        return self.camera.sight.contains(self.prepared.scene.bounds)
+
     def restore(self, glides: bool = False) -> None:
         """Show what the view was told to show, unless the user moved the camera since."""
         framing, now = self.framing, self.camera

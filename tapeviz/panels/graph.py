@@ -239,7 +239,10 @@ class GraphPanel(Panel):
         had_boxes = bool(self.view.prepared.scene.boxes)
         is_near = is_new and self._stays_near(scene)
         is_new = is_new and not is_near
+        was_whole = self.view.is_whole
         self.view.set_scene(scene)
+        if was_whole and not (is_new or is_near or self.view.is_whole):
+            self.view.restore()  # a box has become wider where it stands
         self.legend.show_entries(scene.legend)
         self.empty.setVisible(not scene.boxes)
         if not scene.boxes:

@@ -25,6 +25,7 @@ from tapeviz.scene.sizes import LEGIBLE
 from tapeviz.trace.model import Trace
 from tests.document.sample import (
     SOURCE,
+    SampleArranged,
     SamplePipeline,
     SampleRecording,
     compose,
@@ -180,6 +181,29 @@ def test_what_names_the_boxes_beyond_covers_no_button_of_a_frame(
     assert above.isVisible()
     spots = [camera.to_screen((r.x, r.y)) for r in frame_buttons(frame).values()]
     assert not any(above.geometry().contains(round(x), round(y)) for x, y in spots)
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_round_with_a_wider_box_is_fitted_unless_the_user_moved(
+    qtbot: QtBot, panel: GraphPanel, moved: bool
+) -> None:
+    view, picturing = panel.view, panel.document._picturing
+    panel.resize(520, 900)
+    view.fit(glides=False)
+    assert view.is_whole
+    if moved:
+        view.zoom(0.99)
+    arranged, scene, camera = picturing.arranged, picturing.scene, view.camera
+    bounds = replace(scene.bounds, width=2 * scene.bounds.width)
+    picturing.arranged = SampleArranged(
+        arranged.graph,
+        replace(arranged.layout, bounds=bounds),
+        {name: name for name in arranged.graph},
+    )
+    picturing.scene = replace(scene, bounds=bounds)
+    panel.document.scene_changed.emit()
+    assert view.is_whole is not moved
+    assert (view.camera == camera) is moved
 
 
 def test_a_pane_that_grows_is_told_to_the_layout(qtbot: QtBot, panel: GraphPanel) -> None:
