@@ -128,6 +128,8 @@ class _Wiring:
         """The places of ops."""
         self._others: dict[NodeId, int] = {}
         """The places of versions and constants."""
+        self._ended: set[OpId] = set()
+        """The recorded operations that an op inside stands for, see `_ends_of_entries`."""
         self._uses = Counter(chain.from_iterable([op.inputs for op in selection.ops]))
 
     def wire(self) -> None:
@@ -182,6 +184,7 @@ class _Wiring:
                 drawn = (*parts.get(made.id, ()), made)
                 self._ops.update({op.id: place for op in drawn})
                 self._ops.update(dict.fromkeys(ends.get(made.id, ()), place))
+                self._ended.update(ends.get(made.id, ()))
                 for op in drawn:
                     self._join_inputs(op)
         self.graph.merged = {op_id(end): [op_id(op.id) for op in of] for end, of in parts.items()}
@@ -218,7 +221,8 @@ class _Wiring:
         return ((None, reader),) if reader is not None and tensor in self._trace.reads else ()
 
     def _join_inputs(self, op: Op) -> None:
-        """Add an edge for each tensor that the op takes; two uses of one tensor are one edge."""
+        """Add an edge for each tensor that the op takes. Two uses of one tensor are one edge, and
+        so are all values that a compiled function kept for its backward pass."""
         if op.id in self._selection.data:
             return
         target = self._ops[op.id]
@@ -227,12 +231,15 @@ class _Wiring:
         producers, add = trace.producers, self.graph.edges.add
         written = trace.writes.get(op.id)
         inputs = op.inputs if len(op.inputs) < 2 else dict.fromkeys(op.inputs)
+        kept: dict[int, list[TensorId]] = {}
         for tensor in inputs:
             producer = producers.get(tensor)
             source = places.get(producer) if producer is not None else None
             handle = VariableId(tensor)
             if source is not None and tensor not in trace.reads and handle not in trace.variables:
-                if source != target:  # nearly all edges of a long tape
+                if producer in self._ended:
+                    kept.setdefault(source, []).append(tensor)
+                elif source != target:  # nearly all edges of a long tape
                     add(source, target, tensor, op.id, state)
                 continue
             if not self._is_older(tensor, op.id):
@@ -243,6 +250,9 @@ class _Wiring:
                 version = self._version_seen(op, handle)
                 if version is not None:
                     self._edge(self._place_of(version), target, tensor, op.id, state)
+        for source, (first, *others) in kept.items():
+            links = tuple((tensor, op.id) for tensor in others)
+            self._edge(source, target, first, op.id, state, folded=links)
         if written is not None:
             self._join_write(op, written)
 

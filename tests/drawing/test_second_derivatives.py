@@ -81,3 +81,9 @@ def test_so_it_does_if_the_inner_tape_is_in_the_function(recorder: Recorder, is_
     assert not [box for box in scene.boxes if "wrapper" in box.title + box.subtitle]
     assert not [box for box in scene.boxes if box.title.startswith("constant")]
     assert len(scene.frames) >= is_open
+
+
+def test_what_a_function_keeps_for_its_backward_pass_is_one_wire(recorder: Recorder) -> None:
+    scene, _ = drawn(recorder, OUTSIDE.replace(LOOP, "tf.sin(tf.exp(v) * v) * tf.tanh(v)"), True)
+    ends = [wire.edge[:2] for wire in scene.wires]
+    assert ends.count((box_of(scene, "y"), box_of(scene, "first"))) == 1
