@@ -19,6 +19,11 @@ def frame_box(path: str) -> str:
     return _FRAME + path
 
 
+def is_port_in(node: str) -> bool:
+    """Whether a node of a level is a port in the title of its frame, where a value comes in."""
+    return node.startswith("in:")
+
+
 def value_of(source: str, route: Sequence[Point]) -> tuple[str, float]:
     """A key of the value that runs along a route: of a frame several leave, each at its place."""
     return source, route[0][0] if source.startswith(_FRAME) else 0.0

@@ -18,7 +18,7 @@ from .bundling import Bundled
 from .engines import lay_out
 from .fitting import fitted
 from .layered.routing import LEAVE
-from .level import FrameLevel, Part, boxes_in, frame_box, sides
+from .level import FrameLevel, Part, boxes_in, frame_box, is_port_in, sides
 from .model import EdgeKey, Layout, Point, Rect
 
 HEADER = 36.0
@@ -187,10 +187,10 @@ class _Nested:
         if known is None:
             for port in (start, end):
                 if port not in level.graph:
-                    is_behind = self._is_down and port.startswith("in:")
+                    is_behind = self._is_down and is_port_in(port)
                     height = HEADER - 2 * LEAVE if is_behind else _PORT
                     level.graph.add_node(port, width=_PORT, height=height)
-                    if port.startswith("in:"):
+                    if is_port_in(port):
                         self._anchor(level, "top", port)
                     else:
                         self._anchor(level, port, "bottom")

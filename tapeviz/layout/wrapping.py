@@ -13,7 +13,7 @@ from itertools import pairwise, product
 from math import inf
 
 from .layered.routing import LEAVE
-from .level import value_of
+from .level import is_port_in, value_of
 from .model import EdgeKey, Layout, Point, Rect
 
 READABLE = 0.8
@@ -135,6 +135,8 @@ class _Column:
     top: float
     bottom: float
     x: float = 0.0
+    y: float = 0.0
+    """Where its top stands: of one beside the ports of a frame below the frame's title."""
 
 
 class _Columns:
@@ -175,7 +177,8 @@ class _Columns:
             if last:
                 into = [self._shifted(point, end) for point in last]
                 lane = lanes[homes[key[0]], value_of(key[0], self._layout.routes[key])]
-                route += self._between(route[-1], into[0], start, lane, key in self._aside)
+                ends = route[-1], into[0]
+                route += self._between(ends, (start, end), lane, key in self._aside)
                 route += into
                 if _runs_through(route, [r for name, r in rects.items() if name not in key[:2]]):
                     return None, over
@@ -338,27 +341,31 @@ class _Columns:
     def _stand(
         self, columns: list[_Column], lanes: dict[tuple[int, tuple[str, float]], int]
     ) -> None:
-        x = 0.0
+        x, rects, first = 0.0, self._layout.rects, columns[0]
+        ports = [rect.bottom for name, rect in rects.items() if is_port_in(name)]
+        below = max(ports) - first.top + LEAVE + _STUB + _LANE * len(lanes) if ports else 0.0
         for number, column in enumerate(columns):
             column.x = x
+            column.y = below if number else 0.0
             leaving = sum(home == number for home, _ in lanes)
             x += column.right - column.left + _GAP + _LANE * leaving
 
     def _shifted(self, point: Point, column: _Column) -> Point:
-        return point[0] - column.left + column.x, point[1] - column.top
+        return point[0] - column.left + column.x, point[1] - column.top + column.y
 
     def _moved(self, rect: Rect, column: _Column) -> Rect:
         x, y = self._shifted((rect.x, rect.y), column)
         return Rect(x, y, rect.width, rect.height)
 
     def _between(
-        self, leaves: Point, enters: Point, column: _Column, lane: int, is_aside: bool
+        self, ends: tuple[Point, Point], ways: tuple[_Column, _Column], lane: int, is_aside: bool
     ) -> list[Point]:
         """The points from the foot of a column up beside it to the head of another, or to where the
         route enters that one from the side (``is_aside``)."""
-        low = max(leaves[1], column.bottom - column.top + _STUB + _LANE * lane)
+        (leaves, enters), (column, other) = ends, ways
+        low = max(leaves[1], column.bottom - column.top + column.y + _STUB + _LANE * lane)
         beside = column.x + column.right - column.left + _GAP / 2 + _LANE * lane
-        high = enters[1] if is_aside else -(_STUB + _LANE * lane)
+        high = enters[1] if is_aside else other.y - (_STUB + _LANE * lane)
         return [(leaves[0], low), (beside, low), (beside, high), (enters[0], high)]
 
 

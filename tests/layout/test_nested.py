@@ -67,6 +67,23 @@ def check(graph: nx.MultiDiGraph, parents: dict[str, str], layout: Layout) -> No
         assert holds(layout.bounds, frame)
 
 
+def test_columns_within_a_frame_stand_below_its_title() -> None:
+    graph = nx.MultiDiGraph()
+    graph.add_node("source", width=90, height=46, frame="")
+    for i in range(14):
+        graph.add_node(str(i), width=110, height=46, frame="a")
+        graph.add_edge(str(i - 1) if i else "source", str(i), weight=8.0, carried=False)
+    graph.add_edge("source", "3", weight=1.0, carried=False)
+    layout = lay_out_nested(graph, {"a": ""}, {"a": (130.0, 130.0)}, room=(700.0, 420.0))
+    check(graph, {"a": ""}, layout)
+    below = layout.frames["a"].top + HEADER
+    inside = [rect for name, rect in layout.rects.items() if name != "source"]
+    assert len({rect.x for rect in inside}) > 1  # it has columns
+    assert min(rect.top for rect in inside) >= below
+    levels = [y for line in layout.routes.values() for (_, y), (_, z) in pairwise(line) if y == z]
+    assert not [y for y in levels if layout.frames["a"].top < y < below]
+
+
 @pytest.mark.parametrize("direction", ["down", "right"])
 @pytest.mark.parametrize("seed", range(3))
 def test_each_frame_holds_its_own_and_nothing_else(seed: int, direction: str) -> None:
