@@ -18,7 +18,7 @@ from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, VersionId
 from ..trace.op_kinds import ops_with
 from ..trace.state import keeps_prior_state
 from ..trace.tapes import is_differentiable
-from .scope_walk import Scope
+from .scope_walk import Scope, WayPoint
 from .trace_index import TraceIndex, version_before
 from .words import is_assign
 
@@ -27,9 +27,6 @@ _MOST_CUTS = 6
 _UNREACHED = 1 << 60
 _MOST_UNCONNECTED = 60
 """Ops to show, at most, that a source leads to if none of them leads to the target."""
-
-
-WayPoint = TensorId | VersionId | Op
 
 
 class _Ways:
@@ -73,9 +70,10 @@ class _Ways:
 
 
 def ways_between(index: TraceIndex, call: Call, sources: Collection[TensorId]) -> Scope:
-    """The ops, versions and tensors on any way from sources to the call's targets: through state,
-    through Python, through ops that no tape recorded. The scope's ``cuts`` are the ops that the
-    gradient of ``call`` does not pass on the ways that are cut least often.
+    """The ops, versions and tensors on the ways from sources to the call's targets: through state,
+    through Python, through ops that no tape recorded. Of each source only the ways that the least
+    number of cuts interrupts. The scope's ``cuts`` are the ops that the gradient of ``call`` does
+    not pass on these.
 
     A gradient that an optimizer wrote into a variable is no such way, unless a tape recorded it.
     Ways through an op that looks at the form of a tensor count where a source has no other.
@@ -139,13 +137,12 @@ def ways_between(index: TraceIndex, call: Call, sources: Collection[TensorId]) -
                 if keeps_prior_state(writer.type):
                     lead(position.prior, place, True)
     ways.close()
-    scope = _between(ways, starts)
-    scope.cuts = _cuts(trace, call, ways, starts)
-    return scope
+    return _least_cut(trace, call, ways, starts)
 
 
-def _cuts(trace: Trace, call: Call, ways: _Ways, starts: Iterable[int]) -> set[OpId]:
-    """The ops at which the ways with the fewest cuts are cut; at most the last six to run.
+def _least_cut(trace: Trace, call: Call, ways: _Ways, starts: Iterable[int]) -> Scope:
+    """Find the points of the ways that are cut least often, and the ops and the returned constants
+    at which they are cut: at most the last six to run of each.
 
     Where several cuts lie on all ways, or a side way has one more, closing the others would not
     let the gradient pass.
@@ -165,7 +162,7 @@ def _cuts(trace: Trace, call: Call, ways: _Ways, starts: Iterable[int]) -> set[O
             if count < fewest[source]:
                 fewest[source] = count
                 (waiting.append if is_cut else waiting.appendleft)(source)
-    found: set[OpId] = set()
+    found = Scope()
     left = [start for start in starts if fewest[start] != _UNREACHED]
     reached = bytearray(len(points))
     for start in left:
@@ -173,16 +170,22 @@ def _cuts(trace: Trace, call: Call, ways: _Ways, starts: Iterable[int]) -> set[O
     while left:
         place = left.pop()
         position = points[place]
+        found.add(position)
         for further in ways.onward.all(place):
-            is_cut = cut_at(position, points[further])
+            follower = points[further]
+            is_cut = cut_at(position, follower)
             if fewest[further] == _UNREACHED or fewest[place] != fewest[further] + is_cut:
                 continue
-            if is_cut and (op := _op_of(position, points[further])) is not None:
-                found.add(op)
+            if is_cut and (op := _op_of(position, follower)) is not None:
+                found.cuts.add(op)
+            elif is_cut and isinstance(follower, int):
+                found.returned.add(follower)
             if not reached[further]:
                 reached[further] = True
                 left.append(further)
-    return set(sorted(found, key=lambda op: trace.ops[op].when)[-_MOST_CUTS:])
+    found.cuts = set(sorted(found.cuts, key=lambda op: trace.ops[op].when)[-_MOST_CUTS:])
+    found.returned = set(sorted(found.returned)[-_MOST_CUTS:])
+    return found
 
 
 def _op_of(source: WayPoint, target: WayPoint) -> OpId | None:
@@ -232,29 +235,6 @@ class _CutBetween:
             return False
         maker = self._trace.maker(position)
         return position in self._trace.reads or maker is None or self._is_recorded(maker)
-
-
-def _between(ways: _Ways, starts: Iterable[int]) -> Scope:
-    """Everything that can be reached from ``starts``."""
-    found = Scope()
-    left = list(starts)
-    reached = bytearray(len(ways.points))
-    for start in left:
-        reached[start] = True
-    while left:
-        place = left.pop()
-        position = ways.points[place]
-        if isinstance(position, VersionId):
-            found.versions.add(position)
-        elif isinstance(position, Op):
-            found.ops.add(position.id)
-        else:
-            found.tensors.add(position)
-        for further in ways.onward.all(place):
-            if not reached[further]:
-                reached[further] = True
-                left.append(further)
-    return found
 
 
 def find_offspring(

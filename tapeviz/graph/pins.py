@@ -72,13 +72,15 @@ def _pinned(
     cuts: Collection[OpId],
     places: Iterable[int],
 ) -> frozenset[int]:
-    """Find the places at which operands and cuts stand, among those given.
+    """Find the places at which operands and cuts stand, among those given; a cut in Python or NumPy
+    stands at the constant that came back.
 
     If all ops are shown, the versions of a variable that an op wrote are left out."""
     wanted = {operand.tensor for operand in operands if operand.tensor is not None}
     producers = trace.producers
     makers = {producers[out] for out in wanted if out in producers}.union(cuts)
     asked = wanted | {out for out in selection.scope.outside if producers.get(out) in makers}
+    asked |= selection.scope.returned
     maker, none_of = graph.maker, wanted.isdisjoint
     found = []
     for place in places:

@@ -53,7 +53,7 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
         for tensor in lacking:
             if tensor not in explained.tensors and tensor not in explained_sources:
                 walk.reach(find_offspring(index, call, tensor, scope, is_inside))
-        scope.cuts = explained.cuts
+        scope.cuts, scope.returned = explained.cuts, explained.returned
     scope.cuts |= _first_nonfinite(trace, call)
     for operand in call.sources:
         if operand.tensor is not None:

@@ -9,6 +9,8 @@ from ..trace.model import Call, Op, OpId, TensorId, Variable, VariableId, Versio
 from ..trace.state import keeps_prior_state
 from .trace_index import TraceIndex, version_before
 
+WayPoint = TensorId | VersionId | Op
+
 
 @dataclass(slots=True)
 class Scope:
@@ -21,6 +23,17 @@ class Scope:
     outside: set[TensorId] = field(default_factory=set)
     cuts: set[OpId] = field(default_factory=set)
     """Ops at which a gradient ends, or that made it NaN or infinite."""
+    returned: set[TensorId] = field(default_factory=set)
+    """Constants at which a gradient ends, since their values came back from Python or NumPy."""
+
+    def add(self, point: WayPoint) -> None:
+        """Add an op, a version or a tensor."""
+        if isinstance(point, Op):
+            self.ops.add(point.id)
+        elif isinstance(point, VersionId):
+            self.versions.add(point)
+        else:
+            self.tensors.add(point)
 
 
 class ScopeWalk:

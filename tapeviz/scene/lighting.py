@@ -184,10 +184,14 @@ def _cut_at_source(
 
 
 def _ways_out(base: BaseScene, names: Iterable[str]) -> list[EdgeKey]:
-    """The wires, downstream of these boxes, that leave a constant: a value that came back from
-    Python or NumPy."""
-    edges = base.graph.out_edges(list(_ahead(base.graph, names)), keys=True)
-    return [key for key in edges if is_constant(base, key[1])]
+    """The wires, downstream of these boxes, along which a value went through Python or NumPy: into
+    a constant, or into the group that the constant is in."""
+    edges = base.graph.out_edges(list(_ahead(base.graph, names)), keys=True, data="edge")
+    return [
+        (tail, head, key)
+        for tail, head, key, edge in edges
+        if any(tensor is not None and consumer is None for tensor, consumer in edge.links)
+    ]
 
 
 def _ahead(graph: nx.MultiDiGraph, names: Iterable[str]) -> set[str]:
