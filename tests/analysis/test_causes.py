@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,10 +32,18 @@ ZEROS = {
     "one turn of a compiled loop stops the gradient, on the line of the other branch",
     "zeros of a batch_jacobian that has a cut",
 }
+# What runs on a line is told apart by its columns, which Python gives since 3.11.
+NEED_COLUMNS = {
+    "a head that nothing uses in a compiled step, of which the loss is printed",
+    "a length of an expression that a mask picks",
+    "the number that test_on_batch gives",
+}
 
 
 @pytest.mark.parametrize("case", [*CASES, *QUESTIONS], ids=lambda case: case.name)
 def test_cause(case: Case, recorder: Recorder) -> None:
+    if sys.version_info < (3, 11) and case.name in NEED_COLUMNS:
+        pytest.skip("needs columns")
     from tapeviz.analysis import diagnose
     from tapeviz.fixes import try_fixes
     from tapeviz.recording import Snippet
