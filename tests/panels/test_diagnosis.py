@@ -3,9 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QTextDocument
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import Diagnosis, ExplainedError, Warned
@@ -60,6 +60,47 @@ def test_a_none_has_its_card(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     assert "Across the cut it would be" in text
     assert "∂o / ∂patch = [[1,2],[1,2]]" in text
     assert "1 call · 1 source · 1 does not flow" in words(panel)
+
+
+class Clipped(QObject):
+    """Notes the words that are painted in less height than they need."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        is_painted = event.type() == QEvent.Type.Paint and isinstance(watched, QLabel)
+        if is_painted and watched.heightForWidth(watched.width()) > watched.height():
+            self.found.append(watched.text())
+        return False
+
+
+def test_words_are_never_painted_in_too_little_height(
+    qtbot: QtBot, panel: DiagnosisPanel, qapp: QApplication
+) -> None:
+    clipped, diagnosis = Clipped(), panel.document.diagnosis
+    panel.resize(290, 300)
+    qtbot.wait(50)
+    qapp.installEventFilter(clipped)
+    show(qtbot, panel, Diagnosis())
+    assert "asked for no gradient" in words(panel)
+    show(qtbot, panel, diagnosis)
+    assert len(panel.cards) == 2
+    qtbot.wait(50)
+    qapp.removeEventFilter(clipped)
+    assert clipped.found == []
+
+
+def test_while_cards_are_made_it_is_not_said_that_there_is_no_gradient(
+    qtbot: QtBot, panel: DiagnosisPanel
+) -> None:
+    """Cards come in a later turn of the event loop, and the window may be painted before."""
+    document, seen = panel.document, list[str]()
+    document.diagnosis_changed.connect(lambda: seen.append(words(panel)))
+    document.run()
+    qtbot.waitUntil(lambda: not document.is_running and bool(document.diagnosis.calls))
+    assert "1 call · 1 source" in seen[-1]
 
 
 def test_a_warning_stands_above_what_flows(qtbot: QtBot, panel: DiagnosisPanel) -> None:

@@ -13,17 +13,16 @@ from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from ...analysis.alike import SourceResult, alike_results, told_in_order
 from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Fix, Warned
-from ...analysis.rounds.call_sites import CallSite, SourceSeries
-from ...analysis.run_words import NO_CODE, ran_no_code
+from ...analysis.rounds.call_sites import CallSite
 from ...document import Document
-from ...trace.model import EMPTY_TRACE, CallId
-from ...wording import counted
+from ...trace.model import CallId
 from ..look import Theme
 from ..outdated import Veil
 from ..panel import Panel
 from ..widgets import link_button, plain_label
 from .cards import Asks, Card
 from .findings import ErrorCard, FindingCard, WarningCard
+from .summary import summary_words
 
 PAGE = 20
 """Cards shown; the user can ask for the rest."""
@@ -34,10 +33,6 @@ SLICE = 0.02
 MARGIN = 8
 SETTLED = 3000
 """Milliseconds without a change of height after which new pages count as laid out."""
-NO_GRADIENT = (
-    "The snippet asked for no gradient: it called neither gradient nor jacobian. Compute inside "
-    "a block  with tf.GradientTape() as tape:  and call  tape.gradient(y, x)  after it."
-)
 
 
 @dataclass(frozen=True)
@@ -75,9 +70,9 @@ class DiagnosisPanel(Panel):
         self._scroll.setAccessibleName("Cards of the diagnosis")
         self._scroll.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # Tab goes from card to card
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        inside = QWidget()
-        inside.setObjectName("scrolled")
-        self._column = QVBoxLayout(inside)
+        self._inside = QWidget()
+        self._inside.setObjectName("scrolled")
+        self._column = QVBoxLayout(self._inside)
         self._column.setContentsMargins(10, 2, 10, 12)
         self._column.setSpacing(10)
         self._more = link_button("")
@@ -86,7 +81,7 @@ class DiagnosisPanel(Panel):
         self._column.addWidget(self._more)
         self._column.addWidget(self._summary)
         self._column.addStretch(1)
-        self._scroll.setWidget(inside)
+        self._scroll.setWidget(self._inside)
         self.body.addWidget(self._scroll)
         self._wanted: list[_Wanted] = []
         self._cards: list[Card] = []
@@ -114,6 +109,7 @@ class DiagnosisPanel(Panel):
         """(call, first source) of the cards that the user split into a card for each source."""
         self.refresh()
         document.trace_changed.connect(self._take_trace)
+        document.diagnosis_changed.connect(self._show_summary)
         document.diagnosis_changed.connect(lambda: document.jobs.ask(self.refresh))
         document.status_changed.connect(self._show_summary)
         document.progress_changed.connect(self._show_summary)
@@ -258,6 +254,9 @@ class DiagnosisPanel(Panel):
             if time.perf_counter() > until:
                 break
         self._mark_current()
+        for card in self._cards:
+            card.show()
+        self._lay_out()
         is_sought = self._sought is not None and self._card_of(self._sought) is None
         if len(self._cards) == len(wanted) < len(self._wanted) and is_sought:
             self._goal += PAGE
@@ -349,39 +348,17 @@ class DiagnosisPanel(Panel):
             bar.setValue(card.y() - MARGIN)
 
     def _show_summary(self) -> None:
-        self._summary.setText(self._summary_text())
+        words = summary_words(self.document)
+        if words != self._summary.text():
+            self._summary.setText(words)
+            self._lay_out()
 
-    def _summary_text(self) -> str:
-        document, diagnosis = self.document, self.document.diagnosis
-        if document.is_running and not diagnosis.calls:
-            return "Running …"
-        if "diagnose" in document.background.busy:
-            return "Looking for the cause …"
-        if document.trace is EMPTY_TRACE:
-            return "Each gradient that the snippet asks for gets a card here."
-        calls, groups = len(diagnosis.calls), diagnosis.groups
-        asked = [
-            item.is_troubled if isinstance(item, SourceSeries) else item.status != "flows"
-            for group in groups
-            for item in (group.sources if isinstance(group, CallSite) else group.findings)
-        ]
-        if ran_no_code(document.trace):
-            return NO_CODE
-        if not calls and any(warned.kind == "caught-error" for warned in diagnosis.warnings):
-            return "No gradient that was asked for was computed."
-        if not calls and not diagnosis.error:
-            return NO_GRADIENT
-        if not calls:
-            return "It ended before a gradient was asked for."
-        parts = [counted(calls, "call"), counted(len(asked), "source")]
-        if len(groups) < calls:
-            parts.insert(1, f"from {counted(len(groups), 'place')}")
-        troubled = sum(asked)
-        verb = "does" if troubled == 1 else "do"
-        parts.append(f"{troubled} {verb} not flow" if troubled else "every gradient flows")
-        if "fixes" in document.background.busy:
-            parts.append("trying fixes …")
-        return " · ".join(parts)
+    def _lay_out(self) -> None:
+        """Give cards and summary their heights now: else they are painted once at those that they
+        had before their words came."""
+        inside, room = self._inside, self._scroll.viewport().height()
+        self._column.activate()
+        inside.resize(inside.width(), max(self._column.totalHeightForWidth(inside.width()), room))
 
 
 def _story_of(found: Finding | ExplainedError) -> list[object]:

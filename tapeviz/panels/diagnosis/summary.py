@@ -1,0 +1,48 @@
+"""Say below the cards of the diagnosis what there is in all."""
+
+from __future__ import annotations
+
+from ...analysis.rounds.call_sites import CallSite, SourceSeries
+from ...analysis.run_words import NO_CODE, ran_no_code
+from ...document import Document
+from ...trace.model import EMPTY_TRACE
+from ...wording import counted
+
+NO_GRADIENT = (
+    "The snippet asked for no gradient: it called neither gradient nor jacobian. Compute inside "
+    "a block  with tf.GradientTape() as tape:  and call  tape.gradient(y, x)  after it."
+)
+
+
+def summary_words(document: Document) -> str:
+    """``3 calls · 5 sources · 1 does not flow``; without a call the reason why there is none."""
+    diagnosis = document.diagnosis
+    if document.is_running and not diagnosis.calls:
+        return "Running …"
+    if "diagnose" in document.background.busy:
+        return "Looking for the cause …"
+    if document.trace is EMPTY_TRACE:
+        return "Each gradient that the snippet asks for gets a card here."
+    calls, groups = len(diagnosis.calls), diagnosis.groups
+    asked = [
+        item.is_troubled if isinstance(item, SourceSeries) else item.status != "flows"
+        for group in groups
+        for item in (group.sources if isinstance(group, CallSite) else group.findings)
+    ]
+    if ran_no_code(document.trace):
+        return NO_CODE
+    if not calls and any(warned.kind == "caught-error" for warned in diagnosis.warnings):
+        return "No gradient that was asked for was computed."
+    if not calls and not diagnosis.error:
+        return NO_GRADIENT
+    if not calls:
+        return "It ended before a gradient was asked for."
+    parts = [counted(calls, "call"), counted(len(asked), "source")]
+    if len(groups) < calls:
+        parts.insert(1, f"from {counted(len(groups), 'place')}")
+    troubled = sum(asked)
+    verb = "does" if troubled == 1 else "do"
+    parts.append(f"{troubled} {verb} not flow" if troubled else "every gradient flows")
+    if "fixes" in document.background.busy:
+        parts.append("trying fixes …")
+    return " · ".join(parts)
