@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from .branches import Branch, branches_by_name
 from .names import called_name
 from .trees import parse_expression, parse_module
 
@@ -54,6 +55,11 @@ class SourceText:
     @cached_property
     def _nodes(self) -> tuple[ast.AST, ...]:
         return tuple(ast.walk(self.tree)) if self.tree else ()
+
+    @cached_property
+    def branches(self) -> Mapping[str, Sequence[Branch]]:
+        """The branches of the text by the names that they read."""
+        return branches_by_name(self.tree) if self.tree else {}
 
     def code(self, line: int) -> str:
         """The text of a line, without its indentation; empty outside the text."""

@@ -680,4 +680,91 @@ QUESTIONS: tuple[Case, ...] = (
         """,
         words="Line 7 assigns another tensor to a.w, and y was computed with that. first is what",
     ),
+    case(
+        "a variable of the branch that Python passed by",
+        "not-connected",
+        """
+        x, a, b = tf.constant(1.0), tf.Variable(2.0), tf.Variable(3.0)
+        with tf.GradientTape() as t:
+            if x > 0.0:  # cut
+                y = a * x
+            else:
+                y = b * x
+        t.gradient(y, b)
+        """,
+        words="x > 0.0 on line 4 was True, and b is used only in a branch that did not run (line 7)",
+    ),
+    case(
+        "a layer that its model uses in training alone",
+        "not-connected",
+        """
+        class Net(tf.Module):
+            def __init__(self):
+                self.a, self.b = tf.Variable(2.0), tf.Variable(3.0)
+            def __call__(self, x, training=False):
+                h = self.a * x
+                if training:  # cut
+                    h = h * self.b
+                return h
+        net = Net()
+        with tf.GradientTape() as t:
+            y = net(tf.constant(3.0))
+        t.gradient(y, net.b)
+        """,
+        words="training on line 7 was False, and net.b is used only in a branch that did not run",
+    ),
+    case(
+        "the other value of an if in an expression",
+        "not-connected",
+        """
+        a, b, both = tf.Variable(2.0), tf.Variable(3.0), False
+        with tf.GradientTape() as t:
+            y = a * (b if both else 1.0)  # cut
+        t.gradient(y, b)
+        """,
+        words="both on line 4 was False",
+    ),
+    case(
+        "a branch of a function that nobody called",
+        "not-connected",
+        """
+        a, b = tf.Variable(2.0), tf.Variable(3.0)
+        def unused(flag):
+            if flag:
+                return b * 2.0
+        with tf.GradientTape() as t:
+            y = a * 2.0
+        t.gradient(y, b)  # cut
+        """,
+        words="Nothing that ran while the tape recorded uses b",
+    ),
+    case(
+        "a branch that was not reached",
+        "not-connected",
+        """
+        a, b = tf.Variable(2.0), tf.Variable(3.0)
+        def loss(x):
+            h = a * x
+            if x is not None:
+                return h
+            if x == 3:
+                h = h * b
+            return h
+        with tf.GradientTape() as t:
+            y = loss(2.0)
+        t.gradient(y, b)  # cut
+        """,
+        words="Nothing that ran while the tape recorded uses b",
+    ),
+    case(
+        "a target that is a variable itself",
+        "not-connected",
+        """
+        a, b = tf.Variable(2.0), tf.Variable(3.0)
+        with tf.GradientTape() as t:
+            y = a
+        t.gradient(y, b)  # cut
+        """,
+        words="y is the variable a",
+    ),
 )

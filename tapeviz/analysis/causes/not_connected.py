@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
+from ...text.branches import names_inside
 from ...trace.model import Leave, Operand, TensorId, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import FORM_OPS, Ancestry
-from ..flow.ends import Ends, ends_of
+from ..flow.ends import Ends, ends_of, last_made_from
 from ..model import Cause, Evidence
 from ..numbers.branches import SkippedUse, only_use, skipped_use
 from ..python.forms import FormRead, first_made_from, forms_read
@@ -20,6 +21,8 @@ from .not_differentiable import NotDifferentiable
 from .questions import MadeZero, Unlinked, Used
 
 _LOOPS = ops_with("loop")
+_LONGEST = 60
+"""Characters of a condition that stands in a sentence."""
 
 How = Literal["constant", "chosen", "repeated", "swapped", "statistics", "form"]
 _HOW: dict[How, str] = {
@@ -144,6 +147,8 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
     """Where the data flow from the source ends, and what the target is made from."""
     place = f"{target} (line {ends.target_line})" if ends.target_line else target
     other = f"{place} is made from {ends.made_from or 'constants'} alone"
+    if ends.is_variable:
+        other = f"{target} is the variable {ends.is_variable}"
     reaches = ends.reaches
     nothing = _NOTHING.get(ends.method, "Nothing that ran while the tape recorded")
     if not reaches and source in ends.variables:
@@ -221,6 +226,26 @@ def _in_branch(facts: CallFacts, found: SkippedUse) -> Cause:
     predicate = facts.text.condition_on(found.op.line)
     branch = SkippedBranch(predicate, found.was, found.line, found.writes)
     return facts.cause_at(NotConnected(None, branch=branch), found.op)
+
+
+def in_branch_of_python(asked: Unlinked) -> Cause | None:
+    """Nothing that ran uses the source, and the text uses it in a branch of Python's that was
+    passed by: lines around it ran while the tape recorded, and none of its own."""
+    facts, tensor = asked.facts, asked.source.tensor
+    named = facts.text.branches
+    found = [each for name in names_inside(asked.source.text) for each in named.get(name, ())]
+    if not found or tensor is None or last_made_from(facts, tensor) is not None:
+        return None
+    for branch in found:
+        ran = {lines[-1] for lines in facts.ran}
+        if branch.around.isdisjoint(ran) or not ran.isdisjoint(branch.lines):
+            continue
+        words = facts.text.segment(branch.test)
+        skipped = SkippedBranch(
+            words if len(words) <= _LONGEST else "", not branch.when, branch.use
+        )
+        return facts.cause(NotConnected(None, branch=skipped), branch.test.lineno)
+    return None
 
 
 def only_decides(asked: Unlinked) -> Cause | None:

@@ -210,8 +210,10 @@ def _given_after(case: Unlinked) -> Cause | None:
 
 
 def _done(case: Unlinked) -> int:
-    """When the targets had been made."""
-    targets = case.facts.call.target_tensors
+    """When the targets had been made; a variable gives the value that it has at the call."""
+    targets, trace = case.facts.call.target_tensors, case.facts.trace
+    if any(VariableId(tensor) in trace.variables for tensor in targets):
+        return case.facts.call.when
     return max((_made_when(case, tensor) for tensor in targets), default=0)
 
 

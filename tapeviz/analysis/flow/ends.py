@@ -43,7 +43,7 @@ class Ends:
     ``reaches``, ``reaches_line``: the last tensor made from the source, empty where nothing uses
     it; ``fate``: what became of it. ``target_line``: 0 unknown. ``made_from``: names in words,
     empty where it has none; ``variables``: the names of those among them; ``names``: all of them.
-    ``method``: of the call.
+    ``method``: of the call. ``is_variable``: the name of the variable that the target is.
     """
 
     reaches: str = ""
@@ -54,6 +54,7 @@ class Ends:
     variables: tuple[str, ...] = ()
     names: frozenset[str] = frozenset()
     method: Method = "gradient"
+    is_variable: str = ""
 
 
 def ends_of(facts: CallFacts, source: Operand) -> Ends:
@@ -68,9 +69,15 @@ def ends_of(facts: CallFacts, source: Operand) -> Ends:
         line,
         *facts.once(_makings),
         method=facts.call.method,
+        is_variable=_variable_asked_for(facts, target),
     )
     beside = _call_beside(facts, source.tensor) if ends.fate == "inside" else None
     return replace(ends, fate="beside", reaches_line=beside.line) if beside is not None else ends
+
+
+def _variable_asked_for(facts: CallFacts, target: TensorId | None) -> str:
+    variable = VariableId(target or TensorId(0))
+    return name_of(facts.trace, variable) if variable in facts.trace.variables else ""
 
 
 def _call_beside(facts: CallFacts, source: TensorId | None) -> Op | None:

@@ -1,0 +1,106 @@
+"""Find the branches of a text that read a name, where the other branch does not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from .names import dotted
+
+_NEAR = 20
+"""Statements of the same block before and after that are looked at."""
+_LEAVING = (ast.Return, ast.Continue, ast.Break, ast.Raise)
+
+
+class Branch(NamedTuple):
+    """A branch of an ``if``, as a statement or in an expression.
+
+    ``test``: its condition; ``when``: the truth value with which the branch runs; ``use``: the line
+    where it first reads the name; ``lines``: its own, none if they hold other code, too;
+    ``around``: lines that run only if the ``if`` is reached or is going to be.
+    """
+
+    test: ast.expr
+    when: bool
+    use: int
+    lines: range
+    around: frozenset[int]
+
+
+def branches_by_name(tree: ast.Module) -> Mapping[str, Sequence[Branch]]:
+    """For each name or path (``a``, ``net.b``) the branches that read it, the outermost first.
+
+    Inside a class ``self.b`` may be what is ``net.b`` elsewhere: it stands there as ``.b``.
+    """
+    found: dict[str, list[Branch]] = {}
+    for node in ast.walk(tree):
+        for _, block in ast.iter_fields(node):
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                for name, branch in _in_block(block):
+                    found.setdefault(name, []).append(branch)
+    return found
+
+
+def names_inside(path: str) -> Iterator[str]:
+    """``net.layer.kernel``, and as a class may name it or what it belongs to: ``.layer.kernel``,
+    ``.layer``, ``.kernel``."""
+    yield path
+    parts = path.split(".")
+    for begin in range(1, len(parts)):
+        for end in range(len(parts), begin, -1):
+            yield "." + ".".join(parts[begin:end])
+
+
+def _in_block(block: Sequence[ast.stmt]) -> Iterator[tuple[str, Branch]]:
+    begin = 0
+    for place, part in enumerate(block):
+        if isinstance(part, ast.If):
+            yield from _of(
+                part, [*block[max(begin, place - _NEAR) : place], *block[place + 1 : place + _NEAR]]
+            )
+        elif not hasattr(part, "body"):
+            for inner in ast.walk(part):
+                if isinstance(inner, ast.IfExp):
+                    yield from _of(inner, [part])
+        if any(isinstance(node, _LEAVING) for node in ast.walk(part)):
+            begin = place + 1  # what stands before may be the last that ran
+
+
+def _of(node: ast.If | ast.IfExp, beside: Sequence[ast.AST]) -> Iterator[tuple[str, Branch]]:
+    """``beside``: what runs whatever the condition."""
+    bodies = [part if isinstance(part, list) else [part] for part in (node.body, node.orelse)]
+    reads = [_reads(body) for body in bodies]
+    for place, body in enumerate(bodies):
+        names = reads[place].keys() - reads[1 - place].keys()
+        if not names:
+            continue
+        lines = _lines(body) if isinstance(node, ast.If) else set()
+        others = ([node.test], bodies[1 - place], beside)
+        around = frozenset(line for part in others for line in _lines(part)) - lines
+        own = range(min(lines), max(lines) + 1) if lines else range(0)
+        for name in names:
+            yield name, Branch(node.test, place == 0, reads[place][name], own, around)
+
+
+def _reads(body: Sequence[ast.AST]) -> dict[str, int]:
+    """The names and paths that the body reads, with the first line of each."""
+    found: dict[str, int] = {}
+    for part in body:
+        for node in ast.walk(part):
+            if not isinstance(node, (ast.Name, ast.Attribute)):
+                continue
+            name = dotted(node) if isinstance(node.ctx, ast.Load) else ""
+            if name:
+                name = name.removeprefix("self") if name.startswith("self.") else name
+                found[name] = min(found.get(name, node.lineno), node.lineno)
+    return found
+
+
+def _lines(body: Sequence[ast.AST]) -> set[int]:
+    return {
+        line
+        for part in body
+        if isinstance(part, (ast.stmt, ast.expr))
+        for line in range(part.lineno, (part.end_lineno or part.lineno) + 1)
+    }
