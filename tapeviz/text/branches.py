@@ -13,7 +13,7 @@ _NEAR = 20
 _LEAVING = (ast.Return, ast.Continue, ast.Break, ast.Raise)
 
 
-class Branch(NamedTuple):
+class TextBranch(NamedTuple):
     """A branch of an ``if``, as a statement or in an expression.
 
     ``test``: its condition; ``when``: the truth value with which the branch runs; ``use``: the line
@@ -28,12 +28,12 @@ class Branch(NamedTuple):
     around: frozenset[int]
 
 
-def branches_by_name(tree: ast.Module) -> Mapping[str, Sequence[Branch]]:
+def branches_by_name(tree: ast.Module) -> Mapping[str, Sequence[TextBranch]]:
     """For each name or path (``a``, ``net.b``) the branches that read it, the outermost first.
 
     Inside a class ``self.b`` may be what is ``net.b`` elsewhere: it stands there as ``.b``.
     """
-    found: dict[str, list[Branch]] = {}
+    found: dict[str, list[TextBranch]] = {}
     for node in ast.walk(tree):
         for _, block in ast.iter_fields(node):
             if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
@@ -52,7 +52,7 @@ def names_inside(path: str) -> Iterator[str]:
             yield "." + ".".join(parts[begin:end])
 
 
-def _in_block(block: Sequence[ast.stmt]) -> Iterator[tuple[str, Branch]]:
+def _in_block(block: Sequence[ast.stmt]) -> Iterator[tuple[str, TextBranch]]:
     begin = 0
     for place, part in enumerate(block):
         if isinstance(part, ast.If):
@@ -67,7 +67,7 @@ def _in_block(block: Sequence[ast.stmt]) -> Iterator[tuple[str, Branch]]:
             begin = place + 1  # what stands before may be the last that ran
 
 
-def _of(node: ast.If | ast.IfExp, beside: Sequence[ast.AST]) -> Iterator[tuple[str, Branch]]:
+def _of(node: ast.If | ast.IfExp, beside: Sequence[ast.AST]) -> Iterator[tuple[str, TextBranch]]:
     """``beside``: what runs whatever the condition."""
     bodies = [part if isinstance(part, list) else [part] for part in (node.body, node.orelse)]
     reads = [_reads(body) for body in bodies]
@@ -80,7 +80,7 @@ def _of(node: ast.If | ast.IfExp, beside: Sequence[ast.AST]) -> Iterator[tuple[s
         around = frozenset(line for part in others for line in _lines(part)) - lines
         own = range(min(lines), max(lines) + 1) if lines else range(0)
         for name in names:
-            yield name, Branch(node.test, place == 0, reads[place][name], own, around)
+            yield name, TextBranch(node.test, place == 0, reads[place][name], own, around)
 
 
 def _reads(body: Sequence[ast.AST]) -> dict[str, int]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from .branches import Branch, branches_by_name
+from .branches import TextBranch, branches_by_name
 from .names import called_name
 from .trees import parse_expression, parse_module
 
@@ -57,7 +57,7 @@ class SourceText:
         return tuple(ast.walk(self.tree)) if self.tree else ()
 
     @cached_property
-    def branches(self) -> Mapping[str, Sequence[Branch]]:
+    def branches(self) -> Mapping[str, Sequence[TextBranch]]:
         """The branches of the text by the names that they read."""
         return branches_by_name(self.tree) if self.tree else {}
 
