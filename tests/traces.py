@@ -167,6 +167,9 @@ class Script:
     def left(self, tensor: int, how: str, *, line: int) -> None:
         self.events.append(e.ValueLeft(tensor, how, self.site(line)))
 
+    def caught(self, kind: str, message: str, *, line: int, handler: int) -> None:
+        self.events.append(e.Caught(kind, message, [line], self.site(handler)))
+
     @contextmanager
     def call(
         self,

@@ -10,6 +10,7 @@ from textwrap import dedent
 
 import numpy as np
 
+from ..text.messages import without_node_names
 from ..text.source import holds_code
 from ..trace.model import Array, Check, TensorId, Trace
 from .alike import SourceResult
@@ -20,7 +21,6 @@ _TRACED = "in user code:\n"
 _TRACED_FRAME = re.compile(
     r'\s*File ".*", line (?P<line>\d+), in (?P<name>\S+)(?:  (?P<mark>\*+))?\s*$'
 )
-_FUNCTION_NODE = re.compile(r"\{\{function_node [^}]*\}\}\s*")
 NO_CODE = "The text has no line of Python code, so nothing ran."
 _IN_A_LINE = 4
 """Elements of a value that stand in one line."""
@@ -111,11 +111,6 @@ def plain_message(message: str) -> str:
     said = dedent("\n".join(lines[place:])).strip()
     said = re.sub(r"^[\w.]+: ", "", said)
     return "\n".join(filter(None, (said, where))) or message.strip()
-
-
-def without_node_names(text: str) -> str:
-    """A message or a traceback without the ``{{function_node …}}`` of TensorFlow's runtime."""
-    return _FUNCTION_NODE.sub("", text)
 
 
 def gradient_in_a_line(trace: Trace, finding: Finding) -> str:

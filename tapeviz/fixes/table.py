@@ -35,11 +35,12 @@ from .smooth.indices import interpolate, interpolate_edges, weigh_picked
 from .smooth.logits import from_logits
 from .smooth.outcomes import interpolate_outcome
 from .smooth.pooling import pool_softly
+from .smooth.ranges import count_up
 from .smooth.splatting import splat
 from .smooth.sums import CANCELLING, OTHER_SUMS
+from .smooth.suppression import keep_softly
 from .smooth.widths import (
     count_softly,
-    keep_softly,
     weigh_by_width,
     weigh_by_window,
     weigh_copies,
@@ -221,6 +222,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     NotDifferentiable: (
         pass_on_to_compared,
         MIX_ONE_HOT,
+        count_up,
         soft_ranks,
         weigh_picked,
         interpolate_edges,

@@ -10,8 +10,9 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
 
-from ..analysis.run_words import ending_words, without_node_names
+from ..analysis.run_words import ending_words
 from ..document import Document
+from ..text.messages import without_node_names
 from ..trace.model import EMPTY_TRACE
 from .figures import FigureRow
 from .look import SMALL, Theme, colour, font

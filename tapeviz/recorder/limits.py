@@ -29,6 +29,10 @@ ELEMENTS_OF_NAME = 100
 """Elements of a list or dict that are looked through for tensors when it gets a name."""
 BINDINGS_OF_NAME = 10_000
 """Bindings of a name to a value without tensors that are sent."""
+CAUGHT_ERRORS = 10_000
+"""Exceptions that the snippet caught which are sent."""
+LETTERS_OF_CAUGHT = 300
+"""Letters of the message of one."""
 OPS_BACK = 5_000
 """Ops before a step of a backward pass among which its forward op is looked for."""
 

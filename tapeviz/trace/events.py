@@ -322,6 +322,19 @@ class ValueLeft(_TracedEvent, frozen=True, tag="left"):
     object: int = 0
 
 
+class Caught(_TracedEvent, frozen=True, tag="caught"):
+    """An ``except`` of the snippet caught an exception.
+
+    ``site``: its first statement. ``lines``: the snippet's lines in the traceback, outermost first:
+    the one in the ``try`` block first. ``message``: empty where Python of the snippet's words it.
+    """
+
+    type: str
+    message: str = ""
+    lines: list[int] = []
+    site: int = 0
+
+
 class SessionFetched(_Event, frozen=True, tag="fetch"):
     """``Session.run`` computed symbolic tensors: ``pairs`` of (symbolic id, id of the value)."""
 
@@ -393,6 +406,7 @@ Event = (
     | Checked
     | NameBound
     | ValueLeft
+    | Caught
     | SessionFetched
     | Printed
     | Raised

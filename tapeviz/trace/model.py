@@ -314,6 +314,17 @@ class Leave(msgspec.Struct, frozen=True, gc=False):
     object: int = 0
 
 
+class CaughtError(msgspec.Struct, frozen=True, gc=False):
+    """An exception that the snippet caught. ``lines``: those of its own in the traceback, outermost
+    first; ``site``: the first statement of the ``except``."""
+
+    type: str
+    message: str
+    lines: tuple[int, ...]
+    site: Site
+    when: int
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """An exception that ended the snippet, or a block of a page.
@@ -360,6 +371,7 @@ class Trace(_Referable):
     calls: tuple[Call, ...] = ()
     bindings: tuple[Binding, ...] = ()
     leaves: tuple[Leave, ...] = ()
+    caught: tuple[CaughtError, ...] = ()
     names: Mapping[TensorId, tuple[str, ...]] = field(default_factory=dict)
     """Python names of a tensor or a variable's handle, in the order in which they were bound."""
     variable_names: Mapping[VariableId, str] = field(default_factory=dict)

@@ -43,6 +43,7 @@ TRAITS: Mapping[str, str] = MappingProxyType(
         "reshape": "who writes it asks for another shape",
         "position": "gives positions of elements",
         "data-sized": "how many elements it gives depends on the values that it is given",
+        "decodes-picture": "gives the picture that an encoder wrote, which may have lost details",
         "question": "answers true or false",
         "draw": "draws random numbers",
         "discrete": "draws whole numbers, of which each has a probability",
@@ -97,6 +98,14 @@ Cosh                                 clips grows
 Cross                                product
 Cumprod                              clips
 Cumsum                               linear
+DecodeAndCropJpeg                    decodes-picture
+DecodeBmp                            decodes-picture
+DecodeGif                            decodes-picture
+DecodeImage                          decodes-picture
+DecodeJpeg                           decodes-picture
+DecodeJxl                            decodes-picture
+DecodePng                            decodes-picture
+DecodeWebP                           decodes-picture
 DeepCopy                             view
 DepthwiseConv2dNative                product
 DestroyResourceOp                    plumbing

@@ -22,6 +22,7 @@ from .compiled.opening import Opening, choose
 from .lines import EventLines
 from .model import (
     NOWHERE,
+    CaughtError,
     Ending,
     Failure,
     Leave,
@@ -108,6 +109,7 @@ class Reader:
         self._states = VersionTracker()
         self._tapes = TapeTracker()
         self._leaves: list[Leave] = []
+        self._caught: list[CaughtError] = []
         self._names = BoundNames(self._ids)
         self._fetched: dict[TensorId, TensorId] = {}
         self._notes: list[str] = []
@@ -187,6 +189,7 @@ class Reader:
             calls=tuple(self._calls.calls(self._text, words)),
             bindings=tuple(self._names.bindings),
             leaves=tuple(self._leaves),
+            caught=tuple(self._caught),
             names=names,
             variable_names=variable_words,
             given_names={variable_words[id_]: given[id_] for id_ in titles},
@@ -382,6 +385,11 @@ class Reader:
         leave = Leave(tensor, intern(event.how), site, self._now, event.object)
         self._leaves.append(leave)
 
+    def _error_caught(self, event: e.Caught) -> None:
+        site, lines = self._site(event.site), tuple(event.lines)
+        caught = CaughtError(intern(event.type), event.message, lines, site, self._now)
+        self._caught.append(caught)
+
     def _session_fetched(self, event: e.SessionFetched) -> None:
         self._fetched.update((TensorId(a), TensorId(b)) for a, b in event.pairs)
 
@@ -441,6 +449,7 @@ _HANDLERS: dict[type, Callable[[Reader, Any], None]] = {
     e.Checked: lambda reader, event: reader._calls.checked(event),
     e.NameBound: Reader._name_bound,
     e.ValueLeft: Reader._value_left,
+    e.Caught: Reader._error_caught,
     e.SessionFetched: Reader._session_fetched,
     e.Printed: Reader._printed_text,
     e.Raised: Reader._raised,

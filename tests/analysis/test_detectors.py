@@ -234,6 +234,36 @@ def on_threads(of_tape: int, of_op: int) -> Build:
     return build
 
 
+ERRING = SOURCE.replace("step(5)\nstep(6)", "try: step(w)\nexcept: pass")
+
+
+@pytest.mark.parametrize("is_on_tape", [False, True])
+def test_an_exception_that_was_caught_before_the_source_was_used(is_on_tape: bool) -> None:
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w, v = script.variable("w", line=2), script.variable("v", line=2)
+        tape = script.tape(line=3)
+        if not is_on_tape:
+            script.exit(tape)
+        words = "{{function_node x}} Incompatible shapes: [2] vs. [3] [Op:Mul] name: "
+        script.caught("ValueError", words, line=5, handler=6)
+        return tape, script.op("Square", [script.read(v, line=7)], line=7, name="y"), [w]
+
+    kind, line, message = cause_of(build, ERRING)
+    assert (kind, line) == ("not-connected", 5 if is_on_tape else 10)
+    words = "Line 5 raised ValueError (Incompatible shapes: [2] vs. [3]). The except on line 6"
+    assert message.startswith(words) == is_on_tape, message
+
+
+def test_an_exception_of_a_line_without_the_source_says_nothing_of_it() -> None:
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w, v = script.variable("w", line=2), script.variable("v", line=2)
+        tape = script.tape(line=3)
+        script.caught("ValueError", "", line=7, handler=8)
+        return tape, script.op("Square", [script.read(v, line=7)], line=7, name="y"), [w]
+
+    assert cause_of(build, ERRING)[:2] == ("not-connected", 10)
+
+
 CASES: dict[str, tuple[str, int, Build]] = {
     "on another thread": ("outside-tape", 4, on_threads(0, 1)),
     "on another thread than the tape of a thread": ("outside-tape", 4, on_threads(1, 2)),

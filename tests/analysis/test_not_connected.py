@@ -201,3 +201,36 @@ def test_a_variable_of_another_model_with_the_same_name_is_not_taken_for_this_on
         words = evidence.sentence(Cause(evidence, 7, ""), "loss", "dense/kernel")
         assert ("another variable of the same name" in words) == other
         assert ("uses this dense/kernel: loss (line 6)" in words) == other
+
+
+def test_an_exception_that_the_snippet_caught_is_named_with_its_line(recorder: Recorder) -> None:
+    text = dedent(
+        """
+        import tensorflow as tf
+        w, scale = tf.Variable([1.0, 2.0]), tf.Variable([1.0, 2.0, 3.0])
+        layer = tf.keras.layers.Dense(2)
+        layer.build((None, 4))
+        def product(a, b):
+            return a * b
+        with tf.GradientTape(persistent=True) as tape:
+            y = tf.reduce_sum(w)
+            try:
+                y += tf.reduce_sum(product(w, scale))
+            except tf.errors.OpError:
+                pass
+            try:
+                y += tf.reduce_sum(layer(tf.ones([1, 3])))
+            except ValueError:
+                pass
+        tape.gradient(y, scale)
+        tape.gradient(y, layer.kernel)
+        """
+    ).lstrip()
+    diagnosis = _diagnosed(text, recorder)
+    raised, refused = (call.findings[0] for call in diagnosis.calls)
+    assert raised.cause is not None
+    assert refused.cause is not None
+    assert (raised.cause.line, raised.cause.is_probable) == (6, False)
+    assert "InvalidArgumentError (Incompatible shapes: [2] vs. [3])" in raised.message
+    assert "except on line 11" in raised.message
+    assert (refused.cause.line, refused.cause.is_probable) == (14, True)

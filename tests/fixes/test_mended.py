@@ -17,6 +17,70 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "two ways that both began before the block": (
+        """
+        w = tf.Variable([1.0, 2.0])
+        target = 3.0 * tf.reduce_sum(w)
+        q = w * w
+        with tf.GradientTape() as tape:
+            loss = (target - tf.reduce_sum(q)) ** 2
+        tape.gradient(loss, w)
+        """,
+        "target = 3.0 * tf.reduce_sum(w)",
+        [8.0, -8.0],
+    ),
+    "a range with a step that is a variable": (
+        """
+        step = tf.Variable(0.5)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.range(1.0, 2.9, step) ** 2)
+        tape.gradient(loss, step)
+        """,
+        "loss = tf.reduce_sum((1.0 + step * "
+        "tf.cast(tf.range(tf.size(tf.range(1.0, 2.9, step))), tf.float32)) ** 2)",
+        26.0,
+    ),
+    "a range up to a variable": (
+        """
+        end = tf.Variable(4.0)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.range(end))
+        tape.gradient(loss, end)
+        """,
+        "loss = tf.reduce_sum(tf.cast(tf.range(tf.size(tf.range(end))), tf.float32) "
+        "* (end / tf.stop_gradient(end)))",
+        1.5,
+    ),
+    "noise that was compressed as a picture": (
+        """
+        tf.random.set_seed(0)
+        image = tf.Variable(tf.random.uniform([8, 8, 3]))
+        with tf.GradientTape() as tape:
+            whole = tf.image.convert_image_dtype(image, tf.uint8)
+            back = tf.io.decode_jpeg(tf.io.encode_jpeg(whole, quality=80))
+            out = tf.image.convert_image_dtype(back, tf.float32)
+            loss = tf.reduce_sum(out)
+        tape.gradient(loss, image)
+        """,
+        "out = image + tf.stop_gradient(out - image)",
+        np.ones((8, 8, 3)),
+    ),
+    "scores of the boxes that are kept": (
+        """
+        boxes = tf.Variable([[0.0, 0.0, 1.0, 1.0], [0.1, 0.3, 0.9, 1.2], [2.0, 2.0, 3.0, 3.0]])
+        scores = tf.constant([0.9, 0.8, 0.7])
+        with tf.GradientTape() as tape:
+            keep = tf.image.non_max_suppression(boxes, scores, 2)
+            loss = tf.reduce_sum(tf.gather(scores, keep))
+        tape.gradient(loss, boxes)
+        """,
+        "loss = tf.reduce_sum(scores * kept_softly)",
+        [  # central differences of the sum of 1 - sigmoid(10 * (overlap - 0.5))
+            [-0.82619, -0.82619, 0.82619, -1.20387],
+            [1.03273, 1.36911, -1.03273, 0.66095],
+            [0.0, 0.0, 0.0, 0.0],
+        ],
+    ),
     "a property that is kept": (
         """
         from functools import cached_property

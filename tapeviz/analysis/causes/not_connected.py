@@ -15,6 +15,7 @@ from ..flow.dataflow import FORM_OPS, Ancestry
 from ..flow.ends import Ends, ends_of, last_made_from
 from ..model import Cause, Evidence
 from ..numbers.branches import SkippedUse, only_use, skipped_use
+from ..python.caught import SkippedByError, skipped_by_error
 from ..python.forms import FormRead, first_made_from, forms_read
 from ..python.outside import NO_NUMBER
 from .not_differentiable import NotDifferentiable
@@ -117,19 +118,23 @@ class NotConnected(Evidence):
     """``how``: why the target cannot depend on the source, where that is known; ``ends``: else
     where the data flow from the source ends and that to the target begins; ``branch``: the source
     is only used in a branch of a compiled conditional that did not run; ``slope``: the target is
-    made from a gradient that is the same everywhere."""
+    made from a gradient that is the same everywhere; ``error``: what would have used the source
+    raised, and the snippet caught that."""
 
     kind: ClassVar[str] = "not-connected"
     how: How | None
     ends: Ends | None = None
     branch: SkippedBranch | None = None
     slope: SameSlope | None = None
+    error: SkippedByError | None = None
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.branch is not None:
             return self.branch.sentence(cause, target, source)
         if self.slope is not None:
             return self.slope.sentence(target, source)
+        if self.error is not None:
+            return self.error.sentence(target, source)
         if self.how is not None:
             words = f"{cause.op_words or 'an op'} on line {cause.line}"
             return _HOW[self.how].format(target=target, source=source, op=words, line=cause.line)
@@ -261,6 +266,15 @@ def only_decides(asked: Unlinked) -> Cause | None:
         return None
     how: How = "repeated" if facts.trace.ops[by].type in _LOOPS else "chosen"
     return facts.cause_at(NotConnected(how), facts.trace.ops[by])
+
+
+def raised_before_use(asked: Unlinked) -> Cause | None:
+    """A line that reads the source raised, and an ``except`` of the snippet caught it."""
+    error = skipped_by_error(asked.facts, asked.starts)
+    if error is None:
+        return None
+    cause = asked.facts.cause(NotConnected(None, error=error), error.line)
+    return replace(cause, is_probable=not error.is_sure)
 
 
 def is_same_slope(asked: Unlinked) -> Cause | None:

@@ -66,6 +66,7 @@ CAUSES = _Causes(
         assign.copied_values,  # whole arrays that are equal tell more than single numbers
         left_tensorflow.number_came_back,
         left_tensorflow.kept_in_python,  # the tape that it was made on proves it
+        not_connected.raised_before_use,  # what an exception skipped could not leave TensorFlow
         left_tensorflow.taken_elsewhere,  # of which nothing was recorded that could be equal
         left_tensorflow.only_steered,  # after a number that came back, which tells more
         not_connected.only_decides,  # the graphs prove it, where the text says nothing more

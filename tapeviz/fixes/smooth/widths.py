@@ -23,16 +23,16 @@ def count_softly(case: FixCase) -> Iterator[Edit]:
     """
     source = case.source
     plan = Plan(source)
-    for place, counted, axis in _counts(source):
+    for place, counted, axis in counted_in(source):
         soft = _soft_mask(case, counted, place)
         if soft:
-            _put_sum(plan, place, f"{source.tf}.reduce_sum({soft}{axis})")
+            put_sum(plan, place, f"{source.tf}.reduce_sum({soft}{axis})")
     if plan.changes:
         title = "Estimate: count each by a sigmoid of how far it passes the comparison"
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _put_sum(plan: Plan, place: cst.BaseExpression, text: str) -> None:
+def put_sum(plan: Plan, place: cst.BaseExpression, text: str) -> None:
     """In the place of a count, and of the ``float()`` around it."""
     plan.replace(place, text)
     around = plan.source.enclosing(place, cst.Call)
@@ -40,50 +40,7 @@ def _put_sum(plan: Plan, place: cst.BaseExpression, text: str) -> None:
         plan.replace(around, text)
 
 
-_SUPPRESSED = (
-    "{low} = {tf}.maximum({boxes}[:, None, :2], {boxes}[None, :, :2])",
-    "{high} = {tf}.minimum({boxes}[:, None, 2:], {boxes}[None, :, 2:])",
-    "{shared} = {tf}.reduce_prod({tf}.nn.relu({high} - {low}), -1)",
-    "{area} = {tf}.reduce_prod({boxes}[:, 2:] - {boxes}[:, :2], -1)",
-    "{overlap} = {shared} / ({area}[:, None] + {area} - {shared})",
-    "{better} = {tf}.cast({scores}[None] > {scores}[:, None], {tf}.float32)",
-    "{kept} = {tf}.reduce_prod(1.0 - {better} * {tf}.sigmoid(10.0 * ({overlap} - {most})), -1)",
-)
-_NAMES = ("low", "high", "shared", "area", "overlap", "better")
-
-
-def keep_softly(case: FixCase) -> Iterator[Edit]:
-    """The number of boxes that ``tf.image.non_max_suppression`` keeps → a sum of how far each
-    overlaps no better one, by a sigmoid of how far the overlap passes the threshold (as soft-NMS
-    weighs scores: Bodla et al. 2017)."""
-    source, code = case.source, case.source.code
-    for chosen in case.calls("non_max_suppression"):
-        boxes, scores = argument(chosen, 0, "boxes"), argument(chosen, 1, "scores")
-        most, statement = argument(chosen, 3, "iou_threshold"), source.statement_of(chosen)
-        if boxes is None or scores is None or statement is None:
-            continue
-        plan, kept = Plan(source), source.free_name("kept_softly")
-        for place, counted, _ in _counts(source):
-            if source.leads_to(counted, chosen):
-                _put_sum(plan, place, f"{source.tf}.reduce_sum({kept})")
-        if plan.changes:
-            lines = (
-                line.format(
-                    tf=source.tf,
-                    boxes=code(enclosed(boxes.value)),
-                    scores=code(enclosed(scores.value)),
-                    most=code(enclosed(most.value)) if most is not None else "0.5",
-                    kept=kept,
-                    **{name: source.free_name(name) for name in _NAMES},
-                )
-                for line in _SUPPRESSED
-            )
-            plan.before(statement, *lines)
-            title = "Estimate: count each box by how far it overlaps no better one"
-            yield Edit(title, plan.text(), is_estimate=True)
-
-
-def _counts(
+def counted_in(
     source: ParsedSource,
 ) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression, str]]:
     """Expressions that count, what is counted, and the axis if not all are."""

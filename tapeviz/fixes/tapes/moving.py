@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import libcst as cst
 
 from ...analysis.causes.outside_tape import OutsideTape
+from ...analysis.model import Cause
 from ...trace.model import StackFrame
 from ..blocks import Block, block_of_call, gradient_call, is_method_statement, put_in_front
 from ..model import Edit, FixCase
@@ -26,7 +28,11 @@ def move_in(case: FixCase) -> Iterator[Edit]:
         return
     siblings = source.siblings(around)
     if _place(siblings, outside) < _place(siblings, around):
-        yield from _from_before(case, block, around, outside)
+        outsides = _all_outside(case, around, outside)
+        yield from _from_before(case, block, around, outsides)
+        if len(outsides) > 1:  # the other way may be a constant on purpose: a target network's
+            for edit in _from_before(case, block, around, outsides[-1:]):
+                yield replace(edit, title=f"{edit.title}, no other", has_other_slope=True)
     elif around is block.node:
         yield from _from_after(case, block, outside)
 
@@ -76,7 +82,7 @@ def compute_again_inside(case: FixCase) -> Iterator[Edit]:
         between = [each for each in between if source.enclosing(each, cst.FunctionDef) is home]
     else:
         return
-    made = _dependents(between, first)
+    made = _dependents(between, [first])
     read, chosen = read_names(block.node.body), list[Statement]()
     needed = {given.get(name, name) for name in read}
     for statement in reversed(made):
@@ -129,20 +135,35 @@ def _function_at(source: ParsedSource, line: int) -> cst.FunctionDef | None:
     return source.enclosing(statement, cst.FunctionDef) if statement is not None else None
 
 
+def _all_outside(case: FixCase, around: Statement, outside: Statement) -> list[Statement]:
+    """``outside``, and what else ran before ``around`` on other ways to the target."""
+    source = case.source
+    siblings = source.siblings(around)
+    causes = [
+        cause
+        for cause in case.finding.others
+        if isinstance(cause.evidence, OutsideTape) and cause.evidence.where == "before"
+    ]
+    ran = (stmt for cause in causes for stmt in _statements_of(case, cause))
+    places = {_place(siblings, beside) for stmt in ran if (beside := source.beside(stmt, around))}
+    places = {place for place in places if 0 <= place < _place(siblings, around)}
+    return [siblings[place] for place in sorted(places | {_place(siblings, outside)})]
+
+
 def _from_before(
-    case: FixCase, block: Block, around: Statement, outside: Statement
+    case: FixCase, block: Block, around: Statement, outside: Sequence[Statement]
 ) -> Iterator[Edit]:
     """``around``: the block, or a loop that it stands in, whose turns then each compute anew what
     was computed once: not where a turn goes on from what the last one made."""
     source = case.source
     siblings = source.siblings(around)
-    between = siblings[_place(siblings, outside) : _place(siblings, around)]
+    between = siblings[_place(siblings, outside[0]) : _place(siblings, around)]
     moved = [
         statement
         for statement in _dependents(between, outside, with_shown=True)
-        if statement is outside or not isinstance(statement, (cst.ClassDef, cst.FunctionDef))
+        if statement in outside or not isinstance(statement, (cst.ClassDef, cst.FunctionDef))
     ]  # a function reads names when it is called
-    if isinstance(outside, (cst.ClassDef, cst.FunctionDef)):
+    if any(isinstance(statement, (cst.ClassDef, cst.FunctionDef)) for statement in outside):
         return
     if around is not block.node:
         made = set[str]().union(*map(bound_names, moved))
@@ -165,7 +186,7 @@ def _from_after(case: FixCase, block: Block, outside: Statement) -> Iterator[Edi
     between = siblings[_place(siblings, block.node) + 1 : end]
     if not any(statement is outside for statement in between):
         return
-    moved = _with_needed(between, _dependents(between, outside))
+    moved = _with_needed(between, _dependents(between, [outside]))
     plan = Plan(source)
     for statement in moved:
         plan.remove(statement)
@@ -284,24 +305,29 @@ def _outside(case: FixCase, block: Block) -> tuple[Statement, Statement | None]:
 
 
 def _statements_of_cause(case: FixCase) -> Iterator[Statement]:
-    op = case.trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    return _statements_of(case, case.cause)
+
+
+def _statements_of(case: FixCase, cause: Cause) -> Iterator[Statement]:
+    """The statement on the line of a cause, then those of the calls around its op."""
+    op = case.trace.ops.get(cause.op_id) if cause.op_id is not None else None
     frames: tuple[StackFrame, ...] = op.site.frames if op is not None else ()
-    for line in (case.cause.line, *(frame.line for frame in frames)):
+    for line in (cause.line, *(frame.line for frame in frames)):
         statement = case.source.statement(line)
         if statement is not None:
             yield statement
 
 
 def _dependents(
-    statements: Sequence[Statement], first: Statement, with_shown: bool = False
+    statements: Sequence[Statement], firsts: Sequence[Statement], with_shown: bool = False
 ) -> list[Statement]:
-    """``first``, and of those after it what reads something that was made from it; with what only
-    shows or writes it (``print(y)``, ``q.assign(y)``), which cannot run before."""
+    """``firsts``, and of those after them what reads something that was made from one; with what
+    only shows or writes it (``print(y)``, ``q.assign(y)``), which cannot run before."""
     kept: list[Statement] = []
     names: set[str] = set()
     for statement in statements:
         is_shown = isinstance(sole(statement), cst.Expr) and not with_shown
-        if statement is first or (names & read_names(statement) and not is_shown):
+        if statement in firsts or (names & read_names(statement) and not is_shown):
             kept.append(statement)
             names |= bound_names(statement) | _filled_names(statement)
     return kept

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import libcst as cst
 
 from ...trace.model import Leave, Op, TensorId, Trace, VariableId
+from ...trace.op_kinds import ops_with
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name, dotted, header_nodes, sole
 from ..plan import Plan, enclosed
@@ -15,6 +16,12 @@ from ..rewrites import CallRewrite
 from ..source import ParsedSource
 
 _MOST_BEFORE = 12
+_DECODING = ops_with("decodes-picture")
+_MOST_OFF = 0.25
+_MOST_OFF_TEXT = 1e-3
+_MOST_OFF_PICTURE = 0.75
+"""How far a value may be from itself, to its norm: with small changes; written as digits and read
+again; encoded as a picture and decoded, which loses half of noise and little of a photograph."""
 
 
 def straight_through(source: ParsedSource, call: cst.Call, number: cst.BaseExpression) -> str:
@@ -75,17 +82,19 @@ def straight_through_names(case: FixCase) -> Iterator[Edit]:
     leave = next((each for each in trace.leaves if each.site.line == case.cause.line), None)
     if cut is not None:
         is_text = any(trace.tensors[t].dtype == "string" for t in cut.outputs if t in trace.tensors)
+        most_off = _MOST_OFF_TEXT if is_text else _MOST_OFF
         known = [*_made_before(trace, cut.inputs)]
         found = _made_after(trace, cut, case.call.when)
     elif leave is not None:
-        is_text, known = True, [*_made_before(trace, [leave.tensor])]
+        most_off, known = _MOST_OFF_TEXT, [*_made_before(trace, [leave.tensor])]
         found = _bound_after(trace, leave, case.call.when)
     else:
         return
-    for tensor, line, name in found:
+    for tensor, line, name, is_decoded in found:
         statement = source.statement(line)
         made = sole(statement)
-        alike = [x for x, t in known if _are_alike(trace, t, tensor, is_text)]
+        most = _MOST_OFF_PICTURE if is_decoded else most_off
+        alike = [x for x, t in known if _are_alike(trace, t, tensor, most)]
         given = source.parameters(statement) if statement is not None else ()
         before = next(iter([*filter(given.__contains__, alike), *alike]), "")
         if not before or before == name or statement is None:
@@ -103,24 +112,26 @@ def straight_through_names(case: FixCase) -> Iterator[Edit]:
         return
 
 
-_Made: TypeAlias = "Iterator[tuple[TensorId, int, str]]"
+_Made: TypeAlias = "Iterator[tuple[TensorId, int, str, bool]]"
 """Tensors in the order of time: each with the line that gave it a name, and that name; else with
-the line that made it, and no name."""
+the line that made it, and no name; and whether it was decoded from an encoded picture."""
 
 
 def _made_after(trace: Trace, cut: Op, until: int) -> _Made:
     """Tensors that are made of the outputs of the op at the cut."""
     bound = {t: b for b in reversed(trace.bindings) for t, path in b.tensors if path == b.name}
-    derived = set(cut.outputs)
+    derived, decoded = set(cut.outputs), set[TensorId]()
     for op in trace.ops.values():
         if cut.when <= op.when < until and (op is cut or derived & set(op.inputs)):
             derived.update(op.outputs)
+            is_decoded = op.type in _DECODING or bool(decoded & set(op.inputs))
+            decoded.update(op.outputs if is_decoded else ())
             for tensor in op.outputs:
                 binding = bound.get(tensor)
                 if binding is not None:
-                    yield tensor, binding.site.line, binding.name
+                    yield tensor, binding.site.line, binding.name, is_decoded
                 else:
-                    yield tensor, op.line, ""
+                    yield tensor, op.line, "", is_decoded
 
 
 def _bound_after(trace: Trace, leave: Leave, until: int) -> _Made:
@@ -128,7 +139,7 @@ def _bound_after(trace: Trace, leave: Leave, until: int) -> _Made:
     for binding in trace.bindings:
         for tensor, path in binding.tensors if leave.when < binding.when < until else ():
             if path == binding.name and tensor not in trace.producers:
-                yield tensor, binding.site.line, path
+                yield tensor, binding.site.line, path, False
 
 
 def _made_before(trace: Trace, taken: Sequence[TensorId]) -> Iterator[tuple[str, TensorId]]:
@@ -147,19 +158,19 @@ def _made_before(trace: Trace, taken: Sequence[TensorId]) -> Iterator[tuple[str,
         waiting += maker.inputs if maker is not None and not is_read else ()
 
 
-def _are_alike(trace: Trace, first: TensorId, second: TensorId, is_text: bool = False) -> bool:
-    """Whether two tensors of several real numbers have the same form, and differ by a quarter of
-    their norm at most: where the numbers are not kept, their norms by a tenth. ``is_text``: one was
-    written and read again, and may be a number alone that differs by a thousandth."""
+def _are_alike(trace: Trace, first: TensorId, second: TensorId, most: float) -> bool:
+    """Whether two tensors of several real numbers have the same form, and differ by ``most`` of
+    their norm at most: where the numbers are not kept, their norms by a tenth. What was written as
+    digits may be a number alone."""
     x, y = trace.tensors.get(first), trace.tensors.get(second)
     if x is None or y is None or (x.shape, x.dtype) != (y.shape, y.dtype):
         return False
     a, b = trace.value(first), trace.value(second)
-    if "float" not in x.dtype or ((x.size or 0) < 2 and not is_text):
+    if "float" not in x.dtype or ((x.size or 0) < 2 and most > _MOST_OFF_TEXT):
         return False
     if a is not None and b is not None:
         off, size = float(((a - b) ** 2).sum()), float((a**2).sum())
-        return off <= (1e-3 if is_text else 0.25) ** 2 * size
+        return off <= most**2 * size
     norms = [stats.norm or 0.0 for t in (first, second) if (stats := trace.stats(t)) is not None]
     return len(norms) == 2 and abs(norms[0] - norms[1]) <= 0.1 * norms[0]
 

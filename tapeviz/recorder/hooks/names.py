@@ -51,6 +51,7 @@ class Names:
         self._local = recording.local
         self._counts: dict[str, int] = {}
         self._taken: dict[int, list[Any]] = {}
+        self._errors = 0
 
     def bind(self, name: str, value: Any) -> Any:
         """Report that ``name`` now means ``value``, which is returned. Hot, and never raises."""
@@ -119,13 +120,30 @@ class Names:
         return [] if tensor is None else [tensor]
 
     def caught(self) -> None:
-        """Take our frames out of an exception that the snippet is about to look at."""
+        """Take our frames out of an exception that the snippet is about to look at; report it."""
         try:
-            clean(exc_info()[1])
+            error = exc_info()[1]
+            clean(error)
+            self._errors += 1
+            if error is not None and self._errors <= limits.CAUGHT_ERRORS:
+                self._tell_caught(error, _getframe(1))
         except RecursionError:
             pass
         except Exception:
             self._recording.log.complain("an exception's traceback")
+
+    def _tell_caught(self, error: BaseException, frame: FrameType) -> None:
+        lines, trace = [], error.__traceback__
+        while trace is not None:
+            if self._recording.is_snippet(trace.tb_frame):
+                lines.append(trace.tb_lineno)
+            trace = trace.tb_next
+        words = error.args[0] if error.args else ""  # its own __str__ may run the snippet's Python
+        words = getattr(error, "_message", "") or words  # an OpError's
+        if not self._local.hidden:
+            fields = {"e": "caught", "type": type(error).__name__, "lines": lines}
+            message = words[: limits.LETTERS_OF_CAUGHT] if type(words) is str else ""
+            self._recording.emit({**fields, "message": message, "site": self._here(frame)})
 
     def _bound(self, name: str, value: Any, kind: type, frame: FrameType) -> None:
         about, tensors = self._about(value)

@@ -20,7 +20,7 @@ CONDITIONALS = ops_with("branch")
 LOOPS = ops_with("loop")
 _BELONGING = (
     *(e.OpRan, e.OperationRecorded, e.BodiesRun, e.TapeOpened, e.TapeTurned, e.Watched),
-    *(e.CallBegan, e.CallEnded, e.StepRan, e.NameBound, e.ValueLeft),
+    *(e.CallBegan, e.CallEnded, e.StepRan, e.NameBound, e.ValueLeft, e.Caught),
 )
 _NOT_ENDED = e.BodyTraced(on=False)
 

@@ -1,0 +1,107 @@
+"""Find the exception that kept a line from using a source, and that the snippet caught."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+
+from ...text.messages import first_words
+from ...text.names import dotted, names_in
+from ...trace.model import CaughtError, TensorId
+from ..call_facts import CallFacts
+from ..flow.dataflow import Position
+
+_MOST = 50
+"""Exceptions looked at: a loop may catch one in each turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedByError:
+    """An exception of this ``type``, raised on ``line`` and caught by the ``except`` on ``handler``
+    (0 unknown), which came through a line that reads the source. ``is_sure``: under a name that
+    means the source or what is made from it; else an object that has it."""
+
+    type: str
+    message: str
+    line: int
+    handler: int
+    is_sure: bool
+
+    def sentence(self, target: str, source: str) -> str:
+        said = first_words(self.message)
+        words = f"{self.type} ({said})" if said else self.type
+        catcher = f"The except on line {self.handler}" if self.handler else "An except"
+        probably = "" if self.is_sure else "probably "
+        return (
+            f"Line {self.line} raised {words}. {catcher} caught it, so what would have "
+            f"{probably}led from {source} to {target} did not run. Mend that error: as long as it "
+            f"is passed over, the gradient is None."
+        )
+
+
+def skipped_by_error(facts: CallFacts, starts: Set[Position]) -> SkippedByError | None:
+    """The last exception caught while the tape recorded that came through a line which reads the
+    source or something made from it; else an object that the gradient call names as well."""
+    given = facts.once(_names_of_sources)
+    likely = None
+    for error in facts.once(_caught):
+        paths = {path for line in error.lines for path in _read_on(facts, line)}
+        tensors = [t for path in paths if (t := _meant(facts, path, error.when)) is not None]
+        is_sure = not facts.flow.ancestry(tensors).leads_from(starts).isdisjoint(tensors)
+        if is_sure or (likely is None and given & paths):
+            found = SkippedByError(
+                error.type, error.message, error.lines[-1], _handler(facts, error), is_sure
+            )
+            if is_sure:
+                return found
+            likely = found
+    return likely
+
+
+def _caught(facts: CallFacts) -> Sequence[CaughtError]:
+    """The exceptions caught while the tape recorded, the last first."""
+    tape, until = facts.tape, facts.call.when
+    found = [
+        error
+        for error in reversed(facts.trace.caught)
+        if tape is not None and error.lines and error.when < until
+        if tape.is_recording(error.when)
+    ]
+    return found[:_MOST]
+
+
+def _names_of_sources(facts: CallFacts) -> frozenset[str]:
+    """The plain names in the expression that gives the sources: ``model`` of
+    ``model.trainable_variables``."""
+    frames = facts.call.site.frames
+    call = facts.text.call_at(frames[0].span, facts.call.method) if frames else None
+    given = facts.text.operands(call, "sources")
+    return names_in(given) if given is not None else frozenset()
+
+
+def _read_on(facts: CallFacts, line: int) -> Iterator[str]:
+    """The names and dotted paths in the simple statement, or the head of the other, on a line."""
+    statement = facts.text.statement(line)
+    body = getattr(statement, "body", [])
+    for node in ast.walk(statement) if statement is not None and not body else ():
+        if isinstance(node, (ast.Name, ast.Attribute)) and (path := dotted(node)):
+            yield path
+
+
+def _meant(facts: CallFacts, path: str, when: int) -> TensorId | None:
+    """The tensor or variable that a name meant at a moment; None if it meant none."""
+    before = [tensor for at, tensor, _ in facts.flow.bound.get(path, ()) if at <= when]
+    return before[-1] if before else None
+
+
+def _handler(facts: CallFacts, error: CaughtError) -> int:
+    """The line of the ``except`` that caught it."""
+    line = error.site.line
+    handlers = [
+        node
+        for node in (ast.walk(facts.text.tree) if facts.text.tree else ())
+        if isinstance(node, ast.ExceptHandler)
+        and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    return max((node.lineno for node in handlers), default=0)
