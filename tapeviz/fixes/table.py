@@ -51,6 +51,7 @@ from .smooth.zeros import (
     GENTLER_ACTIVATION,
     SMOOTH_EXTREME,
     WITHOUT_ZEROS,
+    curve_clip,
     smooth_hinge,
 )
 from .source import ParsedSource
@@ -297,6 +298,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         weigh_all,
         SMOOTH_EXTREME,
         blend_last_turn,
+        interpolate_outcome,
         use_the_unused,
         count_softly,
         give_both,
@@ -329,6 +331,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     FlatOp: (smooth_activation, *SMOOTH_MAXIMUM, SMOOTH_ABSOLUTE, STRAIGHT_THROUGH),
     MultipliedByZero: (
+        curve_clip,
         start_random,
         blend,
         *WITHOUT_ZEROS,

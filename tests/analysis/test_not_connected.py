@@ -234,3 +234,21 @@ def test_an_exception_that_the_snippet_caught_is_named_with_its_line(recorder: R
     assert "InvalidArgumentError (Incompatible shapes: [2] vs. [3])" in raised.message
     assert "except on line 11" in raised.message
     assert (refused.cause.line, refused.cause.is_probable) == (14, True)
+
+
+def test_a_number_that_only_chooses_elements_of_a_list_left_tensorflow(recorder: Recorder) -> None:
+    text = dedent(
+        """
+        import tensorflow as tf
+        x = tf.Variable([0.0, 1.0, 0.2, 2.0])
+        with tf.GradientTape() as tape:
+            a = x.numpy()
+            peaks = [i for i in range(1, 4) if a[i] > a[i - 1]]
+            loss = tf.constant(float(len(peaks)))
+        tape.gradient(loss, x)
+        """
+    ).lstrip()
+    (finding,) = _diagnosed(text, recorder).calls[0].findings
+    assert finding.cause is not None
+    assert (finding.cause.kind, finding.cause.line) == ("left-tensorflow", 4)
+    assert "which way Python goes on at line 5" in finding.message

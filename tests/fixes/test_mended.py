@@ -17,6 +17,60 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "a compiled loop that repeats as often as a number was cut to": (
+        """
+        w = tf.Variable(2.75)
+        @tf.function
+        def total():
+            n = tf.cast(w, tf.int32)
+            s = tf.constant(0.0)
+            for i in tf.range(n):
+                s += tf.cast(i, tf.float32)
+            return s
+        with tf.GradientTape() as tape:
+            y = total()
+        tape.gradient(y, w)
+        """,
+        "return low + part * (outcome(n + 1) - low)",
+        2.0,
+    ),
+    "a squared hinge that is satisfied": (
+        """
+        d = tf.Variable([2.0])
+        def penalty(distance):
+            h = tf.maximum(1.0 - distance, 0.0)
+            return tf.reduce_sum(h ** 2)
+        with tf.GradientTape() as tape:
+            loss = penalty(d)
+        tape.gradient(loss, d)
+        """,
+        "h = tf.nn.softplus(1.0 - distance)",
+        [-2 * np.log1p(np.exp(-1.0)) / (1 + np.exp(1.0))],
+    ),
+    "a softmax of one unit whose probability the loss clips": (
+        """
+        z = tf.Variable([[0.0], [0.0]])
+        with tf.GradientTape() as tape:
+            p = tf.nn.softmax(z)
+            loss = tf.reduce_sum(tf.keras.losses.categorical_crossentropy([[1.0], [0.0]], p))
+        tape.gradient(loss, z)
+        """,
+        "p = tf.sigmoid(z)",
+        [[-0.5], [0.5]],
+    ),
+    "counts of what was cast twice": (
+        """
+        x = tf.Variable([0.25, 1.5])
+        with tf.GradientTape() as tape:
+            q = tf.cast(x * 2.0, tf.uint8)
+            h = tf.math.bincount(tf.cast(tf.reshape(q, [-1]), tf.int32), minlength=4)
+            loss = tf.reduce_sum(tf.cast(h, tf.float32) * [1.0, 2.0, 5.0, 9.0])
+        tape.gradient(loss, x)
+        """,
+        "h = tf.reduce_sum(tf.nn.relu(1.0 - tf.abs(tf.reshape(tf.reshape((x * 2.0), [-1]), "
+        "[-1, 1]) - tf.range(4, dtype=tf.float32))), axis=0)",
+        [2.0, 0.0],
+    ),
     "two ways that both began before the block": (
         """
         w = tf.Variable([1.0, 2.0])

@@ -227,6 +227,19 @@ def why_same_sum(facts: CallFacts, step: Step, op: Op) -> Cancelled | None:
     return Cancelled("mean-of-one" if is_alone else "sum")
 
 
+def softmax_of_one_behind(facts: CallFacts, op: Op) -> Op | None:
+    """The softmax over a single element that gave what ``op`` clips, as a loss of Keras does with
+    probabilities: it is 1 whatever it is given, clipped or not."""
+    maker: Op | None = op
+    for _ in range(_DEEPEST):
+        if maker is None or not maker.inputs or not _is_of_one(facts, maker.inputs[0]):
+            return None
+        maker = facts.trace.maker(maker.inputs[0])
+        if maker is not None and maker.type in NORMALISING:
+            return maker if _is_of_one(facts, maker.inputs[0]) else None
+    return None
+
+
 def _is_of_one(facts: CallFacts, tensor: TensorId) -> bool:
     """Whether the last axis, along which a softmax sums to 1, has one element."""
     known = facts.trace.tensors.get(tensor)

@@ -23,7 +23,7 @@ from ..numbers.slopes import (
 )
 from ..numbers.spoiled import takes_nothing, was_given
 from ..status import is_zero
-from .cancelled import SHARING, Cancelled, why_same_sum
+from .cancelled import SHARING, Cancelled, softmax_of_one_behind, why_same_sum
 from .questions import MadeZero
 from .saturated import (
     CLIPPING,
@@ -249,6 +249,9 @@ def at_op(zero: MadeZero) -> Cause | None:
     if op is None or step is None:
         return None
     evidence = _evidence_at(zero, op)
+    softmax = softmax_of_one_behind(facts, op) if isinstance(evidence, Saturated) else None
+    if softmax is not None:
+        return facts.cause_at(Cancelled("softmax-of-one"), softmax)
     masked = _where_masked(facts, op) if evidence == MultipliedByZero("square") else None
     if masked is not None:
         return facts.cause_at(MultipliedByZero(), masked)

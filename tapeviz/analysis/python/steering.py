@@ -70,6 +70,10 @@ def _heads(node: ast.AST) -> Iterator[tuple[ast.expr, Steered]]:
             yield node.iter, _steered(node, node.body, repeats=True)
     elif isinstance(node, ast.IfExp):
         yield node.test, _steered(node, [node], repeats=False)
+    elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)) and node.value:
+        for part in ast.walk(node.value):  # [i for i in … if x[i] > 0]
+            for test in getattr(part, "ifs", ()):
+                yield test, _steered(node, [node], repeats=False)
 
 
 def _steered(

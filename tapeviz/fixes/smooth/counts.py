@@ -291,7 +291,9 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
     while isinstance(inner, cst.Call) and (inside := _without_rounding(inner)) is not None:
         inner = inside
     is_whole = isinstance(inner, cst.Call) and called_name(inner) in _WHOLE
-    return "" if is_whole or isinstance(inner, cst.Comparison) else source.code(enclosed(inner))
+    if is_whole or isinstance(inner, cst.Comparison):
+        return ""
+    return uncast(source, inner) or source.code(enclosed(inner))  # a second cast in the first
 
 
 def searches_edges(source: ParsedSource, node: cst.BaseExpression) -> bool:

@@ -25,7 +25,7 @@ def interpolate_outcome(case: FixCase) -> Iterator[Edit]:
     between the results at the two whole numbers around x. Both are computed.
     """
     source = case.source
-    for line in case.lines():
+    for line in _lines_of_casts(case):
         statement = source.statement(line)
         if not isinstance(statement, cst.SimpleStatementLine):
             continue
@@ -38,6 +38,20 @@ def interpolate_outcome(case: FixCase) -> Iterator[Edit]:
             yield from (Edit(title, text, is_estimate=True) for text in texts if text)
             if any(texts):
                 return
+
+
+def _lines_of_casts(case: FixCase) -> Iterator[int]:
+    """The lines of the cause; of a loop there, those that make what it repeats by."""
+    source = case.source
+    for line in case.lines():
+        yield line
+        loop = source.statement(line)
+        head = loop.iter if isinstance(loop, cst.For) else None
+        head = loop.test if isinstance(loop, cst.While) else head
+        for name in all_of(head, cst.Name) if head is not None else ():
+            made = source.bound_to(name)
+            if made is not None:
+                yield source.line(made)
 
 
 def _given_to(

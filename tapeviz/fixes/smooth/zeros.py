@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import libcst as cst
 
@@ -60,6 +61,16 @@ def smooth_hinge(case: FixCase) -> Iterator[Edit]:
                 plan.replace(call, f"{source.tf}.reduce_mean({text})")
                 title = "Estimate: a smooth hinge, by softplus"
                 yield Edit(title, plan.text(), is_estimate=True)
+
+
+def curve_clip(case: FixCase) -> Iterator[Edit]:
+    """The factor that is 0 since a hinge clipped it (``tf.maximum(0.0, m - d) ** 2``) → with a
+    smooth hinge, as where the hinge itself is flat."""
+    evidence = case.cause.evidence
+    if isinstance(evidence, MultipliedByZero) and evidence.by == "clipped":
+        at_clip = replace(case, cause=replace(case.cause, line=evidence.made))
+        yield from SMOOTH_EXTREME(at_clip)
+        yield from smooth_hinge(at_clip)
 
 
 def made_by(source: ParsedSource, function: cst.BaseExpression) -> str:
