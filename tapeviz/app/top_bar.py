@@ -21,6 +21,8 @@ class TopBar(QWidget):
     """``searched``: the nodes that match what was typed, and whether to go to the next one."""
 
     searched = Signal(object)
+    search_left = Signal()
+    """Escape was pressed in the search: the keyboard shall go to the graph."""
 
     def __init__(self, document: Document, theme: Theme, run: QAction, stop: QAction) -> None:
         super().__init__()
@@ -171,7 +173,7 @@ class TopBar(QWidget):
         count = len(self._matches)
         self.found.setText(f"{self._place + 1} of {count}" if count > 1 else "1 found")
         node = frozenset((self._matches[self._place],))
-        self._document.select_nodes(node)
+        self._document.selecting.select_nodes(node)
         self.searched.emit(node)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -185,7 +187,7 @@ class TopBar(QWidget):
                 return True
             if key == Qt.Key.Key_Escape:
                 self.search.clear()
-                self.window().setFocus()
+                self.search_left.emit()
                 return True
         return super().eventFilter(watched, event)
 

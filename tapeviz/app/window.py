@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QVBoxLayout, QWi
 
 from ..analysis.model import Cause, Fix
 from ..document import Document
-from ..document.parts import LinePart, cell_at
+from ..document.text.parts import LinePart, cell_at
 from ..panels.backprop.panel import BackpropPanel
 from ..panels.diagnosis.panel import DiagnosisPanel
 from ..panels.graph import GraphPanel
@@ -25,7 +25,7 @@ from ..resource_files import resource
 from .action import EditVerb
 from .command_palette import CommandPalette
 from .compare import SideBySide
-from .dropping import FileDrops
+from .dropping import Drops
 from .front import Front
 from .help import about_window, keys_window
 from .menus import DIRECTIONS, Menus, form_words
@@ -152,6 +152,7 @@ class Window(QMainWindow):
         document.view_changed.connect(self._show_layout)
         document.failed.connect(trouble.note)
         self.top_bar.searched.connect(self.graph.show_found)
+        self.top_bar.search_left.connect(self.graph.view.setFocus)
         self.diagnosis.apply_requested.connect(self.apply_fix)
         self.graph.stale.run_requested.connect(lambda: self.run())
         self.source.editor.menu_requested.connect(self._fill_context_menu)
@@ -174,9 +175,9 @@ class Window(QMainWindow):
             signal.connect(self.menus.refresh)
         hints = QGuiApplication.styleHints()
         hints.colorSchemeChanged.connect(self._follow_system)
-        editor = self.source.editor
-        drops = FileDrops(self, editor, editor.viewport(), parent=self)
-        drops.dropped.connect(self.files.open)
+        drops = Drops(self)
+        drops.file_dropped.connect(self.files.open)
+        drops.code_dropped.connect(self.paste_anew)
 
     # Looks
 
@@ -259,6 +260,11 @@ class Window(QMainWindow):
         act = getattr(QApplication.focusWidget() or self.source.editor, how, None)
         (act or getattr(self.source.editor, how))()
 
+    def paste_anew(self, code: str) -> None:
+        """Replace the text by another one, which is repaired as if it had been pasted."""
+        self.files.new()
+        self.source.editor.paste_code(code)
+
     def _fill_context_menu(self, menu: QMenu) -> None:
         menu.addSeparator()
         for name in ("run-part", "comment", "find", "replace", "go-to-line"):
@@ -300,7 +306,7 @@ class Window(QMainWindow):
     def show_cut(self) -> None:
         cause = self.first_cause()
         if cause is not None:
-            self.document.show_cause(cause)
+            self.document.selecting.show_cause(cause)
 
     def apply_fix(self, fix: Fix) -> None:
         """Put the text of a fix into the editor, as one step to undo, and run it."""

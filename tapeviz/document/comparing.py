@@ -168,7 +168,7 @@ class Comparing(QObject):
         if nodes == self._document.selection.nodes:
             self._follow_selection()
         else:
-            self._document.select_nodes(nodes)
+            self._document.selecting.select_nodes(nodes)
 
     @property
     def selected(self) -> frozenset[NodeId]:

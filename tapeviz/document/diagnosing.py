@@ -85,7 +85,7 @@ class Diagnosing:
     def keep(self, diagnosis: Diagnosis) -> None:
         """Show a diagnosis as it is."""
         self.diagnosis = diagnosis
-        self._document.show_diagnosis()
+        self._document.showing.show_diagnosis()
 
     @property
     def lacks_bridge(self) -> str:

@@ -7,41 +7,36 @@ done in the background, where only the newest task of each kind counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.model import CallDiagnosis, Cause, Diagnosis, WalkStep
+from ..analysis.model import CallDiagnosis, Diagnosis, WalkStep
 from ..analysis.rounds.call_sites import CallSite
 from ..errors import TapevizError
-from ..graph.model import NodeId
 from ..scene.model import Overlay, Scene
-from ..trace.model import EMPTY_TRACE, CallId, StackFrame, TensorId, Trace
+from ..trace.model import EMPTY_TRACE, CallId, Trace
 from ..view import DEFAULT_VIEW, View
 from .background import Background, failure_words
 from .comparing import Comparing
-from .diagnosing import MANY_ASKED, Diagnosing
+from .diagnosing import Diagnosing
 from .folding import Folding
-from .growing import Growing
 from .insides import Insides
 from .jobs import Jobs
 from .mending import Mending
-from .parts import LinePart, lines_alone, names_from_above
 from .picturing import Picturing
 from .pipeline import ArrangedGraph, Opener, Pipeline, Stages
-from .repairing import Repairing
 from .runs import Runs
-from .selection import NOTHING_SELECTED, Links, Selection, Side
-from .snapshot import Snapshot
+from .selecting import Selecting
+from .selection import Links, Selection
+from .showing import Showing
 from .stepping import Stepping
-from .text import UNNAMED, Text
+from .text.parts import LinePart, lines_alone, part_with_names
+from .text.repairing import Repairing
+from .text.text import UNNAMED, Text
 from .values import Values
-
-MOST_NAMES = 3
-"""Names that the status line lists, at most."""
 
 
 class Document(QObject):
@@ -90,8 +85,6 @@ class Document(QObject):
         self.runs.output_added.connect(self.output_added)
         self.runs.picture_added.connect(self.picture_added)
         self.runs.question_changed.connect(self.question_changed)
-        self.runs.traced.connect(self.take_trace)
-        self.runs.finished.connect(self._stop_growing)
         for signal in (self.run_started, self.run_ended):
             signal.connect(self.status_changed)
             signal.connect(self.progress_changed)
@@ -101,20 +94,18 @@ class Document(QObject):
         """The lines that ran alone; None: the whole text ran."""
         self.trace: Trace = EMPTY_TRACE
         self.view: View = DEFAULT_VIEW
-        self.selection: Selection = NOTHING_SELECTED
-        self._picturing = Picturing(self)
-        self.growing = Growing(self)
+        self.selecting = Selecting(self)
+        self.picturing = Picturing(self)
         self.comparing = Comparing(self)
-        self.hovered: frozenset[NodeId] = frozenset()
-        """The nodes of what the pointer is over, in any panel."""
-        self._hovered_spans: tuple[StackFrame, ...] = ()
+        self.showing = Showing(self)
+        self.runs.traced.connect(self.showing.take)
+        self.runs.finished.connect(self.showing.stop_growing)
         self.insides = Insides(self)
-        self.insides.refused.connect(self._picturing.take_held)
+        self.insides.refused.connect(self.picturing.take_held)
         self.values = Values(self)
         self.folding = Folding(self)
         self.stepping = Stepping(self)
         self.trouble, self.is_troubled = "", False
-        self._has_news = False
         self.is_loaded = False
         """The trace comes from a file, not from a run."""
 
@@ -129,7 +120,7 @@ class Document(QObject):
     def is_outdated(self) -> bool:
         """Whether the picture is of another text, or of the run before the one under way."""
         return self.is_stale or (
-            self.is_running and not self._has_news and self.trace is not EMPTY_TRACE
+            self.is_running and not self.showing.has_news and self.trace is not EMPTY_TRACE
         )
 
     def open_source(self, source: str, path: Path | None = None, name: str = UNNAMED) -> None:
@@ -139,7 +130,7 @@ class Document(QObject):
         self.part = None
         self.background.drop("repair", "look")
         self._turn_over()
-        self.take_trace(EMPTY_TRACE)
+        self.showing.take(EMPTY_TRACE)
         self.text.open(source, path, name)
 
     def open_trace(self, trace: Trace, kept: Opener | None = None) -> None:
@@ -147,14 +138,7 @@ class Document(QObject):
         self.open_source(trace.source, name=Path(trace.filename).name or UNNAMED)
         self.text.ran, self.is_loaded = trace.source, True
         self.insides.kept = kept
-        self.take_trace(trace)
-
-    def go_to_line(self, line: int) -> None:
-        """Select a line of the text that ran, and let the editor go there."""
-        now = self.text.line_now(line)
-        if now:
-            self.select_line(now)
-            self.line_requested.emit(now)
+        self.showing.take(trace)
 
     # Runs
 
@@ -174,30 +158,20 @@ class Document(QObject):
         if part is None:
             self.repairing.look_for_left_out()
         self._turn_over()
-        self._forget_diagnosis()
+        self.showing.forget_diagnosis()
         self.text.ran = source = self.text.source
         if part is not None:
-            part = self._part_with_names(source, part)
+            part, words = part_with_names(source, part)
+            self.part = part
+            self.say(words)
         self.runs.start(lines_alone(source, part) if part else source, self.text.filename)
-
-    def _part_with_names(self, source: str, part: LinePart) -> LinePart:
-        """The lines to run for a part, told in the status line."""
-        first, last = part
-        names = names_from_above(source, part)
-        if not names:
-            self.say(f"Lines {first}–{last} run alone")
-            return part
-        self.part = 1, last
-        used = ", ".join(names[:MOST_NAMES]) + (" …" if len(names) > MOST_NAMES else "")
-        self.say(f"Lines 1–{last} run: lines {first}–{last} use {used} from above")
-        return self.part
 
     def _turn_over(self) -> None:
         self.trouble, self.is_troubled = "", False
-        self._has_news = self.is_loaded = False
+        self.is_loaded = False
+        self.showing.begin_anew()
         self.background.forget_times()
-        self.growing.give_up()
-        self._picturing.turn_over()
+        self.picturing.turn_over()
         self.mending.forget()
         self.insides.forget()
         self.values.forget()
@@ -206,113 +180,11 @@ class Document(QObject):
         """Stop the run; what was recorded until then stays."""
         self.runs.stop()
 
-    # What follows from a trace
+    # What is shown
 
-    def take_trace(self, trace: Trace) -> None:
-        """Show a trace. Of a run under way diagnosis and picture come with it, of another they
-        follow, each as soon as it is made."""
-        if self.is_running:
-            self.growing.take(trace)
-            return
-        self.growing.give_up()
-        self.trace = trace
-        self._note_news()
-        self.comparing.leave()
-        self.trace_changed.emit()
-        if trace is EMPTY_TRACE:
-            self.diagnosing.clear()
-            self._picturing.clear()
-            self.diagnosis_changed.emit()
-            self.step_changed.emit()
-        else:
-            is_much = sum(len(call.sources) for call in trace.calls) > MANY_ASKED
-            if is_much:
-                self._picturing.arrange()
-            self.diagnosing.diagnose(trace)
-            if not is_much:
-                self._picturing.arrange()
-        self.selection_changed.emit()
-        self.status_changed.emit()
-
-    def _note_news(self) -> None:
-        """Forget what was selected in the run before, when something of this one is shown."""
-        if not self._has_news:
-            self._has_news = True
-            self.selection = NOTHING_SELECTED
-            self._set_overlay(Overlay(show_bridge=self.view.overlay.show_bridge))
-
-    def _stop_growing(self) -> None:
-        """The snippet is over: do not show a part of its trace any more, unless nothing of the run
-        is shown. It would take time and memory that the whole needs."""
-        if self._has_news:
-            self.growing.give_up()
-
-    def _forget_diagnosis(self) -> None:
-        """Drop the cards, marks and steps of the run before at once; its graph stays, faded."""
-        self._set_overlay(replace(self.view.overlay, call=None, step=None))
-        self.diagnosing.clear()
-        self._picturing.relink()
-        self.hover(frozenset())  # a card that is deleted does not report that the pointer left it
-        self.diagnosis_changed.emit()
-        self.step_changed.emit()
-
-    def take_growing(self, snapshot: Snapshot) -> None:
-        """Show the run under way as far as it is known."""
-        self._note_news()
-        self._take_snapshot(snapshot)
-
-    def take_opened(self, opened: Snapshot, unfolded: frozenset[str]) -> None:
-        """Show the trace of the same run with another call of a compiled function opened; nodes
-        that are alike stay in place. ``unfolded``: paths of groups to open."""
-        view = self.view
-        self._set_view(
-            replace(view, folded=view.folded - unfolded, unfolded=view.unfolded | unfolded)
-        )
-        self._take_snapshot(opened)
-
-    def _take_snapshot(self, snapshot: Snapshot) -> None:
-        """Show a trace with all that was made of it, as a single change. If the user chose another
-        call or form meanwhile, the picture follows."""
-        self.trace = snapshot.trace
-        self.diagnosing.take_more(snapshot.diagnosis)
-        if self.selection.tensor not in snapshot.trace.tensors:
-            self.selection = replace(self.selection, tensor=None)
-        self._picturing.form = self.view.form
-        if self.view.overlay.call == snapshot.call and self.view.form == snapshot.form:
-            self._picturing.take_ready(snapshot.arranged, snapshot.call)
-        else:
-            self._picturing.relink()
-            self._picturing.arrange(is_same_run=True)
-        for signal in (
-            self.trace_changed,
-            self.diagnosis_changed,
-            self.step_changed,
-            self.selection_changed,
-            self.status_changed,
-        ):
-            signal.emit()
-
-    def show_diagnosis(self) -> None:
-        """Tell panels and picture of another diagnosis."""
-        self._picturing.relink()
-        self.diagnosis_changed.emit()
-        self.step_changed.emit()
-        if "arrange" not in self.background.busy:  # else the scene comes with that graph
-            self._picturing.compose()
-
-    def follow(self, successors: Mapping[NodeId, NodeId]) -> None:
-        """Keep the selection when the graph of another call replaces this one; drop it if that has
-        no counterpart. ``successors``: node of the old graph → node of the new one."""
-        nodes = frozenset(successors[node] for node in self.selection.nodes if node in successors)
-        if nodes:
-            tensor = self.links.tensor_of(nodes)
-            self.selection = replace(self.selection, nodes=nodes, tensor=tensor)
-            self._set_view(
-                replace(self.view, overlay=replace(self.view.overlay, selected_nodes=nodes))
-            )
-            self.selection_changed.emit()
-        elif self.links.node_of_tensor(self.selection.tensor) is None:
-            self._select(Selection(line=self.selection.line, side=self.selection.side))
+    @property
+    def selection(self) -> Selection:
+        return self.selecting.selection
 
     @property
     def diagnosis(self) -> Diagnosis:
@@ -321,16 +193,16 @@ class Document(QObject):
     @property
     def arranged(self) -> ArrangedGraph:
         """The graph that is drawn, with a rectangle for each node and a route for each edge."""
-        return self._picturing.arranged
+        return self.picturing.arranged
 
     @property
     def scene(self) -> Scene:
-        return self._picturing.scene
+        return self.picturing.scene
 
     @property
     def links(self) -> Links:
         """The nodes, tensors, lines and steps of the picture that belong together."""
-        return self._picturing.links
+        return self.picturing.links
 
     # View
 
@@ -372,21 +244,21 @@ class Document(QObject):
 
     def change_form(self, **changes: Any) -> None:
         """Change what the layout depends on: layout, direction, grouping, folds, shows_all."""
-        self._set_view(replace(self.view, **changes))
+        self.change_view(replace(self.view, **changes))
         form = self.view.form
-        if form != self._picturing.form:
-            self._picturing.form = form
-            self._picturing.arrange()
+        if form != self.picturing.form:
+            self.picturing.form = form
+            self.picturing.arrange()
 
     def show_bridge(self, is_shown: bool) -> None:
-        self._set_overlay(replace(self.view.overlay, show_bridge=is_shown))
+        self.change_overlay(replace(self.view.overlay, show_bridge=is_shown))
 
     def pin_call(self) -> None:
         """Keep the call that is drawn, even if a later diagnosis would show another one first."""
         current, overlay = self.current_call, self.view.overlay
         if overlay.call is None and current is not None:
-            self._set_view(replace(self.view, overlay=replace(overlay, call=current.call.id)))
-            self._picturing.pin_call(current.call.id)
+            self.change_view(replace(self.view, overlay=replace(overlay, call=current.call.id)))
+            self.picturing.pin_call(current.call.id)
 
     def select_call(self, call: CallId | None) -> None:
         if self.view.overlay.call != call:
@@ -395,76 +267,29 @@ class Document(QObject):
 
     def _show_call(self, call: CallId | None, step: int | None) -> None:
         """Show a call; its scene is composed after its graph is laid out, as a single change."""
-        self._set_view(replace(self.view, overlay=replace(self.view.overlay, call=call, step=step)))
-        self._picturing.relink()
-        self._picturing.arrange()
+        self.change_view(
+            replace(self.view, overlay=replace(self.view.overlay, call=call, step=step))
+        )
+        self.picturing.relink()
+        self.picturing.arrange()
         if "arrange" not in self.background.busy:
-            self._picturing.compose()
+            self.picturing.compose()
         self.step_changed.emit()
 
-    def _set_overlay(self, overlay: Overlay) -> None:
+    def change_overlay(self, overlay: Overlay) -> None:
+        """Change what lies over the picture and moves nothing in it."""
         if overlay != self.view.overlay:
             call_was = self.view.overlay.call
-            self._set_view(replace(self.view, overlay=overlay))
+            self.change_view(replace(self.view, overlay=overlay))
             if overlay.call != call_was:
-                self._picturing.relink()
-            self._picturing.compose()
+                self.picturing.relink()
+            self.picturing.compose()
 
-    def _set_view(self, view: View) -> None:
+    def change_view(self, view: View) -> None:
+        """Note another view, and tell it: the caller has the picture follow."""
         if view != self.view:
             self.view = view
             self.view_changed.emit()
-
-    # Selection
-
-    def select_nodes(self, nodes: frozenset[NodeId]) -> None:
-        tensor = self.links.tensor_of(nodes)
-        self._select(Selection(nodes, self.links.line_of(nodes), tensor, self.selection.side))
-
-    def hover(self, nodes: frozenset[NodeId], spans: tuple[StackFrame, ...] = ()) -> None:
-        """Note that the pointer is over something that these nodes stand for (empty: nothing).
-
-        ``spans``: its places in the text, where the nodes alone do not tell them.
-        """
-        if (nodes, spans) != (self.hovered, self._hovered_spans):
-            self.hovered, self._hovered_spans = nodes, spans
-            self.hover_changed.emit()
-
-    @property
-    def lit_spans(self) -> tuple[StackFrame, ...]:
-        """The places, in the text that ran, of what is pointed at, else of what is selected."""
-        return self._hovered_spans or self.links.spans_of(self.hovered or self.selection.nodes)
-
-    def select_line(self, line: int) -> None:
-        """Select the nodes of a line of the present text."""
-        then = self.text.line_then(line)
-        nodes = self.links.nodes_on(then)
-        tensor = self.links.tensor_of(nodes) if nodes else self.selection.tensor
-        self._select(Selection(nodes, then if nodes else 0, tensor, self.selection.side))
-
-    def select_tensor(self, tensor: TensorId | None, side: Side = "value") -> None:
-        node = self.links.node_of_tensor(tensor)
-        nodes = frozenset((node,)) if node else self.selection.nodes
-        self._select(Selection(nodes, self.links.line_of(nodes), tensor, side))
-
-    def set_side(self, side: Side) -> None:
-        self._select(replace(self.selection, side=side))
-
-    def show_cause(self, cause: Cause) -> None:
-        """Select the nodes at a cut and bring them into sight."""
-        nodes = self.links.nodes_of_cause(cause)
-        if nodes:
-            self.select_nodes(nodes)
-            self.reveal_requested.emit(nodes)
-        else:
-            self._select(replace(self.selection, nodes=frozenset(), line=cause.line))
-
-    def _select(self, selection: Selection) -> None:
-        if selection == self.selection:
-            return
-        self.selection = selection
-        self._set_overlay(replace(self.view.overlay, selected_nodes=selection.nodes))
-        self.selection_changed.emit()
 
     # Steps
 
@@ -480,10 +305,10 @@ class Document(QObject):
 
     def show_step(self, step: int | None) -> None:
         """Show this many steps of the walk (see :class:`Stepping`); None: the whole flow."""
-        self._set_overlay(replace(self.view.overlay, step=step))
+        self.change_overlay(replace(self.view.overlay, step=step))
         if step:
             self.folding.show_turns_of(self.steps[step - 1])
-            self._select(self.links.selection_at(self.steps[step - 1]))
+            self.selecting.select(self.links.selection_at(self.steps[step - 1]))
         self.step_changed.emit()
 
     def give_up(self) -> None:
@@ -491,10 +316,10 @@ class Document(QObject):
         self.mending.forget()
         self.comparing.leave()
         self.insides.give_up()
-        self.growing.give_up()
+        self.showing.give_up()
         self.diagnosing.give_up()
         self.background.drop("arrange", "compose", "export", "fetch", "open")
-        self._picturing.begin_anew()
+        self.picturing.begin_anew()
 
     # Trouble
 

@@ -38,7 +38,7 @@ class Folding:
         if path:
             self.fold_group(path)
             # Selected, so that the next one goes on from there.
-            self._document.select_nodes(frozenset((GROUP_PREFIX + path,)))
+            self._document.selecting.select_nodes(frozenset((GROUP_PREFIX + path,)))
         return bool(path)
 
     def fold_group(self, path: str) -> None:

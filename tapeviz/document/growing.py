@@ -65,7 +65,7 @@ class Growing(QObject):
         document.background.submit(KIND, work, self._show)
 
     def _show(self, snapshot: Snapshot) -> None:
-        self._document.take_growing(snapshot)
+        self._document.showing.take_growing(snapshot)
         if self._newest is not None:
             self._wait()
 

@@ -111,7 +111,7 @@ class Insides(QObject):
     def _take(self, opened: Snapshot) -> None:
         paths, self._paths, self.awaited, self._lacked = self._paths, set(), None, None
         row, self.entering = self.entering, 0
-        self._document.take_opened(opened, frozenset(paths))
+        self._document.showing.take_opened(opened, frozenset(paths))
         if row:
             self._document.show_step(row)
         self.changed.emit()

@@ -141,7 +141,7 @@ class Picturing:
         self.arranged = arranged
         self._before = None
         self.relink()
-        self._document.follow(arranged.successors)
+        self._document.selecting.follow(arranged.successors)
         self._document.arrangement_changed.emit()
         self.compose()
         self.arrange()

@@ -115,7 +115,7 @@ class GraphPanel(Panel):
         view.frame_clicked.connect(self._click_frame)
         view.left.connect(document.comparing.leave)
         view.menu_requested.connect(self._offer)
-        view.nodes_framed.connect(document.select_nodes)
+        view.nodes_framed.connect(document.selecting.select_nodes)
         view.neighbour_requested.connect(self._go)
         view.camera_changed.connect(self._show_minimap)
         self.minimap.moved.connect(self._centre)
@@ -351,17 +351,17 @@ class GraphPanel(Panel):
         if self.document.comparing.both is not None:
             self.document.comparing.pick(node)
         elif not node:
-            self.document.select_nodes(frozenset())
+            self.document.selecting.select_nodes(frozenset())
         else:
-            self.document.select_nodes(chosen ^ {node} if adds else frozenset((node,)))
+            self.document.selecting.select_nodes(chosen ^ {node} if adds else frozenset((node,)))
 
     def _hover(self, node: str) -> None:
         if self.document.comparing.both is None:
-            self.document.hover(frozenset((node,)) if node else frozenset())
+            self.document.selecting.hover(frozenset((node,)) if node else frozenset())
 
     def _light_up(self) -> None:
         is_one = self.document.comparing.both is None
-        self.view.light_up(self.document.hovered if is_one else frozenset())
+        self.view.light_up(self.document.selecting.hovered if is_one else frozenset())
 
     def _activate(self, node: str) -> None:
         """Open or close a group, or zoom to another node."""
@@ -385,7 +385,7 @@ class GraphPanel(Panel):
         document, known = self.document, self.document.links.nodes.get(node)
         if known is None:
             return
-        document.select_nodes(frozenset((node,)))
+        document.selecting.select_nodes(frozenset((node,)))
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if known.role == "group":
@@ -395,7 +395,9 @@ class GraphPanel(Panel):
         menu.addAction("Copy its name", lambda: _copy(known.name or known.title))
         menu.addAction("Zoom to it", lambda: self.view.reveal(frozenset((node,))))
         if known.line:
-            menu.addAction(f"Go to line {known.line}", lambda: document.go_to_line(known.line))
+            menu.addAction(
+                f"Go to line {known.line}", lambda: document.selecting.go_to_line(known.line)
+            )
         if document.links.steps_of(frozenset((node,))):
             menu.addAction("Walk to it", document.stepping.to_selection)
         menu.popup(at)

@@ -320,4 +320,4 @@ class OutputText(QPlainTextEdit):
         super().mouseReleaseEvent(event)
         line = self.line_at(event)
         if line and not self.textCursor().hasSelection():
-            self._tapeviz.go_to_line(line)
+            self._tapeviz.selecting.go_to_line(line)

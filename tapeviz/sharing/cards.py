@@ -57,7 +57,8 @@ def _shared_card(trace: Trace, card: PageCard, alike: Sequence[SourceResult]) ->
     numbers = [result_in_a_line(trace, each) for each in alike[:MOST_ROWS]]
     heading = "Gradients" if any(numbers) else "Sources"
     if first.across is not None:
-        heading = bridge_heading(first)
+        series = alike[0].series
+        heading = bridge_heading(first, series.telling if series is not None else 0)
     more = len(alike) - MOST_ROWS
     note = f"and {more} more" if more > 0 else ""
     names = [each.finding.source for each in alike]
@@ -90,7 +91,7 @@ def _result_card(trace: Trace, diagnosis: Diagnosis, result: SourceResult) -> Pa
         tuple(filter(None, words)),
         finding.cause.line if finding.cause is not None else call.line,
         tuple(_tables(trace, finding, number)),
-        tuple(map(_fix, finding.fixes)),
+        tuple(_fix(fix, number) for fix in finding.fixes),
     )
 
 
@@ -100,10 +101,11 @@ def _tables(trace: Trace, finding: Finding, number: int) -> Iterator[PageTable]:
         kind = type_text(finding.dtype, finding.shape)
         of_round = f" · round {number}" if number else ""
         yield _table(f"Gradient · {kind}{of_round}", trace, finding.tensor)
+    heading = bridge_heading(finding, number)
     if finding.bridged_value is not None:
-        yield PageTable(bridge_heading(finding), _rows(finding.bridged_value), trust_words(finding))
+        yield PageTable(heading, _rows(finding.bridged_value), trust_words(finding))
     elif finding.bridged is not None:
-        yield _table(bridge_heading(finding), trace, finding.bridged, trust_words(finding))
+        yield _table(heading, trace, finding.bridged, trust_words(finding))
 
 
 def _table(heading: str, trace: Trace, tensor: TensorId, note: str = "") -> PageTable:
@@ -129,11 +131,13 @@ def _rows(value: Array) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def _fix(fix: Fix) -> PageFix:
+def _fix(fix: Fix, number: int = 0) -> PageFix:
+    """``number``: the round that the result is of, 0 for a call without rounds."""
     value = fix.value
     text = ""
     if value is not None:
         text = rounded_text(value, 60) or type_text(str(value.dtype), value.shape)
+        text += f" (in round {number})" if number else ""
     is_said = not fix.is_estimate or fix.title.startswith("Estimate")
     title = fix.title if is_said else f"{fix.title} (an estimate)"
     return PageFix(title, tuple(diff_lines(fix.diff)), text)

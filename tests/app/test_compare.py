@@ -123,11 +123,13 @@ def test_a_node_of_either_side_leads_to_its_twin_and_its_line(
         if f"{BEFORE}op:{a}" in view.prepared.indices and f"{AFTER}op:{b}" in view.prepared.indices
     )
     for node in (AFTER + node_after, BEFORE + node_before):
-        document.select_nodes(frozenset())
+        document.selecting.select_nodes(frozenset())
         qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=on_screen(compared, node))
         assert document.selection.nodes == {node_before}
         chosen = {box.node for box in view.prepared.scene.boxes if box.is_selected}
         assert chosen == {BEFORE + node_before, AFTER + node_after}
+    exported = compared.pictures.drawing()().scene
+    assert not any(box.is_selected for box in exported.boxes)
 
 
 def test_the_switch_the_layout_and_escape_work_there_too(qtbot: QtBot, compared: Window) -> None:

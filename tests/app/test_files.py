@@ -20,7 +20,7 @@ from tapeviz.app.storage.draft import DraftKeeper, first_own_line
 from tapeviz.app.storage.settings import MOST_RECENT, Settings
 from tapeviz.app.window import Window
 from tapeviz.document import Document
-from tapeviz.document.text import UNNAMED
+from tapeviz.document.text.text import UNNAMED
 from tapeviz.errors import TapevizError
 from tapeviz.examples import default_example
 from tests.document.sample import NODES, SOURCE, SamplePipeline, make_stages
@@ -135,7 +135,7 @@ def test_a_page_to_share_is_written_light_and_without_selection(
     qtbot: QtBot, ran: Window, tmp_path: Path
 ) -> None:
     ran.choose_theme("dark")
-    ran.document.select_nodes(frozenset({"op3"}))
+    ran.document.selecting.select_nodes(frozenset({"op3"}))
     assert ran.pictures.drawing()().theme.name == "light"
     assert ran.pictures.drawing()().scene != ran.document.scene
     page = tmp_path / "page.html"

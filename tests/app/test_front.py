@@ -60,8 +60,8 @@ def test_a_question_stays_in_front_when_the_run_has_its_first_ops(
 def test_a_failure_comes_forward_once(qtbot: QtBot, ran: Window) -> None:
     """A call that is opened later tells of the failure again."""
     failed = replace(ran.document.trace, failure=Failure("ValueError", "no", 6, ""))
-    ran.document.take_trace(failed)
+    ran.document.showing.take(failed)
     qtbot.waitUntil(lambda: in_front(ran) == "output")
     turn_to(qtbot, ran, "backprop")
-    ran.document.take_trace(replace(failed, texts={}))
+    ran.document.showing.take(replace(failed, texts={}))
     assert in_front(ran) == "backprop"

@@ -97,15 +97,15 @@ def test_a_group_opens_by_key_and_by_its_menu(qtbot: QtBot, window: Window) -> N
     view, document = window.graph.view, window.document
     window.activateWindow()
     view.setFocus()
-    document.select_nodes(frozenset((folded[0],)))
+    document.selecting.select_nodes(frozenset((folded[0],)))
     for key, modifier in (
         (Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier),
         (Qt.Key.Key_BracketRight, CTRL),
     ):
-        document.select_nodes(frozenset((folded[0],)))
+        document.selecting.select_nodes(frozenset((folded[0],)))
         QTest.keyClick(view, key, modifier)
         qtbot.waitUntil(lambda: is_drawn(window) and folded[0] not in groups(window))
-        document.select_nodes(frozenset((member(window, folded[0]),)))
+        document.selecting.select_nodes(frozenset((member(window, folded[0]),)))
         fold_all(qtbot, window, folded)
     view.menu_requested.emit(folded[0], view.mapToGlobal(QPoint(5, 5)))
     (menu,) = (menu for menu in window.graph.findChildren(QMenu) if menu.isVisible())

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent, QMouseEvent, QShortcut
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
@@ -242,6 +241,9 @@ def test_ctrl_shift_f_finds_by_name_type_and_line(qtbot: QtBot, ran: Window) -> 
     ran.top_bar.search.clear()
     qtbot.keyClicks(ran.top_bar.search, "nothing like it")
     assert ran.top_bar.found.text() == "nothing found"
+    qtbot.keyClick(ran.top_bar.search, Qt.Key.Key_Escape)
+    assert ran.top_bar.search.text() == ""
+    assert ran.graph.view.hasFocus()
 
 
 def test_the_switch_shows_the_gradient_across(qtbot: QtBot, ran: Window) -> None:
@@ -259,17 +261,17 @@ def test_the_switch_is_off_where_it_would_show_nothing(qtbot: QtBot, ran: Window
     (call,) = diagnosis.calls
     flowing = replace(call.findings[0], status="flows", bridged=None)
     ran.document.diagnosing.diagnosis = Diagnosis((replace(call, findings=(flowing,)),))
-    ran.document.show_diagnosis()
+    ran.document.showing.show_diagnosis()
     ran.menus.refresh()
     assert not bridge.isEnabled()
     assert not action.isEnabled()
     assert "every gradient flows" in bridge.toolTip()
     lost = replace(call.findings[0], bridged=None, no_bridge="it is text")
     ran.document.diagnosing.diagnosis = Diagnosis((replace(call, findings=(lost,)),))
-    ran.document.show_diagnosis()
+    ran.document.showing.show_diagnosis()
     assert bridge.toolTip().endswith("it is text")
     ran.document.diagnosing.diagnosis = diagnosis
-    ran.document.show_diagnosis()
+    ran.document.showing.show_diagnosis()
     assert bridge.isEnabled()
 
 
@@ -415,28 +417,6 @@ def test_layouts_and_directions_can_be_chosen(qtbot: QtBot, ran: Window) -> None
     menu.aboutToShow.emit()
     {action.text(): action for action in menu.actions()}["Left to right"].trigger()
     qtbot.waitUntil(lambda: ran.document.arranged.layout.direction == "right")
-
-
-def test_dropped_files_open(qtbot: QtBot, window: Window, tmp_path: Path) -> None:
-    file = tmp_path / "dropped.py"
-    file.write_text("y = 1\n", encoding="utf-8")
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(file))])
-    for target in (window, window.source.editor.viewport()):
-        window.document.open_source("")
-        drop(target, data)
-        assert window.document.text.source == "y = 1\n"
-        assert window.document.text.path == file
-
-
-def drop(target: QWidget, data: QMimeData) -> None:
-    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    enter = QDragEnterEvent(QPoint(5, 5), action, data, button, Qt.KeyboardModifier.NoModifier)
-    QApplication.sendEvent(target, enter)
-    assert enter.isAccepted()
-    QApplication.sendEvent(
-        target, QDropEvent(QPointF(5, 5), action, data, button, Qt.KeyboardModifier.NoModifier)
-    )
 
 
 @pytest.mark.parametrize("size", [(900, 620), (1366, 768), (2200, 1300)])

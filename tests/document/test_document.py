@@ -78,7 +78,7 @@ def test_stages_run_again_only_for_new_inputs(
     arranged = document.arranged
     document.stepping.go_to(2)
     document.show_bridge(True)
-    document.select_nodes(frozenset(("op4",)))
+    document.selecting.select_nodes(frozenset(("op4",)))
     assert document.arranged is arranged
     with qtbot.waitSignal(document.arrangement_changed):
         document.change_form(direction="right")
@@ -290,18 +290,18 @@ def test_a_bug_is_reported_and_the_window_lives(
 
 def test_line_node_and_step_are_linked_both_ways(qtbot: QtBot, document: Document) -> None:
     run(qtbot, document)
-    document.select_nodes(frozenset(("op5",)))
+    document.selecting.select_nodes(frozenset(("op5",)))
     assert document.selection.line == 7
     assert document.selection.tensor == 6
-    document.select_line(5)
+    document.selecting.select_line(5)
     assert document.selection.nodes == {"op1", "x1"}
     document.stepping.go_to(3)
     assert document.selection.nodes == {"op3"}
     assert document.selection.line == 6
-    document.select_nodes(frozenset(("op5",)))
+    document.selecting.select_nodes(frozenset(("op5",)))
     assert document.stepping.to_selection()
     assert document.step == 1
-    document.show_cause(CAUSE)
+    document.selecting.show_cause(CAUSE)
     assert document.selection.nodes == {"patch", "op1"}
 
 
@@ -329,7 +329,7 @@ def test_a_selected_line_follows_the_text(qtbot: QtBot, document: Document) -> N
     assert document.is_stale
     assert document.text.line_now(7) == 8
     assert document.text.line_then(8) == 7
-    document.select_line(8)
+    document.selecting.select_line(8)
     assert document.selection.nodes == {"op5"}
     assert document.selection.line == 7
 
@@ -384,7 +384,7 @@ def test_a_diagnosis_that_comes_before_its_graph_is_composed_with_it(
     monkeypatch.setattr(document, "stages", replace(stages, arrange=arrange, compose=compose))
     trace = replace(document.trace)
     with qtbot.waitSignal(document.diagnosis_changed):
-        document.take_trace(trace)
+        document.showing.take(trace)
     qtbot.waitUntil(lambda: "diagnose" not in document.background.busy)
     assert composed == []
     go_on.set()
@@ -470,7 +470,7 @@ def test_the_shorter_work_comes_first(
     document.mending.tries_fixes = False
     run(qtbot, document)
     qtbot.waitUntil(lambda: not document.background.busy)
-    monkeypatch.setattr("tapeviz.document.document.MANY_ASKED", most)
+    monkeypatch.setattr("tapeviz.document.showing.MANY_ASKED", most)
     stages, order = document.stages, list[str]()
 
     def noted(name: str, *inputs: Any) -> Any:
@@ -480,7 +480,7 @@ def test_the_shorter_work_comes_first(
     names = ("diagnose", "arrange")
     noting: Any = {name: partial(noted, name) for name in names}
     monkeypatch.setattr(document, "stages", replace(stages, **noting))
-    document.take_trace(replace(document.trace))
+    document.showing.take(replace(document.trace))
     qtbot.waitUntil(lambda: not document.background.busy)
     assert order == sorted(names, key=lambda name: name != first)
 
@@ -725,11 +725,11 @@ def test_what_is_selected_goes_with_the_call_that_it_was_in(qtbot: QtBot) -> Non
     document.stepping.forward()
     assert document.selection.nodes
     kept = document.selection
-    document._picturing.take_arranged(document.arranged)
+    document.picturing.take_arranged(document.arranged)
     assert document.selection == kept
     gone = TensorId(4711)
-    document.selection = replace(kept, tensor=gone, nodes=frozenset({"op:4711"}))
-    document._picturing.take_arranged(document.arranged)
+    document.selecting.selection = replace(kept, tensor=gone, nodes=frozenset({"op:4711"}))
+    document.picturing.take_arranged(document.arranged)
     assert not document.selection.nodes
     assert document.selection.tensor is None
 

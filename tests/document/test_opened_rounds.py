@@ -153,7 +153,7 @@ def test_a_comparison_stays_when_an_inside_comes(qtbot: QtBot, document: Documen
     document.comparing.compare_trace(lambda: trace, "other")
     _settle(qtbot, document)
     assert document.comparing.both is not None
-    document.take_trace(trace)
+    document.showing.take(trace)
     assert document.comparing.both is None
 
 

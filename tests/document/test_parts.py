@@ -9,7 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import Fix
 from tapeviz.document import Document
-from tapeviz.document.parts import (
+from tapeviz.document.pipeline import Repairs
+from tapeviz.document.text.parts import (
     LinePart,
     cell_at,
     fix_of_page,
@@ -17,7 +18,6 @@ from tapeviz.document.parts import (
     merge_fix,
     names_from_above,
 )
-from tapeviz.document.pipeline import Repairs
 from tests.document.sample import SOURCE, SamplePipeline, make_stages, make_trace
 
 CELLS = "import a\n# %% one\nb = 1\n\n    #%% two\nc = 2"

@@ -106,7 +106,7 @@ def test_play_walks_to_the_end_and_stops(qtbot: QtBot, panel: BackpropPanel) -> 
 
 
 def test_the_selection_is_marked_and_walked_to(qtbot: QtBot, panel: BackpropPanel) -> None:
-    panel.document.select_nodes(frozenset(("op4",)))
+    panel.document.selecting.select_nodes(frozenset(("op4",)))
     role = Qt.ItemDataRole.BackgroundRole
     marked = [panel.model.data(panel.model.index(n, OP), role) is not None for n in range(5)]
     assert marked == [False, True, False, False, False]

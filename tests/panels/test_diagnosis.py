@@ -97,10 +97,15 @@ def test_while_cards_are_made_it_is_not_said_that_there_is_no_gradient(
 ) -> None:
     """Cards come in a later turn of the event loop, and the window may be painted before."""
     document, seen = panel.document, list[str]()
-    document.diagnosis_changed.connect(lambda: seen.append(words(panel)))
+
+    def note() -> None:
+        if document.diagnosis.calls:
+            seen.append(words(panel))
+
+    document.diagnosis_changed.connect(note)
     document.run()
-    qtbot.waitUntil(lambda: not document.is_running and bool(document.diagnosis.calls))
-    assert "1 call · 1 source" in seen[-1]
+    qtbot.waitUntil(lambda: bool(seen))
+    assert "1 call · 1 source" in seen[0]
 
 
 def test_a_warning_stands_above_what_flows(qtbot: QtBot, panel: DiagnosisPanel) -> None:
@@ -287,7 +292,7 @@ def test_nothing_asked_for_is_said(qtbot: QtBot, panel: DiagnosisPanel) -> None:
 
 
 def test_a_text_without_code_is_said_to_have_none(qtbot: QtBot, panel: DiagnosisPanel) -> None:
-    panel.document.take_trace(Trace(source="#¶ $ pip install tensorflow\n"))
+    panel.document.showing.take(Trace(source="#¶ $ pip install tensorflow\n"))
     qtbot.waitUntil(lambda: "no line of Python code" in words(panel))
 
 
@@ -357,7 +362,7 @@ def test_the_card_of_the_drawn_call_is_in_sight(qtbot: QtBot, panel: DiagnosisPa
 
 def test_after_a_run_it_is_in_sight_too(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     document, many = panel.document, calls_of_many(panel, 9)
-    document._set_overlay(replace(document.view.overlay, call=7))
+    document.change_overlay(replace(document.view.overlay, call=7))
     document.trace = replace(document.trace, filename="another.py")
     document.trace_changed.emit()
     show(qtbot, panel, many)
@@ -419,7 +424,7 @@ def test_after_a_run_a_warning_stays_in_sight(qtbot: QtBot, panel: DiagnosisPane
     document, many = panel.document, calls_of_many(panel, 9)
     flowing = [replace(finding, status="flows", cause=None) for finding in many.calls[0].findings]
     calls = tuple(replace(call, findings=tuple(flowing)) for call in many.calls)
-    document._set_overlay(replace(document.view.overlay, call=7))
+    document.change_overlay(replace(document.view.overlay, call=7))
     document.trace = replace(document.trace, filename="another.py")
     document.trace_changed.emit()
     show(qtbot, panel, Diagnosis(calls, warnings=(Warned("broadcast", 3, "Shapes differ."),)))

@@ -13,6 +13,7 @@ from tapeviz.panels.source.editing import replace_text
 from tapeviz.panels.source.editor import Editor
 from tapeviz.panels.source.highlighter import read_spans
 from tapeviz.panels.source.line_marks import LineMark
+from tapeviz.panels.source.sight import rows_in_sight
 from tapeviz.text.code_roles import role_of
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -165,14 +166,14 @@ def test_marks_are_painted_and_told(qtbot: QtBot, editor: Editor) -> None:
         )
     )
     assert editor.grab().toImage() != before
-    rows = {b.blockNumber() + 1: rect for b, rect in editor.visible_lines()}
+    rows = {b.blockNumber() + 1: rect for b, rect in rows_in_sight(editor)}
     assert editor.tip_at(rows[2].center().y()) == "cut <b>here</b>"
     assert editor.tip_at(rows[4].center().y()) == ""
 
 
 def test_a_click_on_a_number_goes_to_the_line(qtbot: QtBot, editor: Editor) -> None:
     editor.setPlainText("a\nb\nc")
-    rect = editor.visible_lines()[2][1]
+    rect = rows_in_sight(editor)[2][1]
     with qtbot.waitSignal(editor.line_reached) as heard:
         qtbot.mouseClick(
             editor.margin, Qt.MouseButton.LeftButton, pos=QPoint(10, round(rect.center().y()))
@@ -214,3 +215,18 @@ def test_parts_left_out_that_a_shorter_text_lacks_are_not_greyed(
     editor.setPlainText("x\ny")
     editor.set_left_out([(2, 3), (4, 6)])
     assert greyed == ["y"]
+
+
+def test_markup_without_a_plain_text_is_pasted_as_its_text(editor: Editor) -> None:
+    data = QMimeData()
+    data.setHtml("<p>Why?</p><pre><code><b>x</b> = 1\nif x:\n    y = 2</code></pre>")
+    assert editor.canInsertFromMimeData(data)
+    editor.insertFromMimeData(data)
+    assert editor.toPlainText().split("\n")[-3:] == ["x = 1", "if x:", "    y = 2"]
+
+
+def test_code_reads_from_left_to_right_whatever_its_names(editor: Editor) -> None:
+    editor.setPlainText("متغير = tf.Variable(3.0)")
+    block = editor.document().firstBlock()
+    assert block.textDirection() == Qt.LayoutDirection.LeftToRight
+    assert block.layout().lineAt(0).cursorToX(0)[0] < 100

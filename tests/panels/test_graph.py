@@ -65,7 +65,7 @@ def test_a_click_selects_node_line_and_tensor(qtbot: QtBot, panel: GraphPanel) -
 
 
 def test_arrows_walk_along_edges(qtbot: QtBot, panel: GraphPanel) -> None:
-    panel.document.select_nodes(frozenset(("op1",)))
+    panel.document.selecting.select_nodes(frozenset(("op1",)))
     panel.view.setFocus()
     for key, node in (
         (Qt.Key.Key_Down, "x1"),
@@ -88,7 +88,7 @@ def test_the_step_is_told(panel: GraphPanel) -> None:
 def test_showing_the_cut_zooms_to_it(panel: GraphPanel) -> None:
     finding = panel.document.diagnosis.calls[0].findings[0]
     assert finding.cause is not None
-    panel.document.show_cause(finding.cause)
+    panel.document.selecting.show_cause(finding.cause)
     sight = panel.view.camera.sight
     assert sight.top < 158 < sight.bottom
     assert panel.view.camera.scale > 1
@@ -114,9 +114,9 @@ def test_an_empty_graph_says_how_to_begin(qtbot: QtBot, document: Document, them
 def test_a_text_without_code_is_told_in_the_place_of_its_graph(
     qtbot: QtBot, panel: GraphPanel
 ) -> None:
-    panel.document.take_trace(Trace(source="#¶ some words\n\n#¶ and more of them\n"))
+    panel.document.showing.take(Trace(source="#¶ some words\n\n#¶ and more of them\n"))
     qtbot.waitUntil(lambda: panel.empty.title.text() == "No code to run")
-    panel.document.take_trace(Trace(source="print(1)\n"))
+    panel.document.showing.take(Trace(source="print(1)\n"))
     qtbot.waitUntil(lambda: panel.empty.title.text() == "No TensorFlow op ran")
 
 
@@ -131,7 +131,7 @@ def test_ops_that_come_to_no_picture_are_not_taken_for_none(
 
 def test_the_scene_speaks_for_itself_to_a_screen_reader(panel: GraphPanel) -> None:
     assert panel.view.accessibleDescription() == "7 nodes, 7 edges"
-    panel.document.select_nodes(frozenset(("op5",)))
+    panel.document.selecting.select_nodes(frozenset(("op5",)))
     assert panel.view.accessibleDescription().endswith("Selected: o Mean · target 2709.0")
 
 
@@ -187,7 +187,7 @@ def test_what_names_the_boxes_beyond_covers_no_button_of_a_frame(
 def test_a_round_with_a_wider_box_is_fitted_unless_the_user_moved(
     qtbot: QtBot, panel: GraphPanel, moved: bool
 ) -> None:
-    view, picturing = panel.view, panel.document._picturing
+    view, picturing = panel.view, panel.document.picturing
     panel.resize(520, 900)
     view.fit(glides=False)
     assert view.is_whole

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.alike import SourceResult
-from tapeviz.analysis.model import Diagnosis, Warned
+from tapeviz.analysis.model import Diagnosis, Fix, Warned
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.rounds.round_words import numbers_words
 from tapeviz.analysis.run_words import result_in_a_line
@@ -34,6 +34,7 @@ from tapeviz.panels.rounds.strip import LEAST_SLIDER
 from tapeviz.panels.source.line_marks import marks_of
 from tapeviz.panels.tensor.values import ValueTable
 from tapeviz.panels.widgets import ShortLabel
+from tapeviz.sharing.cards import cards
 from tapeviz.trace.file import load
 from tapeviz.trace.model import TensorId, Trace
 from tests.document.sample import SamplePipeline
@@ -132,6 +133,18 @@ def test_a_card_has_the_gradient_across_the_cut_of_the_round_shown(
     assert told() == (["Across the cut it would be in round 2:"], ["Values: 102.0"])
 
 
+def test_a_page_says_of_which_round_the_gradient_across_the_cut_is(loop: Document) -> None:
+    fix = Fix("Another way", "", "", np.array([7.0]))
+    diagnosis = cut_from(loop.diagnosis, 2)
+    place = site_of(loop).places[1]
+    first, *others = diagnosis.calls[place].findings
+    mended = replace(diagnosis.calls[place], findings=(replace(first, fixes=(fix,)), *others))
+    calls = (*diagnosis.calls[:place], mended, *diagnosis.calls[place + 1 :])
+    card = cards(loop.trace, replace(diagnosis, calls=calls))[0]
+    assert [table.heading for table in card.tables] == ["Across the cut it would be in round 2:"]
+    assert [shown.value for shown in card.fixes] == ["[7] (in round 2)"]
+
+
 def test_a_warning_names_its_gradient_and_shows_its_round(
     qtbot: QtBot, loop: Document, light: Theme
 ) -> None:
@@ -217,7 +230,7 @@ def test_what_is_selected_stays_selected_in_the_next_round(loop: Document) -> No
     site = site_of(loop)
     node = loop.links.node_of_tensor(site_target(loop))
     assert node is not None
-    loop.select_nodes(frozenset((node,)))
+    loop.selecting.select_nodes(frozenset((node,)))
     before = loop.selection.tensor
     loop.select_round(len(site) - 1)
     assert loop.selection.tensor == site_target(loop) != before

@@ -17,6 +17,7 @@ from tapeviz.document.pipeline import Repairs
 from tapeviz.panels.look import Theme
 from tapeviz.panels.source.line_marks import LineMark, marks_of
 from tapeviz.panels.source.panel import SourcePanel
+from tapeviz.panels.source.sight import rows_in_sight
 from tapeviz.trace.model import Failure, OpId, Site, SiteId, StackFrame, Trace
 from tests.document.sample import SOURCE, SamplePipeline, make_trace
 
@@ -61,7 +62,7 @@ def test_an_error_is_marked_on_its_line(
     qtbot: QtBot, ran: Document, pipeline: SamplePipeline
 ) -> None:
     failure = Failure("ValueError", "shapes do not fit", 6, "Traceback …\nValueError")
-    ran.take_trace(replace(make_trace(), failure=failure))
+    ran.showing.take(replace(make_trace(), failure=failure))
     qtbot.waitUntil(lambda: not ran.background.busy)
     assert "✕" in by_line(ran)[6]
 
@@ -161,7 +162,7 @@ def test_what_is_beyond_repair_is_said_and_kept(
 
 
 def test_a_line_asked_for_is_gone_to(qtbot: QtBot, panel: SourcePanel) -> None:
-    panel.document.go_to_line(5)
+    panel.document.selecting.go_to_line(5)
     assert panel.editor.textCursor().blockNumber() == 4
     assert panel.document.selection.nodes == {"op1", "x1"}
 
@@ -238,7 +239,7 @@ def test_a_run_waits_for_the_repair_of_what_was_pasted(qtbot: QtBot, panel: Sour
 
 def test_a_name_pointed_at_lights_its_nodes(qtbot: QtBot, panel: SourcePanel) -> None:
     editor, document = panel.editor, panel.document
-    rect = editor.visible_lines()[6][1]  # line 7: o = tf.reduce_mean(y)
+    rect = rows_in_sight(editor)[6][1]  # line 7: o = tf.reduce_mean(y)
     wide = editor.fontMetrics().horizontalAdvance("0")
     spot = rect.topLeft().toPoint() + QPoint(round(4.5 * wide) + 4, 8)
     with qtbot.waitSignal(editor.name_hovered) as heard:
@@ -252,10 +253,10 @@ def test_a_name_pointed_at_lights_its_nodes(qtbot: QtBot, panel: SourcePanel) ->
         )
         QApplication.sendEvent(editor.viewport(), move)
     assert heard.args == ["o"]
-    assert document.hovered == document.links.nodes_named("o")
-    assert document.hovered
+    assert document.selecting.hovered == document.links.nodes_named("o")
+    assert document.selecting.hovered
     editor.name_hovered.emit("")
-    assert not document.hovered
+    assert not document.selecting.hovered
 
 
 def test_a_node_pointed_at_lights_its_expression(qtbot: QtBot, panel: SourcePanel) -> None:
@@ -263,22 +264,22 @@ def test_a_node_pointed_at_lights_its_expression(qtbot: QtBot, panel: SourcePane
     frame = StackFrame("<module>", 7, 8, 7, 25)
     trace, mean = document.trace, OpId(5)
     placed = trace.ops[mean].having(site=Site(SiteId(7), (frame,)))
-    document.take_trace(replace(trace, ops={**trace.ops, mean: placed}))
+    document.showing.take(replace(trace, ops={**trace.ops, mean: placed}))
     qtbot.waitUntil(lambda: not document.background.busy)
     node = document.links.node_of_op(mean)
     assert node is not None
-    document.hover(frozenset((node,)))
+    document.selecting.hover(frozenset((node,)))
     (lit,) = panel.editor.extraSelections()
     assert lit.cursor.selectedText() == "tf.reduce_mean(y)"
     assert 7 in {mark.line for mark in marks_of(document) if mark.tint == "linked"}
-    document.hover(frozenset(("group:folded",)))
+    document.selecting.hover(frozenset(("group:folded",)))
     assert panel.editor.extraSelections() == []
-    document.hover(frozenset(("group:folded",)), (frame,))  # a step in a folded group
+    document.selecting.hover(frozenset(("group:folded",)), (frame,))  # a step in a folded group
     (lit,) = panel.editor.extraSelections()
     assert lit.cursor.selectedText() == "tf.reduce_mean(y)"
     document.text.edit("# above 😀\n" + SOURCE.replace("o = tf", "“ = tf"))
-    document.hover(frozenset())
-    document.hover(frozenset((node,)))
+    document.selecting.hover(frozenset())
+    document.selecting.hover(frozenset((node,)))
     assert panel.editor.extraSelections() == []  # the line was edited
 
 
@@ -352,18 +353,18 @@ def test_lines_out_of_sight_are_named_while_the_pointer_is_over_a_box(
     document.run()
     qtbot.waitUntil(lambda: bool(document.links.nodes_named("o")))
     nodes, frame = document.links.nodes_named("o"), StackFrame("<module>", 7, 8, 7, 25)
-    document.hover(nodes, (frame,))
+    document.selecting.hover(nodes, (frame,))
     assert panel.hint.isHidden()
     editor.verticalScrollBar().setValue(60)
-    document.hover(frozenset())
-    document.hover(nodes, (frame,))
+    document.selecting.hover(frozenset())
+    document.selecting.hover(nodes, (frame,))
     assert panel.hint.text() == "↑ line 7"
     assert not panel.hint.isHidden()
     assert editor.verticalScrollBar().value() == 60
-    document.hover(frozenset())
+    document.selecting.hover(frozenset())
     assert panel.hint.isHidden()
     editor.clearFocus()
-    document.select_nodes(nodes)
+    document.selecting.select_nodes(nodes)
     assert editor.verticalScrollBar().value() < 7
 
 

@@ -46,7 +46,7 @@ def look_at(panel: TensorPanel, array: Any) -> None:
 
 
 def test_it_shows_the_selected_value_or_gradient(qtbot: QtBot, panel: TensorPanel) -> None:
-    panel.document.select_nodes(frozenset(("x1",)))
+    panel.document.selecting.select_nodes(frozenset(("x1",)))
     assert panel.about.text() == "of x′"
     assert panel.stats.text().startswith("float32 · 2×3 · min 0 · max 100")
     qtbot.mouseClick(panel.gradient_button, LEFT)
@@ -92,14 +92,14 @@ def test_a_step_shows_its_gradient(panel: TensorPanel) -> None:
 
 
 def test_no_gradient_is_said(panel: TensorPanel) -> None:
-    panel.document.select_nodes(frozenset(("x",)))
-    panel.document.set_side("gradient")
+    panel.document.selecting.select_nodes(frozenset(("x",)))
+    panel.document.selecting.set_side("gradient")
     assert panel.display.pages.currentWidget() is panel.display.words
     assert "No gradient" in panel.display.words.text()
 
 
 def test_the_copy_makes_the_same_array(qtbot: QtBot, panel: TensorPanel) -> None:
-    panel.document.select_nodes(frozenset(("x1",)))
+    panel.document.selecting.select_nodes(frozenset(("x1",)))
     qtbot.mouseClick(panel.copy_button, LEFT)
     made = eval(QApplication.clipboard().text(), {"np": np})
     np.testing.assert_array_equal(made, panel.document.values.value_of(TensorId(3)))
@@ -186,7 +186,7 @@ def test_what_a_shape_is_looked_at_as(shape: tuple[int, ...], form: Form) -> Non
 
 def test_an_image_is_shown_in_colour_and_by_channel(qtbot: QtBot, panel: TensorPanel) -> None:
     image = np.random.default_rng(1).uniform(size=(2, 30, 40, 3)).astype(np.float32)
-    panel.document.set_side("value")
+    panel.document.selecting.set_side("value")
     panel._is_shown_as_gradient = False
     look_at(panel, image)
     choices = [panel.display.channels.itemText(i) for i in range(panel.display.channels.count())]
@@ -231,7 +231,7 @@ def test_a_value_that_stayed_in_the_run_is_fetched(
     qtbot.waitUntil(lambda: not document.is_running and not document.background.busy)
     pipeline.recordings[-1].fetched[5] = np.ones((2, 2), np.float32)
     with qtbot.waitSignal(document.values.fetched):
-        document.select_nodes(frozenset(("op4",)))
+        document.selecting.select_nodes(frozenset(("op4",)))
         assert "Fetching" in panel.display.words.text()
     assert panel.display.pages.currentWidget() is panel.display.cells
 
@@ -298,7 +298,7 @@ def test_a_handle_has_no_elements(
     pipeline.trace = replace(trace, places={}, tensors={**trace.tensors, TensorId(5): handle})
     document.run()
     qtbot.waitUntil(lambda: not document.is_running and not document.background.busy)
-    document.select_nodes(frozenset(("op4",)))
+    document.selecting.select_nodes(frozenset(("op4",)))
     assert "a list of tensors" in panel.display.words.text()
     assert panel.stats.text() == "variant"
 
@@ -312,7 +312,7 @@ def test_of_a_tensor_too_large_to_fetch_the_slice_in_sight_is_shown(
     pipeline.trace = replace(trace, places={}, tensors=tensors)
     document.run()
     qtbot.waitUntil(lambda: not document.is_running and not document.background.busy)
-    document.select_nodes(frozenset(("op4",)))
+    document.selecting.select_nodes(frozenset(("op4",)))
     qtbot.waitUntil(lambda: panel.display.pages.currentWidget() is panel.display.picture)
     assert panel.stats.text() == "float32 · 64×224×224×64 · min 0 · max 7 · mean 3.5 · finite"
     assert panel.display.channels.count() == 65

@@ -23,7 +23,7 @@ from ...export import (
     write_shared_page,
 )
 from ...formats import WRITERS
-from ...scene.model import Overlay
+from ...scene.model import Overlay, Scene
 from ...scene.theme import THEMES, Theme
 from ...sharing.answer import answer, answer_html
 from ...sharing.films import ROUND_SECONDS, draw_rounds, draw_steps, with_round
@@ -53,7 +53,8 @@ class Pictures:
         """
         document, theme, both = self._document, self.theme, self._document.comparing.both
         if both is not None:
-            return lambda: Drawing(both.arranged.graph, both.arranged.layout, both.scene, theme)
+            scene = without_selection(both.scene)
+            return lambda: Drawing(both.arranged.graph, both.arranged.layout, scene, theme)
         arranged, current = document.arranged, document.current_call
         diagnosis = document.diagnosis
         compose = partial(
@@ -213,3 +214,7 @@ class Pictures:
         data.setData("image/svg+xml", svg)
         QGuiApplication.clipboard().setMimeData(data)
         self._document.say("The picture is on the clipboard")
+
+
+def without_selection(scene: Scene) -> Scene:
+    return replace(scene, boxes=tuple(replace(box, is_selected=False) for box in scene.boxes))

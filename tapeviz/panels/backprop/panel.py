@@ -258,10 +258,12 @@ class BackpropPanel(Panel):
         document, links = self.document, self.document.links
         step = document.steps[self.model.step_of(index.row()) - 1]
         node = links.node_of_step(step)
-        document.hover(frozenset((node,)) if node else frozenset(), links.spans_of_step(step))
+        document.selecting.hover(
+            frozenset((node,)) if node else frozenset(), links.spans_of_step(step)
+        )
 
     def _leave(self) -> None:
-        self.document.hover(frozenset())
+        self.document.selecting.hover(frozenset())
 
     def _toggle(self, row: int) -> bool:
         """Open or close the turn in this row; returns False if it is a step."""

@@ -174,7 +174,7 @@ class FindingCard(Card):
         current = self._document.current_call
         if current is None or not self.shows(current.call.id):
             self._document.select_call(self.call.call.id)
-        self._document.select_nodes(self._nodes())
+        self._document.selecting.select_nodes(self._nodes())
 
     def _nodes(self) -> frozenset[str]:
         """The nodes that the card is about: both ends of the cut, else the target."""
@@ -191,11 +191,11 @@ class FindingCard(Card):
             super().keyPressEvent(event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        self._document.hover(self._nodes())
+        self._document.selecting.hover(self._nodes())
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        self._document.hover(frozenset())
+        self._document.selecting.hover(frozenset())
         super().leaveEvent(event)
 
     def _add_way(self, finding: Finding) -> None:
@@ -233,7 +233,7 @@ class FindingCard(Card):
     def _show_cut(self) -> None:
         self._document.select_call(self.call.call.id)
         if self.finding.cause is not None:
-            self._document.show_cause(self.finding.cause)
+            self._document.selecting.show_cause(self.finding.cause)
 
     def _show_flow(self) -> None:
         self._document.select_call(self.call.call.id)
@@ -242,7 +242,7 @@ class FindingCard(Card):
 
     def _show_line(self, line: int) -> None:
         self._document.select_call(self.call.call.id)
-        self._document.go_to_line(line)
+        self._document.selecting.go_to_line(line)
 
 
 class ErrorCard(Card):
@@ -257,7 +257,9 @@ class ErrorCard(Card):
             self.add_words(message, "code")
         if error.line:
             line = error.line
-            self.add_links((f"Line {line}", lambda: document.go_to_line(line), "Go to this line"))
+            self.add_links(
+                (f"Line {line}", lambda: document.selecting.go_to_line(line), "Go to this line")
+            )
         self.column.addWidget(FixList("", asks, theme))
         self.show_fixes(error.fixes)
 
@@ -281,7 +283,9 @@ class WarningCard(Card):
             links.append(("Show it", show, "Show this gradient in the graph"))
         line = warned.line
         if line:
-            links.append((f"Line {line}", lambda: document.go_to_line(line), "Go to this line"))
+            links.append(
+                (f"Line {line}", lambda: document.selecting.go_to_line(line), "Go to this line")
+            )
         if links:
             self.add_links(*links)
 

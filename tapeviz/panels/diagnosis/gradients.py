@@ -163,7 +163,7 @@ class Gradients(QWidget):
             numbers = ("norm", stats.norm), ("min", stats.min), ("max", stats.max)
             parts += [f"{name} {value:.4g}" for name, value in numbers if value is not None]
         button = link_button("Look at it", "Show it in the Tensor panel")
-        button.clicked.connect(lambda: self._document.select_tensor(tensor, "value"))
+        button.clicked.connect(lambda: self._document.selecting.select_tensor(tensor, "value"))
         self._column.addWidget(plain_label(" · ".join(parts), "muted", wraps=True))
         self._column.addWidget(button)
 

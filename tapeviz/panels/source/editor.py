@@ -17,14 +17,12 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QResizeEvent,
-    QTextBlock,
     QTextCursor,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QPlainTextEdit
 
 from ...canvas.tips import show_tip
-from ...notebook import code_in
 from ..look import CODE, Theme, colour, font, mix
 from . import editing
 from .brackets import bracket_pair
@@ -32,7 +30,8 @@ from .extras import Extras, LeftOut, Span
 from .gutters import ICON, NARROW_ROOM, BadgeGutter, Margin
 from .highlighter import Highlighter
 from .line_marks import LineMark, fill_of
-from .sight import keep_sideways, show_row
+from .pasting import code_of, has_code
+from .sight import keep_sideways, rows_in_sight, show_row
 
 SIZES = range(8, 33)
 COLUMNS = range(44, 89)
@@ -63,6 +62,9 @@ class Editor(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(False)
         self.setMouseTracking(True)
+        option = self.document().defaultTextOption()
+        option.setTextDirection(Qt.LayoutDirection.LeftToRight)  # also of an Arabic name at first
+        self.document().setDefaultTextOption(option)
         self.setPlaceholderText("Paste a snippet that calls tape.gradient, and press Ctrl+Enter.")
         self.theme = theme
         self.marks: Sequence[LineMark] = ()
@@ -216,24 +218,9 @@ class Editor(QPlainTextEdit):
         super().resizeEvent(event)
         self._place_gutters()
 
-    def visible_lines(self) -> list[tuple[QTextBlock, QRectF]]:
-        """The blocks in sight, each with its rectangle in the viewport."""
-        found = []
-        block = self.firstVisibleBlock()
-        while block.isValid():
-            rect = self.blockBoundingGeometry(block).translated(self.contentOffset())
-            if not block.next().isValid():
-                # Qt counts the margin below the text as the last block's.
-                rect.setHeight(block.layout().boundingRect().height())
-            if rect.top() > self.viewport().height():
-                break
-            found.append((block, rect))
-            block = block.next()
-        return found
-
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
-        for block, rect in self.visible_lines():
+        for block, rect in rows_in_sight(self):
             fill = self.fill_of(block.blockNumber() + 1)
             if fill:
                 row = QRectF(0, rect.top(), self.viewport().width(), rect.height())
@@ -243,7 +230,7 @@ class Editor(QPlainTextEdit):
 
     def tip_at(self, y: float) -> str:
         """The meaning of the marks of the line at this height."""
-        for block, rect in self.visible_lines():
+        for block, rect in rows_in_sight(self):
             if rect.top() <= y < rect.bottom():
                 tips = [mark.tip for mark in self.marks_at(block.blockNumber() + 1) if mark.tip]
                 return "\n".join(dict.fromkeys(tips))
@@ -374,15 +361,17 @@ class Editor(QPlainTextEdit):
         """Replace the whole text, as one step to undo."""
         editing.replace_text(self.document(), text)
 
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return has_code(source)
+
     def insertFromMimeData(self, source: QMimeData) -> None:
-        if source.hasUrls() and not source.hasText():
-            return
-        pasted = source.text()
-        code = code_in(pasted)
-        if code != pasted:
-            self.insertPlainText(code)
-        else:
-            super().insertFromMimeData(source)
+        if has_code(source):
+            self.paste_code(code_of(source))
+
+    def paste_code(self, code: str) -> None:
+        """Put a text in the place of the selection, to be repaired if it has several lines."""
+        self.insertPlainText(code)
+        self.ensureCursorVisible()
         if "\n" in code:
             self.pasted.emit()
 

@@ -22,6 +22,7 @@ from ...canvas.tips import show_tip
 from ..icons import paint_icon
 from ..look import SMALL, colour, font
 from .line_marks import LineMark
+from .sight import rows_in_sight
 
 if TYPE_CHECKING:
     from .editor import Editor
@@ -56,7 +57,7 @@ class Gutter(QWidget):
         return QSize(self.wanted_width(), 0)
 
     def _rows(self) -> Iterator[tuple[int, QRectF]]:
-        for block, rect in self._editor.visible_lines():
+        for block, rect in rows_in_sight(self._editor):
             yield block.blockNumber() + 1, QRectF(0, rect.top(), self.width(), rect.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from .editor import Editor
+from .sight import rows_in_sight
 
 EDGE = 8
 
@@ -25,7 +26,7 @@ class LineHint(QPushButton):
 
     def show_lines(self, lines: Sequence[int]) -> None:
         """Lines of the present text; none of them: no words."""
-        seen = self._editor.visible_lines()
+        seen = rows_in_sight(self._editor)
         height = self._editor.viewport().height()
         whole = [block.blockNumber() + 1 for block, rect in seen if rect.bottom() <= height + 1]
         if not lines or not whole or any(line in whole for line in lines):

@@ -74,7 +74,7 @@ def _left_out_marks(document: Document) -> Iterator[LineMark]:
 
 def _linked_marks(document: Document) -> Iterator[LineMark]:
     """The lines of what is pointed at, else of what is selected."""
-    lines = {frame.line for frame in document.lit_spans}
+    lines = {frame.line for frame in document.selecting.lit_spans}
     for line in lines or {document.selection.line}:
         yield LineMark(line, "linked")
 

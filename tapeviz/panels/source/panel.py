@@ -53,7 +53,7 @@ class SourcePanel(Panel):
         self.editor.textChanged.connect(self._take_text)
         self.find_bar.replaced.connect(document.say)
         self.editor.pasted.connect(self._take_paste)
-        self.editor.line_reached.connect(document.select_line)
+        self.editor.line_reached.connect(document.selecting.select_line)
         document.text.changed.connect(self._show_text)
         document.text.repairs_changed.connect(self._take_repairs)
         document.trace_changed.connect(self._take_trace)
@@ -133,11 +133,11 @@ class SourcePanel(Panel):
     def _show_links(self) -> None:
         """The sub-expressions of what is pointed at, else of what is selected elsewhere."""
         document = self.document
-        is_ours = self.editor.hasFocus() and not document.hovered
-        frames = () if is_ours else document.lit_spans
+        is_ours = self.editor.hasFocus() and not document.selecting.hovered
+        frames = () if is_ours else document.selecting.lit_spans
         spans = [span for frame in frames if (span := self._span_now(frame)) is not None]
         self.editor.light_up(spans)
-        is_from_afar = bool(document.hovered) and not self._is_pointing
+        is_from_afar = bool(document.selecting.hovered) and not self._is_pointing
         lines = map(document.text.line_now, {frame.line for frame in frames})
         self.hint.show_lines([line for line in lines if line and is_from_afar])
         self._show_marks()
@@ -150,7 +150,7 @@ class SourcePanel(Panel):
     def _hover(self, name: str) -> None:
         document = self.document
         self._is_pointing = bool(name)
-        document.hover(document.links.nodes_named(name) if name else frozenset())
+        document.selecting.hover(document.links.nodes_named(name) if name else frozenset())
 
     def _take_trace(self) -> None:
         self._has_told = False

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtGui import QTextCursor
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QTextBlock, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
 SIDE = 8
 """Px between the edge and the place that comes into sight."""
+
+
+def rows_in_sight(edit: QPlainTextEdit) -> list[tuple[QTextBlock, QRectF]]:
+    """The lines in sight, each with its rectangle in the viewport."""
+    found = []
+    block = edit.firstVisibleBlock()
+    while block.isValid():
+        rect = edit.blockBoundingGeometry(block).translated(edit.contentOffset())
+        if not block.next().isValid():
+            # Qt counts the margin below the text as the last block's.
+            rect.setHeight(block.layout().boundingRect().height())
+        if rect.top() > edit.viewport().height():
+            break
+        found.append((block, rect))
+        block = block.next()
+    return found
 
 
 def show_row(edit: QPlainTextEdit, row: int, top: float, height: float) -> None:

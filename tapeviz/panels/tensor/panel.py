@@ -83,7 +83,7 @@ class TensorPanel(Panel):
         button.setCheckable(True)
         button.setToolTip(tip)
         side: Any = text
-        button.clicked.connect(lambda: self.document.set_side(side))
+        button.clicked.connect(lambda: self.document.selecting.set_side(side))
         self.sides.addButton(button)
         return button
 

@@ -12,6 +12,8 @@ from types import CodeType
 LinePart = tuple[int, int]
 """The first and the last line, from 1."""
 ALWAYS_THERE = frozenset(("tf", "np", "keras"))
+MOST_NAMES = 3
+"""Names that the status line lists, at most."""
 _CELL = re.compile(r"\s*#\s*%%")
 
 
@@ -42,6 +44,17 @@ def names_from_above(source: str, part: LinePart) -> list[str]:
         return []
     bound = {name for is_read, name in _names(above) if not is_read}
     return sorted((_unbound(own) & bound) - ALWAYS_THERE)
+
+
+def part_with_names(source: str, part: LinePart) -> tuple[LinePart, str]:
+    """The lines to run for a part, which are those above as well if it uses names from there; and
+    the words that say so."""
+    first, last = part
+    names = names_from_above(source, part)
+    if not names:
+        return part, f"Lines {first}–{last} run alone"
+    used = ", ".join(names[:MOST_NAMES]) + (" …" if len(names) > MOST_NAMES else "")
+    return (1, last), f"Lines 1–{last} run: lines {first}–{last} use {used} from above"
 
 
 def _compiled(text: str) -> CodeType:

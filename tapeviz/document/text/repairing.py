@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..analysis.model import Fix
+from ...analysis.model import Fix
+from ..pipeline import Repairs
 from .parts import LinePart, fix_of_page, merge_fix
-from .pipeline import Repairs
 
 if TYPE_CHECKING:
-    from .document import Document
+    from ..document import Document
 
 LONGEST_PAGE = 300_000
 """Characters of a text that is repaired, at most: Python parses without releasing its lock, so a

@@ -1,0 +1,133 @@
+"""Show a trace with all that follows from it: diagnosis and picture.
+
+Of a run under way they come together with it; of a whole trace each comes as soon as it is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..scene.model import Overlay
+from ..trace.model import EMPTY_TRACE, Trace
+from .diagnosing import MANY_ASKED
+from .growing import Growing
+from .snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from .document import Document
+
+
+class Showing:
+    """Puts traces into one document. ``has_news``: something of the present run is shown."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._growing = Growing(document)
+        self.has_news = False
+
+    def begin_anew(self) -> None:
+        """Another run or text comes: nothing of it is shown yet."""
+        self.has_news = False
+        self._growing.give_up()
+
+    def give_up(self) -> None:
+        """Cancel what is made in the background."""
+        self._growing.give_up()
+
+    def take(self, trace: Trace) -> None:
+        """Show a trace: of a run under way now and then, else at once."""
+        document = self._document
+        if document.is_running:
+            self._growing.take(trace)
+            return
+        self._growing.give_up()
+        document.trace = trace
+        self._note_news()
+        document.comparing.leave()
+        document.trace_changed.emit()
+        if trace is EMPTY_TRACE:
+            document.diagnosing.clear()
+            document.picturing.clear()
+            document.diagnosis_changed.emit()
+            document.step_changed.emit()
+        else:
+            is_much = sum(len(call.sources) for call in trace.calls) > MANY_ASKED
+            if is_much:
+                document.picturing.arrange()
+            document.diagnosing.diagnose(trace)
+            if not is_much:
+                document.picturing.arrange()
+        document.selection_changed.emit()
+        document.status_changed.emit()
+
+    def stop_growing(self) -> None:
+        """The snippet is over: do not show a part of its trace any more, unless nothing of the run
+        is shown. It would take time and memory that the whole needs."""
+        if self.has_news:
+            self._growing.give_up()
+
+    def take_growing(self, snapshot: Snapshot) -> None:
+        """Show the run under way as far as it is known."""
+        self._note_news()
+        self._take_snapshot(snapshot)
+
+    def take_opened(self, opened: Snapshot, unfolded: frozenset[str]) -> None:
+        """Show the trace of the same run with another call of a compiled function opened; nodes
+        that are alike stay in place. ``unfolded``: paths of groups to open."""
+        document, view = self._document, self._document.view
+        document.change_view(
+            replace(view, folded=view.folded - unfolded, unfolded=view.unfolded | unfolded)
+        )
+        self._take_snapshot(opened)
+
+    def show_diagnosis(self) -> None:
+        """Tell panels and picture of another diagnosis."""
+        document = self._document
+        document.picturing.relink()
+        document.diagnosis_changed.emit()
+        document.step_changed.emit()
+        if "arrange" not in document.background.busy:  # else the scene comes with that graph
+            document.picturing.compose()
+
+    def forget_diagnosis(self) -> None:
+        """Drop the cards, marks and steps of the run before at once; its graph stays, faded."""
+        document = self._document
+        document.change_overlay(replace(document.view.overlay, call=None, step=None))
+        document.diagnosing.clear()
+        document.picturing.relink()
+        # A card that is deleted does not report that the pointer left it.
+        document.selecting.hover(frozenset())
+        document.diagnosis_changed.emit()
+        document.step_changed.emit()
+
+    def _note_news(self) -> None:
+        """Forget what was selected in the run before, when something of this one is shown."""
+        if not self.has_news:
+            self.has_news = True
+            document = self._document
+            document.selecting.forget()
+            document.change_overlay(Overlay(show_bridge=document.view.overlay.show_bridge))
+
+    def _take_snapshot(self, snapshot: Snapshot) -> None:
+        """Show a trace with all that was made of it, as a single change. If the user chose another
+        call or form meanwhile, the picture follows."""
+        document = self._document
+        view, picturing = document.view, document.picturing
+        document.trace = snapshot.trace
+        document.diagnosing.take_more(snapshot.diagnosis)
+        document.selecting.keep_within(snapshot.trace)
+        picturing.form = view.form
+        if view.overlay.call == snapshot.call and view.form == snapshot.form:
+            picturing.take_ready(snapshot.arranged, snapshot.call)
+        else:
+            picturing.relink()
+            picturing.arrange(is_same_run=True)
+        for signal in (
+            document.trace_changed,
+            document.diagnosis_changed,
+            document.step_changed,
+            document.selection_changed,
+            document.status_changed,
+        ):
+            signal.emit()
