@@ -17,6 +17,7 @@ from tapeviz.text.called_names import CalledNames
 from tapeviz.text.source import SourceText
 from tapeviz.trace import events as e
 from tapeviz.trace.model import (
+    EMPTY_TRACE,
     Op,
     OpId,
     Site,
@@ -63,6 +64,13 @@ def test_a_number_at_the_end_makes_no_block() -> None:
     assert block_parts(names) == {}
 
 
+def test_layers_that_the_snippet_numbers_make_a_block() -> None:
+    names = [f"{block}_conv{i}" for block in ("down1", "down2", "up1", "up2") for i in (1, 2)]
+    blocks = block_parts(names)
+    assert {blocks[name] for name in names[:2]} == {(("layer", "down1"),)}
+    assert len(set(blocks.values())) == 4
+
+
 def test_blocks_that_differ_in_their_number_are_turns() -> None:
     names = [f"block_{i}_{k}" for i in range(1, 5) for k in ("expand", "expand_BN", "project")]
     blocks = block_parts(["Conv1", *names])
@@ -94,6 +102,38 @@ def test_a_layer_alone_in_a_model_without_a_name_of_its_own_gives_it_its_own(
     (kept,) = root.children
     assert isinstance(kept, Branch)
     assert kept.title == title
+
+
+def test_what_the_turns_of_a_short_loop_call_stays_apart() -> None:
+    turns = [
+        Branch(
+            "turn",
+            f"turn {i}",
+            6,
+            None,
+            [Branch("function", "mix", 7, None, list(range(i, i + 5)))],
+        )
+        for i in (0, 5, 10)
+    ]
+    root = Branch("", "", 0, None, [Branch("loop", "for w in ws", 6, None, [*turns])])
+    weigh(root, {})
+    prune(root, 4, [7] * 15)
+    assert [kept.title for kept in root.children if isinstance(kept, Branch)] == ["mix"] * 3
+
+
+def test_a_repeat_is_named_by_the_layer_that_has_most_of_a_turn() -> None:
+    ops = [op_at(6, number, "Mul", [], []) for number in range(60)]
+    root = Branch("", "", 0)
+    for start in range(0, 60, 6):
+        cell = Branch("layer", "lstm_cell", 6, None, list(range(start, start + 4)), 4)
+        root.children += [cell, start + 4, start + 5]
+    shapes = Shapes(ops, EMPTY_TRACE)
+    shapes.count(root)
+    words = Words(lambda number: "", lambda span: "", str, [6] * 60)
+    bundle(root, words, shapes)
+    (repeat,) = root.children
+    assert isinstance(repeat, Branch)
+    assert (repeat.title, len(repeat.children)) == ("lstm_cell", 10)
 
 
 def test_a_layer_of_few_ops_and_its_weights_fold_into_one_box() -> None:

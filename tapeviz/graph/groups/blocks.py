@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 _LEAST_LAYERS = 8
 """Fewer layers get no blocks."""
+_NUMBER = re.compile(r"(^|_)\d+$")
+"""Keras puts it at the end of a name that another layer has."""
 BlockKind = Literal["layer", "loop", "turn"]
 
 
 def block_parts(names: Sequence[str]) -> dict[str, tuple[tuple[BlockKind, str], ...]]:
     """For each layer the blocks around it, the outermost first: ``conv2``, ``conv2_block1``.
 
-    A block is the common beginning of at least two names that differ in more than a number:
-    ``dense_1`` and ``dense_2`` make no block. If a number follows in all its layers
-    (``block_1_expand``, ``block_2_expand``), the block is a loop, and the blocks in it are turns.
+    A block is the common beginning of at least two names that differ in more than a number that
+    Keras adds: ``dense_1`` and ``dense_2`` make no block, ``down_conv1`` and ``down_conv2`` do. If
+    a number follows in all its layers (``block_1_expand``, ``block_2_expand``), the block is a
+    loop, and the blocks in it are turns.
     """
     if len(names) < _LEAST_LAYERS:
         return {}
@@ -58,6 +62,5 @@ def _prefixes(name: str) -> list[str]:
 
 
 def _is_block(prefix: str, names: Sequence[str]) -> bool:
-    rests = (name[len(prefix) + 1 :] for name in names)
-    kinds = {"".join(c for c in rest if c.isalpha()) for rest in rests}
+    kinds = {_NUMBER.sub("", name[len(prefix) + 1 :]) for name in names}
     return len(kinds - {""}) > 1 or (len(kinds) > 1 and len(names) > 2)

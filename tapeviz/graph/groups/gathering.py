@@ -42,15 +42,12 @@ def _pruned(
         if isinstance(child, int):
             kept.append(child)
             continue
-        turns = [
-            turn for turn in child.children if isinstance(turn, Branch) and turn.kind == "turn"
-        ]
-        is_short = len(turns) < least_turns or child.ops < LEAST_OPS
-        if child.kind == "loop" and is_short and child.line not in lasting:
-            for turn in turns:
+        if child.kind == "loop" and _dissolves(child, least_turns, lasting):
+            for turn in _turns_of(child):
                 kept.extend(turn.children)
         elif child.kind in ("entry", "turn", "loop") or _is_large(child):
-            if child.kind != "loop" and len(child.children) == 1:
+            has_room = child.kind != "loop" and not _dissolves(branch, least_turns, lasting)
+            if has_room and len(child.children) == 1:
                 only = child.children[0]
                 if isinstance(only, Branch) and only.kind in ("layer", "function", "line"):
                     child.children = only.children
@@ -64,6 +61,18 @@ def _pruned(
                     lines[inner] = child.line
             kept.extend(child.children)
     return kept
+
+
+def _turns_of(loop: Branch) -> list[Branch]:
+    return [turn for turn in loop.children if isinstance(turn, Branch) and turn.kind == "turn"]
+
+
+def _dissolves(branch: Branch, least_turns: int, lasting: Collection[int]) -> bool:
+    """Whether a branch is a loop with too few turns or ops for a repeat. What its turns call stays
+    apart then."""
+    if branch.kind != "loop" or branch.line in lasting:
+        return False
+    return len(_turns_of(branch)) < least_turns or branch.ops < LEAST_OPS
 
 
 def _is_large(branch: Branch) -> bool:
@@ -224,9 +233,10 @@ def _section_of(around: Branch, run: list[Branch | int], words: Words) -> Branch
     first = min((line for line, _ in lines if line), default=0)
     last = max(line for _, line in lines)
     size = _size(run)
-    title = _loop_of(run, size) or _layers_of(run)
-    title = title or words.name(_last_op(run[-1])).partition("[")[0]
     is_layer = around.kind == "layer" and 2 * size > around.ops
+    is_inside = is_layer and first == last  # of what Keras ran by itself the layer's name says more
+    title = ("" if is_inside else _loop_of(run, size)) or _layers_of(run)
+    title = title or words.name(_last_op(run[-1])).partition("[")[0]
     own = around.title if is_layer else _ends_of(run, words)
     title = title or (f"lines {first}–{last}" if first < last else own)
     return Branch("line", title, first, None, run, size, last=last)
@@ -267,12 +277,16 @@ def _from_to(titles: Sequence[str]) -> str:
 
 
 def _ends_of(run: Sequence[Branch | int], words: Words) -> str:
-    """The titles of the first and the last of a stretch, or that of all; ``critic × 2`` for calls
-    of one function or layer with something between."""
+    """The titles of the first and the last of a stretch, or that of all, or of the layer or the
+    function that has most of the ops; ``critic × 2`` for calls of one with something between."""
     titles = [child.title if isinstance(child, Branch) else words.kind(child) for child in run]
     first, last = titles[0].partition(" … ")[0], titles[-1].rpartition(" … ")[2]
     if len(set(titles)) == 1:
         return titles[0]
+    size, calls = _size(run), [child for child in run if isinstance(child, Branch)]
+    for child in calls:
+        if child.kind in ("layer", "function") and 2 * child.ops > size:
+            return child.title
     are_called = isinstance(run[0], Branch) and isinstance(run[-1], Branch)
     return _from_to(titles) if are_called else f"{first} … {last}"
 
