@@ -27,7 +27,7 @@ from .errors.explain import caught_errors, explained_errors
 from .flow.dataflow import DataFlow
 from .flow.shared_lists import not_seen
 from .flow.tangents import links_of_tangents
-from .flow.turns import find_turns, parts_of_sources
+from .flow.turns import find_turns, loop_turns, parts_of_sources
 from .flow.walk import walk
 from .flow.walked import Walked, gradients_of
 from .judge import causes_of
@@ -159,7 +159,7 @@ def _diagnose_call(facts: CallFacts, repeated: RepeatedCalls, later: _FactsOf) -
 def _passage(facts_of: _FactsOf, call: Call, findings: Sequence[Finding]) -> Passage:
     facts = facts_of.call(call)
     steps = walk(facts, findings)
-    turns = find_turns(steps)
+    turns = find_turns(steps, loop_turns(facts.trace, call, steps))
     names = {finding.tensor: finding.source for finding in findings if finding.tensor is not None}
     parts = parts_of_sources(facts.trace, names, steps) if turns else None
     return Passage(steps, _flow(facts, findings, steps), turns, parts)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import pytest
+from msgspec.structs import replace
 
-from tapeviz.analysis.flow.turns import find_turns, parts_of_sources
+from tapeviz.analysis import diagnose
+from tapeviz.analysis.flow.turns import LoopTurn, find_turns, parts_of_sources
 from tapeviz.analysis.model import WalkStep
+from tapeviz.drawing.arranging import repeats
+from tapeviz.recording import Recorder, Snippet
 from tapeviz.trace.model import OpId, TensorId
+from tapeviz.view import DEFAULT_VIEW
 from tests.traces import Script
 
 
@@ -62,6 +68,51 @@ def test_the_first_turn_may_lack_the_rows_of_what_it_begins_with() -> None:
 def test_what_follows_a_loop_is_no_turn_of_it(after: str) -> None:
     (rows,) = find_turns(_steps("abc" * 5 + after))
     assert (rows.count, rows.end) == (5, 15)
+
+
+def _in_turns(numbers: Sequence[int]) -> tuple[list[WalkStep], dict[OpId, LoopTurn]]:
+    """A row of each of these turns of a loop that had nine."""
+    steps = [
+        replace(step, op=OpId(n)) for n, step in enumerate(_steps("abcdefgh" * 9)[: len(numbers)])
+    ]
+    return steps, {OpId(n): LoopTurn("loop", number, 9) for n, number in enumerate(numbers)}
+
+
+def test_turns_that_are_known_need_not_be_alike() -> None:
+    (rows,) = find_turns(*_in_turns([8, 8, 8, 7, 7, 5]))
+    assert (rows.numbers, rows.total) == ((8, 7, 5), 9)
+    assert [rows.rows_of(number) for number in rows.numbers] == [range(3), range(3, 5), range(5, 6)]
+
+
+def test_a_turn_may_begin_before_the_one_before_has_ended() -> None:
+    (rows,) = find_turns(*_in_turns([3, 3, 3, 3, 2, 3, 2, 2, 2, 2, 1, 1]))
+    assert (rows.numbers, rows.starts) == ((3, 2, 1), (0, 5, 10))
+
+
+def test_turns_side_by_side_are_stretches_of_their_own() -> None:
+    """As of ten values that are added up: the rows of each op come together."""
+    found = find_turns(*_in_turns([*range(1, 8), *range(1, 8), 2, 1, 2, 1]))
+    assert [rows.numbers for rows in found] == [tuple(range(1, 8))] * 2
+
+
+def test_a_loop_has_the_turns_that_its_frame_shows(recorder: Recorder) -> None:
+    text = """\
+import tensorflow as tf
+w = tf.Variable(0.9)
+with tf.GradientTape() as tape:
+    h = tf.constant([1.2, 2.7])
+    for t in range(12):
+        h = tf.round(h * 4.0) * 0.0 + h * w
+    loss = tf.reduce_sum(h)
+tape.gradient(loss, w)
+"""
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    (call,) = diagnose(trace).calls
+    (rows,) = call.passage().turns
+    assert (rows.numbers, rows.total) == (tuple(range(12, 0, -1)), 12)
+    assert list(repeats(trace, DEFAULT_VIEW).values()) == [12]
 
 
 def test_a_range_of_rows_gives_a_part_of_a_sum() -> None:

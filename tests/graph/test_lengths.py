@@ -11,10 +11,10 @@ from tapeviz.drawing.arranging import Arranged, arrange
 from tapeviz.graph.build import build
 from tapeviz.graph.groups import lengths
 from tapeviz.graph.groups.lengths import loops_in_all_rounds
-from tapeviz.graph.groups.levels import turns_begun
 from tapeviz.graph.groups.tree import grow
 from tapeviz.layout.model import Rect
 from tapeviz.trace import events as e
+from tapeviz.trace.levels.op_levels import turns_begun
 from tapeviz.trace.model import Trace
 from tapeviz.view import DEFAULT_VIEW
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from tapeviz.graph.groups.blocks import block_parts
 from tapeviz.graph.groups.branches import Branch, shared_levels
 from tapeviz.graph.groups.gathering import Words, bundle, gather_lines, prune
-from tapeviz.graph.groups.levels import Level, OpLevels
 from tapeviz.graph.groups.shapes import Shapes, weigh
 from tapeviz.graph.groups.stretches import find_stretches
 from tapeviz.text.called_names import CalledNames
 from tapeviz.text.source import SourceText
 from tapeviz.trace import events as e
+from tapeviz.trace.levels.blocks import block_parts
+from tapeviz.trace.levels.op_levels import Level, OpLevels
 from tapeviz.trace.model import (
     EMPTY_TRACE,
     Op,

@@ -8,11 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...trace.model import Array, TensorId, Trace
+from ...trace.levels.op_levels import OpLevels
+from ...trace.model import Array, Call, OpId, TensorId, Trace
 from ...trace.values import norm_of
 
 if TYPE_CHECKING:
@@ -20,20 +23,35 @@ if TYPE_CHECKING:
 
 LEAST_TURNS = 4
 LONGEST_TURN = 1_000
+_MOST_SINGLE = 5
+"""Turns with a row each that do not fold: TensorFlow went back through turns side by side."""
+_MOSTLY = 0.7
+"""The part of the rows of a loop's turns that are among those of their own turn, at least."""
 _TRIED = 6
 """Distances to the same row further on that are tried as the length of a turn."""
+
+
+class LoopTurn(NamedTuple):
+    """The turn of a Python loop that an op ran in: ``number``, from 1, of ``total``. ``loop``: a
+    key that tells loops, and executions of one, apart."""
+
+    loop: object
+    number: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRows:
     """The rows (0-based) that go back through a loop: those of each turn begin at one of
-    ``starts``, the last turn of the loop first; they end before row ``end``. ``before``: turns of
-    the loop before these, to which no gradient went."""
+    ``starts``; they end before row ``end``. ``numbers``: for each start the turn, from 1 in the
+    order in which the loop ran; most often the last turn comes first. ``total``: the number of
+    turns that ran, of which some may have no rows."""
 
     starts: tuple[int, ...]
     end: int
     line: int
-    before: int = 0
+    numbers: tuple[int, ...]
+    total: int
 
     @property
     def start(self) -> int:
@@ -43,11 +61,13 @@ class TurnRows:
     def count(self) -> int:
         return len(self.starts)
 
+    def rows_at(self, place: int) -> range:
+        """The rows of the turn that begins at ``starts[place]``."""
+        return range(self.starts[place], (*self.starts, self.end)[place + 1])
+
     def rows_of(self, turn: int) -> range:
-        """The rows of a turn, numbered from 1 in the order in which the loop ran."""
-        place = self.count - turn
-        end = self.starts[place + 1] if turn > 1 else self.end
-        return range(self.starts[place], end)
+        """The rows of the turn with this number."""
+        return self.rows_at(self.numbers.index(turn))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,44 +89,84 @@ class Parts:
         return [(self.names[place], float(given[place])) for place in np.unique(places)]
 
 
-def find_turns(steps: Sequence[WalkStep]) -> tuple[TurnRows, ...]:
-    """Stretches in which the same rows come again at least four times in a row.
+def loop_turns(trace: Trace, call: Call, steps: Sequence[WalkStep]) -> Mapping[OpId, LoopTurn]:
+    """For each op of some rows that ran in a Python loop the turn of it: of the outermost loop
+    around it that had several turns among these rows."""
+    tape = trace.tape(call.tape)
+    known = {step.op for step in steps if step.op is not None and step.op in trace.ops}
+    if tape is None or not known:
+        return {}
+    ops = sorted((trace.ops[op] for op in known), key=lambda op: op.when)
+    levels = OpLevels(trace, min((span.start for span in tape.intervals), default=0))
+    around = {op.id: levels.loops_of(op) for op in ops}
+    numbers: dict[object, set[int]] = {}
+    for pairs in around.values():
+        for loop, number in pairs:
+            numbers.setdefault(loop, set()).add(number)
+    counts = levels.counts(call.when)
+    found: dict[OpId, LoopTurn] = {}
+    for op, pairs in around.items():
+        for loop, number in pairs:
+            if len(numbers[loop]) > 1:
+                total = max(counts.get(loop, 0), *numbers[loop])
+                found[op] = LoopTurn(loop, number, total)
+                break
+    return found
 
-    The loop's first turn, which ends a stretch, may lack rows: what it begins with is often a
-    constant, to which no gradient goes. A sum stands where its last share was given, and is no part
-    of what comes again. Each row is tried a few times, and each try ends where the repetition does:
-    linear in the rows as long as turns are short beside the pass. Of a compiled loop the turn of
-    each row is known, and two of them are enough.
+
+def find_turns(
+    steps: Sequence[WalkStep], loops: Mapping[OpId, LoopTurn] = MappingProxyType({})
+) -> tuple[TurnRows, ...]:
+    """Find the stretches of rows that go back through a loop.
+
+    Of a Python loop (``loops``) and of a compiled loop the turn of each row is known, and two turns
+    are enough. Elsewhere, as in what Keras runs by itself, it is a stretch in which the same rows
+    come again at least four times in a row. Its first turn, which ends it, may lack rows: what it
+    begins with is often a constant, to which no gradient goes. A sum stands where its last share
+    was given, and is no part of what comes again. Each row is tried a few times, and each try ends
+    where the repetition does: linear in the rows as long as turns are short beside the pass.
     """
     rows = [row for row, step in enumerate(steps) if step.kind != "sum"]
-    numbers: dict[tuple[str, str, int], int] = {}
+    turns = [loops.get(op) if (op := steps[row].op) is not None else None for row in rows]
+    numbers: dict[tuple[object, ...], int] = {}
     keys = [
-        numbers.setdefault((step.kind, step.title, step.line), len(numbers))
-        for step in map(steps.__getitem__, rows)
+        numbers.setdefault(_key(steps[row], row if turn is not None else -1), len(numbers))
+        for row, turn in zip(rows, turns, strict=True)
     ]
     onward = _next_same(keys)
     found: list[TurnRows] = []
+
+    def add(starts: Sequence[int], after: int, numbers: Sequence[int], total: int) -> None:
+        end = rows[after] if after < len(rows) else len(steps)
+        first = tuple(rows[start] for start in starts)
+        found.append(TurnRows(first, end, steps[first[0]].line, tuple(numbers), total))
+
     at = looked = 0
     while at < len(keys):
-        starts: tuple[int, ...] = ()
+        turn = turns[at]
+        if turn is not None:
+            stretches, at = _turns_of_loop(turns, at)
+            for starts, ran, after in stretches:
+                has_rows = after - starts[0] >= 2 * len(starts) or len(starts) > _MOST_SINGLE
+                if len(starts) > 1 and has_rows:
+                    add(starts, after, ran, turn.total)
+            continue
+        starts = []
         if at >= looked:  # in a single long turn each row would look to its end
             starts, looked = _known_turns(steps, rows, at)
         if len(starts) > 1:
-            after = looked
-            first, end = starts[0], rows[after] if after < len(rows) else len(steps)
-            before = steps[starts[-1]].turns[0]
-            found.append(TurnRows(starts, end, steps[first].line, before))
-            at = after
+            ran_in = [steps[rows[start]].turns[0] + 1 for start in starts]
+            add(starts, looked, ran_in, ran_in[0])
+            at = looked
             continue
         length, count = _longest(keys, onward, at)
         after = at + length * count
         if count >= LEAST_TURNS and length * count > LEAST_TURNS:
-            starts = tuple(rows[turn] for turn in range(at, after, length))
+            starts = list(range(at, after, length))
             first = _first_turn(keys, at, length, after)
             if first > after:
-                starts, after = (*starts, rows[after]), first
-            end = rows[after] if after < len(rows) else len(steps)
-            found.append(TurnRows(starts, end, steps[rows[at]].line))
+                starts, after = [*starts, after], first
+            add(starts, after, range(len(starts), 0, -1), len(starts))
             at = after
         else:
             at += 1
@@ -141,10 +201,55 @@ def parts_of_sources(
     return Parts(names, np.array(rows, int), np.array(at, int), np.array(parts, float))
 
 
-def _known_turns(
-    steps: Sequence[WalkStep], rows: Sequence[int], at: int
-) -> tuple[tuple[int, ...], int]:
-    """The rows with which turns of a compiled loop begin, and the place in ``rows`` after them."""
+def _key(step: WalkStep, alone: int) -> tuple[object, ...]:
+    """A key that is the same for rows that repeat each other; ``alone``: for a row that repeats no
+    other its number."""
+    return (step.kind, step.title, step.line) if alone < 0 else (alone,)
+
+
+def _turns_of_loop(
+    turns: Sequence[LoopTurn | None], at: int
+) -> tuple[list[tuple[list[int], list[int], int]], int]:
+    """The stretches of the rows of one loop, from a place on: the places at which turns begin,
+    their numbers, and the place after them. At last the place after the loop's rows.
+
+    TensorFlow may begin with a turn before it has ended the one before: each turn then gets as many
+    places as it has, about where most of them are. If it goes back through turns side by side, a
+    stretch ends where a turn comes again.
+    """
+    first = turns[at]
+    numbers: list[int] = []
+    for turn in islice(turns, at, None):
+        if turn is None or first is None or turn.loop != first.loop:
+            break
+        numbers.append(turn.number)
+    own: dict[int, list[int]] = {}
+    for place, number in enumerate(numbers):
+        own.setdefault(number, []).append(place)
+    ordered = sorted(own, key=lambda number: own[number][len(own[number]) // 2])
+    laid = [number for number in ordered for _ in own[number]]
+    in_place = sum(number == there for number, there in zip(numbers, laid, strict=True))
+    end = at + len(numbers)
+    if in_place >= _MOSTLY * len(numbers):
+        return [_stretch(laid, at)], end
+    found = []
+    begin, seen = 0, set[int]()
+    for place, number in enumerate(numbers):
+        if number in seen and number != numbers[place - 1]:
+            found.append(_stretch(numbers[begin:place], at + begin))
+            begin, seen = place, set()
+        seen.add(number)
+    return [*found, _stretch(numbers[begin:], at + begin)], end
+
+
+def _stretch(numbers: Sequence[int], at: int) -> tuple[list[int], list[int], int]:
+    """Where each number begins, from the place ``at`` on; these numbers; the place after them."""
+    begins = [k for k, number in enumerate(numbers) if not k or number != numbers[k - 1]]
+    return [at + k for k in begins], [numbers[k] for k in begins], at + len(numbers)
+
+
+def _known_turns(steps: Sequence[WalkStep], rows: Sequence[int], at: int) -> tuple[list[int], int]:
+    """The places in ``rows`` at which turns of a compiled loop begin, and the place after them."""
     starts: list[int] = []
     turn, after = -1, at
     while after < len(rows):
@@ -152,10 +257,10 @@ def _known_turns(
         if not turns or (starts and turns[0] > turn):
             break
         if turns[0] != turn:
-            starts.append(rows[after])
+            starts.append(after)
             turn = turns[0]
         after += 1
-    return tuple(starts), after
+    return starts, after
 
 
 def _next_same(keys: Sequence[int]) -> list[int]:

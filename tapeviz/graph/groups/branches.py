@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...trace.levels.op_levels import Kind, Level, OpLevels
 from ...trace.model import Call, CallId, Op, OpId, Trace
 from ..nodes import entry_name
 from ..trace_index import enclosing_entries
-from .levels import Kind, Level, OpLevels
 
 GroupKind = Kind | str
 

@@ -10,8 +10,8 @@ from weakref import ReferenceType, ref
 
 import numpy as np
 
+from ...trace.levels.op_levels import turns_begun
 from ...trace.model import Call, Trace
-from .levels import turns_begun
 
 _latest: list[tuple[ReferenceType[Trace], tuple[int, str], frozenset[int]]] = []
 """The trace and place asked about last, and the answer: the rounds of a place are drawn one after

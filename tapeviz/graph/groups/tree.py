@@ -17,6 +17,7 @@ from msgspec import structs
 from ...errors import go_on
 from ...text.called_names import kind_of
 from ...trace.compiled.model import Loop
+from ...trace.levels.op_levels import Kind, called_names
 from ...trace.model import Op, OpId, Trace, Version
 from ..model import Role
 from ..nodes import entry_name, is_recorded
@@ -32,7 +33,6 @@ from .gathering import (
     prune,
 )
 from .lengths import loops_in_all_rounds
-from .levels import Kind, called_names
 from .sections import Reads
 from .shapes import Shapes, weigh
 

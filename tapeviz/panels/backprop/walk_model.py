@@ -200,7 +200,7 @@ class WalkModel(QAbstractTableModel):
             return str(row.first + 1)
         if column == OP:
             if row.turn:
-                return f"turn {row.turn + turns.before} of {turns.count + turns.before}"
+                return f"turn {row.turn:,} of {turns.total:,}"
             count = bisect_right(turns.starts, row.last) - bisect_left(turns.starts, row.first)
             return f"… {counted(count, 'turn')}"
         if column == IN:

@@ -71,21 +71,23 @@ class WalkRows:
         self._starts = [row.first for row in rows]
 
     def _rows_of(self, stretch: TurnRows) -> list[Row]:
-        """The rows of a stretch of turns; backwards, so the last turn comes first."""
+        """The rows of a stretch of turns; the last turn comes first."""
         rows: list[Row] = []
-        lists_all = stretch.start in self._listed or stretch.count <= SHOWN_TURNS + 2
-        left_out = range(0) if lists_all else range(stretch.count - SHOWN_TURNS, 1, -1)
+        places = range(stretch.count)
         opened = {turn for start, turn in self._open if start == stretch.start}
-        listed = {*range(stretch.count, 0, -1)}.difference(left_out) | opened
-        after = stretch.count + 1
-        for turn in (*sorted(listed, reverse=True), 0):
-            if turn < after - 1:  # those between this turn and the one listed before
-                first, last = stretch.rows_of(after - 1), stretch.rows_of(turn + 1)
+        lists_all = stretch.start in self._listed or stretch.count <= SHOWN_TURNS + 2
+        skipped: list[int] = []
+        for place in places:
+            turn = stretch.numbers[place]
+            is_shown = lists_all or place < SHOWN_TURNS or place == places[-1] or turn in opened
+            if not is_shown:
+                skipped.append(place)
+                continue
+            if skipped:
+                first, last = stretch.rows_at(skipped[0]), stretch.rows_at(skipped[-1])
                 rows.append(Row(first[0], last[-1], stretch))
-            after = turn
-            if not turn:
-                break
-            steps, is_open = stretch.rows_of(turn), turn in opened
+                skipped = []
+            steps, is_open = stretch.rows_at(place), turn in opened
             rows.append(Row(steps[0], steps[-1], stretch, turn, is_open))
             if is_open:
                 rows.extend(Row(step, step) for step in steps)

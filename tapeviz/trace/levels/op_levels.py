@@ -11,14 +11,15 @@ import ast
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal, NamedTuple
 from weakref import ReferenceType, ref
 
 from ...text.called_names import LAYER_METHODS, CalledNames, kind_of
 from ...text.names import called_name
 from ...text.source import SourceText
-from ...trace.model import Op, Site, StackFrame, Trace
-from ...trace.naming import layer_titles
+from ..model import Op, Site, StackFrame, Trace
+from ..naming import layer_titles
 from .blocks import BlockKind, block_parts
 from .scopes import layers_of_scopes
 
@@ -190,7 +191,9 @@ class OpLevels:
     :meth:`of` must be called in the order in which the ops ran: it reads the bindings in parallel.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, since: int = 0) -> None:
+        """``since``: the position in the order of events from which on bindings are read; turns
+        that began before are not counted."""
         program = _program_of(trace)
         self._lines = program.lines
         self._names = program.names
@@ -199,7 +202,7 @@ class OpLevels:
         self._blocks = program.blocks
         self._layers_of_scopes = program.layers
         self._headers_bound = program.headers_bound
-        self._at = 0
+        self._at = bisect_left(self._whens, since) if since else 0
         self._ids: dict[object, int] = {}
         self._layers_called: dict[object, tuple[str, str, tuple[str, ...]]] = {}
         """For each level of a layer's method its class, the name that Keras gives to layers of this
@@ -219,12 +222,7 @@ class OpLevels:
 
     def of(self, op: Op) -> tuple[Level, ...]:
         """The levels that an op ran in, the outermost first."""
-        if self._at < len(self._whens) and self._whens[self._at] < op.when:
-            last = bisect_left(self._whens, op.when, self._at)
-            for _, (name, site) in self._marks[self._at : last]:
-                self._mark(name, site)
-            self._at = last
-            self._known.clear()
+        self._read_until(op.when)
         site = op.description.site
         known = self._known.get(site.id)
         if known is None:
@@ -236,6 +234,28 @@ class OpLevels:
         levels, has_function = known
         scope = op.description.scope.strip("/")
         return self._with_scope(levels, scope, op) if scope or has_function else levels
+
+    def loops_of(self, op: Op) -> tuple[tuple[object, int], ...]:
+        """For each loop around an op, the outermost first, its key and the number of the turn."""
+        return tuple(
+            (loop.key, int(turn.title.partition(" ")[2]))
+            for loop, turn in pairwise(self.of(op))
+            if (loop.kind, turn.kind) == ("loop", "turn") and isinstance(loop.key, int)
+        )
+
+    def counts(self, when: int) -> Mapping[object, int]:
+        """The number of turns, by the key of the loop, that began before a position in the order of
+        events."""
+        self._read_until(when)
+        return {self._ids[key]: count for key, count in self._turns.items() if key in self._ids}
+
+    def _read_until(self, when: int) -> None:
+        if self._at < len(self._whens) and self._whens[self._at] < when:
+            last = bisect_left(self._whens, when, self._at)
+            for _, (name, site) in self._marks[self._at : last]:
+                self._mark(name, site)
+            self._at = last
+            self._known.clear()
 
     def _id(self, key: object) -> int:
         return self._ids.setdefault(key, len(self._ids) + 1)

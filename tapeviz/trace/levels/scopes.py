@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from ...text.called_names import kind_of
-from ...trace.model import Trace
+from ..model import Trace
 
 _LAST_NUMBER = re.compile(r"_\d+$")
 

@@ -1,0 +1,1 @@
+"""Functions, loop turns and layers that each op ran in."""
