@@ -77,5 +77,11 @@ class Layout:
     frames: Mapping[str, Rect] = field(default_factory=dict)
     """The rectangle of each frame, by its path."""
 
+    def has_places_of(self, other: Layout) -> bool:
+        """Whether the boxes of both, whatever they are called, stand in the same places."""
+        if self.bounds != other.bounds or len(self.rects) != len(other.rects):
+            return False
+        return set(self.rects.values()) == set(other.rects.values())
+
 
 EMPTY_LAYOUT = Layout("layered", "down", {}, {}, Rect(0.0, 0.0, 0.0, 0.0))

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
 
 from ..canvas.anchoring import anchor_of
 from ..canvas.beyond import Beyond
 from ..canvas.camera import COMFORT, ENOUGH
 from ..canvas.legend import Legend
 from ..canvas.minimap import Minimap
-from ..canvas.neighbours import Direction, neighbour
 from ..canvas.view import KEY_STEP, GraphView
 from ..document import Document
 from ..document.background import are_same
-from ..document.comparing import BEFORE, Comparing
-from ..document.folding import Folding
-from ..document.pipeline import ArrangedGraph
 from ..graph.model import NodeId
-from ..layout.model import Rect
+from ..layout.model import EMPTY_LAYOUT, Rect
 from ..scene.model import Scene
 from ..scene.parts.boxes import outer_rect
 from ..scene.sizes import LEGIBLE
 from ..wording import counted
 from .both_strip import BothStrip
+from .drawn import Drawn
 from .empty_graph import EmptyGraph
+from .graph_clicks import GraphClicks
 from .look import Theme
 from .outdated import StaleStrip, Veil
 from .panel import Panel
@@ -58,6 +56,8 @@ class GraphPanel(Panel):
     def __init__(self, document: Document, theme: Theme) -> None:
         super().__init__(document, theme)
         self.view = GraphView(theme, lambda error: document.failed.emit("paint", error))
+        self.drawn = Drawn(document)
+        GraphClicks(document, self.view, self.drawn)
         self.minimap = Minimap(theme, self.view)
         self.beyond = Beyond(self.view)
         self.legend = Legend(theme)
@@ -89,7 +89,7 @@ class GraphPanel(Panel):
         self.body.addWidget(self.strip)
         self.body.addWidget(self.rounds)
         self.body.addWidget(self.view, 1)
-        self._shown_layout: object = None
+        self._shown_layout = EMPTY_LAYOUT
         self._shown_of: tuple[object, ...] = ()
         self._awaits_story = False
         self._wanted_width = self._spare = 0
@@ -106,17 +106,7 @@ class GraphPanel(Panel):
 
     def _connect(self) -> None:
         view, document = self.view, self.document
-        view.node_clicked.connect(self._click)
-        view.node_activated.connect(self._activate)
-        view.node_hovered.connect(self._hover)
         document.hover_changed.connect(self._light_up)
-        view.can_fold = self._can_fold
-        view.node_folded.connect(document.folding.fold)
-        view.frame_clicked.connect(self._click_frame)
-        view.left.connect(document.comparing.leave)
-        view.menu_requested.connect(self._offer)
-        view.nodes_framed.connect(document.selecting.select_nodes)
-        view.neighbour_requested.connect(self._go)
         view.camera_changed.connect(self._show_minimap)
         self.minimap.moved.connect(self._centre)
         document.scene_changed.connect(self._show_scene)
@@ -219,25 +209,18 @@ class GraphPanel(Panel):
             self._spare = width
             self.settling.start()
 
-    @property
-    def scene(self) -> Scene:
-        """The scene that is drawn: of the run, or of two runs side by side."""
-        both = self.document.comparing.both
-        return self.document.scene if both is None else both.scene
-
-    @property
-    def _arranged(self) -> ArrangedGraph:
-        both = self.document.comparing.both
-        return self.document.arranged if both is None else both.arranged
-
     def _show_scene(self) -> None:
-        scene = self.scene
-        layout = self._arranged.layout
-        kept = self._arranged.successors and self.document.comparing.both is None
-        is_new = layout is not self._shown_layout and not kept
-        self._shown_layout = layout
+        scene = self.drawn.scene
+        layout = self.drawn.arranged.layout
+        before, self._shown_layout = self._shown_layout, layout
+        is_kept = self.drawn.is_one and (
+            bool(self.drawn.arranged.successors)
+            or (self.view.framing is None and layout.has_places_of(before))
+        )
+        is_same_picture = layout is before or self._is_same_picture()
+        is_new = layout is not before and not is_kept
         had_boxes = bool(self.view.prepared.scene.boxes)
-        is_near = is_new and self._stays_near(scene)
+        is_near = is_new and is_same_picture and self._stays_near(scene)
         is_new = is_new and not is_near
         was_whole = self.view.is_whole
         self.view.set_scene(scene)
@@ -251,7 +234,7 @@ class GraphPanel(Panel):
         if is_near:
             self._ask_for_width()
         is_growing = self.document.is_running and had_boxes
-        is_compared = self.document.comparing.both is not None
+        is_compared = not self.drawn.is_one
         if is_new and (is_compared or self.view.follows_fit or not is_growing):
             self.view.begin_at((), LEGIBLE)
             self._awaits_story = True
@@ -259,16 +242,18 @@ class GraphPanel(Panel):
         self._begin_at_story()
         self._describe()
 
+    def _is_same_picture(self) -> bool:
+        """Whether the layout that is shown now is of the call and for the room of the one before,
+        as when a group was opened or closed."""
+        document, view = self.document, self.document.view
+        shown, self._shown_of = self._shown_of, (document.trace, view.overlay.call, view.room)
+        return are_same(shown, self._shown_of) and self.drawn.is_one
+
     def _stays_near(self, scene: Scene) -> bool:
         """A group of the same picture opened or closed: what was clicked stays under the pointer,
-        moved only so that the open group is in sight, with as much of the story as fits. False: it
-        is another picture."""
-        document = self.document
-        view = document.view
-        shown, self._shown_of = self._shown_of, (document.trace, view.overlay.call, view.room)
-        if not are_same(shown, self._shown_of) or document.comparing.both is not None:
-            return False
-        members = {name: node.members for name, node in document.links.nodes.items()}
+        moved only so that the open group is in sight, with as much of the story as fits. False:
+        no group did."""
+        members = {name: node.members for name, node in self.document.links.nodes.items()}
         before = self.view.prepared.scene
         anchor = anchor_of(before, scene, members)
         if anchor is not None:
@@ -291,7 +276,7 @@ class GraphPanel(Panel):
         if not (is_ours and is_settled and view.isVisible()):
             return
         scene = view.prepared.scene
-        is_alone = document.comparing.both is None
+        is_alone = self.drawn.is_one
         view.begin_at(_story(scene), LEGIBLE if is_alone else _LEAST_OF_BOTH)
         self._awaits_story = not document.background.busy.isdisjoint(MAKING)
 
@@ -307,7 +292,7 @@ class GraphPanel(Panel):
 
     def _show_step(self) -> None:
         count, step = len(self.document.steps), self.document.step
-        if self.document.comparing.both is not None:
+        if not self.drawn.is_one:
             self.step_label.setText("before and after")
         elif step is not None:
             self.step_label.setText(f"step {step} of {count}")
@@ -315,116 +300,31 @@ class GraphPanel(Panel):
             self.step_label.setText(counted(count, "step") if count else "")
 
     def _follow_selection(self) -> None:
-        self.view.keep_in_sight(self._selected)
+        self.view.keep_in_sight(self.drawn.selected)
         self._describe()
 
     def show_found(self, nodes: frozenset[NodeId]) -> None:
         """Bring what a search found into sight; the user's zoom stays if words can be read."""
-        is_one = self.document.comparing.both is None
-        found = nodes if is_one else frozenset(BEFORE + node for node in nodes)
-        self.view.bring_into_sight(found, ENOUGH * LEGIBLE)
+        self.view.bring_into_sight(self.drawn.called(nodes), ENOUGH * LEGIBLE)
 
     def reveal(self, nodes: frozenset[NodeId]) -> None:
         """Glide to nodes of the document's run, which is the first of two runs."""
-        is_one = self.document.comparing.both is None
-        self.view.reveal(nodes if is_one else frozenset(BEFORE + node for node in nodes))
-
-    @property
-    def _selected(self) -> frozenset[NodeId]:
-        """The nodes of the picture that are selected."""
-        comparing = self.document.comparing
-        return self.document.selection.nodes if comparing.both is None else comparing.selected
+        self.view.reveal(self.drawn.called(nodes))
 
     def _describe(self) -> None:
         """Set the words of a screen reader for the graph and the selected nodes."""
-        scene, prepared = self.scene, self.view.prepared
+        scene, prepared = self.drawn.scene, self.view.prepared
         words = f"{len(scene.boxes)} nodes, {len(scene.wires)} edges"
-        chosen = [node for node in self._selected if node in prepared.indices]
+        chosen = [node for node in self.drawn.selected if node in prepared.indices]
         boxes = [prepared.scene.boxes[prepared.indices[node]] for node in chosen[:3]]
         names = [" ".join((box.title, box.subtitle, box.value)).strip() for box in boxes]
         if names:
             words += f". Selected: {'; '.join(names)}"
         self.view.setAccessibleDescription(words)
 
-    def _click(self, node: str, adds: bool) -> None:
-        chosen = self.document.selection.nodes
-        if self.document.comparing.both is not None:
-            self.document.comparing.pick(node)
-        elif not node:
-            self.document.selecting.select_nodes(frozenset())
-        else:
-            self.document.selecting.select_nodes(chosen ^ {node} if adds else frozenset((node,)))
-
-    def _hover(self, node: str) -> None:
-        if self.document.comparing.both is None:
-            self.document.selecting.hover(frozenset((node,)) if node else frozenset())
-
     def _light_up(self) -> None:
-        is_one = self.document.comparing.both is None
+        is_one = self.drawn.is_one
         self.view.light_up(self.document.selecting.hovered if is_one else frozenset())
-
-    def _activate(self, node: str) -> None:
-        """Open or close a group, or zoom to another node."""
-        nodes = frozenset((node,)) if node else self._selected
-        first = node or next(iter(nodes), "")
-        if not self._folding.unfold(first) and nodes:
-            self.view.reveal(nodes)
-
-    @property
-    def _folding(self) -> Folding | Comparing:
-        """Opens and closes groups of the picture that is drawn."""
-        document = self.document
-        return document.folding if document.comparing.both is None else document.comparing
-
-    def _can_fold(self, node: str) -> bool:
-        is_one = self.document.comparing.both is None
-        return is_one and bool(self.document.links.open_path(node))
-
-    def _offer(self, node: str, at: QPoint) -> None:
-        """Open a menu of what can be done with a node, at the pointer."""
-        document, known = self.document, self.document.links.nodes.get(node)
-        if known is None:
-            return
-        document.selecting.select_nodes(frozenset((node,)))
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if known.role == "group":
-            menu.addAction("Unfold", lambda: document.folding.unfold(node))
-        if document.links.open_path(node):
-            menu.addAction("Fold its group", lambda: document.folding.fold(node))
-        menu.addAction("Copy its name", lambda: _copy(known.name or known.title))
-        menu.addAction("Zoom to it", lambda: self.view.reveal(frozenset((node,))))
-        if known.line:
-            menu.addAction(
-                f"Go to line {known.line}", lambda: document.selecting.go_to_line(known.line)
-            )
-        if document.links.steps_of(frozenset((node,))):
-            menu.addAction("Walk to it", document.stepping.to_selection)
-        menu.popup(at)
-
-    def _click_frame(self, path: str, button: str) -> None:
-        """Fold a frame, or show the turn before or after."""
-        frame = next((frame for frame in self.scene.frames if frame.path == path), None)
-        if frame is None:
-            return
-        if button == "fold":
-            self._folding.fold_group(path)
-            return
-        turn = frame.turn + (1 if button == "forward" else -1)
-        if 1 <= turn <= frame.count:
-            self.document.folding.show_turn(path, turn)
-
-    def _go(self, direction: Direction) -> None:
-        scene, chosen = self.view.prepared.scene, self._selected
-        if not scene.boxes:
-            return
-        at = next((node for node in chosen if node in self.view.prepared.indices), None)
-        if at is None:
-            goal: str | None = scene.boxes[0].node
-        else:
-            goal = neighbour(self.view.prepared, self._arranged.graph, at, direction)
-        if goal is not None:
-            self._click(goal, False)
 
 
 def _story(scene: Scene) -> list[Rect]:
@@ -433,7 +333,3 @@ def _story(scene: Scene) -> list[Rect]:
     for ring in ("nonfinite", "target", "cut", "source"):
         story += [outer_rect(box) for box in scene.boxes if box.ring == ring]
     return story
-
-
-def _copy(text: str) -> None:
-    QGuiApplication.clipboard().setText(text)

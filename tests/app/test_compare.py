@@ -48,7 +48,7 @@ def test_a_fix_is_seen_beside_the_run_in_one_click(
         for button in ran.diagnosis.findChildren(QPushButton)
         if button.text() == "Compare side by side" and button.isVisible()
     )
-    alone = ran.graph.scene
+    alone = ran.graph.drawn.scene
     button.click()
     assert "Running it to compare" in ran.graph.strip.words.text()
     qtbot.waitUntil(lambda: ran.document.comparing.both is not None, timeout=10_000)
@@ -212,21 +212,21 @@ def test_a_group_opens_and_closes_in_both_pictures(qtbot: QtBot, ran: Window) ->
     qtbot.waitUntil(lambda: bool(document.diagnosis.calls))
     ran.side_by_side.show_file(RECORDINGS / "chain_for_lists.tape")
     qtbot.waitUntil(lambda: document.comparing.both is not None, timeout=10_000)
-    boxes = len(graph.scene.boxes)
+    boxes = len(graph.drawn.scene.boxes)
     assert {f"{BEFORE}group:norm", f"{AFTER}group:norm"} <= set(graph.view.prepared.indices)
     graph.view.node_activated.emit(f"{AFTER}group:norm")
-    qtbot.waitUntil(lambda: [frame.path for frame in graph.scene.frames] == ["norm"] * 2)
-    assert len(graph.scene.boxes) > boxes
+    qtbot.waitUntil(lambda: [frame.path for frame in graph.drawn.scene.frames] == ["norm"] * 2)
+    assert len(graph.drawn.scene.boxes) > boxes
     assert not document.view.unfolded, "the picture of the run alone stays as it is"
-    for frame in graph.scene.frames:
+    for frame in graph.drawn.scene.frames:
         at = frame_buttons(frame)["fold"]
         x, y = graph.view.camera.to_screen((at.x, at.y))
         QTest.mouseClick(
             graph.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(x), round(y))
         )
-        qtbot.waitUntil(lambda: not graph.scene.frames)
-        assert len(graph.scene.boxes) == boxes
+        qtbot.waitUntil(lambda: not graph.drawn.scene.frames)
+        assert len(graph.drawn.scene.boxes) == boxes
         graph.view.node_activated.emit(f"{BEFORE}group:norm")
-        qtbot.waitUntil(lambda: bool(graph.scene.frames))
+        qtbot.waitUntil(lambda: bool(graph.drawn.scene.frames))
     document.comparing.leave()
     assert not document.view.unfolded | document.view.folded

@@ -206,6 +206,21 @@ def test_a_round_with_a_wider_box_is_fitted_unless_the_user_moved(
     assert (view.camera == camera) is moved
 
 
+@pytest.mark.parametrize("moved", [False, True])
+def test_another_run_of_the_same_picture_leaves_the_camera_of_the_user(
+    qtbot: QtBot, panel: GraphPanel, moved: bool
+) -> None:
+    document, view = panel.document, panel.view
+    if moved:
+        view.zoom(2.0)
+    camera, before = view.camera, document.arranged
+    document.run()
+    qtbot.waitUntil(lambda: document.arranged is not before and bool(document.steps))
+    qtbot.waitUntil(lambda: not document.background.busy)
+    assert view.camera == camera
+    assert (view.framing is None) is moved
+
+
 def test_a_pane_that_grows_is_told_to_the_layout(qtbot: QtBot, panel: GraphPanel) -> None:
     panel.settling.setInterval(0)
     panel.view.fit(glides=False)
@@ -249,7 +264,7 @@ def test_the_minimap_makes_way_for_a_group_that_was_opened(
         lambda _, rect: panel.view.camera.to_screen((rect.x, rect.y))[0] < middle,
     )
     monkeypatch.setattr(panel, "_stays_near", lambda scene: False)
-    panel._shown_layout = panel._arranged.layout
+    panel._shown_layout = panel.drawn.arranged.layout
     panel._show_scene()
     assert panel.minimap.pos() == corner, "nothing was opened"
 
