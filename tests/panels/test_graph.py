@@ -15,7 +15,7 @@ from tapeviz.canvas.camera import Camera
 from tapeviz.canvas.framing import FirstView
 from tapeviz.document import Document
 from tapeviz.document.pipeline import ArrangedGraph
-from tapeviz.layout.model import Rect
+from tapeviz.layout.model import EMPTY_LAYOUT, Rect
 from tapeviz.panels.graph import GRAIN, MARGIN, GraphPanel
 from tapeviz.panels.look import Theme
 from tapeviz.recording import Listener
@@ -273,12 +273,12 @@ def test_the_minimap_makes_way_for_a_group_that_was_opened(
         return True
 
     monkeypatch.setattr(panel, "_stays_near", stays_near)
-    panel._shown_layout = None
+    panel._shown_layout = EMPTY_LAYOUT
     panel._show_scene()
     assert panel.minimap.x() > middle
     assert panel.minimap.isVisibleTo(panel.view)
     monkeypatch.setattr(type(panel.view.prepared), "has_boxes", lambda _, rect: True)
-    panel._shown_layout = None
+    panel._shown_layout = EMPTY_LAYOUT
     panel._show_scene()
     assert not panel.minimap.isVisibleTo(panel.view), "it would cover boxes"
     panel.view.move_camera(panel.view.camera.panned(5, 5))
