@@ -49,7 +49,7 @@ def read_facts(statement: PastedStatement) -> Facts:
     for node in ast.walk(statement.tree):
         if isinstance(node, ast.AnnAssign) and node.value is None:
             declared |= names_in(node.target)  # `x: int` binds nothing
-        binds.update(_bound(node))
+        binds.update(bound_names(node))
         changes.update(_changed(node))
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             reads.add(node.id)
@@ -72,7 +72,8 @@ def read_facts(statement: PastedStatement) -> Facts:
     )
 
 
-def _bound(node: ast.AST) -> Iterator[str]:
+def bound_names(node: ast.AST) -> Iterator[str]:
+    """The names that a node of a syntax tree assigns, defines or imports."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
             yield name

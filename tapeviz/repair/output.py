@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator
 
+from .facts import bound_names, read_facts
 from .page import LineEdit, Page, aside
 from .statements import PastedStatement, read_statements
 
@@ -13,6 +15,10 @@ _WHAT = "output: kept as a comment"
 _OF_NUMBERS = (
     *(ast.Constant, ast.Tuple, ast.List, ast.Call, ast.expr_context),
     *(ast.UnaryOp, ast.unaryop),
+)
+_OF_REPRS = (*_OF_NUMBERS, ast.Dict, ast.Set, ast.keyword, ast.Name)
+_LOWER_CASE_CLASSES = frozenset(
+    {"array", "deque", "defaultdict", "dtype", "masked_array", "tensor"}
 )
 _LONGEST = 300
 """Lines of one printed value."""
@@ -75,10 +81,12 @@ def _traceback_end(page: Page, first: int) -> int:
 def set_aside_output(page: Page) -> Iterator[LineEdit]:
     """Make comments of printed results."""
     until = -1
-    for statement in read_statements(page.lines):
+    statements = [*read_statements(page.lines)]
+    defined = frozenset().union(*(read_facts(statement).binds for statement in statements))
+    for statement in statements:
         if statement.first <= until:
             continue
-        last = _output_end(page, statement)
+        last = _output_end(page, statement, defined)
         if last is None:
             continue
         until = last
@@ -87,7 +95,7 @@ def set_aside_output(page: Page) -> Iterator[LineEdit]:
                 yield aside(page, index, _WHAT)
 
 
-def _output_end(page: Page, statement: PastedStatement) -> int | None:
+def _output_end(page: Page, statement: PastedStatement, defined: frozenset[str]) -> int | None:
     """The last line of the output that starts with a statement; None if it is no output."""
     first, line = statement.first, page.lines[statement.first]
     if _PRINTED_TENSOR.match(line):
@@ -95,7 +103,8 @@ def _output_end(page: Page, statement: PastedStatement) -> int | None:
     if _UNBRACKETED.match(line):
         return first
     if statement.tree is not None:
-        return statement.last if _is_shown(statement.tree) else None
+        is_shown = _is_shown(statement.tree) or _is_repr(statement.tree.body[0], defined)
+        return statement.last if is_shown else None
     if _ANGLE.match(line):
         return _find(page, first, _ANGLE_END) or first
     if _RAISED.match(line) or _LOG.match(line) or _TENSOR.search(line):
@@ -122,8 +131,6 @@ def _find(page: Page, first: int, end: re.Pattern[str]) -> int | None:
 def _is_shown(tree: ast.Module) -> bool:
     """Whether a tree that parses is output: ``array([[1., 2.]], dtype=float32)``, a drawn line."""
     match tree.body[0]:
-        case ast.Expr(value=ast.Call(func=ast.Name(id="array"))):
-            return True
         case ast.Expr(value=ast.Name(id=name)):
             return len(name) > 7 and not name.strip("_")
         case ast.AnnAssign(value=None, annotation=shown):  # Output: (3, 2)
@@ -133,3 +140,35 @@ def _is_shown(tree: ast.Module) -> bool:
                 for part in parts
             )
     return False
+
+
+def accidental_output(tree: ast.Module) -> int:
+    """The first line of a printed object that Python reads as code; 0 for none."""
+    shown = [statement for statement in tree.body if isinstance(statement, ast.Expr)]
+    if not any(isinstance(node, ast.Call) for each in shown for node in ast.walk(each)):
+        return 0
+    defined = frozenset(name for node in ast.walk(tree) for name in bound_names(node))
+    return next((each.lineno for each in shown if _is_repr(each, defined)), 0)
+
+
+def _is_repr(statement: ast.stmt, defined: frozenset[str]) -> bool:
+    """Whether a statement is how Python shows an object, ``array([1.], dtype=float32)`` or
+    ``[TensorShape([5, 10])]``: it names classes of no import, and nothing but literals."""
+    if not isinstance(statement, ast.Expr) or "*" in defined:
+        return False
+    parts = [*ast.walk(statement.value)]
+    functions = {part.func for part in parts if isinstance(part, ast.Call)}
+    dtypes = {part.value for part in parts if isinstance(part, ast.keyword)}
+    names = [part for part in parts if isinstance(part, ast.Name) and part not in dtypes]
+    return (
+        bool(functions)
+        and all(isinstance(part, _OF_REPRS) for part in parts)
+        and all(part in functions for part in names)
+        and all(_names_class(part.id) and part.id not in defined for part in names)
+        and functions <= {*names}
+    )
+
+
+def _names_class(name: str) -> bool:
+    is_builtin = hasattr(builtins, name)
+    return (name[:1].isupper() and not is_builtin) or name in _LOWER_CASE_CLASSES

@@ -14,7 +14,7 @@ from .debris import (
 )
 from .levels import restore_indentation
 from .line_numbers import drop_line_numbers
-from .output import set_aside_output, set_aside_tracebacks
+from .output import accidental_output, set_aside_output, set_aside_tracebacks
 from .page import Page, Pass, Repaired, Skipped
 from .parsing import SyntaxFailure, compile_failure, parse
 from .problems import find_problem
@@ -50,10 +50,11 @@ PASSES = (*CLEANING, *RESTORING)
 def repair(text: str) -> Repaired:
     """Repair what a web page, a notebook or a session did to code.
 
-    A text that parses is returned as it is (except for ``In [3]:``, which parses by accident). The
-    passes run in order. If the text does not parse then and has several blocks of code, each block
-    is repaired by itself, and parts that do not parse are left out; so are parts that would raise a
-    NameError. If all that fails, the pasted text is returned with the problem that is left.
+    A text that parses is returned as it is (except for prompts and printed objects that parse by
+    accident: ``In [3]:``, ``array([1.])``). The passes run in order. If the text does not parse
+    then and has several blocks of code, each block is repaired by itself, and parts that do not
+    parse are left out; so are parts that would raise a NameError. If all that fails, the pasted
+    text is returned with the problem that is left.
     """
     page = Page.of(text)
     failure = _failure(page)
@@ -97,5 +98,5 @@ def _failure(page: Page) -> SyntaxFailure | None:
     tree = parse(page.text)
     if isinstance(tree, SyntaxFailure):
         return tree
-    line = accidental_prompt(tree)
+    line = accidental_prompt(tree) or accidental_output(tree)
     return SyntaxFailure(line, 1, "invalid syntax") if line else None

@@ -365,6 +365,37 @@ def test_a_tensor_shown_without_its_angle_brackets_is_output() -> None:
     assert code_of(f"g = tape.gradient(y, x)\ng\n{shown}\n") == "g = tape.gradient(y, x)\ng"
 
 
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "TensorShape([7, 10])",
+        "[TensorShape([5, 10]), TensorShape([10])]",
+        "array([[ 1., -2.]], dtype=float32)",
+        "{'w': array(1.), 'b': array([nan], dtype=object)}".replace("nan", "0."),
+        "Dog(name='Rex', age=3)",
+    ],
+)
+def test_a_shown_object_that_parses_is_output(shown: str) -> None:
+    """It would raise a NameError; also in a text that has nothing else to be repaired."""
+    code = "import numpy as np\nx = np.ones(2)\nx"
+    assert code_of(f"{code}\n{shown}\ny = x * 2\n") == f"{code}\ny = x * 2"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from numpy import array\narray([1.0])\n",
+        "from shapes import *\nTensorShape([7])\n",
+        "class Dog:\n    pass\nDog()\n",
+        "train(10)\n",
+        "ValueError('x')\n",
+        "Model(layers)\n",
+    ],
+)
+def test_code_that_looks_like_a_shown_object_stays(text: str) -> None:
+    assert repair(text).text == text
+
+
 def test_a_short_question_below_the_code_is_a_sentence() -> None:
     for words in ("prints None. Why?", "returns None instead.", "is None for w. Any idea?"):
         assert code_of(f"> w = tf.Variable(1.0)\n> print(w)\n>\n> {words}\n").count("\n") == 1
