@@ -462,6 +462,19 @@ def test_later_errors_of_a_page_are_explained_as_well() -> None:
     assert "Line 3" in second.explanation
 
 
+def test_a_name_of_a_failed_import_is_told_as_such() -> None:
+    failures = [
+        Failure("ModuleNotFoundError", "No module named 'matplotlib'", 1, "", (1,)),
+        Failure("NameError", "name 'plt' is not defined", 3, "", (3,)),
+        Failure("NameError", "name 'other' is not defined", 4, "", (4,)),
+    ]
+    text = "import matplotlib.pyplot as plt\nx = 1\nplt.plot(x)\nother(x)"
+    trace = Trace(text, failure=failures[0], later_failures=tuple(failures[1:]))
+    _, second, third = diagnose(trace).errors
+    assert "which line 1 would have defined: it raised ModuleNotFoundError" in second.explanation
+    assert "nothing before it defines" in third.explanation
+
+
 def _recorded(text: str, recorder: Recorder) -> Trace:
     from tapeviz.recording import Snippet
 

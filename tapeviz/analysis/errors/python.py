@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+
+from ...text.names import dotted, targets_of
+from ...trace.model import Failure
 from .case import Case
 from .old_names import NEW_NAMES
 
@@ -17,6 +21,12 @@ PACKAGES = {
 
 def undefined(case: Case) -> str:
     name = case.match[1]
+    failed = _failed_before(case, name)
+    if failed is not None:
+        return (
+            f"Line {case.failure.line} uses the name {name}, which line {failed.line} would have "
+            f"defined: it raised {failed.type}. Mend that line first."
+        )
     known = {"tf": "import tensorflow as tf", "np": "import numpy as np"}
     known["keras"] = "from tensorflow import keras"
     remedy = known.get(name, "")
@@ -25,6 +35,24 @@ def undefined(case: Case) -> str:
         f"Line {case.failure.line} uses the name {name}, which nothing before it defines. "
         f"Such a name often stands in another cell or another part of the page. {what}"
     )
+
+
+def _failed_before(case: Case, name: str) -> Failure | None:
+    """The earlier exception, in another block of the page, that kept a name from being bound."""
+    failures = (case.trace.failure, *case.trace.later_failures)
+    for failure in filter(None, failures):
+        if failure == case.failure:
+            return None
+        statement = case.text.statement(failure.line)
+        if statement is not None and name in _bound_by(statement):
+            return failure
+    return None
+
+
+def _bound_by(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
+    return {dotted(target) for target in targets_of(statement)}
 
 
 def keyboard(case: Case) -> str:
