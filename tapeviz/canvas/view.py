@@ -9,7 +9,6 @@ from PySide6.QtCore import (
     QEasingCurve,
     QEvent,
     QPoint,
-    QPointF,
     QRect,
     QRectF,
     QSize,
@@ -31,26 +30,24 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QRubberBand, QToolTip
+from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView
 
 from ..layout.model import Point, Rect
 from ..scene.model import Scene
-from ..scene.parts.boxes import minus_rect, plus_rect
-from ..scene.parts.frames import button_at
+from ..scene.parts.boxes import minus_rect
 from ..scene.theme import Theme
 from .camera import COMFORT, Camera
 from .framing import WHOLE, Anchored, FirstView
 from .hints import paint_focus, paint_lit, paint_minus
 from .item import SceneItem
+from .pointer import Pointer, xy_of
 from .prepared import Prepared
 from .tips import show_tip
 
 GLIDE = 260
 """Milliseconds of a zoom to something."""
-WHEEL_STEP = 1.0016
 KEY_STEP = 1.25
 NEAR_WIRE = 6.0
-CLICK = 4
 BY_KEY = (
     Qt.FocusReason.TabFocusReason,
     Qt.FocusReason.BacktabFocusReason,
@@ -100,11 +97,8 @@ class GraphView(QGraphicsView):
         self._glide.setEasingCurve(QEasingCurve.Type.InOutCubic)
         self._glide.valueChanged.connect(self._glide_on)
         self._from = self._to = self.item.camera
-        self._hovered = ""
         self._lit: frozenset[str] = frozenset()
-        self._pressed: QPointF | None = None
-        self._is_panning = self._is_framing = False
-        self._frame = QRubberBand(QRubberBand.Shape.Rectangle, self.viewport())
+        self._pointer = Pointer(self)
         self.has_glides = True
         self.can_fold: Callable[[str], bool] = lambda node: False
         """Whether a node stands in an open group: it shows a − under the pointer."""
@@ -273,116 +267,32 @@ class GraphView(QGraphicsView):
     # Mouse
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        pixels, angle = event.pixelDelta(), event.angleDelta()
-        at = event.position()
-        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            move = angle.y() or angle.x()
-            self.move_camera(self.camera.panned(move, 0))
-        elif not pixels.isNull() and not event.modifiers() and angle.x():
-            self.move_camera(self.camera.panned(pixels.x(), pixels.y()))
-        else:
-            factor = WHEEL_STEP ** angle.y()
-            self.move_camera(self.camera.zoomed(factor, (at.x(), at.y())))
+        self._pointer.turn_wheel(event)
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setFocus()
         self._glide.stop()
-        self._pressed = event.position()
-        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        self._is_framing = shift and event.button() == Qt.MouseButton.LeftButton
-        self._is_panning = False
+        self._pointer.press(event)
         event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._pressed is None:
-            self._show_hand(event.position())
-            return
-        moved = event.position() - self._pressed
-        if not self._is_panning and moved.manhattanLength() < CLICK:
-            return
-        self._is_panning = True
-        QToolTip.hideText()
-        if self._is_framing:
-            self._frame.setGeometry(self._framed(event.position()))
-            self._frame.show()
-        else:
-            self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
-            self.move_camera(self.camera.panned(moved.x(), moved.y()))
-            self._pressed = event.position()
+        self._pointer.move(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        pressed, self._pressed = self._pressed, None
-        if pressed is None:
-            return
-        was_panning, was_framing = self._is_panning, self._is_framing
-        self._is_panning = self._is_framing = False
-        if not was_panning and event.button() == Qt.MouseButton.LeftButton:
-            self._click(event)
-            return
-        if was_panning and was_framing:
-            self._frame.hide()
-            self._take_frame(QRect(pressed.toPoint(), event.position().toPoint()).normalized())
-        self._show_hand(event.position())
+        self._pointer.release(event)
 
-    def _click(self, event: QMouseEvent) -> None:
-        point = self.camera.to_scene(_xy(event.position()))
-        box = self.prepared.box_at(point)
-        button = button_at(self.prepared.scene.frames, point) if box is None else None
-        if button is not None:
-            self.frame_clicked.emit(button[0].path, button[1])
-        elif box is not None and self.can_fold(box.node) and _is_on(minus_rect(box), point):
-            self.node_folded.emit(box.node)
-        elif box is not None and box.opens and _is_on(plus_rect(box), point):
-            self.node_activated.emit(box.node)
-        else:
-            adds = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-            self.node_clicked.emit(box.node if box else "", adds)
-            self._show_hand(event.position())
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self._pointer.click_twice(event)
+        event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         box = self.prepared.box_at(self.camera.to_scene((event.pos().x(), event.pos().y())))
         if box is not None:
             self.menu_requested.emit(box.node, event.globalPos())
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        point = self.camera.to_scene(_xy(event.position()))
-        box = self.prepared.box_at(point)
-        button = button_at(self.prepared.scene.frames, point)
-        if box is not None:
-            self.node_activated.emit(box.node)
-        elif button is not None:  # a second quick click on it
-            self.frame_clicked.emit(button[0].path, button[1])
-        else:
-            self.fit()
-        event.accept()
-
-    def _framed(self, at: QPointF) -> QRect:
-        pressed = self._pressed or at
-        return QRect(pressed.toPoint(), at.toPoint()).normalized()
-
-    def _take_frame(self, frame: QRect) -> None:
-        left, top = self.camera.to_scene((frame.left(), frame.top()))
-        right, bottom = self.camera.to_scene((frame.right(), frame.bottom()))
-        framed = Rect.from_sides(left, top, right, bottom)
-        self.nodes_framed.emit(self.prepared.boxes_within(framed))
-
-    def _show_hand(self, at: QPointF) -> None:
-        point = self.camera.to_scene(_xy(at))
-        box = self.prepared.box_at(point)
-        self._hover(box.node if box is not None else "")
-        is_over = box is not None or button_at(self.prepared.scene.frames, point) is not None
-        shape = Qt.CursorShape.PointingHandCursor if is_over else Qt.CursorShape.ArrowCursor
-        self.viewport().setCursor(shape)
-
-    def _hover(self, node: str) -> None:
-        if node != self._hovered:
-            self._hovered = node
-            self.node_hovered.emit(node)
-            self.viewport().update()
-
     def leaveEvent(self, event: QEvent) -> None:
-        self._hover("")
+        self._pointer.leave()
         super().leaveEvent(event)
 
     def light_up(self, nodes: frozenset[str]) -> None:
@@ -399,8 +309,9 @@ class GraphView(QGraphicsView):
             if node in prepared.indices:
                 box = prepared.scene.boxes[prepared.indices[node]]
                 paint_lit(painter, box, camera, self._theme)
-        if self._hovered in prepared.indices and self.can_fold(self._hovered):
-            box = prepared.scene.boxes[prepared.indices[self._hovered]]
+        hovered = self._pointer.hovered
+        if hovered in prepared.indices and self.can_fold(hovered):
+            box = prepared.scene.boxes[prepared.indices[hovered]]
             paint_minus(painter, minus_rect(box), camera, self._theme)
 
     # Keys
@@ -441,7 +352,7 @@ class GraphView(QGraphicsView):
             isinstance(event, QNativeGestureEvent)
             and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture
         ):
-            self.move_camera(self.camera.zoomed(1 + event.value(), _xy(event.position())))
+            self.move_camera(self.camera.zoomed(1 + event.value(), xy_of(event.position())))
             return True
         return super().viewportEvent(event)
 
@@ -449,11 +360,3 @@ class GraphView(QGraphicsView):
         """The tooltip of the mark, box or wire at a point of the viewport."""
         point = self.camera.to_scene((at.x(), at.y()))
         return self.prepared.tip_at(point, NEAR_WIRE / self.camera.scale)
-
-
-def _is_on(rect: Rect, point: Point) -> bool:
-    return abs(point[0] - rect.x) <= rect.width / 2 and abs(point[1] - rect.y) <= rect.height / 2
-
-
-def _xy(point: QPointF) -> tuple[float, float]:
-    return point.x(), point.y()
