@@ -2,8 +2,8 @@
 const page = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
 const svg = document.querySelector("#picture svg"), box = svg.viewBox.baseVal;
-const home = [box.x, box.y, box.width, box.height];
 let round = page.first, step = null;
+const home = () => page.rounds[round].view;
 
 // Moving and zooming the picture
 
@@ -14,7 +14,7 @@ const zoom = (factor, p) => {
   box.width *= factor; box.height *= factor;
 };
 const middle = () => ({x: box.x + box.width / 2, y: box.y + box.height / 2});
-const fit = () => { [box.x, box.y, box.width, box.height] = home; };
+const fit = () => { [box.x, box.y, box.width, box.height] = home(); };
 const pan = (x, y) => { box.x += 60 * px() * x; box.y += 60 * px() * y; };
 svg.addEventListener("wheel", (e) => {
   e.preventDefault(); zoom(Math.exp(e.deltaY * 0.0015), at(e));
@@ -78,7 +78,9 @@ const go = (to) => {
   show();
 };
 const turn = (to) => {
+  const before = String(home());
   round = Math.max(0, Math.min(to, page.rounds.length - 1));
+  if (String(home()) !== before) fit();
   if ($("round")) $("round").value = round;
   fill();
   go(step);

@@ -44,7 +44,7 @@ def call_words(trace: Trace, op: Op) -> str:
     if function is None:
         return op.function or "this call"
     name = function.name or "the function"
-    return f"call {op.round} of {name}" if len(function.calls) > 1 else name
+    return f"call {op.round:,} of {name}" if len(function.calls) > 1 else name
 
 
 def run_words(trace: Trace, op: Op) -> str:

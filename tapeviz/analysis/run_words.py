@@ -73,7 +73,7 @@ def ending_words(trace: Trace) -> str:
 def bridge_heading(finding: Finding, in_round: int = 0) -> str:
     """The heading above the gradient across the cut; ``in_round``: of a loop, 0 outside of one."""
     estimated = ", estimated (straight-through)," if finding.is_estimated else ""
-    when = f" in round {in_round}" if in_round else ""
+    when = f" in round {in_round:,}" if in_round else ""
     return f"Across the cut{estimated} it would be{when}:"
 
 

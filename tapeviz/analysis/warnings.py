@@ -182,7 +182,7 @@ def nonfinite_call(facts: CallFacts) -> Iterator[Warned]:
     yield Warned(
         "nonfinite-call",
         cause.line,
-        f"Call {evidence.number} of {evidence.calls} of {name} gave NaN or infinity, "
+        f"Call {evidence.number:,} of {evidence.calls:,} of {name} gave NaN or infinity, "
         f"though the last one did not. {words}",
     )
 

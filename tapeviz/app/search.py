@@ -36,7 +36,7 @@ def named_repetition(document: Document, text: str) -> Repetition | None:
         is_call = document.site is None and run is not None
         noun, count = ("call" if is_call else "round"), document.rounds
         go = partial(document.select_round, number)
-    return Repetition(f"{noun} {number} of {count}", go) if 1 <= number <= count else None
+    return Repetition(f"{noun} {number:,} of {count:,}", go) if 1 <= number <= count else None
 
 
 def find_matches(nodes: Mapping[NodeId, Node], text: str) -> list[NodeId]:

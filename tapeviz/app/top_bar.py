@@ -171,7 +171,7 @@ class TopBar(QWidget):
             return
         self._place = (self._place + by) % len(self._matches)
         count = len(self._matches)
-        self.found.setText(f"{self._place + 1} of {count}" if count > 1 else "1 found")
+        self.found.setText(f"{self._place + 1:,} of {count:,}" if count > 1 else "1 found")
         node = frozenset((self._matches[self._place],))
         self._document.selecting.select_nodes(node)
         self.searched.emit(node)

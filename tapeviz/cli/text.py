@@ -76,7 +76,7 @@ def as_text(
         shown = number if len(site) > 1 else 1
         if shown is not None and shown <= len(site):
             call = diagnosis.calls[site.places[shown - 1]]
-            heading = f"Round {shown} of {len(site)}, line {site.line}" if len(site) > 1 else ""
+            heading = f"Round {shown:,} of {len(site):,}, line {site.line}" if len(site) > 1 else ""
             blocks += [heading, "\n".join(_call(trace, call))]
             if call.call.id in shares:
                 blocks.append("\n".join(share_lines(shares[call.call.id])))
@@ -151,7 +151,7 @@ def turn_lines(trace: Trace, turn: int) -> Iterator[str]:
     if not found:
         yield f"No compiled loop has values of a turn {turn}."
     for loop in found:
-        where = f"turn {turn} of {loop.count} of the loop on line {loop.line}"
+        where = f"turn {turn:,} of {loop.count:,} of the loop on line {loop.line}"
         yield f"{where}, {call_words(trace, loop.call)}:"
         for name, line, tensor in loop.values:
             yield f"    {name} = {number_in_a_line(trace, tensor)}   (line {line})"
@@ -177,7 +177,7 @@ def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[s
         troubled = list(troubled_rounds(diagnosis, site, group[0]))
         for number, finding in troubled:
             if len(troubled) > 1 or len(group[0].rounds_with(finding.status)) < len(site):
-                yield f"  In round {number}:"
+                yield f"  In round {number:,}:"
             findings = diagnosis.round(site, number).findings
             yield from _trouble(trace, [findings[series.place] for series in group])
 

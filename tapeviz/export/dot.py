@@ -50,7 +50,9 @@ def _clusters(drawing: Drawing, parent: str, indent: str) -> Iterator[str]:
         if frame.parent != parent:
             continue
         words = (
-            f"{frame.title} · turn {frame.turn} of {frame.count}" if frame.count else frame.title
+            f"{frame.title} · turn {frame.turn:,} of {frame.count:,}"
+            if frame.count
+            else frame.title
         )
         yield f"{indent}subgraph {_quoted('cluster ' + frame.path)} {{"
         look = _attributes(label=words, style="rounded", color=drawing.theme.group_stroke)

@@ -44,6 +44,8 @@ style-src 'unsafe-inline'; script-src 'unsafe-inline'">
 </body>
 </html>
 """
+_ALIKE = 0.8
+"""The part of a common view, across and along, that each round in it has at least."""
 _SIGNS = {"error": "✕", "target": "◎", "source": "●"}
 
 
@@ -62,7 +64,8 @@ def write_page(page: SharedPage, theme: Theme, options: Options) -> bytes:
 
 def _write(page: SharedPage, theme: Theme, options: Options, is_alone: bool) -> bytes:
     pictures = _Pictures(options, has_title=is_alone and options.has_title)
-    frames = [pictures.frames(round_) for round_ in page.rounds]
+    frames, bounds = zip(*map(pictures.frames, page.rounds), strict=True)
+    views = _views(bounds)
     data = {
         "alone": is_alone,
         "first": page.first,
@@ -71,16 +74,17 @@ def _write(page: SharedPage, theme: Theme, options: Options, is_alone: bool) -> 
             {
                 "words": clean(round_.words),
                 "frames": drawn,
+                "view": _box(view),
                 "steps": [
                     {name: _cleaned(getattr(step, name)) for name in step.__slots__}
                     for step in round_.steps
                 ],
             }
-            for round_, drawn in zip(page.rounds, frames, strict=True)
+            for round_, drawn, view in zip(page.rounds, frames, views, strict=True)
         ],
     }
     first = page.rounds[page.first]
-    picture = pictures.svg(first, frames[page.first][0]["groups"])
+    picture = pictures.svg(first, frames[page.first][0]["groups"], views[page.first])
     body = f'<section id="graph"><div id="picture">{picture}</div></section>'
     made = _PAGE.format(
         theme="dark" if theme.is_dark else "light",
@@ -105,14 +109,14 @@ class _Pictures:
         self._options, self._has_title = options, has_title
         self._classes = svg.Classes[tuple[str, str]]()
         self._numbers: dict[str, int] = {}
-        self._bounds: list[Rect] = []
 
     @property
     def texts(self) -> list[str]:
         return list(self._numbers)
 
-    def frames(self, round_: PageRound) -> list[dict[str, Any]]:
-        made = []
+    def frames(self, round_: PageRound) -> tuple[list[dict[str, Any]], Rect]:
+        """The frames of a round, and the bounds of all of them."""
+        made, bounds = [], list[Rect]()
         for step, scene in round_.frames:
             light, dark = (
                 lay_sheet(
@@ -124,13 +128,13 @@ class _Pictures:
                 )
                 for theme in self._themes
             )
-            self._bounds.append(light.bounds)
+            bounds.append(light.bounds)
             groups = [
                 self._numbers.setdefault(self._group(*pair), len(self._numbers))
                 for pair in zip(light.groups, dark.groups, strict=True)
             ]
             made.append({"step": step, "groups": groups})
-        return made
+        return made, _around(bounds)
 
     def _group(self, light: PrimitiveGroup, dark: PrimitiveGroup) -> str:
         pairs = zip(light.primitives, dark.primitives, strict=True)
@@ -148,19 +152,48 @@ class _Pictures:
                 parts.append(f".dark {element}.{name}{{{dark}}}")
         return "".join(parts)
 
-    def svg(self, round_: PageRound, groups: Sequence[int]) -> str:
-        """An SVG of some groups, with a view box that has room for every frame."""
-        left = min(bounds.left for bounds in self._bounds)
-        top = min(bounds.top for bounds in self._bounds)
-        width = max(bounds.right for bounds in self._bounds) - left
-        height = max(bounds.bottom for bounds in self._bounds) - top
+    def svg(self, round_: PageRound, groups: Sequence[int], view: Rect) -> str:
+        """An SVG of some groups in a view box."""
+        box = " ".join(f"{number:.2f}" for number in _box(view))
         texts = self.texts
         spoken = sentences(round_.frames[0][1])
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.2f} {top:.2f} {width:.2f} '
-            f'{height:.2f}" role="img" aria-label="{_text(spoken)}">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="img" '
+            f'aria-label="{_text(spoken)}">'
             f'<g id="drawn">{"".join(texts[group] for group in groups)}</g></svg>'
         )
+
+
+def _views(bounds: Sequence[Rect]) -> list[Rect]:
+    """The part of the drawing that each round shows at first: its own bounds, and those of other
+    rounds of nearly the same size, so that boxes which keep their places do so on the screen."""
+    groups: list[list[int]] = []
+    for number, own in enumerate(bounds):
+        for group in groups:
+            whole = _around([*(bounds[other] for other in group), own])
+            if all(
+                _ALIKE * whole.width <= rect.width and _ALIKE * whole.height <= rect.height
+                for rect in (own, *(bounds[other] for other in group))
+            ):
+                group.append(number)
+                break
+        else:
+            groups.append([number])
+    views = {number: _around([bounds[n] for n in group]) for group in groups for number in group}
+    return [views[number] for number in range(len(bounds))]
+
+
+def _around(bounds: Sequence[Rect]) -> Rect:
+    return Rect.from_sides(
+        min(rect.left for rect in bounds),
+        min(rect.top for rect in bounds),
+        max(rect.right for rect in bounds),
+        max(rect.bottom for rect in bounds),
+    )
+
+
+def _box(view: Rect) -> list[float]:
+    return [round(number, 2) for number in (view.left, view.top, view.width, view.height)]
 
 
 def _variables() -> Iterator[str]:

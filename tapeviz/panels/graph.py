@@ -295,7 +295,7 @@ class GraphPanel(Panel):
         if not self.drawn.is_one:
             self.step_label.setText("before and after")
         elif step is not None:
-            self.step_label.setText(f"step {step} of {count}")
+            self.step_label.setText(f"step {step:,} of {count:,}")
         else:
             self.step_label.setText(counted(count, "step") if count else "")
 

@@ -61,4 +61,4 @@ def _outcome(findings: Sequence[Finding]) -> str:
         return "flows"
     bad = [finding for finding in findings if finding.status == worst]
     words = " or ".join(dict.fromkeys(status_words(finding) for finding in bad))
-    return words if len(bad) == len(statuses) else f"{len(bad)} of {len(statuses)} {words}"
+    return words if len(bad) == len(statuses) else f"{len(bad):,} of {len(statuses):,} {words}"

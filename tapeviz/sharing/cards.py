@@ -99,7 +99,7 @@ def _tables(trace: Trace, finding: Finding, number: int) -> Iterator[PageTable]:
     """``number``: the round that the values are of, 0 for a call without rounds."""
     if finding.tensor is not None and trace.words.get(finding.tensor) != "unknown":
         kind = type_text(finding.dtype, finding.shape)
-        of_round = f" · round {number}" if number else ""
+        of_round = f" · round {number:,}" if number else ""
         yield _table(f"Gradient · {kind}{of_round}", trace, finding.tensor)
     heading = bridge_heading(finding, number)
     if finding.bridged_value is not None:
@@ -137,7 +137,7 @@ def _fix(fix: Fix, number: int = 0) -> PageFix:
     text = ""
     if value is not None:
         text = rounded_text(value, 60) or type_text(str(value.dtype), value.shape)
-        text += f" (in round {number})" if number else ""
+        text += f" (in round {number:,})" if number else ""
     is_said = not fix.is_estimate or fix.title.startswith("Estimate")
     title = fix.title if is_said else f"{fix.title} (an estimate)"
     return PageFix(title, tuple(diff_lines(fix.diff)), text)

@@ -17,6 +17,7 @@ from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.rounds.round_words import path_words, rounds_words, series_words
 from tapeviz.analysis.status import is_zero, joint_word, nonfinite_word, round_word
 from tapeviz.kept_recording import KeptRecording
+from tapeviz.panels.diagnosis.findings import pill_words
 from tapeviz.trace.file import load
 from tapeviz.trace.model import CallId, Stats
 from tests.traces import Script
@@ -166,6 +167,14 @@ def test_a_long_list_leaves_out_the_middle_but_for_the_first_of_each_status() ->
 )
 def test_rounds_in_words(numbers: Sequence[int], words: str) -> None:
     assert rounds_words(list(numbers), 30) == words
+
+
+def test_large_numbers_of_rounds_have_their_thousands_apart() -> None:
+    assert rounds_words([*range(1_200, 2_408)], 2_407) == "from round 1,200 on"
+    assert rounds_words([1, 1_500], 2_407) == "in rounds 1 and 1,500"
+    site = _site(["flows"] * 1_200 + ["nonfinite"] * 1_207, ["flows"] * 2_407)
+    assert pill_words(site, site.sources[0]) == "1,200 of 2,407 flow"
+    assert pill_words(site, site.sources[1]) == "all 2,407 flow"
 
 
 def test_numbers_in_words() -> None:

@@ -17,7 +17,9 @@ from tapeviz.analysis.diagnose import diagnose
 from tapeviz.analysis.model import Diagnosis, ExplainedError, Fix
 from tapeviz.export import Options, render, write_shared_page
 from tapeviz.export.html import write_page
+from tapeviz.export.shared_page import PageRound, SharedPage
 from tapeviz.kept_recording import KeptRecording
+from tapeviz.layout.model import Rect
 from tapeviz.scene.theme import THEMES
 from tapeviz.sharing.answer import answer, answer_html, code_marked
 from tapeviz.sharing.cards import cards
@@ -172,6 +174,20 @@ def test_rounds_have_a_slider_and_steps_of_their_own() -> None:
     assert len(values) == 5, "each round has its own numbers"
     for card in cards(trace, diagnosis):
         assert card.tables[0].heading.endswith(" · round 5"), "cards do not turn with the slider"
+
+
+def test_a_round_of_another_size_fills_the_view() -> None:
+    """Rounds of nearly the same size share a view, so that nothing moves between them."""
+    scene = drawing().scene
+    small, near, wide = (
+        PageRound("", (), ((None, replace(scene, bounds=Rect(x, 100.0, 2 * x, 200.0))),))
+        for x in (200.0, 210.0, 900.0)
+    )
+    page = SharedPage("", (), (), (), (small, near, wide))
+    data = Page(write_page(page, THEMES["light"], Options()).decode()).data
+    views = [round_["view"] for round_ in data["rounds"]]
+    assert views[0] == views[1]
+    assert views[2][2] > 2 * views[0][2]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -51,5 +51,6 @@ def test_words_beside_a_wire_cover_no_other_wire() -> None:
 
 def test_a_header_says_which_turns_differ() -> None:
     assert framed(Frame("a", "loop", 3, "", 1, 8, (8,))).note == "line 3 · turn 8 differs"
+    assert framed(Frame("a", "loop", 3, "", 1, 2407, (2407,))).note == "line 3 · turn 2,407 differs"
     some = framed(Frame("a", "loop", 3, "", 1, 9, (1, 2, 5, 8)))
     assert some.note == "line 3 · turns 1, 2, 5, … differ"

@@ -87,7 +87,7 @@ class Nonfinite(Evidence):
             )
         op = f"{cause.op_words} on line {line}"
         if self.number:
-            op = f"In call {self.number} of {self.calls}, {op}"
+            op = f"In call {self.number:,} of {self.calls:,}, {op}"
         if self.how == "input":
             return (
                 f"{op} works with a value that is NaN or infinite already: {self.origin}. "

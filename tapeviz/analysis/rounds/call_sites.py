@@ -191,7 +191,7 @@ class Rounds:
         site = self.site_of(call)
         if call is None or site is None or len(site) == 1:
             return ""
-        return f"round {site.round_of(call)} of {len(site)}"
+        return f"round {site.round_of(call):,} of {len(site):,}"
 
 
 NO_ROUNDS = Rounds()

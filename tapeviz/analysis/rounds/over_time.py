@@ -101,12 +101,13 @@ def _turns(shares: Sequence[TurnShares]) -> Iterator[str]:
         if late >= _MOST_OF_IT:
             yield (
                 f"∂{share.source} vanishes over the turns of line {share.line}: {_percent(late)} "
-                f"of it comes from the last {few} of {turns} turns."
+                f"of it comes from the last {few:,} of {turns:,} turns."
             )
         elif early >= _MOST_OF_IT:
             yield (
                 f"∂{share.source} explodes over the turns of line {share.line}: {_percent(early)} "
-                f"of it comes from the first {few} of {turns} turns, the farthest from the target."
+                f"of it comes from the first {few:,} of {turns:,} turns, the farthest from the "
+                "target."
             )
 
 
@@ -122,7 +123,7 @@ def _layers(site: CallSite, round_number: int) -> Iterator[str]:
         return
     ends = (
         f"‖∂{first.source}‖ is {number_text(low)}, ‖∂{last.source}‖ {number_text(high)} "
-        f"(round {round_number})"
+        f"(round {round_number:,})"
     )
     if high / low >= _STEEP:
         yield f"Vanishes towards the first layer, by {_factor(high / low)}: {ends}."

@@ -21,7 +21,7 @@ def series_words(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> 
     total = len(site)
     found = _by_word(series)
     if len(found) == 1 and len(found[0][2]) == total:
-        return f"{found[0][1]} in all {total}"
+        return f"{found[0][1]} in all {total:,}"
     parts = [
         f"{word} {rounds_words(numbers, total)}{_reason(diagnosis, site, series, status, numbers)}"
         for status, word, numbers in found
@@ -45,15 +45,15 @@ def rounds_words(numbers: Sequence[int], total: int) -> str:
     """The rounds in words: ``in all 200``, ``in round 30 only``, ``from round 137 on``,
     ``in rounds 3, 7 and 12``, ``in 14 of 200 rounds, first in round 3``."""
     if len(numbers) == total:
-        return f"in all {total}"
+        return f"in all {total:,}"
     if len(numbers) == 1:
-        return f"in round {numbers[0]} only"
+        return f"in round {numbers[0]:,} only"
     first, last = numbers[0], numbers[-1]
     if last - first + 1 == len(numbers):
-        return f"from round {first} on" if last == total else f"in rounds {first}–{last}"
+        return f"from round {first:,} on" if last == total else f"in rounds {first:,}–{last:,}"
     if len(numbers) <= _FEW:
-        return f"in rounds {', '.join(map(str, numbers[:-1]))} and {last}"
-    return f"in {len(numbers)} of {total} rounds, first in round {first}"
+        return f"in rounds {', '.join(f'{number:,}' for number in numbers[:-1])} and {last:,}"
+    return f"in {len(numbers):,} of {total:,} rounds, first in round {first:,}"
 
 
 def _reason(

@@ -83,7 +83,7 @@ class FindingCard(Card):
         if alike and finding.status != "flows":
             self.add_words(same_words(names))
         self._add_way(finding)
-        when = f"in round {series.telling}" if series is not None else ""
+        when = f"in round {series.telling:,}" if series is not None else ""
         self.column.addWidget(FixList(self.title, asks, theme, when))
         self._gradients = Gradients(document, theme, self.title)
         self.column.addWidget(self._gradients)
@@ -294,6 +294,7 @@ def pill_words(site: CallSite, series: SourceSeries) -> str:
     """``all 200 flow``, ``170 of 200 flow``, ``None in 30``."""
     flowing = len(series.rounds_with("flows"))
     if flowing:
-        return f"{f'all {flowing}' if flowing == len(site) else f'{flowing} of {len(site)}'} flow"
+        is_all = flowing == len(site)
+        return f"all {flowing:,} flow" if is_all else f"{flowing:,} of {len(site):,} flow"
     rounds = series.rounds_with(series.usual)
-    return f"{joint_word(round_word(series, number) for number in rounds)} in {len(rounds)}"
+    return f"{joint_word(round_word(series, number) for number in rounds)} in {len(rounds):,}"

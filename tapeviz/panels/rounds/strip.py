@@ -115,8 +115,8 @@ class RoundStrip(QFrame):
             self.hide()
 
     def _show_number(self, noun: str, number: int, count: int, about: str) -> None:
-        self.number.setText(f"{noun} {number}")
-        self.total.setText(f"of {count}{about}")
+        self.number.setText(f"{noun} {number:,}")
+        self.total.setText(f"of {count:,}{about}")
         self.back.setEnabled(number > 1)
         self.forward.setEnabled(number < count)
         for button, which, key in (
@@ -126,7 +126,7 @@ class RoundStrip(QFrame):
             button.setToolTip(f"{which} ({key})")
             button.setAccessibleName(which)
         self.slider.setAccessibleName(noun.capitalize())
-        self.slider.setAccessibleDescription(f"{noun} {number} of {count}{about}")
+        self.slider.setAccessibleDescription(f"{noun} {number} of {count:,}{about}")
         self.show()
 
     def _show_trouble(self, words: str) -> None:

@@ -122,15 +122,15 @@ def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
     for series in site.sources:
         for number, finding in troubled_rounds(diagnosis, site, series):
             worst = min(worst, finding.status, key=WORST_FIRST.index)
-            places += _cause_places(diagnosis.round(site, number), finding, f" (round {number})")
+            places += _cause_places(diagnosis.round(site, number), finding, f" (round {number:,})")
         tips.append(f"∂{series.target}/∂{series.source}: {series_words(diagnosis, site, series)}")
     yield from _few(places)
     if worst == "flows":
-        badge = f"{len(site)} flow"
+        badge = f"{len(site):,} flow"
     else:
         found = [(n, series) for series in site.sources for n in series.rounds_with(worst)]
         word = joint_word(round_word(series, n) for n, series in found)
-        badge = f"{word} {len({n for n, _ in found})}/{len(site)}"
+        badge = f"{word} {len({n for n, _ in found}):,}/{len(site):,}"
     yield LineMark(
         site.line, "call", False, badge, worst == "flows", tip="\n".join(tips[:MOST_TIPS])
     )

@@ -30,8 +30,8 @@ def about_words(document: Document, tensor: TensorId | None) -> str:
 def round_words(document: Document) -> str:
     run = document.insides.shown
     if document.site is None and run is not None and run.count > 1:
-        return f" · call {run.number}"
-    return f" · round {document.round}" if document.site is not None else ""
+        return f" · call {run.number:,}"
+    return f" · round {document.round:,}" if document.site is not None else ""
 
 
 def missing_words(tensor: TensorId | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -175,22 +175,26 @@ def _note(frame: Frame) -> str:
     words = f"line {frame.line}" if frame.line and not frame.title.startswith("line ") else ""
     if not frame.others:
         return words
-    some = ", ".join(map(str, frame.others[:_MOST_OTHERS]))
+    some = _numbers(frame.others[:_MOST_OTHERS])
     more = ", …" if len(frame.others) > _MOST_OTHERS else ""
     differ = f"turns {some}{more} differ" if len(frame.others) > 1 else f"turn {some} differs"
     return f"{words} · {differ}" if words else differ
 
 
+def _numbers(turns: Sequence[int]) -> str:
+    return ", ".join(f"{turn:,}" for turn in turns)
+
+
 def _tooltip(frame: Frame) -> str:
-    words = f"{frame.title}: one of {frame.count} turns" if frame.count else frame.title
+    words = f"{frame.title}: one of {frame.count:,} turns" if frame.count else frame.title
     if frame.others:
-        numbers = ", ".join(map(str, frame.others[:40])) + (", …" if len(frame.others) > 40 else "")
+        numbers = _numbers(frame.others[:40]) + (", …" if len(frame.others) > 40 else "")
         words += f"\nof another shape: turn {numbers}"
     return words
 
 
 def _picker(frame: FrameBox | Frame) -> str:
-    return f"turn {frame.turn} of {frame.count}" if frame.count else ""
+    return f"turn {frame.turn:,} of {frame.count:,}" if frame.count else ""
 
 
 def frame_width(frame: Frame) -> tuple[float, float]:
