@@ -20,6 +20,7 @@ from ..graph.groups.opening import MOST_BOXES, any_turn
 from ..graph.groups.tree import grow
 from ..graph.model import NodeId
 from ..graph.op_graph import OpGraph
+from ..graph.trace_index import calls_by_id
 from ..graph.union import edge_in_union, frames_in, unite
 from ..layout.model import EMPTY_LAYOUT, Layout
 from ..layout.widening import widened
@@ -223,11 +224,8 @@ def built_graph(trace: Trace, view: View, call: int | None = None) -> OpGraph:
 
 
 def _drawn_call(trace: Trace, call: int | None) -> Call | None:
-    if call is not None:
-        for known in trace.calls:
-            if known.id == call:
-                return known
-    return default_call(trace)
+    known = calls_by_id(trace).get(CallId(call)) if call is not None else None
+    return known if known is not None else default_call(trace)
 
 
 def compose_over(

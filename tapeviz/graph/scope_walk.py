@@ -149,7 +149,12 @@ class ScopeWalk:
         if variable is None:
             self.reach([tensor])
             return
-        if any(version.id in self.scope.versions for version in variable.versions):
+        reached, versions = self.scope.versions, variable.versions
+        if len(reached) < len(versions):  # of a variable that every round writes to
+            is_reached = any(key.variable == variable.id for key in reached)
+        else:
+            is_reached = any(version.id in reached for version in versions)
+        if is_reached:
             return
         self._reach_version(variable, call)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from weakref import ReferenceType, ref
 
 from ..trace.columns import NumberPairs
 from ..trace.compiled.handed import handed_on
-from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
+from ..trace.model import Call, CallId, Op, OpId, TensorId, Trace, VariableId, Version
 from ..trace.naming import bound_lines
 from .bookkeeping import is_integer
 
@@ -67,21 +68,28 @@ class TraceIndex:
         if call is None:
             return TensorId(0)
         own = max(call.target_tensors, default=TensorId(0))
-        place = call.site.id, call.method
-        for other in reversed(self.trace.calls):
-            if other.when < call.when and (other.site.id, other.method) == place:
-                targets = [target for target in other.target_tensors if target < own]
-                if targets:
-                    return max(targets)
+        rounds = self._rounds[call.site.id, call.method]
+        before = bisect_left(rounds, call.when, key=lambda other: other.when)
+        for place in range(before - 1, -1, -1):
+            targets = [target for target in rounds[place].target_tensors if target < own]
+            if targets:
+                return max(targets)
         return TensorId(0)
+
+    @cached_property
+    def _rounds(self) -> dict[tuple[int, str], list[Call]]:
+        """The calls of each site and method, in their order."""
+        found: dict[tuple[int, str], list[Call]] = {}
+        for call in sorted(self.trace.calls, key=lambda call: call.when):
+            found.setdefault((call.site.id, call.method), []).append(call)
+        return found
 
     @cached_property
     def last_round(self) -> int:
         """The position in the order of events of the last call at a place that made several; 0
         without one."""
-        counts = Counter((call.site.id, call.method) for call in self.trace.calls)
-        calls = self.trace.calls
-        return max((c.when for c in calls if counts[c.site.id, c.method] > 1), default=0)
+        several = (rounds[-1].when for rounds in self._rounds.values() if len(rounds) > 1)
+        return max(several, default=0)
 
     @cached_property
     def with_body(self) -> tuple[Op, ...]:
@@ -180,15 +188,38 @@ class TraceIndex:
         return Descent(carrying, users)
 
 
-def enclosing_entries(trace: Trace, shown: frozenset[OpId] | None = None) -> dict[OpId, Op]:
+_latest: list[tuple[ReferenceType[Trace], dict[OpId, Op], dict[CallId, Call]]] = []
+"""Tables of the trace asked about last, by ops and by calls. The trace is not held."""
+
+
+def _tables_of(trace: Trace) -> tuple[dict[OpId, Op], dict[CallId, Call]]:
+    for known, entries, calls in _latest:
+        if known() is trace:
+            return entries, calls
+    entries, calls = enclosing_entries(trace), {call.id: call for call in trace.calls}
+    _latest[:] = [(ref(trace), entries, calls)]
+    return entries, calls
+
+
+def entries_around(trace: Trace) -> Mapping[OpId, Op]:
+    """:func:`enclosing_entries`, found once for all pictures of a trace."""
+    return _tables_of(trace)[0]
+
+
+def calls_by_id(trace: Trace) -> Mapping[CallId, Call]:
+    """The gradient calls of a trace by their ids, found once for all pictures of it."""
+    return _tables_of(trace)[1]
+
+
+def enclosing_entries(trace: Trace) -> dict[OpId, Op]:
     """Op → the innermost recorded operation or compiled loop that it ran inside of.
 
-    ``shown``: only entries around one of these ops. A function that asks for gradients itself is
-    left out, as the picture is about its inside, and one that TensorFlow wraps a loop in.
+    A function that asks for gradients itself is left out, as the picture is about its inside, and
+    one that TensorFlow wraps a loop in.
     """
     around: dict[OpId, Op] = {}
     for op in trace.ops.values():
-        if not op.description.body or (shown is not None and shown.isdisjoint(op.body)):
+        if not op.description.body:
             continue
         if op.function == _WRAPPER:
             continue

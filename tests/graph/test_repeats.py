@@ -15,7 +15,8 @@ from tapeviz.text.called_names import CalledNames
 from tapeviz.text.source import SourceText
 from tapeviz.trace import events as e
 from tapeviz.trace.levels.blocks import block_parts
-from tapeviz.trace.levels.op_levels import Level, OpLevels
+from tapeviz.trace.levels.frames import Level
+from tapeviz.trace.levels.op_levels import OpLevels
 from tapeviz.trace.model import (
     EMPTY_TRACE,
     Op,

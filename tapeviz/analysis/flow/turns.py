@@ -103,12 +103,11 @@ def loop_turns(trace: Trace, call: Call, steps: Sequence[WalkStep]) -> Mapping[O
     for pairs in around.values():
         for loop, number in pairs:
             numbers.setdefault(loop, set()).add(number)
-    counts = levels.counts(call.when)
     found: dict[OpId, LoopTurn] = {}
     for op, pairs in around.items():
         for loop, number in pairs:
             if len(numbers[loop]) > 1:
-                total = max(counts.get(loop, 0), *numbers[loop])
+                total = max(levels.turns_before(loop, call.when), *numbers[loop])
                 found[op] = LoopTurn(loop, number, total)
                 break
     return found

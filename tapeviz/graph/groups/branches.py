@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...trace.levels.op_levels import Kind, Level, OpLevels
-from ...trace.model import Call, CallId, Op, OpId, Trace
+from ...trace.levels.frames import Kind, Level
+from ...trace.levels.op_levels import OpLevels
+from ...trace.model import Call, Op, OpId, Trace
 from ..nodes import entry_name
-from ..trace_index import enclosing_entries
+from ..trace_index import calls_by_id, entries_around
 
 GroupKind = Kind | str
 
@@ -50,8 +51,8 @@ def plant(root: Branch, ops: Sequence[Op], trace: Trace, kinds: frozenset[str] |
     ``kinds``: the kinds of groups to make, None for all.
     """
     levels = OpLevels(trace)
-    entries = _Entries(trace, ops, levels)
-    calls: dict[CallId | None, Call] = {call.id: call for call in trace.calls}
+    entries = _Entries(trace, levels)
+    calls = calls_by_id(trace)
     stack: list[Branch] = [root]
     for number, op in enumerate(ops):
         around: Sequence[Level] = levels.of(op)
@@ -102,8 +103,8 @@ def _inner_call(trace: Trace, call: Call | None) -> Iterator[Level]:
 
 def asking_functions(trace: Trace) -> frozenset[int]:
     """The graphs of the compiled functions in which the snippet asks for gradients."""
-    within = (trace.op(call.within) for call in trace.calls)
-    return frozenset(op.runs for op in within if op is not None)
+    within = {call.within for call in trace.calls}
+    return frozenset([op.runs for each in within if (op := trace.op(each)) is not None])
 
 
 class _Entries:
@@ -113,10 +114,10 @@ class _Entries:
     A call of a compiled function that was not opened is a group of its own, which can be opened.
     """
 
-    def __init__(self, trace: Trace, ops: Sequence[Op], levels: OpLevels) -> None:
+    def __init__(self, trace: Trace, levels: OpLevels) -> None:
         self._levels = levels
         self._loops = trace.loops
-        self._around = enclosing_entries(trace, frozenset([op.id for op in ops]))
+        self._around = entries_around(trace)
         self._own: dict[OpId, tuple[Level, ...]] = {}
         self._asking = asking_functions(trace)
 

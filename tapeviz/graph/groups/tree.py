@@ -17,7 +17,8 @@ from msgspec import structs
 from ...errors import go_on
 from ...text.called_names import kind_of
 from ...trace.compiled.model import Loop
-from ...trace.levels.op_levels import Kind, called_names
+from ...trace.levels.frames import Kind
+from ...trace.levels.op_levels import called_names
 from ...trace.model import Op, OpId, Trace, Version
 from ..model import Role
 from ..nodes import entry_name, is_recorded

@@ -1,0 +1,213 @@
+"""Tell the functions and the turns of loops that a chain of frames stands in.
+
+Turns and invocations are counted by the bindings of loop variables and parameters. The counts are
+kept with the positions of these bindings, so that all pictures of a trace read them once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from threading import Lock
+from typing import Literal, NamedTuple
+
+from ...text.called_names import LAYER_METHODS, CalledNames
+from ..model import Site, StackFrame
+from .loops import LoopLines, LoopStatement
+
+Kind = Literal["loop", "turn", "function", "layer", "entry", "backward", "line"]
+Mark = tuple[int, tuple[str, Site]]
+"""(when, (name, site)) of the binding of a loop variable or parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A function, turn or layer that an op ran in. ``key``: tells levels with the same title
+    apart."""
+
+    kind: Kind
+    title: str
+    line: int
+    key: object
+
+
+class _Link(NamedTuple):
+    """A frame of a chain of callers. ``parent``: the number of its innermost level; ``levels``: the
+    number of levels of the chain up to it; ``moves``: it or a caller is in a loop whose turns are
+    told by the statements alone."""
+
+    frame: StackFrame | None
+    parent: int
+    levels: int
+    moves: bool
+
+
+class FrameTables(NamedTuple):
+    """Tables of a snippet's text and bindings, to find loops and their turns by.
+
+    ``headers_bound``: the lines of marks; ``marks``: in their order.
+    """
+
+    lines: LoopLines
+    names: CalledNames
+    headers_bound: frozenset[int]
+    marks: Sequence[Mark]
+
+    def has_unseen_turns(self, loop: LoopStatement) -> bool:
+        """Whether no binding tells the turns of a loop."""
+        return not loop.names or loop.line not in self.headers_bound
+
+
+class TurnCounts:
+    """Counts the turns of loops, and the invocations of functions, that began before each mark."""
+
+    def __init__(self) -> None:
+        self.layers_called: dict[object, tuple[str, str, tuple[str, ...]]] = {}
+        """For each level of a layer's method its class, the name that Keras gives to layers of this
+        class, and the names by which the snippet may have called it."""
+        self._begun: dict[object, list[int]] = {}
+        self._ids: dict[object, int] = {}
+        self._new_ids = count(1)
+
+    def id(self, key: object) -> int:
+        """The number that stands for a key."""
+        known = self._ids.get(key)
+        return self._ids.setdefault(key, next(self._new_ids)) if known is None else known
+
+    def begin(self, key: object, mark: int) -> None:
+        """Another turn or invocation begins. ``mark``: not before those of earlier calls."""
+        self._begun.setdefault(key, []).append(mark)
+
+    def begun(self, key: object, mark: int) -> int:
+        """The number of those that began before a mark. ``key``: of a loop that of its level."""
+        return bisect_left(self._begun.get(key, ()), mark)
+
+
+class FrameReader:
+    """Gives the levels of chains of frames as of :attr:`mark`, the number of marks before it."""
+
+    def __init__(self, tables: FrameTables, counts: TurnCounts) -> None:
+        self.mark = 0
+        self.counts = counts
+        self._tables = tables
+        self._stands: dict[object, int] = {}
+        self._chain: list[_Link] = []
+        """The chain of callers read last, outermost first."""
+        self._found: list[Level] = []
+        """The levels of these frames."""
+        self._depth = 0
+        self._readers: dict[object, int] = {}
+        """For each count of turns the index in the chain of the first frame that depends on it."""
+
+    def move(self, mark: int) -> None:
+        """Read as of another mark from now on."""
+        self.mark = mark
+        self._chain.clear()
+        self._readers.clear()
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether the turn of the chain read last may change without anything being bound."""
+        return bool(self._chain) and self._chain[-1].moves
+
+    def around(self, frames: tuple[StackFrame, ...]) -> tuple[list[Level], int]:
+        """The levels of a chain of frames (innermost first), and the number of the innermost level.
+
+        Most frames are those of the op before; their levels are taken over. Sites share the frame
+        objects of their callers, so frames are compared by identity.
+        """
+        chain, found = self._chain, self._found
+        same = 0
+        for link, frame in zip(chain, reversed(frames), strict=False):
+            if link.frame is not frame:
+                break
+            same += 1
+        del chain[same:]
+        above = chain[-1] if chain else _Link(None, self.counts.id(()), 0, False)
+        del found[above.levels :]
+        for frame in reversed(frames[: len(frames) - same]):
+            self._depth = len(chain)
+            inside = list(self._in_frame(frame, above.frame, above.parent))
+            parent = above.parent
+            if inside:
+                parent = self.counts.id((parent, *(level.key for level in inside)))
+                found += inside
+            loops = self._tables.lines.loops.get(frame.line, ())
+            moves = above.moves or any(map(self._tables.has_unseen_turns, loops))
+            above = _Link(frame, parent, len(found), moves)
+            chain.append(above)
+        return found, above.parent
+
+    def _turn(self, key: object) -> int:
+        """The number of the turn or invocation of the frame being read."""
+        self._readers[key] = self._depth
+        return self.counts.begun(key, self.mark)
+
+    def _in_frame(
+        self, frame: StackFrame, caller: StackFrame | None, parent: int
+    ) -> Iterator[Level]:
+        """The function of a frame and the loops around its line."""
+        counts, above = self.counts, parent
+        if caller is not None:
+            number = self._turn((parent, frame.function))
+            above = counts.id((parent, frame.function, caller.line, caller.column, number))
+            if frame.function in LAYER_METHODS:
+                called = self._tables.names.called((caller.line, caller.column))
+                counts.layers_called[above] = *self._tables.names.layer_at(frame.line), called
+            yield Level("function", frame.function, caller.line, above)
+        for loop in self._tables.lines.loops.get(frame.line, ()):
+            within = counts.id((above, loop))
+            if self._tables.has_unseen_turns(loop):
+                self._count_by_statement(within, loop, frame.line)
+            number = max(self._turn(within), 1)
+            yield Level("loop", loop.header, loop.line, within)
+            above = counts.id((within, number))
+            yield Level("turn", f"turn {number}", loop.line, above)
+
+    def _count_by_statement(self, key: object, loop: LoopStatement, line: int) -> None:
+        """Count the turns of a loop: going back to an earlier statement begins a turn."""
+        number = bisect_left(loop.starts, line + 1)
+        if number < self._stands.get(key, 0):
+            before = self.mark - 1
+            if not self.counts.begun(key, self.mark):  # nothing told that the first one began
+                self.counts.begin(key, before)
+            self.counts.begin(key, before)
+        self._stands[key] = number
+
+
+class MarkReader(FrameReader):
+    """Counts turns and invocations by the marks of a run, in their order."""
+
+    def __init__(self, tables: FrameTables) -> None:
+        super().__init__(tables, TurnCounts())
+        self._bound: dict[object, set[str]] = {}
+        self._reading = Lock()
+
+    def read(self, until: int) -> None:
+        """Count by the marks up to a number of them; those that were read are not read again."""
+        with self._reading:
+            while self.mark < until:
+                _, (name, site) = self._tables.marks[self.mark]
+                self._read(name, site)
+                self.mark += 1
+
+    def _read(self, name: str, site: Site) -> None:
+        """If the current turn or invocation has bound the name already, the next one begins."""
+        frame, outer = site.frames[0], site.frames[1:]
+        loop = self._tables.lines.headers.get(frame.line)
+        _, parent = self.around(outer)
+        key: object
+        if loop is not None and name in loop.names:
+            inside = list(self._in_frame(frame, outer[0] if outer else None, parent))
+            key = self.counts.id((inside[-1].key if inside else parent, loop))
+        else:
+            key = (parent, frame.function)
+        bound = self._bound.setdefault(key, set())
+        if name in bound or not bound:
+            self.counts.begin(key, self.mark)
+            bound.clear()
+            if key in self._readers:
+                del self._chain[self._readers[key] :]
+        bound.add(name)

@@ -1,0 +1,84 @@
+"""Find the loops and the parameters in a snippet's text."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from ...text.names import called_name
+from ...text.source import SourceText
+
+_LONGEST_HEADER = 30
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopStatement:
+    """A loop. ``names``: the names that each turn binds, none for ``while``.
+
+    Compared by identity: it is part of many keys, and to hash its fields takes long.
+    """
+
+    line: int
+    header: str
+    names: frozenset[str]
+    starts: tuple[int, ...]
+    """First lines of the statements of its body."""
+
+
+class LoopLines:
+    """The loops and parameters of a snippet, by line."""
+
+    def __init__(self, text: SourceText) -> None:
+        self.loops: dict[int, tuple[LoopStatement, ...]] = {}
+        self.headers: dict[int, LoopStatement] = {}
+        self.parameters: dict[int, frozenset[str]] = {}
+        self.scopes: set[int] = set()
+        """Lines within ``with tf.name_scope(…)``, or another such scope."""
+        if text.tree is not None:
+            self._read(text, text.tree, ())
+
+    def _read(self, text: SourceText, node: ast.AST, around: tuple[LoopStatement, ...]) -> None:
+        for child in ast.iter_child_nodes(node):
+            inside = around
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                inside = ()
+                if not isinstance(child, ast.ClassDef):
+                    arguments = child.args
+                    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+                    self.parameters[child.lineno] = frozenset(argument.arg for argument in every)
+            elif isinstance(child, (ast.For, ast.AsyncFor, ast.While)):
+                loop = _loop_of(text, child)
+                self.headers[loop.line] = loop
+                for statement in child.body:
+                    self._fill(statement, (*around, loop))
+                    self._read(text, ast.Module([statement], []), (*around, loop))
+                continue
+            if isinstance(child, ast.With) and any(map(_opens_scope, child.items)):
+                self.scopes.update(range(child.lineno, (child.end_lineno or child.lineno) + 1))
+            if isinstance(child, ast.stmt) and (inside or around):
+                self._fill(child, inside)
+            self._read(text, child, inside)
+
+    def _fill(self, statement: ast.stmt, loops: tuple[LoopStatement, ...]) -> None:
+        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
+            self.loops[line] = loops
+
+
+def _opens_scope(item: ast.withitem) -> bool:
+    """Whether a ``with`` item calls ``name_scope``, ``variable_scope`` or another ``…scope``."""
+    call = item.context_expr
+    return isinstance(call, ast.Call) and called_name(call).endswith("scope")
+
+
+def _loop_of(text: SourceText, node: ast.For | ast.AsyncFor | ast.While) -> LoopStatement:
+    names: frozenset[str] = frozenset()
+    if isinstance(node, ast.While):
+        words = f"while {text.segment(node.test)}"
+    else:
+        words = f"for {text.segment(node.target)} in {text.segment(node.iter)}"
+        names = frozenset(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
+    if len(words) > _LONGEST_HEADER:
+        words = words[: _LONGEST_HEADER - 1] + "…"
+    return LoopStatement(
+        node.lineno, words, names, tuple(statement.lineno for statement in node.body)
+    )
