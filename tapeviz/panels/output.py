@@ -17,6 +17,7 @@ from ..trace.model import EMPTY_TRACE
 from .figures import FigureRow
 from .look import SMALL, Theme, colour, font
 from .panel import Panel
+from .terminal import has_controls, split_unfinished, written
 from .widgets import ShortLabel, link_button, plain_label
 
 LONGEST_LINE = 1_000
@@ -86,6 +87,10 @@ class OutputPanel(Panel):
         self._waiting_lines = 0
         self._left_out = 0
         self._has_mark = False
+        self._column: int | None = None
+        """Where in the last line the next letter goes; None: at its end."""
+        self._unfinished: dict[str, str] = {}
+        """The begin of an escape sequence, by stream."""
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._write_pieces)
         self.set_theme(theme)
@@ -116,6 +121,8 @@ class OutputPanel(Panel):
         self._waiting.clear()
         self._waiting_lines = self._left_out = 0
         self._has_mark = False
+        self._column = None
+        self._unfinished.clear()
         self._timer.stop()
         self.text.clear()
         self.figures.clear()
@@ -128,6 +135,7 @@ class OutputPanel(Panel):
         """
         if stream == "stderr" and any(sign in text for sign in _SIGNS_OF_START_UP):
             text = _START_UP.sub("", text)
+        text, self._unfinished[stream] = split_unfinished(self._unfinished.pop(stream, "") + text)
         if not text:
             return
         self._waiting.append((stream, text))
@@ -146,6 +154,9 @@ class OutputPanel(Panel):
             stream, text = self._waiting.popleft()
             piece, rest = _first_lines(text[:PIECE], PIECE_LINES)
             rest += text[PIECE:]
+            if rest:
+                piece, unfinished = split_unfinished(piece)
+                rest = unfinished + rest
             if rest:
                 self._waiting.appendleft((stream, rest))
             self._waiting_lines -= piece.count("\n")
@@ -191,6 +202,36 @@ class OutputPanel(Panel):
         cursor.insertText(f"… {self._left_out:,} lines left out …\n", self._formats["note"])
 
     def _insert(self, stream: str, text: str) -> None:
+        if self._column is None and not has_controls(text):
+            self._append(stream, text)
+            return
+        for number, line in enumerate(text.split("\n")):
+            if number:
+                self._column = None
+                self._append(stream, "\n")
+            if self._column is None and not has_controls(line):
+                self._append(stream, line)
+            else:
+                self._write_over(stream, line)
+
+    def _write_over(self, stream: str, text: str) -> None:
+        """Write into the last line, at the column that an earlier text went back to."""
+        cursor = QTextCursor(self.text.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        before = cursor.block().text()
+        column = len(before) if self._column is None else self._column
+        line, column = written(before, column, text)
+        self._column = None if column == len(line) else column
+        pairs = zip(before, line, strict=False)
+        same = min(len(before), len(line))
+        kept = next((i for i, (old, new) in enumerate(pairs) if old != new), same)
+        units = len(line[:kept].encode("utf-16-le")) // 2  # as Qt counts
+        cursor.setPosition(cursor.block().position() + units)
+        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        self._append(stream, line[kept:])
+
+    def _append(self, stream: str, text: str) -> None:
         cursor = QTextCursor(self.text.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         room = LONGEST_LINE - cursor.positionInBlock()

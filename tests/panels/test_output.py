@@ -37,6 +37,52 @@ def test_what_is_printed_appears(qtbot: QtBot, panel: OutputPanel) -> None:
     assert panel.text.toPlainText() == "one line\nsecond\nwarning\n"
 
 
+KERAS = (
+    "Epoch 1/2\n\n\x1b[1m 1/16\x1b[0m \x1b[32m━\x1b[0m\x1b[37m━━━\x1b[0m loss: 0.3643"
+    + "\b" * 53
+    + "\r\x1b[1m16/16\x1b[0m \x1b[32m━━━━\x1b[0m loss: 0.2777\n"
+)
+"""As Keras 3 prints it in a kernel, with a shorter bar."""
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        (KERAS, "Epoch 1/2\n\n16/16 ━━━━ loss: 0.2777\n"),
+        ("\r 10%\r 55%\r100%\ndone\n", "100%\ndone\n"),
+        ("longer\rsh\n", "shnger\n"),
+        ("longer\r\x1b[Ksh\n", "sh\n"),
+        ("one\r\ntwo\r\n", "one\ntwo\n"),
+        ("\x1b[31mred\x1b[0m and \x07bell", "red and bell"),
+        ("ab\b\b\bxy", "xy"),
+        ("😀😀\rx", "x😀"),
+        ("\ttab", "\ttab"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3, 10_000])
+def test_a_progress_bar_draws_its_line_again(
+    qtbot: QtBot, panel: OutputPanel, printed: str, shown: str, size: int
+) -> None:
+    for start in range(0, len(printed), size):
+        panel.add("stdout", printed[start : start + size])
+    qtbot.waitUntil(lambda: settled(panel))
+    assert panel.text.toPlainText() == shown
+
+
+def test_an_escape_sequence_between_two_pieces_is_one(qtbot: QtBot, panel: OutputPanel) -> None:
+    panel.add("stdout", "x" * (output.PIECE - 2) + "\x1b[31mred")
+    qtbot.waitUntil(lambda: settled(panel))
+    assert panel.text.toPlainText().replace("\n", "") == "x" * (output.PIECE - 2) + "red"
+
+
+def test_what_other_streams_write_does_not_end_a_sequence(qtbot: QtBot, panel: OutputPanel) -> None:
+    panel.add("stdout", "a\x1b[3")
+    panel.add("stderr", "1m")
+    panel.add("stdout", "1mb")
+    qtbot.waitUntil(lambda: settled(panel))
+    assert panel.text.toPlainText() == "a1mb"
+
+
 def test_a_line_of_a_megabyte_is_broken(qtbot: QtBot, panel: OutputPanel) -> None:
     panel.add("stdout", "x" * 1_000_000)
     qtbot.waitUntil(lambda: settled(panel), timeout=10_000)
