@@ -144,7 +144,7 @@ def _is_shown(tree: ast.Module) -> bool:
 
 def accidental_output(tree: ast.Module) -> int:
     """The first line of a printed object that Python reads as code; 0 for none."""
-    shown = [statement for statement in tree.body if isinstance(statement, ast.Expr)]
+    shown = [each for each in tree.body if isinstance(each, (ast.Expr, ast.AnnAssign))]
     if not any(isinstance(node, ast.Call) for each in shown for node in ast.walk(each)):
         return 0
     defined = frozenset(name for node in ast.walk(tree) for name in bound_names(node))
@@ -154,8 +154,13 @@ def accidental_output(tree: ast.Module) -> int:
 def _is_repr(statement: ast.stmt, defined: frozenset[str]) -> bool:
     """Whether a statement is how Python shows an object, ``array([1.], dtype=float32)`` or
     ``[TensorShape([5, 10])]``: it names classes of no import, and nothing but literals."""
-    if not isinstance(statement, ast.Expr) or "*" in defined:
-        return False
+    match statement:
+        case ast.AnnAssign(value=None, annotation=ast.Call()):  # loss: tf.Tensor(1.0, shape=())
+            return True
+        case ast.Expr() if "*" not in defined:
+            pass
+        case _:
+            return False
     parts = [*ast.walk(statement.value)]
     functions = {part.func for part in parts if isinstance(part, ast.Call)}
     dtypes = {part.value for part in parts if isinstance(part, ast.keyword)}

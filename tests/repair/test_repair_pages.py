@@ -373,6 +373,7 @@ def test_a_tensor_shown_without_its_angle_brackets_is_output() -> None:
         "array([[ 1., -2.]], dtype=float32)",
         "{'w': array(1.), 'b': array([nan], dtype=object)}".replace("nan", "0."),
         "Dog(name='Rex', age=3)",
+        "Loss : tf.Tensor(1.0, shape=(), dtype=float32)",
     ],
 )
 def test_a_shown_object_that_parses_is_output(shown: str) -> None:
