@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import product
 from typing import Literal
@@ -25,12 +26,22 @@ from ..canvas.tips import plain_tip
 from .icons import make_icon, paint_icon
 from .look import SMALL, Theme, colour, font
 
+_RIGHT = r"\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+_FROM_RIGHT = re.compile(rf"\w*[{_RIGHT}][\w{_RIGHT}]*")
+"""A word of Hebrew, Arabic and other letters that are read from the right."""
+
+
+def isolated(text: str) -> str:
+    """A text in which words read from the right stand apart (Unicode's FSI and PDI): without it the
+    number after such a name moves to its left."""
+    return _FROM_RIGHT.sub("\u2068\\g<0>\u2069", text)
+
 
 def plain_label(text: str = "", name: str = "", wraps: bool = False) -> QLabel:
     """A label that never interprets markup; ``name``: what the stylesheet calls it."""
     label = QLabel()
     label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setText(text)
+    label.setText(isolated(text))
     label.setObjectName(name)
     label.setWordWrap(wraps)
     if wraps:

@@ -434,3 +434,17 @@ def test_a_film_of_the_steps_tells_how_far_it_is_and_can_be_cancelled(
     ran.status.cancel()
     qtbot.waitUntil(lambda: not background._running, timeout=20_000)
     assert not file.exists()
+
+
+def test_a_file_that_cannot_be_read_leaves_text_and_draft_as_they_are(
+    window: Window, tmp_path: Path
+) -> None:
+    window.source.edit_text("mine = 3\n")
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(bytes(range(256)))
+    for path in (picture, tmp_path / "missing.py", tmp_path / "missing.tape"):
+        assert not window.files.open(path)
+        assert window.document.is_troubled
+    assert window.document.text.source == "mine = 3\n"
+    assert window.draft.set_aside() == []
+    assert window.status.former.isHidden()

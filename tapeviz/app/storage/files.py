@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,10 +113,10 @@ class Files(QObject):
                 take = partial(self._take_kept, path)
                 self._document.background.submit("open", partial(load_kept, path), take)
             else:
+                show = self._read(path)
                 self._begin()
-                self._read(path)
+                show()
         except (TapevizError, OSError) as error:
-            self.set_aside.emit("", None)
             self._document.complain(str(error))
             return False
         self._settings.add_recent(path)
@@ -126,16 +127,16 @@ class Files(QObject):
         """Let the next dialog begin in the folder of this file."""
         self._settings.keep("folder", str(path.resolve().parent))
 
-    def _read(self, path: Path) -> None:
+    def _read(self, path: Path) -> Callable[[], None]:
+        """Read a file; returns a function that shows what was read."""
         if path.suffix == ".tape":
-            self._show_kept(path, load_kept(path))
-        elif path.suffix == ".ipynb":
-            name = path.with_suffix(".py").name
-            self._document.open_source(read_source(path), name=name)
-        else:
-            is_ours = path.resolve().is_relative_to(resource().resolve())
-            # Our own resources are opened without a path, so that saving asks for another place.
-            self._document.open_source(read_text(path), None if is_ours else path, path.name)
+            return partial(self._show_kept, path, load_kept(path))
+        show = self._document.open_source
+        if path.suffix == ".ipynb":
+            return partial(show, read_source(path), name=path.with_suffix(".py").name)
+        is_ours = path.resolve().is_relative_to(resource().resolve())
+        # Our own resources are opened without a path, so that saving asks for another place.
+        return partial(show, read_text(path), None if is_ours else path, path.name)
 
     def _take_kept(self, path: Path, kept: KeptRecording) -> None:
         """Show a recording that was read in the background."""

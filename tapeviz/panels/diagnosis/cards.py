@@ -214,6 +214,7 @@ def fix_frame(fix: Fix, title: str, when: str, asks: Asks, theme: Theme) -> QFra
     row.addWidget(plain_label(breakable(fix.title, LONG_WORD), "fixTitle", wraps=True), 1)
     apply = QPushButton("Apply")
     apply.setObjectName("primary")
+    apply.setAccessibleName(f"Apply: {fix.title}")
     apply.setToolTip("Take the edit and run it; Ctrl+Z brings the text back")
     apply.clicked.connect(lambda: asks.apply(fix))
     row.addWidget(apply, 0, Qt.AlignmentFlag.AlignTop)
@@ -228,6 +229,7 @@ def fix_frame(fix: Fix, title: str, when: str, asks: Asks, theme: Theme) -> QFra
         words = "An estimate: it computes another value, or takes another slope, than was written."
         column.addWidget(plain_label(words, "muted", wraps=True))
     beside = link_button("Compare side by side")
+    beside.setAccessibleName(f"Compare side by side: {fix.title}")
     beside.clicked.connect(lambda: asks.compare(title, fix))
     column.addWidget(beside, 0, Qt.AlignmentFlag.AlignLeft)
     return frame

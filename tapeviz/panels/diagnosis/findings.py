@@ -69,6 +69,7 @@ class FindingCard(Card):
             self.title = shared_title(finding.target, names)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(f"{self.title}: {pill}")
+        self.setAccessibleDescription(finding.message)
         self.add_title(self.title, Badge(finding.status, pill, theme))
         if name != finding.source and not alike:
             self.add_words(f"written as {finding.source}", "faint")
