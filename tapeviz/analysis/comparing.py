@@ -80,26 +80,56 @@ class Comparison:
 def compare(before: tuple[Trace, Diagnosis], after: tuple[Trace, Diagnosis]) -> Comparison:
     """Match the gradients and ops of ``before`` with those of ``after``."""
     old, new = before[0], after[0]
-    first, second = list(_told_ops(old)), list(_told_ops(new))
-    pairs = _paired_ops(old, first, new, second)
+    first, second = _told_ops(old), _told_ops(new)
+    pairs = _paired_ops(old, first[None], new, second[None])
+    told = [*first.pop(None)], [*second.pop(None)]
+    for call, other in _paired_calls(old, new):
+        bodies = first.pop(call, None), second.pop(other, None)
+        if bodies[0] and bodies[1]:  # else the inside of one is not known
+            pairs += _paired_ops(old, bodies[0], new, bodies[1])
+            told[0].extend(bodies[0])
+            told[1].extend(bodies[1])
+    for side, bodies_left in zip(told, (first, second), strict=True):
+        side.extend(op for body in bodies_left.values() for op in body)
+    pairs.sort(key=lambda pair: pair[0].id)
     matched = {op.id for op, _ in pairs}, {op.id for _, op in pairs}
+    removed, added = (
+        tuple(op.id for op in sorted(side, key=lambda op: op.when) if op.id not in taken)
+        for side, taken in zip(
+            ([op for op in side if _matters(op)] for side in told), matched, strict=True
+        )
+    )
     return Comparison(
         tuple(_gradients(before, after)),
         tuple((op.id, other.id) for op, other in pairs),
         tuple((op.id, other.id) for op, other in pairs if bool(op.tapes) != bool(other.tapes)),
-        tuple(op.id for op in first if op.id not in matched[0] and _matters(op)),
-        tuple(op.id for op in second if op.id not in matched[1] and _matters(op)),
+        removed,
+        added,
     )
 
 
-def _told_ops(trace: Trace) -> Iterable[Op]:
+def _told_ops(trace: Trace) -> dict[OpId | None, list[Op]]:
+    """The ops that are compared, by the call of a compiled function that they are inside of."""
+    found: dict[OpId | None, list[Op]] = {None: []}
     made = {
         version.op for variable in trace.variables.values() for version in variable.versions[:1]
     }
     for op in trace.ops.values():
         is_single = not op.is_recorded_operation and not op.error
         if is_single and op.type not in _PLUMBING and op.id not in made:
-            yield op
+            found.setdefault(op.within, []).append(op)
+    return found
+
+
+def _paired_calls(old: Trace, new: Trace) -> list[tuple[OpId, OpId]]:
+    """The calls of compiled functions that ran in both: the first of a function and line with the
+    first, and so on."""
+    first, second = (
+        [op for op in trace.ops.values() if op.description.runs and op.within is None]
+        for trace in (old, new)
+    )
+    keys = [(_by_line(old), _by_line(new)), (_by_type, _by_type)]
+    return [(op.id, other.id) for op, other in pair_in_order(first, second, keys)]
 
 
 def _matters(op: Op) -> bool:
@@ -116,8 +146,7 @@ def _paired_ops(
     taken = {op.id for op, _ in pairs}, {op.id for _, op in pairs}
     left = [op for op in first if op.id not in taken[0]]
     right = [op for op in second if op.id not in taken[1]]
-    pairs += pair_anywhere(left, right, *keys[0])
-    return sorted(pairs, key=lambda pair: pair[0].id)
+    return pairs + pair_anywhere(left, right, *keys[0])
 
 
 def _by_line(trace: Trace) -> Callable[[Op], Hashable]:

@@ -4,6 +4,7 @@ tinted."""
 from __future__ import annotations
 
 import difflib
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -21,11 +22,18 @@ from PySide6.QtWidgets import (
 
 from ..analysis.model import Fix
 from ..document import Document
+from ..document.pipeline import Look
 from ..errors import TapevizError
 from ..panels.look import Theme, colour, font
 from ..panels.source.highlighter import Highlighter
 from ..panels.widgets import plain_label
+from ..trace.model import Trace
 from .storage.files import OPENED, Files, load_kept, read_source
+
+
+def _load(path: Path, look: Look) -> Trace:
+    kept = load_kept(path)
+    return look(kept, kept.wait())
 
 
 class SideBySide(QObject):
@@ -59,7 +67,7 @@ class SideBySide(QObject):
         """Run a snippet, or read a recording, and show it beside the run of the window."""
         try:
             if path.suffix == ".tape":
-                self._comparing.compare_trace(lambda: load_kept(path).wait(), path.name)
+                self._comparing.compare_trace(partial(_load, path), path.name)
             else:
                 self._comparing.compare_text(read_source(path), path.name)
         except (TapevizError, OSError) as error:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import TapevizError
 from ..formats import WRITERS
 from ..whole_files import check_folder
 from .options import add_kernel_options, add_picture_options
+
+if TYPE_CHECKING:
+    from ..document.pipeline import Opener
+    from ..drawing.both import Shown
+    from ..trace.model import Trace
+    from .inputs import Explained
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,13 +30,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_kernel_options(parser)
 
 
+def _shown(name: str, run: Explained) -> Shown:
+    """A run, and the gradient call that its picture is of."""
+    from ..analysis.diagnose import default_call
+    from ..drawing.both import Shown
+
+    call = default_call(run.trace)
+    return Shown(Path(name).name, run.trace, run.diagnosis, call.id if call is not None else None)
+
+
 def run(options: argparse.Namespace) -> int:
     """Exit status: 0 same gradients, 1 they differ, 2 a snippet raised, 3 other errors."""
     import msgspec
 
     from ..analysis.comparing import compare
+    from ..analysis.diagnose import diagnose
     from ..analysis.run_words import ended_well
-    from ..drawing.both import Shown, draw_both, only_drawn
+    from ..drawing.both import draw_both, only_drawn, open_in_picture
     from ..export import Drawing, check_suffix, write_picture
     from ..scene.theme import THEMES
     from ..view import DEFAULT_VIEW
@@ -45,15 +62,23 @@ def run(options: argparse.Namespace) -> int:
         if not options.scale > 0:
             raise TapevizError("--scale must be above 0")
     with inputs(options, only_stderr=True, files=2, runs_again=options.bridge) as opened:
-        first, second = ((name, opened.record(name)) for name in names)
-    before, after = (
-        Shown(Path(name).name, run.trace, run.diagnosis) for name, run in (first, second)
-    )
+        first = names[0], opened.record(names[0])
+        before = _shown(*first)
+
+        def look(source: Opener, trace: Trace) -> Trace:
+            """The trace with the calls of compiled functions opened that its picture shows."""
+            found = compare((before.trace, before.diagnosis), (trace, diagnose(trace)))
+            shown = found.call_after(before.call)
+            return open_in_picture(trace, DEFAULT_VIEW, shown, source.look_into)
+
+        second = names[1], opened.record(names[1], enter=look)
+    after = _shown(*second)
     overlay = replace(DEFAULT_VIEW.overlay, show_bridge=options.bridge)
     view = replace(
         DEFAULT_VIEW, direction=options.direction, shows_all=options.all, overlay=overlay
     )
     compared = compare((before.trace, before.diagnosis), (after.trace, after.diagnosis))
+    after = replace(after, call=compared.call_after(before.call))
     comparison = only_drawn(before, after, compared, view)
     if options.output is not None:
         arranged, scene = draw_both(before, after, comparison, view)

@@ -15,13 +15,13 @@ from PySide6.QtCore import QObject, Signal
 
 from ..analysis.comparing import Comparison, compare
 from ..analysis.model import Fix
-from ..drawing.both import Shown, draw_both, only_drawn
+from ..drawing.both import Shown, draw_both, only_drawn, open_in_picture
 from ..graph.model import NodeId
 from ..graph.nodes import op_id
 from ..scene.model import Scene
 from ..trace.model import Trace
 from ..view import DEFAULT_VIEW, View
-from .pipeline import ArrangedGraph
+from .pipeline import ArrangedGraph, Look, Opener
 
 if TYPE_CHECKING:
     from .document import Document
@@ -73,10 +73,10 @@ class Comparing(QObject):
         number = self._begin(name)
         record = self._document.runs.pipeline.record_apart
         filename = self._document.text.filename
-        work = partial(record, source, filename, lambda: number != self._number)
-        self._compare(work, name, fix)
+        take = partial(record, source, filename, lambda: number != self._number)
+        self._compare(take, name, fix)
 
-    def compare_trace(self, load: Callable[[], Trace], name: str) -> None:
+    def compare_trace(self, load: Callable[[Look], Trace], name: str) -> None:
         """Show a recording beside the document's run; ``load`` is called in the background."""
         self._begin(name)
         self._compare(load, name, None)
@@ -97,7 +97,7 @@ class Comparing(QObject):
         self.changed.emit()
         return self._number
 
-    def _compare(self, take: Callable[[], Trace], name: str, fix: Fix | None) -> None:
+    def _compare(self, take: Callable[[Look], Trace], name: str, fix: Fix | None) -> None:
         document = self._document
         current = document.current_call
         call = current.call.id if current is not None else None
@@ -105,8 +105,12 @@ class Comparing(QObject):
         diagnose, view = document.stages.diagnose, self._view()
         self._form = view
 
+        def look(opener: Opener, trace: Trace) -> Trace:
+            found = compare((before.trace, before.diagnosis), (trace, diagnose(trace)))
+            return open_in_picture(trace, view, found.call_after(call), opener.look_into)
+
         def work() -> Both:
-            trace = take()
+            trace = take(look)
             diagnosis = diagnose(trace)
             found = compare((before.trace, before.diagnosis), (trace, diagnosis))
             after = Shown(name, trace, diagnosis, found.call_after(call))

@@ -43,6 +43,11 @@ class Opener(Protocol):
         ...
 
 
+Look = Callable[[Opener, Trace], Trace]
+"""Opens calls of compiled functions: the source of a trace, and the trace → the trace with these
+opened."""
+
+
 class RunHandle(Opener, Protocol):
     """A run that was begun, and what its process still holds."""
 
@@ -70,9 +75,11 @@ class Pipeline(Protocol):
         """The diagnosis with the fixes that were run and found good; runs the snippet again."""
         ...
 
-    def record_apart(self, source: str, filename: str, should_stop: Callable[[], bool]) -> Trace:
-        """The trace of another text, beside the run under way. Blocks; ``TapevizError`` when it
-        was asked to stop."""
+    def record_apart(
+        self, source: str, filename: str, should_stop: Callable[[], bool], look: Look
+    ) -> Trace:
+        """The trace of another text, beside the run under way, as ``look`` opens it. Blocks;
+        ``TapevizError`` when it was asked to stop."""
         ...
 
     def close(self) -> None: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import networkx as nx
@@ -22,7 +22,7 @@ from ..scene.model import ChangeKind, Scene
 from ..scene.parts.frames import frame_width
 from ..scene.sizes import LEGIBLE
 from ..scene.together import Side, moved_layout, room_of_each, together
-from ..trace.model import CallId, OpId, Trace
+from ..trace.model import CallId, Op, OpId, Trace
 from ..view import View
 from .arranging import Arranged, built_graph, compose_over, part_of, shown_call
 from .first_view import folded_in, opening_in, shown_scale, worth_of
@@ -41,6 +41,7 @@ class Shown:
 
 _MOST_HELD = 8
 """Ops that only one run has, of each run, that are not hidden in groups."""
+_MOST_OPENED = 4
 _WORTH = 1.05
 """Pictures one above the other must be worth this factor."""
 
@@ -269,7 +270,34 @@ def _kinds(
     }
     turned: Kinds = {op_id(op): "turned" for op, _ in comparison.turned}
     again: Kinds = {op_id(other): "turned" for _, other in comparison.turned}
-    return turned | removed, again | added
+    gone, new = set(map(op_id, comparison.removed)), set(map(op_id, comparison.added))
+    # A group whose other side is marked has a counterpart: the reader sees where to open both.
+    inside = {
+        called
+        for graph, names, differ in (
+            (graphs[0], union.before, gone | turned.keys()),
+            (graphs[1], union.after, new | again.keys()),
+        )
+        for name, node in graph.nodes(data="node")
+        if (called := names[name]) in shared and node.role == "group"
+        if not differ.isdisjoint(node.members)
+    }
+    first: Kinds = {name: "inside" for name in graphs[0] if union.before[name] in inside}
+    second: Kinds = {name: "inside" for name in graphs[1] if union.after[name] in inside}
+    return {**first, **turned, **removed}, {**second, **again, **added}
+
+
+def open_in_picture(
+    trace: Trace, view: View, call: CallId | None, look_into: Callable[[OpId], Trace]
+) -> Trace:
+    """The trace with the calls of compiled functions opened that the picture of a gradient call
+    shows as one box each, since their inside is not known yet; at most ``_MOST_OPENED``."""
+    built = built_graph(trace, view, call)
+    ops = [part for part in built.parts if isinstance(part, Op) and part.description.runs]
+    closed = [op.ran_as for op in ops if op.ran_as is not None and not op.body]
+    for number in closed[-_MOST_OPENED:]:
+        trace = look_into(number)
+    return trace
 
 
 def _holds_only(node: Node, paired: Collection[NodeId]) -> bool:

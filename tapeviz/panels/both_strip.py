@@ -103,6 +103,7 @@ def _signs(both: Both) -> str:
         ("removed", "only before"),
         ("added", "only after"),
         ("turned", "recorded in one only"),
+        ("inside", "with a difference inside"),
     )
     return ", ".join(f"{counts[kind]} {words}" for kind, words in known if counts[kind]) or (
         "the same graph"

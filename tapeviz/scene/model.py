@@ -128,7 +128,7 @@ class FrameBox:
     carried: tuple[tuple[str, Point], ...] = ()
 
 
-ChangeKind = Literal["removed", "added", "turned"]
+ChangeKind = Literal["removed", "added", "turned", "inside"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ _WORDS: Mapping[ChangeKind, str] = {
     "removed": "only before",
     "added": "only after",
     "turned": "recorded by a tape in only one",
+    "inside": "differs inside",
 }
 
 

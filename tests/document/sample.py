@@ -352,7 +352,7 @@ class SamplePipeline:
         findings = tuple(replace(finding, fixes=(FIX,)) for finding in call.findings)
         return replace(diagnosis, calls=(replace(call, findings=findings),))
 
-    def record_apart(self, source: str, filename: str, should_stop: Any) -> Trace:
+    def record_apart(self, source: str, filename: str, should_stop: Any, look: Any) -> Trace:
         self.sources.append(source)
         if self.error is not None:
             raise self.error

@@ -150,7 +150,7 @@ def test_the_inside_of_a_first_picture_is_arranged_after_that_picture(
 def test_a_comparison_stays_when_an_inside_comes(qtbot: QtBot, document: Document) -> None:
     trace = document.trace
     document.select_round(2)
-    document.comparing.compare_trace(lambda: trace, "other")
+    document.comparing.compare_trace(lambda look: trace, "other")
     _settle(qtbot, document)
     assert document.comparing.both is not None
     document.showing.take(trace)

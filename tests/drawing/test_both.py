@@ -11,10 +11,11 @@ import pytest
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.comparing import Comparison, compare
 from tapeviz.drawing import Arranged
-from tapeviz.drawing.both import Shown, draw_both
+from tapeviz.drawing.both import Shown, draw_both, open_in_picture
 from tapeviz.export import Drawing, render
 from tapeviz.graph.groups.opening import MOST_BOXES
 from tapeviz.layout.wrapping import scale_in
+from tapeviz.recording import Snippet
 from tapeviz.scene.model import Box, Scene
 from tapeviz.scene.theme import THEMES
 from tapeviz.view import DEFAULT_VIEW, View
@@ -233,3 +234,51 @@ def test_a_group_of_one_run_does_not_hide_what_the_other_shows(
     marked = {change.node for change in scene.changes}
     assert [box.title for box in scene.boxes if box.node in marked] == ["StopGradient"]
     assert len(scene.boxes) < 2 * (MOST_BOXES + 10)
+
+
+TRAINED = """\
+import tensorflow as tf
+w = tf.Variable(1.5)
+v = tf.Variable([0.3, 0.2])
+@tf.function
+def f(x):
+    h = tf.tanh(x * w)
+    h = {}(h * 2.0)
+    h = tf.sin(h) + tf.exp(h)
+    return tf.reduce_sum(h * v)
+for step in range(4):
+    with tf.GradientTape() as tape:
+        y = f(tf.constant([2.0, 1.0])) ** 2
+    _, g = tape.gradient(y, [w, v])
+    v.assign_sub(0.1 * g)
+"""
+
+
+def opened(recorder: Recorder, text: str) -> Shown:
+    """A run with the first round in sight."""
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    call = trace.calls[0].id
+    trace = open_in_picture(trace, DEFAULT_VIEW, call, live.look_into)
+    live.release()
+    return Shown("a.py", trace, diagnose(trace), call)
+
+
+@pytest.mark.parametrize(("is_open", "kind"), [(True, "removed"), (False, "inside")])
+def test_what_differs_inside_of_a_compiled_function_is_marked(
+    recorder: Recorder, is_open: bool, kind: str
+) -> None:
+    """On the op, or on the call while it is closed."""
+    before = opened(recorder, TRAINED.format("tf.stop_gradient"))
+    after = opened(recorder, TRAINED.format(""))
+    first, second = (before.trace, before.diagnosis), (after.trace, after.diagnosis)
+    comparison = compare(first, second)
+    view = DEFAULT_VIEW if is_open else View(folded=frozenset({"f"}))
+    _, scene = draw_both(before, after, comparison, view)
+    marks = {change.node: change.kind for change in scene.changes}
+    titles = {box.node: box.title for box in scene.boxes}
+    wanted = "h" if is_open else "f"
+    assert kind in {marks[node] for node in marks if titles[node] == wanted}
+    assert ("f" in titles.values()) is not is_open
+    assert {before.trace.ops[op].type for op in comparison.removed} == {"StopGradient"}
+    assert not comparison.added

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...analysis import diagnose
 from ...analysis.model import Diagnosis
-from ...document.pipeline import Repairs, Stages
+from ...document.pipeline import Look, Repairs, Stages
 from ...drawing import arrange, compose_over
 from ...errors import TapevizError
 from ...fixes import try_fixes
@@ -46,7 +46,9 @@ class LivePipeline:
     def _snippet(self, source: str, filename: str) -> Snippet:
         return Snippet(source, filename, self.arguments, self.directory, self.timeout)
 
-    def record_apart(self, source: str, filename: str, should_stop: Callable[[], bool]) -> Trace:
+    def record_apart(
+        self, source: str, filename: str, should_stop: Callable[[], bool], look: Look
+    ) -> Trace:
         snippet = self._snippet(source, filename)
         if self._last is not None:
             snippet = replace(snippet, typed=self._last.again.typed)
@@ -54,7 +56,7 @@ class LivePipeline:
         try:
             while not should_stop():
                 with contextlib.suppress(TimeoutError):
-                    return live.wait(0.1)
+                    return look(live, live.wait(0.1))
             live.stop()
             raise TapevizError("the comparison was given up")
         finally:

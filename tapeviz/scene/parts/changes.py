@@ -41,11 +41,15 @@ def frame_rect(change: Change) -> Rect:
 
 
 def sign(kind: str, x: float, y: float, theme: Theme) -> Iterator[Primitive]:
-    """The sign of a `ChangeKind`: a minus, a plus, or a dot in a ring, on a disc."""
+    """The sign of a `ChangeKind`: a minus, a plus, a dot, or for what is inside a ring, on a
+    disc."""
     colour, fill = change_colours(kind, theme)
     yield Path(f"sign-{kind}", circle(x, y, SIGN_RADIUS), Style(fill, colour, 1.5))
     if kind == "turned":
         yield Path("sign-dot", circle(x, y, 2.6), Style(colour))
+        return
+    if kind == "inside":
+        yield Path("sign-ring", circle(x, y, 2.9), Style(None, colour, 1.6))
         return
     strokes = line((x - _ARM, y), (x + _ARM, y))
     if kind == "added":
@@ -59,6 +63,7 @@ def change_colours(kind: str, theme: Theme) -> tuple[str, str]:
         "removed": (theme.trouble, theme.trouble_fill),
         "added": (theme.success, theme.success_fill),
         "turned": (theme.accent, theme.accent_fill),
+        "inside": (theme.accent, theme.accent_fill),
     }[kind]
 
 
