@@ -19,7 +19,7 @@ from ..analysis.requests.inside import has_inside
 from ..analysis.requests.looks import MOST_OPS_AROUND
 from ..analysis.rounds.call_sites import Numbers
 from ..graph.groups.branches import asking_functions
-from ..graph.groups.opening import any_turn
+from ..graph.groups.opening import MOST_BOXES, any_turn
 from ..graph.groups.tree import upwards
 from ..trace.compiled.model import TracedFunction
 from ..trace.model import CallId, Op, OpId, Step, Trace
@@ -217,23 +217,29 @@ class Insides(QObject):
                 yield call, loop.id, frame.turn - 1
 
     def _open_calls(self, arranged: ArrangedGraph) -> Iterator[Op]:
-        """Calls that stand open, or would if their inside were known. Of a large trace, which takes
-        long to read once more, a call that the program alone would open stays closed."""
+        """Calls that stand open, or would if their inside were known: in another round of the place
+        they do, or their function is so small that a first view may open it. Of a large trace,
+        which takes long to read once more, a call that the program alone would open stays closed.
+        """
         document = self._document
         trace, unfolded = document.trace, document.view.unfolded
-        current = document.current_call
+        folded, current = document.view.folded, document.current_call
         shown = current.call.within if current is not None else None
         ruled, is_large = arranged.first_opening.ruled, len(trace.ops) > MOST_OPS_AROUND
         asking = asking_functions(trace)
         for _, node in arranged.graph.nodes(data="node"):
             op = trace.op(node.op)
-            if op is None or node.role == "group":
+            if op is None or (node.role == "group" and (op.body or not op.runs)):
                 continue
             call = trace.ops.get(op.within) if op.within is not None else op
             if call is None or not call.runs or call.inside is not None:
                 continue
             is_opened = not unfolded.isdisjoint(upwards(node.group))
-            is_ruled = call.runs not in asking and ruled.get(any_turn(node.group), False)
+            function = trace.functions.get(call.runs)
+            is_small = function is not None and function.size <= MOST_BOXES
+            is_small &= not folded.intersection((node.opens, *upwards(node.group)))
+            is_ruled = is_small or ruled.get(any_turn(node.group), False)
+            is_ruled &= call.runs not in asking
             is_ruled &= not (is_large and call is op)
             if call.id == shown or is_opened or is_ruled:
                 yield call

@@ -131,6 +131,32 @@ def test_a_round_whose_inside_cannot_be_had_is_shown_without_it(
     assert len(document.scene.boxes) < 5
 
 
+def test_an_earlier_round_of_another_place_comes_with_its_inside(
+    qtbot: QtBot, recorder: Recorder
+) -> None:
+    text = (
+        SOURCE
+        + """\
+    with tf.GradientTape() as tape:
+        other = tf.exp(loss_of(tf.constant(step + 0.5)))
+    tape.gradient(other, w)
+"""
+    )
+    live = recorder.record(Snippet(text, "snippet.py"))
+    trace = live.wait()
+    document = Document(SamplePipeline(), live_stages())
+    document.open_trace(trace, live)
+    qtbot.waitUntil(lambda: bool(document.scene.boxes) and not document.background.busy)
+    lines = sorted({call.line for call in trace.calls})
+    shown = document.current_call
+    assert shown is not None
+    other = next(call for call in trace.calls if call.line != shown.call.line)
+    assert len(lines) == 2
+    document.select_call(trace.calls[trace.calls.index(other) + 2].id)
+    _settle(qtbot, document)
+    assert "Sin" in {box.subtitle.partition(" ")[0] for box in document.scene.boxes}
+
+
 def test_the_inside_of_a_first_picture_is_arranged_after_that_picture(
     qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
