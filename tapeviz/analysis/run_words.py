@@ -21,6 +21,7 @@ _TRACED = "in user code:\n"
 _TRACED_FRAME = re.compile(
     r'\s*File ".*", line (?P<line>\d+), in (?P<name>\S+)(?:  (?P<mark>\*+))?\s*$'
 )
+_NO_NAME = re.compile(r"(\[Op:\w+\]) name:\s*\Z")
 NO_CODE = "The text has no line of Python code, so nothing ran."
 _IN_A_LINE = 4
 """Elements of a value that stand in one line."""
@@ -95,11 +96,13 @@ def trust_words(finding: Finding) -> str:
 def plain_message(message: str) -> str:
     """Take from an exception's message what TensorFlow puts around it.
 
-    The runtime begins with ``{{function_node …}}``. AutoGraph begins with "in user code:" and the
-    frames of the traced functions (``autograph/impl/api.py``, the same from 2.15 to 2.21), those of
-    the snippet marked ``*``; of these the innermost follows what was said.
+    The runtime begins with ``{{function_node …}}`` and ends with the op and the name that the call
+    gave it, mostly an empty one (``raise_from_not_ok_status`` in ``framework/ops.py``). AutoGraph
+    begins with "in user code:" and the frames of the traced functions (``autograph/impl/api.py``,
+    the same from 2.15 to 2.21), those of the snippet marked ``*``; of these the innermost follows
+    what was said.
     """
-    message = without_node_names(message)
+    message = _NO_NAME.sub(r"\1", without_node_names(message))
     if not message.startswith(_TRACED):
         return message.strip()
     lines = message.removeprefix(_TRACED).strip("\n").splitlines()

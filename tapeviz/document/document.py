@@ -233,14 +233,15 @@ class Document(QObject):
 
     def select_round(self, number: int) -> None:
         """Show another round (from 1) of the call site shown, or another call of the compiled
-        function."""
+        function. Who chooses the newest of a run under way goes on to see the newest."""
         site = self.site
         if site is None:
             self.insides.select(number)
         elif 1 <= number <= len(site) and number != self.round:
             shown = self.diagnosis.round(site, number)
             step = None if self.step is None else min(self.step, len(shown.steps))
-            self._show_call(shown.call.id, step)
+            is_newest = self.is_running and shown is self.diagnosis.call(None)
+            self._show_call(None if is_newest else shown.call.id, step)
 
     def change_form(self, **changes: Any) -> None:
         """Change what the layout depends on: layout, direction, grouping, folds, shows_all."""

@@ -237,6 +237,21 @@ def test_what_is_selected_stays_selected_in_the_next_round(loop: Document) -> No
     assert [box.is_selected for box in loop.scene.boxes].count(True) == 1
 
 
+def test_who_chooses_the_newest_round_of_a_run_under_way_follows_it(
+    loop: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = site_of(loop)
+    monkeypatch.setattr(Document, "is_running", property(lambda _: True))
+    loop.select_round(1)
+    assert (loop.round, loop.view.overlay.call) == (1, site.calls[0])
+    loop.select_round(len(site))
+    assert (loop.round, loop.view.overlay.call) == (len(site), None)
+    monkeypatch.undo()
+    loop.select_round(1)
+    loop.select_round(len(site))
+    assert loop.view.overlay.call == site.calls[-1]
+
+
 def test_the_stepper_stays_at_its_step(loop: Document) -> None:
     loop.stepping.go_to(2)
     loop.select_round(1)
