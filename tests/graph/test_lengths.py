@@ -10,9 +10,11 @@ import pytest
 from tapeviz.drawing.arranging import Arranged, arrange
 from tapeviz.graph.build import build
 from tapeviz.graph.groups import lengths
-from tapeviz.graph.groups.lengths import loops_in_all_rounds
+from tapeviz.graph.groups.lengths import repeats_in_all_rounds
 from tapeviz.graph.groups.tree import grow
+from tapeviz.graph.union import frames_in
 from tapeviz.layout.model import Rect
+from tapeviz.recording import Recorder, Snippet
 from tapeviz.trace import events as e
 from tapeviz.trace.levels.op_levels import turns_begun
 from tapeviz.trace.model import Trace
@@ -82,8 +84,8 @@ def test_short_loops_of_one_length_are_drawn_turn_by_turn() -> None:
 
 def test_the_loop_around_the_tape_and_a_loop_of_one_turn_are_no_repeats() -> None:
     trace = rounds(6, 3, layers=1)
-    assert loops_in_all_rounds(trace, trace.calls[0]) == {5}
-    assert loops_in_all_rounds(trace, None) == frozenset()
+    assert repeats_in_all_rounds(trace, trace.calls[0])[0] == {5}
+    assert repeats_in_all_rounds(trace, None)[0] == frozenset()
 
 
 PERSISTENT = """\
@@ -113,7 +115,7 @@ def test_a_loop_that_asks_a_tape_after_its_block_has_no_turns_in_a_round() -> No
         with s.call(tape, [y], [x], line=8, variables=[x]) as results:
             results.append(s.tensor(value=1.0))
     trace = s.trace()
-    assert loops_in_all_rounds(trace, trace.calls[-1]) == frozenset()
+    assert repeats_in_all_rounds(trace, trace.calls[-1])[0] == frozenset()
 
 
 def test_the_turns_of_all_rounds_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +127,7 @@ def test_the_turns_of_all_rounds_are_counted_once(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(lengths, "turns_begun", counted)
     for trace in (rounds(6, 3, 1), rounds(6, 3, 2)):
-        found = [loops_in_all_rounds(trace, call) for call in trace.calls]
+        found = [repeats_in_all_rounds(trace, call)[0] for call in trace.calls]
         assert found == [{5, 8}] * 3
     assert len(asked) == 2
 
@@ -133,7 +135,7 @@ def test_the_turns_of_all_rounds_are_counted_once(monkeypatch: pytest.MonkeyPatc
 def test_a_function_that_was_traced_has_no_rounds_of_its_own() -> None:
     trace = rounds(6, 3)
     calls = tuple(replace(call, traced=1) for call in trace.calls)
-    assert loops_in_all_rounds(replace(trace, calls=calls), calls[0]) == frozenset()
+    assert repeats_in_all_rounds(replace(trace, calls=calls), calls[0])[0] == frozenset()
 
 
 def test_boxes_stay_where_they_are_in_a_round_of_fewer_turns() -> None:
@@ -146,3 +148,29 @@ def test_boxes_stay_where_they_are_in_a_round_of_fewer_turns() -> None:
     short = arrange(trace, DEFAULT_VIEW, trace.calls[1].id, long)
     assert places(short) == places(long)
     assert len(short.successors) == len(long.graph)
+
+
+def test_a_comprehension_of_another_length_moves_no_box(recorder: Recorder) -> None:
+    text = """\
+import tensorflow as tf
+w = tf.Variable([[0.5, -0.2], [0.1, 0.4]])
+for n in (2, 5, 8, 2):
+    xs = [tf.ones([4, 2]) for _ in range(n)]
+    with tf.GradientTape() as tape:
+        hs = [tf.tanh(x @ w) for x in xs]
+        loss = tf.add_n([tf.reduce_mean(h) for h in hs])
+    tape.gradient(loss, w)
+"""
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    assert repeats_in_all_rounds(trace, trace.calls[0])[1] == {6, 7}
+    arranged: Arranged | None = None
+    seen = []
+    for call in trace.calls:
+        arranged = arrange(trace, DEFAULT_VIEW, call.id, arranged)
+        frames = [frame.title for frame in frames_in(arranged.graph)]
+        assert frames == ["for x in xs", "for h in hs"]
+        seen.append(sorted((rect.y, rect.x) for rect in arranged.layout.rects.values()))
+    for rects in seen[1:]:
+        assert rects == [pytest.approx(place, abs=1.0) for place in seen[0]]

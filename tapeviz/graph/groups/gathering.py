@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from ...text.called_names import kind_of
@@ -84,12 +84,14 @@ def _is_large(branch: Branch) -> bool:
 class Words:
     """``name``: gives the snippet's name of what an op made, by its number; ``function``: the name
     of the function of a module that the snippet calls in an expression; both empty for none.
-    ``kind``: gives the word for what an op does. ``lines``: of each op its line."""
+    ``kind``: gives the word for what an op does. ``lines``: of each op its line; ``loops``: for a
+    line with a comprehension its header."""
 
     name: Callable[[int], str]
     function: Callable[[TextSpan], str]
     kind: Callable[[int], str]
     lines: Sequence[int]
+    loops: Mapping[int, str] = field(default_factory=dict)
 
 
 def gather_lines(root: Branch, ops: Sequence[Op], words: Words) -> None:
@@ -175,29 +177,39 @@ def _span(child: Branch | int, ops: Sequence[Op]) -> TextSpan | None:
     return ops[child].site.frames[0].span
 
 
-def bundle(root: Branch, words: Words, shapes: Shapes) -> None:
-    """Make consecutive stretches of children that are alike the turns of a repeat."""
+def bundle(
+    root: Branch, words: Words, shapes: Shapes, varying: Collection[int] = frozenset()
+) -> None:
+    """Make consecutive stretches of children that are alike the turns of a repeat; on lines of
+    comprehensions whose length ``varying`` rounds differ in, however few they are."""
     for branch in inner_first(root):
-        _bundle_in(branch, words, shapes, root.ops)
+        _bundle_in(branch, words, shapes, root.ops, varying)
 
 
-def _bundle_in(branch: Branch, words: Words, shapes: Shapes, every: int) -> None:
+def _bundle_in(
+    branch: Branch, words: Words, shapes: Shapes, every: int, varying: Collection[int]
+) -> None:
     children = branch.children
-    if branch.kind == "loop" or len(children) < _LEAST_LONG_TURNS:
+    varies = bool(varying) and any(_line(child, words.lines) in varying for child in children)
+    if branch.kind == "loop" or len(children) < (2 if varies else _LEAST_LONG_TURNS):
         return
     tokens = [shapes.token(child) for child in children]
     kept: list[Branch | int] = []
     at = 0
-    for start, end, period in find_stretches(tokens, _LEAST_LONG_TURNS):
+    for start, end, period in find_stretches(tokens, 2 if varies else _LEAST_LONG_TURNS):
         count = (end - start) // period
         inside = children[start : start + count * period]
         is_long = period > 2 or (2 * _size(inside) > every and _is_block(inside[0]))
+        line = _line(inside[0], words.lines)
         least = _LEAST_LONG_TURNS if is_long else _LEAST_TURNS
-        if _size(inside) < LEAST_OPS or count < least:
+        size = LEAST_OPS
+        if line in varying:
+            least = size = 2
+        if _size(inside) < size or count < least:
             continue
         kept.extend(children[at:start])
-        line = _line(inside[0], words.lines)
-        title = _layers_of(inside[:period]) or kind_of(_ends_of(inside[:period], words))
+        title = words.loops.get(line, "") or _layers_of(inside[:period])
+        title = title or kind_of(_ends_of(inside[:period], words))
         repeat = Branch("loop", title, line, ops=_size(inside))
         for number in range(count):
             part = inside[number * period : (number + 1) * period]

@@ -1,4 +1,5 @@
-"""Tell which loops are repeats in every round of a call site, whose rounds may differ in turns.
+"""Tell which loops and comprehensions are repeats in every round of a call site, whose rounds may
+differ in turns.
 
 A loop of few turns is drawn turn by turn. If it has more turns in another round, it is a repeat in
 both: what a reader sees of a round must not change its shape with the length of a sequence.
@@ -10,22 +11,25 @@ from weakref import ReferenceType, ref
 
 import numpy as np
 
-from ...trace.levels.op_levels import turns_begun
+from ...trace.levels.op_levels import comprehensions, turns_begun
 from ...trace.model import Call, Trace
 
-_latest: list[tuple[ReferenceType[Trace], tuple[int, str], frozenset[int]]] = []
+Lasting = tuple[frozenset[int], frozenset[int]]
+_NONE: Lasting = frozenset(), frozenset()
+_latest: list[tuple[ReferenceType[Trace], tuple[int, str], Lasting]] = []
 """The trace and place asked about last, and the answer: the rounds of a place are drawn one after
 the other."""
 
 
-def loops_in_all_rounds(trace: Trace, call: Call | None) -> frozenset[int]:
-    """The header lines of the loops that had two turns or more in a round of a call's site.
+def repeats_in_all_rounds(trace: Trace, call: Call | None) -> Lasting:
+    """The header lines of the loops that had two turns or more in a round of a call's site, and the
+    lines of the comprehensions that ran more ops in one round than in another.
 
-    Empty if each loop had the same number of turns in all rounds. A round is what the tape recorded
+    No loops if each had the same number of turns in all rounds. A round is what the tape recorded
     before the call: a loop around tape and call has no turn that begins in there.
     """
     if call is None or call.tape is None or call.traced:  # one that was traced has no own turns
-        return frozenset()
+        return _NONE
     place = call.site.id, call.method
     for known, asked, found in _latest:
         if known() is trace and asked == place:
@@ -35,10 +39,10 @@ def loops_in_all_rounds(trace: Trace, call: Call | None) -> frozenset[int]:
     return found
 
 
-def _lasting(trace: Trace, place: tuple[int, str]) -> frozenset[int]:
+def _lasting(trace: Trace, place: tuple[int, str]) -> Lasting:
     spans = [_span(trace, other) for other in _rounds(trace, place)]
     if len(spans) < 2:
-        return frozenset()
+        return _NONE
     starts, ends = np.array(spans).T
     found, differ = set(), False
     for line, begun in turns_begun(trace).items():
@@ -46,7 +50,17 @@ def _lasting(trace: Trace, place: tuple[int, str]) -> frozenset[int]:
         differ |= bool(turns.min() != turns.max())
         if turns.max() > 1:
             found.add(line)
-    return frozenset(found if differ else ())
+    whens: dict[int, list[int]] = {line: [] for line in comprehensions(trace)}
+    for op in trace.ops.values() if whens else ():
+        if op.line in whens:
+            whens[op.line].append(op.when)
+    ran = {line: np.sort(np.array(each)) for line, each in whens.items() if each}
+    counts = {
+        line: np.searchsorted(each, ends) - np.searchsorted(each, starts)
+        for line, each in ran.items()
+    }
+    varying = frozenset(line for line, count in counts.items() if count.min() != count.max())
+    return frozenset(found if differ else ()), varying
 
 
 def _rounds(trace: Trace, place: tuple[int, str]) -> list[Call]:

@@ -18,7 +18,7 @@ from ...errors import go_on
 from ...text.called_names import kind_of
 from ...trace.compiled.model import Loop
 from ...trace.levels.frames import Kind
-from ...trace.levels.op_levels import called_names
+from ...trace.levels.op_levels import called_names, comprehensions
 from ...trace.model import Op, OpId, Trace, Version
 from ..model import Role
 from ..nodes import entry_name, is_recorded
@@ -33,7 +33,7 @@ from .gathering import (
     gather_lines,
     prune,
 )
-from .lengths import loops_in_all_rounds
+from .lengths import repeats_in_all_rounds
 from .sections import Reads
 from .shapes import Shapes, weigh
 
@@ -121,7 +121,7 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     go_on()
     weigh(root, _own_values(graph, places))
     lines = [op.line for op in ops]
-    lasting = loops_in_all_rounds(trace, graph.call)
+    lasting, varying = repeats_in_all_rounds(trace, graph.call)
     prune(root, 2 if lasting or len(graph) > _SMALL else _LEAST_LOOP, lines, lasting)
     shapes = Shapes(ops, trace)
     go_on()
@@ -131,10 +131,11 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
             called_names(trace).function,
             lambda number: entry_name(ops[number]),
             lines,
+            comprehensions(trace),
         )
         gather_lines(root, ops, words)
         shapes.count(root)
-        bundle(root, words, shapes)
+        bundle(root, words, shapes, varying)
         gather_into_sections(root, _reads(graph, places), words)
     shapes.count(root)
     del shapes  # as large as what comes

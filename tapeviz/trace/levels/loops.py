@@ -34,6 +34,7 @@ class LoopLines:
         self.parameters: dict[int, frozenset[str]] = {}
         self.scopes: set[int] = set()
         """Lines within ``with tf.name_scope(…)``, or another such scope."""
+        self._comprehensions: dict[int, list[str]] = {}
         if text.tree is not None:
             self._read(text, text.tree, ())
 
@@ -53,11 +54,20 @@ class LoopLines:
                     self._fill(statement, (*around, loop))
                     self._read(text, ast.Module([statement], []), (*around, loop))
                 continue
+            if isinstance(child, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+                header = _header(text, child.generators[0])
+                for line in range(child.lineno, (child.end_lineno or child.lineno) + 1):
+                    self._comprehensions.setdefault(line, []).append(header)
             if isinstance(child, ast.With) and any(map(_opens_scope, child.items)):
                 self.scopes.update(range(child.lineno, (child.end_lineno or child.lineno) + 1))
             if isinstance(child, ast.stmt) and (inside or around):
                 self._fill(child, inside)
             self._read(text, child, inside)
+
+    @property
+    def comprehensions(self) -> dict[int, str]:
+        """The header of the comprehension on each line that has a single one."""
+        return {line: found[0] for line, found in self._comprehensions.items() if len(found) == 1}
 
     def _fill(self, statement: ast.stmt, loops: tuple[LoopStatement, ...]) -> None:
         for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
@@ -75,10 +85,16 @@ def _loop_of(text: SourceText, node: ast.For | ast.AsyncFor | ast.While) -> Loop
     if isinstance(node, ast.While):
         words = f"while {text.segment(node.test)}"
     else:
-        words = f"for {text.segment(node.target)} in {text.segment(node.iter)}"
+        words = _header(text, node)
         names = frozenset(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
-    if len(words) > _LONGEST_HEADER:
-        words = words[: _LONGEST_HEADER - 1] + "…"
     return LoopStatement(
-        node.lineno, words, names, tuple(statement.lineno for statement in node.body)
+        node.lineno, _short(words), names, tuple(statement.lineno for statement in node.body)
     )
+
+
+def _header(text: SourceText, node: ast.For | ast.AsyncFor | ast.comprehension) -> str:
+    return _short(f"for {text.segment(node.target)} in {text.segment(node.iter)}")
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= _LONGEST_HEADER else words[: _LONGEST_HEADER - 1] + "…"

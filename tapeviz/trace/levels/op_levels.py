@@ -97,6 +97,12 @@ def turns_begun(trace: Trace) -> Mapping[int, Sequence[int]]:
     return _program_of(trace).begun
 
 
+def comprehensions(trace: Trace) -> Mapping[int, str]:
+    """The header (``for x in xs``) of the comprehension on each line of a trace's snippet that has
+    a single one."""
+    return _program_of(trace).lines.comprehensions
+
+
 def called_names(trace: Trace) -> CalledNames:
     """The names of what a trace's snippet calls."""
     return _program_of(trace).names
