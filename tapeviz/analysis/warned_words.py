@@ -20,23 +20,24 @@ def warned_title(diagnosis: Diagnosis, warned: Warned) -> str:
 
 
 def warned_where(diagnosis: Diagnosis, warned: Warned) -> str:
-    """The rounds of a loop, and the number of other calls, that a warning is about: ``in round 3
-    only``, ``line 8 · and in 2 other calls``; empty where there is one call and no other."""
+    """The line, the rounds and the number of other calls that a warning is about: ``line 8, in
+    round 3 only``, ``line 8 · and in 2 other calls``; empty where there is no other call."""
     call = diagnosis.call(warned.calls[0]) if warned.calls else None
     if call is None or len(diagnosis.calls) == 1:
         return ""
     site = diagnosis.site_of(call)
     numbers = [number for each in warned.calls if site and (number := site.round_of(each))]
     when = rounds_words(sorted(numbers), len(site)) if site is not None else ""
+    when += " rounds" if site is not None and len(numbers) == len(site) else ""
     others = len(warned.calls) - max(len(numbers), 1)
     parts = [
-        f"line {call.call.line} {when}".strip() if call.call.line else when,
+        ", ".join(filter(None, (f"line {call.call.line}" if call.call.line else "", when))),
         f"and in {others} other call{'s' if others > 1 else ''}" if others else "",
     ]
     return " · ".join(filter(None, parts))
 
 
 def warned_about(diagnosis: Diagnosis, warned: Warned) -> str:
-    """Both in a line: ``∂loss / ∂w · line 8 in round 3 only``; empty where there is one call."""
+    """Both in a line: ``∂loss / ∂w · line 8, in round 3 only``; empty where there is one call."""
     where = warned_where(diagnosis, warned)
     return " · ".join(filter(None, (warned_title(diagnosis, warned), where))) if where else ""

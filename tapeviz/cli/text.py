@@ -48,7 +48,7 @@ def long_word(finding: Finding) -> str:
 
 
 def _place(diagnosis: Diagnosis, warning: Warned) -> str:
-    """``, line 9 (∂loss / ∂w · line 8 in round 3 only)``."""
+    """``, line 9 (∂loss / ∂w · line 8, in round 3 only)``."""
     about = warned_about(diagnosis, warning)
     return (f", line {warning.line}" if warning.line else "") + (f" ({about})" if about else "")
 

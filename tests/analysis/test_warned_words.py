@@ -34,7 +34,7 @@ def test_a_warning_is_about_all_calls_that_have_it(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     ("rounds", "where"),
-    [((2,), "in round 2 only"), ((1, 3), "in rounds 1 and 3"), (None, "in all {total}")],
+    [((2,), "in round 2 only"), ((1, 3), "in rounds 1 and 3"), (None, "in all {total} rounds")],
 )
 def test_in_a_loop_it_says_in_which_rounds(rounds: tuple[int, ...] | None, where: str) -> None:
     diagnosis = diagnosed("training_loop")
@@ -42,9 +42,9 @@ def test_in_a_loop_it_says_in_which_rounds(rounds: tuple[int, ...] | None, where
     numbers = range(1, len(site) + 1) if rounds is None else rounds
     warned = Warned("ties", 3, "", tuple(site.calls[number - 1] for number in numbers))
     told = where.format(total=len(site))
-    assert warned_where(diagnosis, warned) == f"line {site.line} {told}"
+    assert warned_where(diagnosis, warned) == f"line {site.line}, {told}"
     assert warned_title(diagnosis, warned).startswith(f"∂{site.target} ")
-    assert warned_about(diagnosis, warned).endswith(f" · line {site.line} {told}")
+    assert warned_about(diagnosis, warned).endswith(f" · line {site.line}, {told}")
 
 
 def test_of_several_calls_it_names_the_first_and_counts_the_others() -> None:

@@ -157,7 +157,7 @@ def test_a_warning_names_its_gradient_and_shows_its_round(
     card = next(card for card in panel.cards if isinstance(card, WarningCard))
     assert card.accessibleName().startswith(f"Warning: ∂{site.target} ")
     told = [label.text() for label in card.findChildren(QLabel)]
-    assert f"Line {site.line} in round 2 only" in told
+    assert f"Line {site.line}, in round 2 only" in told
     link = next(button for button in card.findChildren(QPushButton) if button.text() == "Show it")
     qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
     assert loop.round == 2

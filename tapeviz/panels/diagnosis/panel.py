@@ -254,8 +254,6 @@ class DiagnosisPanel(Panel):
             if time.perf_counter() > until:
                 break
         self._mark_current()
-        for card in self._cards:
-            card.show()
         self._lay_out()
         is_sought = self._sought is not None and self._card_of(self._sought) is None
         if len(self._cards) == len(wanted) < len(self._wanted) and is_sought:
@@ -272,6 +270,7 @@ class DiagnosisPanel(Panel):
             card = wanted.make()
             card.set_low(self._is_low)
             self._column.insertWidget(place, card)
+            card.show()  # now, and not in a later turn: its words have their font then
             if self._leaving:
                 self._drop(self._leaving.pop(0))
         else:
