@@ -161,6 +161,7 @@ def test_a_growing_trace_is_diagnosed_while_it_grows(
 
     document.stages = replace(document.stages, diagnose=diagnose)
     monkeypatch.setattr(Document, "is_running", property(lambda _: True))
+    monkeypatch.setattr("tapeviz.document.background._PAUSES", 0.01)
     parts = [replace(trace, texts={}) for _ in range(3)]
     document.runs.traced.emit(parts[0])
     qtbot.waitUntil(lambda: len(asked) == 1)
@@ -179,6 +180,7 @@ def test_strip_cards_and_picture_of_a_growing_run_are_of_one_moment(
 ) -> None:
     """Without a choice the last call is shown: of each part of an endless loop another one."""
     monkeypatch.setattr(Document, "is_running", property(lambda _: True))
+    monkeypatch.setattr("tapeviz.document.background._PAUSES", 0.01)
     seen: list[tuple[Trace, Trace, Call | None]] = []
     stages = document.stages
 
@@ -248,7 +250,7 @@ def test_what_is_made_from_a_part_of_the_trace_is_given_up_when_the_snippet_is_o
     document.runs.traced.emit(replace(document.trace, texts={}))
     assert "grow" in document.background.busy
     document.runs.finished.emit()
-    assert not document.background.busy
+    assert "grow" not in document.background.busy
     go_on.set()
     qtbot.wait(50)
     assert document.diagnosis is not EMPTY_DIAGNOSIS
