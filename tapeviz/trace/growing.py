@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .compiled.opening import without_values
+from .compiled.opening import OpeningChooser, without_values
 from .events import Ended, Event, InsideComputed, OpRan, decode, encode
 from .lines import EventLines, PackedLines
 from .model import OpId, Trace
@@ -32,6 +32,9 @@ class GrowingTrace:
         self._frozen = b""
         self._opened: list[int] = []
         self._refused: dict[int, InsideComputed] = {}
+        self._chooser: OpeningChooser | None = None
+        """Knows all lines but these, once it was asked about a run with compiled functions."""
+        self._unknown: list[bytes] = []
         self._reader: Reader | None = Reader(source, filename)
         self._latest: tuple[int, Trace] | None = None
 
@@ -54,22 +57,29 @@ class GrowingTrace:
         The kernel counts bytes from the run's beginning, so those have to be kept, too.
         """
         self._blob += blob
-        self.lines.extend(lines)
+        for line in lines:
+            self._keep(line)
 
     def _take(self, event: Event, line: bytes) -> None:
         if self._reader is not None:
             self._reader.feed(event)
         if isinstance(event, Ended):
             self.ended = event
-        self.lines.append(line)
+        self._keep(line)
         if isinstance(event, InsideComputed) and not event.adds:
             self.insides[OpId(event.op)] = line
         self.ops += isinstance(event, OpRan)
 
+    def _keep(self, line: bytes) -> None:
+        self.lines.append(line)
+        if self._chooser is not None:
+            self._unknown.append(line)
+
     def repeat(self, lines: list[bytes]) -> None:
         """Let these events, which came before, stand last once more: the latest one counts."""
         if lines and not self.lines.ends_with(lines):
-            self.lines.extend(lines)
+            for line in lines:
+                self._keep(line)
             self.reread()
 
     @property
@@ -106,8 +116,17 @@ class GrowingTrace:
 
     def reread(self) -> None:
         """Read all events again, with the calls opened that are to be."""
-        events = EventLines(self.lines, self._refused.values())
-        self._reader = reread(events, self._source, self._filename, self._opened)
+        refused = self._refused.values()
+        events = EventLines(self.lines, refused)
+        if self._chooser is None and events.may_run_functions:
+            self._chooser = OpeningChooser()
+            self._chooser.extend(EventLines(self.lines))
+        elif self._chooser is not None:
+            self._chooser.extend(EventLines(self._unknown))
+            self._unknown = []
+        chooser = self._chooser or OpeningChooser()
+        opening = chooser.choose(self._opened, refused)
+        self._reader = reread(events, self._source, self._filename, opening)
         self._latest = None
 
     def _current(self) -> Reader:

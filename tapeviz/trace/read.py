@@ -18,7 +18,7 @@ from .compiled.bodies import Bodies
 from .compiled.expansion import LocatedEvent
 from .compiled.functions import Functions, copying
 from .compiled.model import Word
-from .compiled.opening import Opening, choose
+from .compiled.opening import Opening, OpeningChooser
 from .lines import EventLines
 from .model import (
     NOWHERE,
@@ -64,18 +64,14 @@ def read(
     """
     if not isinstance(events, (Sequence, EventLines)):
         events = list(events)
-    return reread(events, source, filename, opened).trace(blob, is_kept=False)
+    chooser = OpeningChooser()
+    if not isinstance(events, EventLines) or events.may_run_functions:
+        chooser.extend(events)
+    return reread(events, source, filename, chooser.choose(opened)).trace(blob, is_kept=False)
 
 
-def reread(
-    events: Sequence[e.Event] | EventLines,
-    source: str,
-    filename: str,
-    opened: Sequence[int] = (),
-) -> Reader:
-    """The reader of a whole recording; see :func:`read`."""
-    has_functions = not isinstance(events, EventLines) or events.may_run_functions
-    opening = choose(events, opened) if has_functions else Opening()
+def reread(events: Iterable[e.Event], source: str, filename: str, opening: Opening) -> Reader:
+    """The reader of a whole recording."""
     reader = Reader(source, filename, opening)
     for event in events:
         reader.feed(event)

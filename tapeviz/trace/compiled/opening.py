@@ -14,7 +14,7 @@ import msgspec
 
 from .. import events as e
 from .. import limits
-from .traced_graphs import TracedGraphs, eager_runs
+from .traced_graphs import PendingRuns, TracedGraphs, eager_runs
 
 
 @dataclass
@@ -54,53 +54,75 @@ def without_values(op: int, why: str) -> e.InsideComputed:
     return e.InsideComputed(op, state="unchecked", why=why)
 
 
-def choose(events: Iterable[e.Event], wanted: Sequence[int] = ()) -> Opening:
-    """Choose the calls to open. ``wanted``: ops of calls that somebody looks at, latest last.
+class OpeningChooser:
+    """Chooses the calls to open, from the events so far. Each event is looked at once, however
+    often it is chosen: somebody looks at one call after the other."""
 
-    Where several calls run a graph, the latest wanted one stands for it, else the latest that was
-    run again, else the last.
-    """
-    graphs = TracedGraphs()
-    opening = Opening()
-    runs: list[tuple[int, int]] = []
-    raised: dict[int, int] = {}
-    tapes: dict[int, int] = {}
-    asked: dict[tuple[int, str], tuple[int, int]] = {}
-    for event, run in eager_runs(iter(events), graphs):
-        if run is not None and isinstance(event, e.OpRan) and event.error:
-            raised[run.graphs[0]] = event.id
-        elif run is not None and isinstance(event, e.OpRan):
-            runs.append((event.id, run.graphs[0]))
-        elif isinstance(event, e.TapeOpened):
-            tapes[event.id] = len(runs)
-        elif isinstance(event, e.CallBegan):
-            asked[event.site, event.method] = (tapes.get(event.tape, len(runs)), len(runs))
-        elif isinstance(event, e.InsideComputed):
-            before = opening.insides.pop(event.op, None)  # the latest comes last
-            if not event.adds:
-                opening.insides[event.op] = event
-            elif before is not None:
-                # Further turns of the call's loops join those that are known.
-                known = {tuple(path) for path, *_ in before.values}
-                rows = [row for row in event.values if tuple(row[0]) not in known]
-                opening.insides[event.op] = msgspec.structs.replace(
-                    before, values=[*before.values, *rows]
-                )
-    top = dict(runs)
-    last = sorted({graph: op for op, graph in runs}.values())
-    for op in (*last, *opening.insides, *wanted):
-        if op in top:
+    def __init__(self) -> None:
+        self._graphs = TracedGraphs()
+        self._pending = PendingRuns()
+        self._runs: list[tuple[int, int]] = []
+        self._raised: dict[int, int] = {}
+        self._tapes: dict[int, int] = {}
+        self._asked: dict[tuple[int, str], tuple[int, int]] = {}
+        self._insides: dict[int, e.InsideComputed] = {}
+
+    def extend(self, events: Iterable[e.Event]) -> None:
+        """Take in the events that follow."""
+        runs, tapes = self._runs, self._tapes
+        for event, run in eager_runs(events, self._graphs, self._pending):
+            if run is not None and isinstance(event, e.OpRan) and event.error:
+                self._raised[run.graphs[0]] = event.id
+            elif run is not None and isinstance(event, e.OpRan):
+                runs.append((event.id, run.graphs[0]))
+            elif isinstance(event, e.TapeOpened):
+                tapes[event.id] = len(runs)
+            elif isinstance(event, e.CallBegan):
+                since = tapes.get(event.tape, len(runs))
+                self._asked[event.site, event.method] = (since, len(runs))
+            elif isinstance(event, e.InsideComputed):
+                _take_in(self._insides, event)
+
+    def choose(
+        self, wanted: Sequence[int] = (), further: Iterable[e.InsideComputed] = ()
+    ) -> Opening:
+        """The calls to open. ``wanted``: ops of calls that somebody looks at, latest last;
+        ``further``: events that come after those taken in.
+
+        Where several calls run a graph, the latest wanted one stands for it, else the latest that
+        was run again, else the last.
+        """
+        graphs, runs = self._graphs, self._runs
+        opening = Opening(insides=dict(self._insides))
+        for event in further:
+            _take_in(opening.insides, event)
+        top = dict(runs)
+        last = sorted({graph: op for op, graph in runs}.values())
+        for op in (*last, *opening.insides, *wanted):
+            if op in top:
+                opening.opened.add(op)
+                opening.representatives.update(dict.fromkeys(graphs.within(top[op]), op))
+        for graph, op in self._raised.items():
             opening.opened.add(op)
-            opening.representatives.update(dict.fromkeys(graphs.within(top[op]), op))
-    for graph, op in raised.items():
-        opening.opened.add(op)
-        for inner in graphs.within(graph):
-            opening.representatives.setdefault(inner, op)
-    left = limits.OPS_OPENED
-    for since, until in reversed(asked.values()):
-        for op, graph in reversed(runs[since:until]):
-            left -= graphs.known[graph].size
-            if left < 0:
-                return opening
-            opening.opened.add(op)
-    return opening
+            for inner in graphs.within(graph):
+                opening.representatives.setdefault(inner, op)
+        left = limits.OPS_OPENED
+        for since, until in reversed(self._asked.values()):
+            for op, graph in reversed(runs[since:until]):
+                left -= graphs.known[graph].size
+                if left < 0:
+                    return opening
+                opening.opened.add(op)
+        return opening
+
+
+def _take_in(insides: dict[int, e.InsideComputed], event: e.InsideComputed) -> None:
+    """Let an event count for its call; the latest comes last."""
+    before = insides.pop(event.op, None)
+    if not event.adds:
+        insides[event.op] = event
+    elif before is not None:
+        # Further turns of the call's loops join those that are known.
+        known = {tuple(path) for path, *_ in before.values}
+        rows = [row for row in event.values if tuple(row[0]) not in known]
+        insides[event.op] = msgspec.structs.replace(before, values=[*before.values, *rows])

@@ -6,7 +6,7 @@ while it was traced is kept with the graph, and emitted for a run of it (:mod:`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -199,10 +199,12 @@ class PendingRuns:
 
 
 def eager_runs(
-    events: Iterator[e.Event], graphs: TracedGraphs
+    events: Iterable[e.Event], graphs: TracedGraphs, pending: PendingRuns
 ) -> Iterator[tuple[e.Event, e.BodiesRun | None]]:
-    """The events outside of graphs, an eager call of a function with the graphs that it runs."""
-    pending = PendingRuns()
+    """The events outside of graphs, an eager call of a function with the graphs that it runs.
+
+    ``pending``: the runs announced before these events.
+    """
     for event in events:
         if isinstance(event, e.BodyTraced):
             graphs.turned(event)

@@ -1,0 +1,92 @@
+"""A recording that grows, and is read again with other calls of compiled functions opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from tapeviz.trace import events as e
+from tapeviz.trace.compiled import opening
+from tapeviz.trace.compiled.opening import without_values
+from tapeviz.trace.growing import GrowingTrace
+from tapeviz.trace.model import OpId
+from tapeviz.trace.read import read
+
+SITES = [
+    e.SiteSeen(number, [(function, line, 0, line, 9)], caller)
+    for number, function, line, caller in ((1, "<module>", 7, 0), (2, "f", 2, 1), (4, "f", 3, 1))
+]
+# def f(x): return sin(x) * v, traced by its first call, with x = 1.
+TRACED = [
+    *(e.TensorSeen(tensor, "float32", []) for tensor in (1, -1, -2, -3, -4, -5)),
+    e.BodyTraced(on=True, site=1),
+    e.OpRan(1, "Sin", [-1], [-2], site=2, graph=1, name="Sin"),
+    e.OpRan(2, "ReadVariableOp", [9], [-3], site=2, graph=1, name="Read"),
+    e.OpRan(3, "Mul", [-2, -3], [-4], site=4, graph=1, name="mul"),
+    e.OpRan(4, "Identity", [-4], [-5], site=1, graph=1, name="Identity"),
+    e.BodyTraced(on=False, graph=1, inputs=[-1, 9], outputs=[-5], function="f", line=1),
+]
+CALLS = range(10, 50, 10)
+EVENTS: list[e.Event] = [
+    e.Begin(1, "2.21.0", "3.11.7"),
+    *SITES,
+    e.TensorSeen(9, "resource", [], handle=True),
+    e.VariableMade(9, "v", "float32", [], site=1),
+    *TRACED,
+]
+for _call in CALLS:
+    EVENTS += [
+        e.TensorSeen(_call + 1, "float32", []),
+        e.BodiesRun([1], call=_call // 10),
+        e.OpRan(_call, "__inference_f_3", [1, 9], [_call + 1], site=1),
+    ]
+EVENTS.append(e.Ended("finished"))
+
+
+def grown(events: Iterable[e.Event] = EVENTS) -> GrowingTrace:
+    growing = GrowingTrace("", "snippet.py")
+    for event in events:
+        growing.add(event)
+    growing.finish()
+    return growing
+
+
+def test_a_call_opened_later_is_read_as_if_all_had_been_there_at_once() -> None:
+    growing, opened = grown(), list[OpId]()
+    later: list[e.Event] = []
+    for call in (CALLS[1], CALLS[0], CALLS[1]):
+        opened = [*(each for each in opened if each != call), OpId(call)]
+        later.append(e.Noted(f"before {call}"))
+        growing.add(later[-1])
+        growing.open(OpId(call), "no values")
+        refused = [without_values(each, "no values") for each in opened]
+        whole = read([*EVENTS, *later, *refused], b"", "", "snippet.py", opened)
+        trace = growing.finish()
+        assert {op.within for op in trace.ops.values()} == {None, CALLS[-1], *opened}
+        assert trace.ops == whole.ops
+        assert trace.notes == whole.notes
+
+
+def test_the_calls_to_open_are_chosen_without_another_look_at_what_was_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[e.Event] = []
+    eager_runs = opening.eager_runs
+
+    def looking(events: Iterable[e.Event], *about: object) -> object:
+        def each() -> Iterator[e.Event]:
+            for event in events:
+                seen.append(event)
+                yield event
+
+        return eager_runs(each(), *about)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(opening, "eager_runs", looking)
+    growing = grown()
+    for call in CALLS:
+        growing.open(OpId(call), "no values")
+        growing.add(e.Noted(f"after {call}"))
+    growing.keep_for_file([b'{"e":"note","message":"for the file"}'], b"")
+    growing.reread()
+    assert len(seen) == len(growing.lines) == len(EVENTS) + len(CALLS) + 1
