@@ -21,7 +21,7 @@ from ..graph.op_graph import OpGraph
 from ..graph.union import frames_in
 from ..layout import lay_out_nested
 from ..layout.model import Layout, Rect
-from ..layout.squeezing import squeezed
+from ..layout.row_gaps import loosened, squeezed
 from ..layout.wrapping import scale_in
 from ..scene.parts.frames import frame_width
 from ..scene.sizes import LEGIBLE, with_sizes
@@ -150,7 +150,7 @@ def worth_of(scale: float, boxes: int) -> float:
 
 def placed(sized: nx.MultiDiGraph, view: View, *, is_draft: bool = False) -> Layout:
     """The layout of a graph whose boxes have sizes, its frames among them; its rows are a little
-    closer where all of it can then be read."""
+    closer where all of it can then be read, and farther apart where there is room."""
     frames = frames_in(sized)
     layout = lay_out_nested(
         sized,
@@ -163,8 +163,9 @@ def placed(sized: nx.MultiDiGraph, view: View, *, is_draft: bool = False) -> Lay
     )
     if view.layout != "layered":
         return layout
-    across, along = view.room[0] / LEGIBLE - _RINGS[0], view.room[1] / LEGIBLE - _RINGS[1]
-    made = squeezed(layout, (across, along))
+    (across, along), (beside, above) = view.room, _RINGS
+    made = squeezed(layout, (across / LEGIBLE - beside, along / LEGIBLE - above))
+    made = loosened(made, (across - beside, along - above))
     if not is_draft and (scale := shown_scale(made, view.room)) < LEGIBLE:
         draft = placed(sized, view, is_draft=True)  # it has more crossings
         return draft if shown_scale(draft, view.room) >= min(_LARGER * scale, LEGIBLE) else made

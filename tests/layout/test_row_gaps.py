@@ -6,7 +6,7 @@ import pytest
 from test_wrapping import apart, chain
 
 from tapeviz.layout import lay_out, lay_out_nested
-from tapeviz.layout.squeezing import squeezed
+from tapeviz.layout.row_gaps import ROOMY, loosened, squeezed
 
 
 def test_rows_come_closer_until_the_picture_fits() -> None:
@@ -54,3 +54,21 @@ def test_the_inside_of_a_frame_is_not_squeezed() -> None:
     for i in (3, 4, 5):
         moved = before.y - frame.y
         assert layout.rects[str(i)].y == pytest.approx(plain.rects[str(i)].y - moved)
+
+
+def test_rows_stand_apart_where_there_is_room() -> None:
+    plain = lay_out(chain(4))
+    width, height = plain.bounds.width, plain.bounds.height
+    for room, least in ((height + 1000, ROOMY), (height + 15, 0.0)):
+        layout = loosened(plain, (width, room))
+        assert height < layout.bounds.height <= room
+        for i in range(3):
+            here, there = layout.rects[str(i)], layout.rects[str(i + 1)]
+            gap = there.top - here.bottom
+            assert gap >= least - 0.01
+            assert gap > plain.rects[str(i + 1)].top - plain.rects[str(i)].bottom
+        for (source, target, _), line in layout.routes.items():
+            assert line[0][1] == pytest.approx(layout.rects[source].bottom)
+            assert line[-1][1] == pytest.approx(layout.rects[target].top)
+    assert loosened(plain, (width, height)) is plain
+    assert loosened(plain, (width - 10, height + 100)) is plain

@@ -1,0 +1,84 @@
+"""Make the gaps between the rows of a layout lower or higher, for the room that there is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .model import Layout, Rect
+
+LEAST = 0.5
+"""The part of their height that gaps between rows keep at least."""
+ROOMY = 44.0
+"""Px between two rows where there is room for it: a wire is seen beside scissors and rings."""
+
+
+def squeezed(layout: Layout, room: tuple[float, float]) -> Layout:
+    """The layout with lower gaps between its rows, if it then fits into ``room`` (width, height in
+    px), else as it is. Boxes and frames keep their sizes."""
+    over = layout.bounds.height - room[1]
+    if layout.direction != "down" or over <= 0 or layout.bounds.width > room[0]:
+        return layout
+    gaps = _gaps(layout)
+    spare = sum(bottom - top for top, bottom in gaps)
+    if over > (1 - LEAST) * spare:
+        return layout
+    return _with_heights(layout, gaps, [(1 - over / spare) * (b - t) for t, b in gaps])
+
+
+def loosened(layout: Layout, room: tuple[float, float]) -> Layout:
+    """The layout with gaps of up to 44 px between its rows, as far as it still fits into ``room``
+    (width, height in px). Boxes and frames keep their sizes."""
+    spare = room[1] - layout.bounds.height
+    if layout.direction != "down" or spare <= 0 or layout.bounds.width > room[0]:
+        return layout
+    gaps = _gaps(layout)
+    wanted = [max(ROOMY - (bottom - top), 0.0) for top, bottom in gaps]
+    share = min(spare / max(sum(wanted), 1.0), 1.0)
+    heights = [b - t + share * more for (t, b), more in zip(gaps, wanted, strict=True)]
+    return _with_heights(layout, gaps, heights) if any(wanted) else layout
+
+
+def _with_heights(
+    layout: Layout, gaps: Sequence[tuple[float, float]], heights: Sequence[float]
+) -> Layout:
+    """The layout with other heights of the gaps between its rows."""
+    bounds = layout.bounds
+    before, after, moved = [bounds.top - 1], [bounds.top - 1], 0.0
+    for (top, bottom), height in zip(gaps, heights, strict=True):
+        before += (top, bottom)
+        after.append(top + moved)
+        moved += height - (bottom - top)
+        after.append(bottom + moved)
+    before.append(max(bounds.bottom, before[-1]) + 1)
+    after.append(before[-1] + moved)
+
+    def shifted(rect: Rect) -> Rect:
+        return rect.moved(0.0, float(np.interp(rect.top, before, after)) - rect.top)
+
+    routes = {
+        key: tuple((x, float(np.interp(y, before, after))) for x, y in line)
+        for key, line in layout.routes.items()
+    }
+    return replace(
+        layout,
+        rects={name: shifted(rect) for name, rect in layout.rects.items()},
+        routes=routes,
+        frames={path: shifted(rect) for path, rect in layout.frames.items()},
+        bounds=Rect.from_sides(bounds.left, bounds.top, bounds.right, bounds.bottom + moved),
+    )
+
+
+def _gaps(layout: Layout) -> list[tuple[float, float]]:
+    """(top, bottom) of each stretch between rows in which there is no box and no frame."""
+    rects = (*layout.rects.values(), *layout.frames.values())
+    spans = sorted((rect.top, rect.bottom) for rect in rects)
+    gaps: list[tuple[float, float]] = []
+    reach = spans[0][1]
+    for top, bottom in spans:
+        if top > reach:
+            gaps.append((reach, top))
+        reach = max(reach, bottom)
+    return gaps
