@@ -76,7 +76,7 @@ def _gaps(layout: Layout) -> list[tuple[float, float]]:
     rects = (*layout.rects.values(), *layout.frames.values())
     spans = sorted((rect.top, rect.bottom) for rect in rects)
     gaps: list[tuple[float, float]] = []
-    reach = spans[0][1]
+    reach = spans[0][1] if spans else 0.0
     for top, bottom in spans:
         if top > reach:
             gaps.append((reach, top))
