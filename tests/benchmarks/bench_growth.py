@@ -5,7 +5,7 @@
 ``variables``: each is read, all are summed, one gradient for all. ``cut sources``: none of them
 reaches the target. ``calls``: a tape for each; ``writes``: the same, with a variable that is
 written to under it. ``chain``: ops one after the other in one tape. ``deep``: an op at each level
-of a recursion. CPU seconds, exponents.
+of a recursion. CPU seconds, exponents. ``rounds``: what it takes to draw another round of a loop.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -25,6 +26,7 @@ from tapeviz.analysis.diagnose import diagnose
 from tapeviz.cli import collect_seldom
 from tapeviz.drawing.first_view import placed
 from tapeviz.scene.compose import compose
+from tapeviz.trace.events import NameBound
 from tapeviz.view import View
 
 
@@ -76,6 +78,20 @@ def many_writes(count: int) -> Script:
     return script
 
 
+def many_rounds(count: int) -> Script:
+    script = Script("import tensorflow as tf\nfor k in n:\n    loss = v * v\n    v.assign(g)\n")
+    variable = script.variable("v", value=1.0, line=1)
+    for _ in range(count):
+        script.events.append(NameBound("k", script.site(2), []))
+        tape = script.tape(line=3)
+        value = script.read(variable, line=3)
+        loss = script.op("Mul", [value, value], line=3, name="loss", value=1.0)
+        script.exit(tape)
+        _ask(script, tape, [loss], [variable], [2.0])
+        script.op("AssignVariableOp", [variable, value], line=4, outputs=0)
+    return script
+
+
 def long_chain(count: int) -> Script:
     script = Script("import tensorflow as tf\nx = tf.sin(x)\n")
     variable = script.variable("v", value=1.0, line=1)
@@ -111,6 +127,8 @@ def _ask(
         results += [0 if value is None else script.tensor(value=value) for value in values]
 
 
+_DRAWN = 40
+"""Rounds that are drawn of each loop."""
 CASES: dict[str, tuple[Callable[[int], Script], list[int]]] = {
     "variables": (many_variables, [1_000, 3_000, 10_000]),
     "cut sources": (many_cut_sources, [1_000, 3_000, 10_000, *([20_000] if LONG else [])]),
@@ -148,9 +166,28 @@ def measure(script: Script) -> dict[str, float]:
     return found
 
 
+def measure_rounds() -> None:
+    """Draw the last rounds of loops of several lengths, one after the other."""
+    sizes, costs = [50, 500, 5_000], []
+    for size in sizes:
+        trace = many_rounds(size).trace()
+        took = []
+        for call in trace.calls[-_DRAWN:]:
+            started = time.process_time()
+            drawing.sized_graph(trace, View(), call.id)
+            took.append(time.process_time() - started)
+        costs.append(median(took))
+    words = ", ".join(f"{1000 * cost:.1f}" for cost in costs)
+    counts = ", ".join(f"{size:,}" for size in sizes)
+    figure = f"{words} ms of CPU at {counts} rounds, grows as n^{exponent(sizes, costs):.2f}"
+    tell("drawing another round", figure, "16 ms, n^0.2")
+
+
 def main(names: list[str]) -> None:
     collect_seldom()
-    for name in names or CASES:
+    if not names or "rounds" in names:
+        measure_rounds()
+    for name in [name for name in names or CASES if name in CASES]:
         make, sizes = CASES[name]
         results = []
         for size in sizes:
