@@ -85,7 +85,7 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> tuple[int, Chosen]:
     """The folded graph of a first view, and the index of the pins that it was made with.
 
     Sources that stand apart are folded into their model where they leave no room for more of it
-    than its name.
+    than its name, or for a loop to stand open in a picture of few boxes.
     """
     found: list[Chosen] = []
     for pins in range(len(built.pins)):
@@ -96,8 +96,8 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> tuple[int, Chosen]:
     best = max(found, key=lambda chosen: chosen.worth)
     more = range(len(found), len(built.pins)) if best.scale >= LEGIBLE else ()
     for pins in more:
-        takes_room = len(best.sized) - best.telling >= _TELLING
-        if best.telling >= _TELLING or not (takes_room and best.opening.closed):
+        takes_room = len(best.sized) - best.telling >= _TELLING and best.telling < _TELLING
+        if not (takes_room or len(best.sized) < _FEW) or not best.opening.closed:
             break
         found.append(most_legible(built, grown(built, trace, view, pins), trace, view))
         if found[-1].scale >= LEGIBLE and found[-1].telling > best.telling:
