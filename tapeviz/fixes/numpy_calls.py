@@ -113,6 +113,29 @@ def solved_vector(source: ParsedSource, call: cst.Call) -> str:
     return f"{tf}.linalg.solve({a}, {b}[:, {tf}.newaxis])[:, 0]"
 
 
+def _padded(source: ParsedSource, call: cst.Call) -> str:
+    """``np.pad(x, n, mode)``: TensorFlow wants a pair for each axis, and knows three modes; empty
+    for the others, and where the pairs are written out."""
+    x, width, mode, value = (_given(source, call, *at) for at in _PADDING)
+    given = argument(call, 1, "pad_width")
+    pair = given.value.elements if given and isinstance(given.value, (cst.List, cst.Tuple)) else ()
+    if any(isinstance(end.value, (cst.List, cst.Tuple)) for end in pair) or len(pair) == 1:
+        pairs = width
+    elif len(pair) == 2:
+        pairs = f"[{width}] * len({x}.shape)"
+    else:
+        pairs = f"[[{width}, {width}]] * len({x}.shape)"
+    kind = mode.strip("\"'") or "constant"
+    if kind not in ("constant", "reflect", "symmetric"):
+        return ""
+    more = f', mode="{kind.upper()}"' if kind != "constant" else ""
+    more += f", constant_values={value}" if value else ""
+    return f"{source.tf}.pad({x}, {pairs}{more})"
+
+
+_PADDING = ((0, "array"), (1, "pad_width"), (2, "mode"), (9, "constant_values"))
+
+
 def _area(source: ParsedSource, call: cst.Call) -> str:
     y, x, width = (_given(source, call, *at) for at in ((0, "y"), (1, "x"), (2, "dx")))
     width = f" * ({x}[1:] - {x}[:-1])" if x else f" * {width}" if width else ""
@@ -157,7 +180,7 @@ BY_ARGUMENTS: dict[str, Callable[[ParsedSource, cst.Call], str]]
 BY_ARGUMENTS = {"log": _log, "convolve": _convolved, "interp": _interpolated}
 BY_ARGUMENTS |= {"trapz": _area, "trapezoid": _area, "correlate": _correlated}
 BY_ARGUMENTS |= {"cov": _covariance, "corrcoef": _correlation, "gradient": _differences}
-BY_ARGUMENTS |= {"polyfit": _fitted}
+BY_ARGUMENTS |= {"polyfit": _fitted, "pad": _padded}
 BY_ARGUMENTS |= {
     **{f"signal.{name}": _convolved for name in ("convolve", "fftconvolve")},
     **{f"integrate.{name}": _area for name in ("trapz", "trapezoid")},

@@ -78,7 +78,14 @@ from .tapes.moving import (
     move_in,
     record_again,
 )
-from .tapes.near_misses import ask_for_used, swap, take_zeros, use_computed_again, use_the_unused
+from .tapes.near_misses import (
+    ask_for_used,
+    swap,
+    take_zeros,
+    use_computed_again,
+    use_made_tensor,
+    use_the_unused,
+)
 from .tapes.parts import ask_for_all_parts, ask_for_whole
 from .tapes.sources import (
     ask_before,
@@ -299,6 +306,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         SMOOTH_EXTREME,
         blend_last_turn,
         interpolate_outcome,
+        use_made_tensor,
         use_the_unused,
         count_softly,
         give_both,

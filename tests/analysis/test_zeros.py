@@ -227,6 +227,7 @@ SNIPPET = dedent(
     slope(lambda m: tf.reduce_sum(tf.zeros([0, 2]) @ m))  # cut empty
     slope(lambda m: tf.linalg.band_part(m, 0, 0)[0, 1])  # cut band
     slope(lambda m: tf.math.squared_difference(m[0], [2.0, 5.0])[0])  # cut element
+    slope(lambda m: tf.keras.losses.huber(tf.constant([2.0, 2.0]), m[0]))  # cut chosen
     with tf.GradientTape() as tape:
         with tf.GradientTape() as inner:
             bent = tf.reduce_sum(tf.abs(w))  # cut absolute
@@ -294,6 +295,7 @@ FOUND = {
     "empty": ("multiplied-by-zero", "on line {line} works on a tensor without any element"),
     "band": ("multiplied-by-zero", "tf.linalg.band_part on line {line} keeps other elements than"),
     "element": ("saturated", "tf.math.squared_difference on line {line} is flat at these values"),
+    "chosen": ("multiplied-by-zero", "on line {line} takes the square of a value that is 0"),
     "absolute": ("flat-op", "The slope of tf.abs on line {line} jumps"),
 }
 

@@ -17,6 +17,55 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "an image that NumPy padded": (
+        """
+        x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        with tf.GradientTape() as tape:
+            padded = np.pad(x.numpy(), 1, mode="reflect")
+            loss = tf.reduce_sum(tf.constant(padded))
+        tape.gradient(loss, x)
+        """,
+        'padded = tf.pad(x, [[1, 1]] * len(x.shape), mode="REFLECT")',
+        [[4.0, 4.0], [4.0, 4.0]],
+    ),
+    "ends of a row that NumPy padded with a number": (
+        """
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            padded = np.pad(x, (1, 2), constant_values=3.0)
+            loss = tf.reduce_sum(tf.constant(padded) ** 2)
+        tape.gradient(loss, x)
+        """,
+        "padded = tf.pad(x, [(1, 2)] * len(x.shape), constant_values=3.0)",
+        [2.0, 4.0],
+    ),
+    "an attribute that was given away": (
+        """
+        class Layer:
+            pass
+        layer = Layer()
+        layer.w = tf.Variable(1.0)
+        with tf.GradientTape() as tape:
+            loss = layer.w * 5.0
+            layer.w = layer.w - 0.1
+        tape.gradient(loss, layer.w)
+        """,
+        "tape.gradient(loss, w_first)",
+        5.0,
+    ),
+    "an array in place of the tensor made from it": (
+        """
+        x = np.array([[1.0, 2.0]], np.float32)
+        w = tf.Variable([[3.0], [4.0]])
+        with tf.GradientTape() as tape:
+            image = tf.constant(x)
+            tape.watch(image)
+            y = tf.matmul(x, w)
+        tape.gradient(y, image)
+        """,
+        "y = tf.matmul(image, w)",
+        [[3.0, 4.0]],
+    ),
     "a compiled loop that repeats as often as a number was cut to": (
         """
         w = tf.Variable(2.75)

@@ -17,6 +17,7 @@ NORMALISING = ops_with("normalises")
 # Where the gradient of one input is zero, by the op's own slope, by its mask or its predicate.
 _CHOOSING = ops_with("clips", "mask", "switch")
 _FLAT = ops_with("flat")
+_SELECTING = frozenset({"Select", "SelectV2"})
 # They move elements about: a part that is zero was so before.
 _MOVES = ops_with("moves")
 _CONTROL_FLOW = ops_with("branch", "loop")
@@ -114,10 +115,18 @@ def _look_upstream(
         found = (None, sound[0]) if sound else None
         if candidates:  # what only picked a part out made no zeros, where another op did
             made = [pair for pair in candidates if pair[1].type not in _MOVES] or candidates
+            made = [pair for pair in made if not _chose_other(facts, *pair)] or made
             found = _before_moves(facts, *min(made, key=lambda pair: pair[0].index))
         found = emptied[0] if emptied else found
     facts.spoilers.update(dict.fromkeys(passed, found))
     return found
+
+
+def _chose_other(facts: CallFacts, step: Step, op: Op) -> bool:
+    """Whether the op chose between two values and handed the gradient on to the other one: where
+    that one is made from the source as well, something after it made zeros there."""
+    given = [facts.trace.stats(gradient) for gradient in step.downstream if gradient is not None]
+    return op.type in _SELECTING and any(stats and not is_zero(stats) for stats in given)
 
 
 def _is_received(facts: CallFacts, step: Step, op: Op, is_spoiled: _IsSpoiled) -> bool:

@@ -10,11 +10,11 @@ import libcst as cst
 from ...analysis.causes.not_connected import NotConnected
 from ...analysis.causes.outside_tape import OutsideTape
 from ...analysis.flow.ends import Ends
-from ..blocks import gradient_call
+from ..blocks import block_of_call, body_of, gradient_call
 from ..model import Edit, FixCase
-from ..nodes import argument, bound_names, nodes_in, sole
+from ..nodes import argument, bound_names, called_name, nodes_in, sole
 from ..plan import Plan, enclosed
-from ..renaming import reads_of
+from ..renaming import reads_of, rename_reads
 from ..source import Statement
 
 _ALIKE = 0.5
@@ -47,6 +47,28 @@ def use_the_unused(case: FixCase) -> Iterator[Edit]:
         plan.replace(read, name)
         title = f"Use {name} in place of {other}: nothing uses {name}"
         yield Edit(title, plan.text(), has_other_value=True)
+
+
+def use_made_tensor(case: FixCase) -> Iterator[Edit]:
+    """``xt = tf.constant(x); tape.watch(xt); y = model(x)`` → ``model(xt)``: the tensor that is
+    asked for was made from what the target is computed with, an array or another tensor."""
+    source, name = case.source, case.finding.source
+    made = source.bound_to(name) if name.isidentifier() else None
+    block = block_of_call(source, case.trace, case.call)
+    if block is None or not isinstance(made, cst.Call) or called_name(made) not in _MAKING:
+        return
+    given = made.args[0].value if made.args else None
+    statement = source.statement_of(made)
+    if statement is None or not isinstance(given, cst.Name):
+        return
+    later = [each for each in body_of(block) if source.line(each) > source.line(statement)]
+    plan = Plan(source)
+    if rename_reads(plan, given, name, later):
+        title = f"Use {name} in place of {given.value}, which it was made from"
+        yield Edit(title, plan.text(), has_other_value=True)
+
+
+_MAKING = ("constant", "convert_to_tensor", "Variable", "cast", "identity", "expand_dims")
 
 
 def use_computed_again(case: FixCase) -> Iterator[Edit]:

@@ -300,10 +300,10 @@ def keep_first(case: FixCase) -> Iterator[Edit]:
     if asked is None or rebinding is None or case.cause.evidence != ReplacedSource("rebound"):
         return
     name = case.finding.source.partition("[")[0]  # of a dict that was made anew
-    if not name.isidentifier():
+    if not all(map(str.isidentifier, name.split("."))):
         return
-    first = source.free_name(f"{name}_first")
-    receiver = cst.Name(name)
+    first = source.free_name(f"{name.rpartition('.')[2]}_first")
+    receiver = cst.parse_expression(name)
     plan = Plan(source)
     block = block_of_call(source, case.trace, case.call)
     place = _before_rebinding(source, rebinding, block, name)
