@@ -16,7 +16,7 @@ from .causes.outside_tape import OutsideTape
 from .causes.questions import MadeNonfinite, MadeZero
 from .causes.saturated import clipped_to_zero, saturated_at
 from .causes.table import CAUSES, first_cause
-from .causes.zeros import MultipliedByZero
+from .causes.zeros import MultipliedByZero, zero_tangents
 from .flow.tangents import turned
 from .model import Cause, Status
 from .numbers.inside_zero import zero_between, zero_inside
@@ -100,7 +100,7 @@ def _zero_by_values(facts: CallFacts, source: Operand) -> Cause | None:
         return None
     found = zero_between(facts, facts.paths.starts(source.tensor))
     if found is None or (facts.call.is_forward and not found.is_sure):
-        return None  # tangents are not recorded: that they cancel on other ways is as likely
+        return None  # tangents on the way are not recorded: that they cancel is as likely
     return first_cause(CAUSES.zero, MadeZero(facts, None, None, *found))
 
 
@@ -150,6 +150,8 @@ def _forward(facts: CallFacts, asked: Operand, status: Status) -> tuple[Cause, .
     """Forward mode asks the other way round: what links a primal to the output ``asked`` for."""
     if status not in ("none", "zero"):
         return ()
+    if status == "zero" and (given := zero_tangents(facts)) is not None:
+        return (given,)
     of_each = list[tuple[Cause, ...]]()
     for primal in facts.call.targets:
         causes = _forward_from(turned(facts, (asked,), (primal,)), primal, status)

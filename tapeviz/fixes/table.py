@@ -87,6 +87,7 @@ from .tapes.near_misses import (
     use_the_unused,
 )
 from .tapes.parts import ask_for_all_parts, ask_for_whole
+from .tapes.returned import keep_what_left
 from .tapes.sources import (
     ask_before,
     ask_for_bound,
@@ -203,6 +204,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         interpolate_outcome,
         with_the_rest(fill_tensor),
         call_directly,
+        keep_what_left,
         straight_through_names,
         score_function,
         score_of_choice,

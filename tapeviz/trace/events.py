@@ -174,11 +174,13 @@ class TapeTurned(_TracedEvent, frozen=True, tag="recording"):
 
 
 class Watched(_TracedEvent, frozen=True, tag="watch"):
-    """``tape.watch``; ``tensors``: ids, of variables their handles'."""
+    """``tape.watch``; ``tensors``: ids, of variables their handles'. ``tangents``: of a
+    ForwardAccumulator, which watches its primals, those given with them (0: unknown)."""
 
     tape: int
     tensors: list[int]
     site: int = 0
+    tangents: list[int] = []
 
 
 class RawOperand(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

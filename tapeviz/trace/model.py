@@ -107,11 +107,14 @@ class Variable:
 
 
 class Watch(msgspec.Struct, frozen=True, gc=False):
+    """``tangent``: of a ForwardAccumulator, the one given with the tensor."""
+
     tape: TapeId
     tensor: TensorId
     when: int
     site: Site
     automatic: bool = False
+    tangent: TensorId | None = None
 
 
 @dataclass(frozen=True, slots=True)

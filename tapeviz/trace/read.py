@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import zip_longest
 from sys import intern
 from typing import Any
 
@@ -364,9 +365,10 @@ class Reader:
         self._tapes.turned(tape, event.on, why, self._now, site, event.thread)
 
     def _watched(self, event: e.Watched) -> None:
-        for tensor in event.tensors:
-            site = self._site(event.site)
-            watch = Watch(TapeId(event.tape), self._ids.one(tensor), self._now, site)
+        site, tape = self._site(event.site), TapeId(event.tape)
+        for tensor, tangent in zip_longest(event.tensors, event.tangents, fillvalue=e.NONE):
+            seed = self._ids.one(tangent) if tangent else None
+            watch = Watch(tape, self._ids.one(tensor), self._now, site, tangent=seed)
             self._tapes.watched(watch)
 
     def _call_began(self, event: e.CallBegan) -> None:

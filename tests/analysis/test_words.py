@@ -313,3 +313,22 @@ def test_a_mask_is_no_whole_number(recorder: Recorder) -> None:
     cast = text.replace("loss", "m = tf.cast(x, tf.bool)\n    loss", 1)
     turned = first_finding(recorder, cast.format("tf.boolean_mask([3.0, 4.0], m)")).message
     assert "A mask takes an element or not, with nothing in between" in turned
+
+
+def test_a_function_called_before_the_block_is_named_with_the_line_in_it(
+    recorder: Recorder,
+) -> None:
+    text = """import tensorflow as tf
+w = tf.Variable([1.0, 2.0])
+def features(v):
+    return tf.sin(v)
+feats = features(w)
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(feats)
+tape.gradient(loss, w)
+"""
+    _, diagnosis = recorded(recorder, text)
+    finding = diagnosis.calls[0].findings[0]
+    assert finding.cause is not None
+    assert finding.cause.line == 5
+    assert "Line 5, which calls line 4, ran before the tape's block began" in finding.message

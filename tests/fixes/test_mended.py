@@ -17,6 +17,52 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "numbers that come back as they were": (
+        """
+        import json
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            text = json.dumps((w * 2.0).numpy().tolist())
+            loss = tf.reduce_sum(tf.constant(json.loads(text)) ** 2)
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum(kept ** 2)",
+        [8.0, 16.0],
+    ),
+    "numbers from which NumPy took NaN": (
+        """
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = np.nan_to_num(np.log(x))
+            loss = tf.reduce_sum(tf.constant(y))
+        tape.gradient(loss, x)
+        """,
+        "y = tf.where(tf.math.is_nan(tf.math.log(x)), tf.zeros_like(tf.math.log(x)), "
+        "tf.math.log(x))",
+        [1.0, 0.5],
+    ),
+    "an order that NumPy found": (
+        """
+        scores = tf.Variable([0.0, -1.0])
+        gains = tf.constant([1.0, 3.0])
+        with tf.GradientTape() as tape:
+            order = np.argsort(scores.numpy())[::-1]
+            loss = tf.reduce_sum(tf.gather(gains, order) * [1.0, 2.0])
+        tape.gradient(loss, scores)
+        """,
+        "order = tf.argsort(scores)[::-1]",
+        [0.25, 6.0 * np.exp(-1.0) / (1 + np.exp(-1.0)) ** 2],
+    ),
+    "tangents of 0": (
+        """
+        x = tf.constant([1.0, 2.0])
+        with tf.autodiff.ForwardAccumulator(x, tf.zeros_like(x)) as accumulator:
+            y = tf.reduce_sum(x * [3.0, 4.0])
+        accumulator.jvp(y)
+        """,
+        "with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as accumulator:",
+        7.0,
+    ),
     "an image that NumPy padded": (
         """
         x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])

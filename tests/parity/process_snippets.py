@@ -4,6 +4,23 @@
 from __future__ import annotations
 
 SNIPPETS = {
+    "caught_error_of_its_own": """
+class Odd(Exception):
+    def __str__(self):
+        print("str")
+        return "odd"
+    @property
+    def args(self):
+        print("args")
+        return ()
+    def __getattr__(self, name):
+        print("getattr", name)
+        raise AttributeError(name)
+try:
+    raise Odd("first")
+except Odd as error:
+    print(type(error).__name__, error.__traceback__.tb_lineno)
+""",
     "atexit": """
 import atexit, sys
 def bye(n):

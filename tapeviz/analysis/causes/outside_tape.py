@@ -39,6 +39,7 @@ class Again:
 @dataclass(frozen=True, slots=True)
 class OutsideTape(Evidence):
     """``where``: relative to the tape's intervals; ``ran``: before a reset the line that ran;
+    ``inside``: the line of the op in a function that the line of the cause calls, else 0;
     ``again``: where the tape recorded the same computation, and nothing uses what it gave;
     ``is_at_call``: the target is computed on the line that asks for its gradient; ``recorder``:
     what did not record it."""
@@ -49,6 +50,7 @@ class OutsideTape(Evidence):
     again: Again | None = None
     is_at_call: bool = False
     recorder: Recorder = "tape"
+    inside: int = 0
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.ran:
@@ -64,8 +66,9 @@ class OutsideTape(Evidence):
                 f"missing. Call the function on the {self.recorder}'s thread, or open one "
                 f"in the function."
             )
+        called = f", which calls line {self.inside}," if self.inside else ""
         return (
-            f"Line {cause.line} ran {_WHERE[self.where].format(recorder=self.recorder)}. "
+            f"Line {cause.line}{called} ran {_WHERE[self.where].format(recorder=self.recorder)}. "
             f"{self._one} knows only what runs while it records, so this step between {source} and "
             f"{target} is missing. {self._way_out()}"
         )
@@ -122,7 +125,8 @@ def ran_outside(asked: EdgeUnderTest) -> Cause | None:
         return facts.cause(OutsideTape(where, ran, recorder=recorder), border.line, edge)
     line = line_to_move(facts.text, op.site, border, facts.call.site)
     is_at_call = where == "after" and line == facts.call.line
-    evidence = OutsideTape(where, is_at_call=is_at_call, recorder=recorder)
+    inside = op.line if op.line != line else 0
+    evidence = OutsideTape(where, is_at_call=is_at_call, recorder=recorder, inside=inside)
     return facts.cause(evidence, line, edge)
 
 

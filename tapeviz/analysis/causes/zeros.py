@@ -86,19 +86,20 @@ class FlatOp(Evidence):
 @dataclass(frozen=True, slots=True)
 class MultipliedByZero(Evidence):
     """``by``: a ``factor`` that is 0, the slope of a ``square`` where that is smallest, zeros
-    ``given`` as ``output_gradients``, ``nothing``: no element was taken; ``empty``: there is
-    none; ``others``: the elements
-    that were taken later are other ones; ``imaginary``: what was taken later are the imaginary
-    parts of numbers that are real; ``underflow``: the product is smaller than the smallest number
-    of ``dtype``; ``exponent``: it is the slope of a power by its exponent, where all powers are the
-    same; ``vanished``: a factor is 0 since the product on line ``made`` was smaller than the
-    smallest number; or ``clipped``: a factor is 0 since the op ``clip`` on that line clipped it."""
+    ``given`` as ``output_gradients`` or as ``tangents``, ``nothing``: no element was taken;
+    ``empty``: there is none; ``others``: the elements that were taken later are other ones;
+    ``imaginary``: what was taken later are the imaginary parts of numbers that are real;
+    ``underflow``: the product is smaller than the smallest number of ``dtype``; ``exponent``: it is
+    the slope of a power by its exponent, where all powers are the same; ``vanished``: a factor is 0
+    since the product on line ``made`` was smaller than the smallest number; or ``clipped``: a
+    factor is 0 since the op ``clip`` on that line clipped it."""
 
     kind: ClassVar[str] = "multiplied-by-zero"
     by: Literal[
         "factor",
         "square",
         "given",
+        "tangents",
         "nothing",
         "empty",
         "others",
@@ -117,6 +118,12 @@ class MultipliedByZero(Evidence):
             return (
                 f"The output_gradients given on line {cause.line} are all 0. "
                 f"The backward pass starts from them, so everything it computes is 0."
+            )
+        if self.by == "tangents":
+            return (
+                f"The tangents given on line {cause.line} are all 0. Forward mode multiplies them "
+                f"by slopes, so everything it computes is 0. Give the direction in which {target} "
+                f"should change, such as ones."
             )
         if self.by == "nothing":
             return (
@@ -227,6 +234,15 @@ def given_zeros(zero: MadeZero) -> Cause | None:
     if zero.op is not None or not was_given(zero.facts, is_zero, all):
         return None
     return zero.facts.cause(MultipliedByZero("given"), zero.facts.call.line)
+
+
+def zero_tangents(facts: CallFacts) -> Cause | None:
+    """Forward mode began with tangents that are all zero."""
+    watches = facts.tape.watches if facts.tape is not None else ()
+    seeds = [watch.tangent for watch in watches]
+    if not seeds or not all(seed and is_zero(facts.trace.stats(seed)) for seed in seeds):
+        return None
+    return facts.cause(MultipliedByZero("tangents"), watches[0].site.line)
 
 
 def inside_compiled(zero: MadeZero) -> Cause | None:

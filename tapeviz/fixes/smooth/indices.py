@@ -169,11 +169,13 @@ def weigh_picked(case: FixCase) -> Iterator[Edit]:
 
 
 def _picks_smallest(source: ParsedSource, chosen: cst.Call) -> bool:
-    """Whether the first places of an ascending ``tf.argsort`` are taken: by ``[:k]``."""
+    """Whether the first places of an ascending ``tf.argsort`` are taken: by ``[:k]``, not from its
+    end, and not turned round by ``[::-1]``."""
     direction, sliced = argument(chosen, 2, "direction"), source.parent(chosen)
     is_down = direction is not None and "DESC" in source.code(direction.value)
     last = sliced.slice[-1].slice if isinstance(sliced, cst.Subscript) else None
-    is_from_end = isinstance(last, cst.Slice) and last.lower is not None
+    is_turned = isinstance(last, cst.Slice) and isinstance(last.step, cst.UnaryOperation)
+    is_from_end = is_turned or (isinstance(last, cst.Slice) and last.lower is not None)
     return called_name(chosen) == "argsort" and not is_down and not is_from_end
 
 

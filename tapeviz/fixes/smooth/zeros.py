@@ -204,7 +204,28 @@ def leave_upstream_out(case: FixCase) -> Iterator[Edit]:
     yield Edit(title, plan.text(), is_estimate=True)
 
 
-WITHOUT_ZEROS = (leave_upstream_out, leave_factor_out, leave_update_out)
+def give_ones(case: FixCase) -> Iterator[Edit]:
+    """``ForwardAccumulator(x, tf.zeros_like(x))`` → ``tf.ones_like(x)``, so that every element
+    changes alike."""
+    source = case.source
+    if case.cause.evidence != MultipliedByZero("tangents"):
+        return
+    for call in case.calls("ForwardAccumulator"):
+        primals, tangents = argument(call, 0, "primals"), argument(call, 1, "tangents")
+        if primals is None or tangents is None:
+            continue
+        given = primals.value
+        parts = given.elements if isinstance(given, (cst.List, cst.Tuple)) else ()
+        ones = [
+            f"{source.tf}.ones_like({source.code(primal)})"
+            for primal in ([part.value for part in parts] or [given])
+        ]
+        plan = Plan(source)
+        plan.replace(tangents.value, f"[{', '.join(ones)}]" if parts else ones[0])
+        yield Edit("Give tangents of 1, so that every element changes alike", plan.text(), True)
+
+
+WITHOUT_ZEROS = (give_ones, leave_upstream_out, leave_factor_out, leave_update_out)
 
 
 def _products(case: FixCase) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:

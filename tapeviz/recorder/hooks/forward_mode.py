@@ -51,7 +51,7 @@ def _opening(
     recording: RecordingContext, tapes: TapeRegistry, known: Any, init: Callable[..., Any]
 ) -> Callable[..., Any]:
     @recording.guarded
-    def opened(self: Any, primals: Any, frame: FrameType) -> None:
+    def opened(self: Any, primals: Any, tangents: Any, frame: FrameType) -> None:
         site = recording.here(frame)
         number = tapes.opened(self, {"kind": "jvp", "watches_variables": False, "site": site})
         leaves = [leaf for _, leaf in private.flatten_with_paths(primals)]
@@ -59,12 +59,16 @@ def _opening(
         # A variable is known here by its handle, so that it is not kept alive.
         known[self] = tensors
         ids = [recording.id(tensor) for tensor in tensors]
-        recording.emit({"e": "watch", "tape": number, "tensors": ids, "site": site}, tensors)
+        seeds = [recording.tensor_of(leaf) for _, leaf in private.flatten_with_paths(tangents)]
+        given = [recording.id(tensor) for tensor in seeds] if len(seeds) == len(ids) else []
+        told = [*tensors, *(seed for seed in seeds if seed is not None)]
+        fields = {"tape": number, "tensors": ids, "tangents": given, "site": site}
+        recording.emit({"e": "watch", **fields}, told)
 
     def __init__(self: Any, primals: Any, tangents: Any) -> None:
         init(self, primals, tangents)
         if not recording.local.hidden:
-            opened(self, primals, caller())
+            opened(self, primals, tangents, caller())
 
     return __init__
 

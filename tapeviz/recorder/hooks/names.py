@@ -138,8 +138,11 @@ class Names:
             if self._recording.is_snippet(trace.tb_frame):
                 lines.append(trace.tb_lineno)
             trace = trace.tb_next
-        words = error.args[0] if error.args else ""  # its own __str__ may run the snippet's Python
-        words = getattr(error, "_message", "") or words  # an OpError's
+        # Its own __str__, args or __getattr__ may be the snippet's Python: nothing of it is called.
+        args = BaseException.args.__get__(error)  # type: ignore[attr-defined]
+        is_of_tensorflow = type(error).__module__.startswith("tensorflow.")
+        words = args[0] if args else ""
+        words = getattr(error, "message", words) if is_of_tensorflow else words
         if not self._local.hidden:
             fields = {"e": "caught", "type": type(error).__name__, "lines": lines}
             message = words[: limits.LETTERS_OF_CAUGHT] if type(words) is str else ""

@@ -403,6 +403,7 @@ class Expansion:
             changes["call"] = self._asking(event.call, scope)
         elif isinstance(event, e.Watched):
             changes["tensors"] = [name(tensor) for tensor in event.tensors]
+            changes["tangents"] = [name(tensor) for tensor in event.tangents]
         elif isinstance(event, e.CallBegan):
             for part in ("targets", "sources", "output_gradients"):
                 changes[part] = [
