@@ -17,6 +17,22 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "an attribute that a method gave away": (
+        """
+        class Net(tf.Module):
+            def __init__(self):
+                self.b = tf.Variable(1.0)
+            def step(self):
+                self.b = self.b - 0.1
+        net = Net()
+        with tf.GradientTape() as tape:
+            loss = net.b * 3.0
+            net.step()
+        tape.gradient(loss, net.b)
+        """,
+        "tape.gradient(loss, b_first)",
+        3.0,
+    ),
     "numbers that come back as they were": (
         """
         import json

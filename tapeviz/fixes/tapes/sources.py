@@ -300,9 +300,15 @@ def keep_first(case: FixCase) -> Iterator[Edit]:
     if asked is None or rebinding is None or case.cause.evidence != ReplacedSource("rebound"):
         return
     name = case.finding.source.partition("[")[0]  # of a dict that was made anew
+    owner, _, last = name.rpartition(".")
     if not all(map(str.isidentifier, name.split("."))):
         return
-    first = source.free_name(f"{name.rpartition('.')[2]}_first")
+    if owner and not any(
+        isinstance(target.target, cst.Attribute) and target.target.attr.value == last
+        for target in all_of(rebinding, cst.AssignTarget)
+    ):
+        return  # its object was made anew
+    first = source.free_name(f"{last}_first")
     receiver = cst.parse_expression(name)
     plan = Plan(source)
     block = block_of_call(source, case.trace, case.call)
@@ -337,7 +343,10 @@ def ask_before(case: FixCase) -> Iterator[Edit]:
 def _before_rebinding(
     source: ParsedSource, rebinding: cst.CSTNode, block: Block | None, name: str
 ) -> cst.CSTNode:
-    """In front of the block if the name was bound before it, else of the rebinding."""
+    """In front of the block if the name was bound before it, or is given away in a function that
+    the block calls; else of the rebinding."""
+    if block is not None and source.function_of(rebinding) is not source.function_of(block.node):
+        return block.node
     if block is None or not any(ancestor is block.node for ancestor in source.ancestors(rebinding)):
         return rebinding
     if any(name in bound_names(statement) for statement in source.before(block.node)):
