@@ -14,6 +14,7 @@ from tapeviz.analysis.model import CallDiagnosis
 from tapeviz.canvas.camera import Camera
 from tapeviz.canvas.framing import FirstView
 from tapeviz.document import Document
+from tapeviz.document.background import Background
 from tapeviz.document.pipeline import ArrangedGraph
 from tapeviz.layout.model import EMPTY_LAYOUT, Rect
 from tapeviz.panels.graph import GRAIN, MARGIN, GraphPanel
@@ -239,6 +240,25 @@ def test_the_picture_is_laid_out_for_the_width_that_the_pane_could_have(
     panel.set_spare(200)
     least = panel.view.width() + 200 - 2 * MARGIN - GRAIN
     qtbot.waitUntil(lambda: panel.document.view.room[0] > least)
+
+
+def test_a_picture_that_is_too_wide_asks_for_room_once_all_is_known(
+    qtbot: QtBot, panel: GraphPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pane settled while the picture was still being made, as after a long run."""
+    panel.settling.setInterval(0)
+    panel.set_spare(200)
+    qtbot.waitUntil(lambda: not panel.settling.isActive())
+    panel.resize(160, 560)
+    panel._awaits_story = True
+    monkeypatch.setattr(Background, "busy", frozenset({"diagnose"}))
+    panel.view.begin_at((), LEGIBLE)
+    panel.document.scene_changed.emit()
+    qtbot.wait(50)
+    assert panel.wanted_room().width() <= panel.width()
+    monkeypatch.undo()
+    panel.document.scene_changed.emit()
+    qtbot.waitUntil(lambda: panel.wanted_room().width() > panel.width())
 
 
 class GrowingPipeline(SamplePipeline):
