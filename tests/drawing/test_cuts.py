@@ -69,6 +69,19 @@ tape.gradient(loss, w)
     assert len({end for _, end in cut}) == 7  # six constants, and the function with the others
 
 
+def test_a_number_of_tensorflows_own_did_not_come_back(recorder: Recorder) -> None:
+    """``l2_normalize`` has an epsilon, on the line on which a value left and came back."""
+    text = """\
+weights = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    y = weights * weights
+    z = tf.math.l2_normalize(tf.constant(y.numpy()))
+tape.gradient(z, weights)
+"""
+    (cut,) = ends(drawn(recorder, FUNCTIONS + text), "cut")
+    assert cut == ("y", "[1,4]")
+
+
 def test_a_way_with_more_cuts_than_another_is_not_drawn(recorder: Recorder) -> None:
     text = """\
 weights = tf.Variable([[1.0, 2.0], [0.5, -1.0]])

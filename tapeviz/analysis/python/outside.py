@@ -17,6 +17,8 @@ from threading import Lock
 from typing import NamedTuple
 from weakref import ReferenceType, ref
 
+import numpy as np
+
 from ...text.source import SourceText
 from ...text.statements import PythonText, Statement, read_text
 from ...trace.model import Array, Binding, Call, Leave, Op, Site, StackFrame, TensorId, Trace
@@ -73,11 +75,22 @@ def _follow(trace: Trace, text: SourceText) -> Outside:
     slicer = _Slicer(trace.bindings, leaves, read_text(text))
     found: dict[TensorId, tuple[Leave, ...]] = {}
     seen = _all_axes(trace)
+    whole: set[tuple[int, ...]] = set()
+    """The lines on which an array that left came back as it was, each with what left."""
     for tensors, site, when in _came_back(trace):
         new = [tensor for tensor in tensors if tensor not in seen]
         seen.update(new)
         left = slicer.leaves_of(site, when) if new else []
-        for tensor in _made_of(trace, new, left, slicer.text.statement(site.line)):
+        made = _made_of(trace, new, left, slicer.text.statement(site.line))
+        taken = [leave.tensor for leave in left]
+        values = [trace.value(tensor) for tensor in taken]
+        if any(_is_same_array(trace.value(tensor), values) for tensor in made):
+            whole.add((site.line, *taken))
+        for tensor in made:
+            value = trace.value(tensor)
+            is_single = value is not None and value.size == 1 and not _is_one_of(value, values)
+            if is_single and (site.line, *taken) in whole:
+                continue  # TensorFlow's own, as the epsilon of l2_normalize
             found[tensor] = tuple(leave for leave in left if leave.tensor != tensor)
     return Outside({tensor: leaves for tensor, leaves in found.items() if leaves})
 
@@ -148,6 +161,12 @@ def _made_of(
         if value is None or value.ndim != 1 or value.dtype.kind not in "iu"
     ]
     return arrays or open_to_it
+
+
+def _is_same_array(value: Array | None, others: Iterable[Array | None]) -> bool:
+    if value is None or value.size < 2:
+        return False
+    return any(np.array_equal(other, value) for other in others if other is not None)
 
 
 def _is_one_of(value: Array | None, numbers: Iterable[Array | None]) -> bool:
