@@ -75,8 +75,7 @@ def _follow(trace: Trace, text: SourceText) -> Outside:
     slicer = _Slicer(trace.bindings, leaves, read_text(text))
     found: dict[TensorId, tuple[Leave, ...]] = {}
     seen = _all_axes(trace)
-    whole: set[tuple[int, ...]] = set()
-    """The lines on which an array that left came back as it was, each with what left."""
+    whole: set[tuple[int, ...]] = set()  # lines with an array that came back as it was
     for tensors, site, when in _came_back(trace):
         new = [tensor for tensor in tensors if tensor not in seen]
         seen.update(new)
