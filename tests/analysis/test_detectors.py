@@ -254,6 +254,23 @@ def test_an_exception_that_was_caught_before_the_source_was_used(is_on_tape: boo
     assert message.startswith(words) == is_on_tape, message
 
 
+def test_an_exception_in_the_head_of_a_branch_leaves_no_condition() -> None:
+    """The branch did not run since its condition raised, not since it was False."""
+    lines = "try:", " if f(w):", "  y = y * w", "except: pass"
+    text = SOURCE.replace("step(5)\nstep(6)\nstep(7)\nstep(8)", "\n".join(lines))
+
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w, v = script.variable("w", line=2), script.variable("v", line=2)
+        tape = script.tape(line=3)
+        square = script.op("Square", [script.read(v, line=4)], line=4, name="y")
+        script.caught("ValueError", "bad", line=6, handler=8)
+        return tape, square, [w]
+
+    kind, line, message = cause_of(build, text)
+    assert (kind, line) == ("not-connected", 6)
+    assert message.startswith("Line 6 raised ValueError (bad)."), message
+
+
 def test_an_exception_of_a_line_without_the_source_says_nothing_of_it() -> None:
     def build(script: Script) -> tuple[int, int, list[int]]:
         w, v = script.variable("w", line=2), script.variable("v", line=2)

@@ -20,6 +20,7 @@ from tapeviz.analysis.flow.dataflow import Ancestry, DataEdge, DataFlow, Positio
 from tapeviz.analysis.flow.feeding import Feeding
 from tapeviz.analysis.flow.shared_lists import SharedList
 from tapeviz.analysis.model import MOST_OTHERS
+from tapeviz.analysis.python import caught
 from tapeviz.analysis.requests.replays import unconnected
 from tapeviz.report import report
 from tapeviz.trace.model import Op, OpId, Replay, Stats, TensorId, Trace
@@ -341,3 +342,28 @@ def test_what_sources_share_goes_with_the_diagnosis(monkeypatch: pytest.MonkeyPa
     finally:
         if was_enabled:
             gc.enable()
+
+
+def test_what_caught_exceptions_read_is_looked_up_once_for_all_sources(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = ["import tensorflow as tf", "made()", "with tape:", " y = x * x", " try: f(x, y)"]
+    script = Script("\n".join([*lines, " except: pass", "tape.gradient(y, ws)"]))
+    handles = [script.variable(f"w{number}", (), line=2) for number in range(MANY)]
+    x = script.tensor(value=1.0, name="x")
+    tape = script.tape(line=3)
+    target = script.op("Mul", [x, x], line=4, name="y")
+    for _ in range(5):
+        script.caught("ValueError", "bad", line=5, handler=6)
+    with script.call(tape, [target], handles, line=7, variables=handles) as results:
+        results.extend(0 for _ in handles)
+    asked: list[str] = []
+    meant = caught._meant
+
+    def counting(facts: CallFacts, path: str, when: int) -> TensorId | None:
+        asked.append(path)
+        return meant(facts, path, when)
+
+    monkeypatch.setattr(caught, "_meant", counting)
+    diagnose(script.trace())
+    assert sorted(asked) == sorted(["f", "x", "y"] * 5)

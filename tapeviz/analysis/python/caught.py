@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from operator import itemgetter
 
 from ...text.messages import first_words
 from ...text.names import dotted, names_in
 from ...trace.model import CaughtError, TensorId
 from ..call_facts import CallFacts
-from ..flow.dataflow import Position
+from ..flow.dataflow import Ancestry, Position
 
 _MOST = 50
 """Exceptions looked at: a loop may catch one in each turn."""
+_OF_BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+"""The parts of a statement with blocks beside its head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,10 @@ class SkippedByError:
 def skipped_by_error(facts: CallFacts, starts: Set[Position]) -> SkippedByError | None:
     """The last exception caught while the tape recorded that came through a line which reads the
     source or something made from it; else an object that the gradient call names as well."""
-    given = facts.once(_names_of_sources)
+    given, made = facts.once(_names_of_sources), facts.once(_ways_to_caught).leads_from(starts)
     likely = None
-    for error in facts.once(_caught):
-        paths = {path for line in error.lines for path in _read_on(facts, line)}
-        tensors = [t for path in paths if (t := _meant(facts, path, error.when)) is not None]
-        is_sure = not facts.flow.ancestry(tensors).leads_from(starts).isdisjoint(tensors)
+    for error, paths, tensors in facts.once(_caught):
+        is_sure = not made.isdisjoint(tensors)
         if is_sure or (likely is None and given & paths):
             found = SkippedByError(
                 error.type, error.message, error.lines[-1], _handler(facts, error), is_sure
@@ -59,7 +61,11 @@ def skipped_by_error(facts: CallFacts, starts: Set[Position]) -> SkippedByError 
     return likely
 
 
-def _caught(facts: CallFacts) -> Sequence[CaughtError]:
+_Caught = tuple[CaughtError, Set[str], Sequence[TensorId]]
+"""An exception, the names and paths on the lines that it came through, and what they meant then."""
+
+
+def _caught(facts: CallFacts) -> Sequence[_Caught]:
     """The exceptions caught while the tape recorded, the last first."""
     tape, until = facts.tape, facts.call.when
     found = [
@@ -68,7 +74,18 @@ def _caught(facts: CallFacts) -> Sequence[CaughtError]:
         if tape is not None and error.lines and error.when < until
         if tape.is_recording(error.when)
     ]
-    return found[:_MOST]
+    return [_with_what_it_read(facts, error) for error in found[:_MOST]]
+
+
+def _ways_to_caught(facts: CallFacts) -> Ancestry:
+    """The ways to all that was meant on these lines."""
+    return facts.flow.ancestry(tensor for _, _, meant in facts.once(_caught) for tensor in meant)
+
+
+def _with_what_it_read(facts: CallFacts, error: CaughtError) -> _Caught:
+    paths = {path for line in error.lines for path in _read_on(facts, line)}
+    meant = (_meant(facts, path, error.when) for path in paths)
+    return error, paths, [tensor for tensor in meant if tensor is not None]
 
 
 def _names_of_sources(facts: CallFacts) -> frozenset[str]:
@@ -83,16 +100,20 @@ def _names_of_sources(facts: CallFacts) -> frozenset[str]:
 def _read_on(facts: CallFacts, line: int) -> Iterator[str]:
     """The names and dotted paths in the simple statement, or the head of the other, on a line."""
     statement = facts.text.statement(line)
-    body = getattr(statement, "body", [])
-    for node in ast.walk(statement) if statement is not None and not body else ():
+    waiting: list[ast.AST] = [statement] if statement is not None else []
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, (ast.Name, ast.Attribute)) and (path := dotted(node)):
             yield path
+        inside = ast.iter_child_nodes(node)
+        waiting += [each for each in inside if not isinstance(each, _OF_BLOCKS)]
 
 
 def _meant(facts: CallFacts, path: str, when: int) -> TensorId | None:
     """The tensor or variable that a name meant at a moment; None if it meant none."""
-    before = [tensor for at, tensor, _ in facts.flow.bound.get(path, ()) if at <= when]
-    return before[-1] if before else None
+    given = facts.flow.bound.get(path, ())
+    before = bisect_right(given, when, key=itemgetter(0))
+    return given[before - 1][1] if before else None
 
 
 def _handler(facts: CallFacts, error: CaughtError) -> int:
