@@ -9,10 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.flow.turns import LoopTurn, find_turns, parts_of_sources
+from tapeviz.analysis.flow.turns import LoopTurn, find_turns, loop_turns, parts_of_sources
 from tapeviz.analysis.model import WalkStep
 from tapeviz.drawing.arranging import repeats
 from tapeviz.recording import Recorder, Snippet
+from tapeviz.trace.levels.op_levels import OpLevels
 from tapeviz.trace.model import OpId, TensorId
 from tapeviz.view import DEFAULT_VIEW
 from tests.traces import Script
@@ -113,6 +114,34 @@ tape.gradient(loss, w)
     (rows,) = call.passage().turns
     assert (rows.numbers, rows.total) == (tuple(range(12, 0, -1)), 12)
     assert list(repeats(trace, DEFAULT_VIEW).values()) == [12]
+
+
+def test_the_turns_of_a_loop_are_counted_once_for_all_its_ops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = Script("import tensorflow as tf\nfor i in range(50):\n    y = y * x\n")
+    tape, y, ops = script.tape(line=1), script.tensor(name="x", line=1), list[int]()
+    for _ in range(50):
+        script.bind("i", script.tensor(), 2)
+        y = script.op("Mul", [y, y], line=3)
+        ops.append(script.last_op)
+    with script.call(tape, [y], [y], line=4):
+        pass
+    trace = script.trace()
+    steps = [WalkStep(n, "op", OpId(op), "Mul", 3, "", (), ()) for n, op in enumerate(ops)]
+    asked: list[object] = []
+    count = OpLevels.turns_before
+
+    def counting(levels: OpLevels, loop: object, when: int) -> int:
+        asked.append(loop)
+        return count(levels, loop, when)
+
+    monkeypatch.setattr(OpLevels, "turns_before", counting)
+    found = loop_turns(trace, trace.calls[0], steps)
+    assert [(turn.number, turn.total) for turn in found.values()] == [
+        (n + 1, 50) for n in range(50)
+    ]
+    assert len(asked) == 1
 
 
 def test_a_range_of_rows_gives_a_part_of_a_sum() -> None:

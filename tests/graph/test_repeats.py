@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -431,3 +431,21 @@ def test_ops_of_one_line_are_named_by_what_they_made_or_by_the_function(
     gather_lines(root, ops, words)
     found = [child.title for child in root.children if isinstance(child, Branch)]
     assert found == titles
+
+
+class _Asked(list[Branch | int]):
+    """Children that count how often they are gone through."""
+
+    count = 0
+
+    def __iter__(self) -> Iterator[Branch | int]:
+        self.count += 1
+        return super().__iter__()
+
+
+def test_the_turns_of_a_loop_are_counted_once_for_all_of_them() -> None:
+    turns = _Asked(Branch("turn", f"turn {n}", 1, None, [2 * n, 2 * n + 1], 2) for n in range(50))
+    loop = Branch("loop", "for i in range(50)", 1, None, turns, 100)
+    prune(Branch("", "", 0, None, [loop], 100), 2, [1] * 100)
+    assert loop.children == turns
+    assert turns.count < 6

@@ -103,12 +103,16 @@ def loop_turns(trace: Trace, call: Call, steps: Sequence[WalkStep]) -> Mapping[O
     for pairs in around.values():
         for loop, number in pairs:
             numbers.setdefault(loop, set()).add(number)
+    totals = {
+        loop: max(levels.turns_before(loop, call.when), *own)
+        for loop, own in numbers.items()
+        if len(own) > 1
+    }
     found: dict[OpId, LoopTurn] = {}
     for op, pairs in around.items():
         for loop, number in pairs:
-            if len(numbers[loop]) > 1:
-                total = max(levels.turns_before(loop, call.when), *numbers[loop])
-                found[op] = LoopTurn(loop, number, total)
+            if loop in totals:
+                found[op] = LoopTurn(loop, number, totals[loop])
                 break
     return found
 

@@ -38,6 +38,7 @@ def _pruned(
     branch: Branch, least_turns: int, lines: list[int], lasting: Collection[int]
 ) -> list[Branch | int]:
     kept: list[Branch | int] = []
+    dissolves = _dissolves(branch, least_turns, lasting)
     for child in branch.children:
         if isinstance(child, int):
             kept.append(child)
@@ -46,7 +47,7 @@ def _pruned(
             for turn in _turns_of(child):
                 kept.extend(turn.children)
         elif child.kind in ("entry", "turn", "loop") or _is_large(child):
-            has_room = child.kind != "loop" and not _dissolves(branch, least_turns, lasting)
+            has_room = child.kind != "loop" and not dissolves
             if has_room and len(child.children) == 1:
                 only = child.children[0]
                 if isinstance(only, Branch) and only.kind in ("layer", "function", "line"):
