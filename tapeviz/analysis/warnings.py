@@ -33,6 +33,8 @@ _RESHAPING = ops_with("reshape")
 _OF_RECORDER = "recorder, "
 _FEW = 100_000
 _ALL_OF_IT = 1e-3
+_MOST_LOOKED_AT = 100_000
+"""Positions on the ways from the sources of a call: thousands may be written into one variable."""
 Look = Callable[[CallFacts], Iterator[Warned]]
 
 
@@ -146,13 +148,18 @@ def half_assigned(facts: CallFacts) -> Iterator[Warned]:
     writes = facts.flow.writes
     start = bisect_left(writes, tape.when, key=lambda op: op.when)
     end = bisect_left(writes, facts.call.when, key=lambda op: op.when)
-    written = [op for op in writes[start:end] if tape.is_recording(op.when)]
+    written = frozenset(op.id for op in writes[start:end] if tape.is_recording(op.when))
     if not written:
         return
+    looked = 0
     for index, source in enumerate(facts.call.sources):
         if source.tensor is None or not _flows(facts, index):
             continue
-        op = _lossy_write(facts, source.tensor, {write.id for write in written})
+        edges = facts.paths.recent.edges_from(facts.paths.starts(source.tensor))
+        looked += len(edges)
+        if looked > _MOST_LOOKED_AT:
+            return
+        op = _lossy_write(facts, source.tensor, edges, written)
         if op is not None:
             name = name_of(trace, trace.writes[op.id].variable)
             yield Warned(
@@ -233,11 +240,13 @@ def doubtful_gradient(facts: CallFacts) -> Iterator[Warned]:
         )
 
 
-def _lossy_write(facts: CallFacts, source: TensorId, written: set[OpId]) -> Op | None:
-    """A write whose value the tape links to the source, and whose variable reaches the target."""
+def _lossy_write(
+    facts: CallFacts, source: TensorId, edges: EdgesInto, written: frozenset[OpId]
+) -> Op | None:
+    """A write whose value the tape links to the source, and whose variable reaches the target.
+    ``edges``: those on the ways from the source."""
     paths = facts.paths
-    starts = paths.starts(source)
-    edges = without_forms(facts, paths.recent.edges_from(starts)).edges_from(starts)
+    edges = without_forms(facts, edges).edges_from(paths.starts(source))
     if not any(target in edges for target in paths.targets):
         return None
     unstopped = _before_stops(facts, edges)

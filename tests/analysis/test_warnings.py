@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from textwrap import dedent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tapeviz.analysis import warnings
+from tapeviz.analysis.call_facts import CallFacts
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.cli.text import as_text
 from tapeviz.trace import events as e
+from tapeviz.trace.model import Op, TensorId
 
 from ..traces import Script
 
@@ -494,3 +497,37 @@ def test_a_product_of_one_factor_is_no_term() -> None:
     with script.call(tape, [value], [v], line=3, variables=[v]) as results:
         results.append(script.tensor(value=1.0))
     assert diagnose(script.trace()).warnings == ()
+
+
+def test_ways_through_writes_are_looked_at_up_to_a_limit(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of many sources written into one variable has all later versions of it on its way."""
+    text = dedent(
+        """
+        import tensorflow as tf
+        sources, kept = [tf.Variable(1.0) for _ in range(20)], tf.Variable(tf.zeros(20))
+        with tf.GradientTape() as tape:
+            for i in range(20):
+                kept[i].assign(sources[i] * 2.0)
+            loss = tf.reduce_sum(kept * kept) + tf.add_n([v * v for v in sources])
+        tape.gradient(loss, sources)
+        """
+    )
+    from tapeviz.recording import Snippet
+
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    assert [warned.kind for warned in diagnose(trace).warnings] == ["partial"]
+    looked: list[int] = []
+    lossy = warnings._lossy_write
+
+    def count(facts: CallFacts, source: TensorId, *about: Any) -> Op | None:
+        looked.append(source)
+        return lossy(facts, source, *about)
+
+    monkeypatch.setattr(warnings, "_lossy_write", count)
+    monkeypatch.setattr(warnings, "_MOST_LOOKED_AT", 200)
+    diagnose(trace)
+    assert 0 < len(looked) < 10
