@@ -454,6 +454,14 @@ def test_an_uncaught_error_of_a_gradient_call_is_no_caught_one(recorder: Recorde
     assert "persistent=True" in diagnosis.error.explanation
 
 
+def test_a_caught_error_is_told_beside_one_of_the_same_words_that_was_not(
+    recorder: Recorder,
+) -> None:
+    diagnosis = diagnose(_recorded(CAUGHT + "tape.gradient(y, x)", recorder))
+    assert [(warned.kind, warned.line) for warned in diagnosis.warnings] == [("caught-error", 9)]
+    assert [error.line for error in diagnosis.errors] == [12]
+
+
 def test_later_errors_of_a_page_are_explained_as_well() -> None:
     failures = [Failure("URLError", "<urlopen error [Errno -3]>", line, "") for line in (1, 3)]
     trace = Trace("a\nb\nc", failure=failures[0], later_failures=(failures[1],))

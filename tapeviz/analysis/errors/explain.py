@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 
 from ...text.source import SourceText
-from ...trace.model import Failure, Trace
+from ...trace.model import Call, CallId, Failure, Trace
 from ..model import ExplainedError, Warned
 from .case import Case
 from .raised_inside import reached_words
@@ -26,12 +26,11 @@ def explained_errors(trace: Trace) -> tuple[ExplainedError, ...]:
 def caught_errors(trace: Trace) -> Iterator[Warned]:
     """Warn of gradient calls that raised what the snippet caught: what came after went on without
     their gradients. One warning for each line."""
-    failures = [trace.failure, *trace.later_failures] if trace.failure is not None else []
-    ended = {f"{failure.type}: {failure.message}" for failure in failures}
+    raised = [call for call in trace.calls if call.error and not call.ended and call.is_direct]
+    ended = _that_ended_it(trace, raised)
     lines: set[int] = set()
-    for call in trace.calls:
-        is_caught = call.error and not call.ended and call.is_direct and call.error not in ended
-        if not is_caught or not call.line or call.line in lines:
+    for call in raised:
+        if call.id in ended or not call.line or call.line in lines:
             continue
         lines.add(call.line)
         kind, _, message = call.error.partition(": ")
@@ -42,6 +41,18 @@ def caught_errors(trace: Trace) -> Iterator[Warned]:
             f"The gradient that line {call.line} asks for was not computed: {call.method}() raised "
             f"{kind}, and the snippet caught it. {words or message}",
         )
+
+
+def _that_ended_it(trace: Trace, raised: Sequence[Call]) -> Set[CallId]:
+    """Those of some calls that raised whose exception ended the snippet, or a block of a page: by
+    its words and the lines that it came through, by the words alone where none is on these."""
+    failures = [trace.failure, *trace.later_failures] if trace.failure is not None else []
+    found: set[CallId] = set()
+    for failure in failures:
+        said, lines = f"{failure.type}: {failure.message}", {failure.line, *failure.lines}
+        alike = [call for call in raised if call.error == said]
+        found.update(call.id for call in [c for c in alike if c.line in lines] or alike)
+    return found
 
 
 def explain_error(trace: Trace, failure: Failure | None = None) -> str:
