@@ -1,8 +1,9 @@
-"""Find the branches of a text that read a name, where the other branch does not."""
+"""Find the branches of a text that compute with a name, where the other branch does not."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,8 @@ from .names import dotted
 
 _NEAR = 20
 """Statements of the same block before and after that are looked at."""
+_COMPUTING = frozenset({"abs", "divmod", "max", "min", "pow", "round", "sum"})
+"""Functions of Python that compute with a tensor."""
 _LEAVING = (ast.Return, ast.Continue, ast.Break, ast.Raise)
 
 
@@ -17,7 +20,7 @@ class TextBranch(NamedTuple):
     """A branch of an ``if``, as a statement or in an expression.
 
     ``test``: its condition; ``when``: the truth value with which the branch runs; ``use``: the line
-    where it first reads the name; ``lines``: its own, none if they hold other code, too;
+    where it first computes with the name; ``lines``: its own, none if they hold other code, too;
     ``around``: lines that run only if the ``if`` is reached or is going to be.
     """
 
@@ -29,7 +32,8 @@ class TextBranch(NamedTuple):
 
 
 def branches_by_name(tree: ast.Module) -> Mapping[str, Sequence[TextBranch]]:
-    """For each name or path (``a``, ``net.b``) the branches that read it, the outermost first.
+    """For each name or path (``a``, ``net.b``) the branches that compute with it, the outermost
+    first.
 
     Inside a class ``self.b`` may be what is ``net.b`` elsewhere: it stands there as ``.b``.
     """
@@ -84,17 +88,39 @@ def _of(node: ast.If | ast.IfExp, beside: Sequence[ast.AST]) -> Iterator[tuple[s
 
 
 def _reads(body: Sequence[ast.AST]) -> dict[str, int]:
-    """The names and paths that the body reads, with the first line of each."""
+    """The names and paths that the body computes with, with the first line of each.
+
+    What only looks at an object leaves no record of having run: ``w.shape``, ``len(w)``, ``w is
+    None``, ``ws.append(w)``.
+    """
     found: dict[str, int] = {}
-    for part in body:
-        for node in ast.walk(part):
-            if not isinstance(node, (ast.Name, ast.Attribute)):
-                continue
+    called: set[ast.AST] = set()
+    waiting = [(part, False) for part in body]
+    while waiting:
+        node, is_seen_only = waiting.pop()
+        if isinstance(node, (ast.Name, ast.Attribute)) and not is_seen_only:
             name = dotted(node) if isinstance(node.ctx, ast.Load) else ""
             if name:
                 name = name.removeprefix("self") if name.startswith("self.") else name
                 found[name] = min(found.get(name, node.lineno), node.lineno)
+        if isinstance(node, ast.Call):
+            called.add(node.func)
+        looks = node not in called and _only_looks(node)
+        waiting += [(inside, looks) for inside in ast.iter_child_nodes(node)]
     return found
+
+
+def _only_looks(node: ast.AST) -> bool:
+    """Whether a node takes what is directly in it, and computes nothing with that."""
+    if isinstance(node, ast.Compare):
+        return all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops)
+    if isinstance(node, ast.Call):
+        function = node.func
+        if isinstance(function, ast.Attribute):
+            return any(hasattr(kind, function.attr) for kind in (list, dict, set))
+        name = function.id if isinstance(function, ast.Name) else ""
+        return hasattr(builtins, name) and name not in _COMPUTING
+    return isinstance(node, (ast.Attribute, ast.FormattedValue))
 
 
 def _lines(body: Sequence[ast.AST]) -> set[int]:

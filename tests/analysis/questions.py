@@ -725,6 +725,19 @@ QUESTIONS: tuple[Case, ...] = (
         words="both on line 4 was False",
     ),
     case(
+        "a branch that ran and asked for the shape alone",
+        "not-connected",
+        """
+        a, b, flag, sizes = tf.Variable(2.0), tf.Variable([3.0]), True, []
+        with tf.GradientTape() as t:
+            if flag:
+                sizes.append(b.shape[0])
+            y = a * 2.0
+        t.gradient(y, b)  # cut
+        """,
+        words="Nothing that ran while the tape recorded uses b",
+    ),
+    case(
         "a branch of a function that nobody called",
         "not-connected",
         """
