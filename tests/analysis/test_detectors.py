@@ -254,6 +254,24 @@ def test_an_exception_that_was_caught_before_the_source_was_used(is_on_tape: boo
     assert message.startswith(words) == is_on_tape, message
 
 
+@pytest.mark.parametrize("leaves_later", [False, True])
+def test_an_exception_before_the_value_left_is_a_probable_cause(leaves_later: bool) -> None:
+    def build(script: Script) -> tuple[int, int, list[int]]:
+        w, v = script.variable("w", line=2), script.variable("v", line=2)
+        tape = script.tape(line=3)
+        read = script.read(w, line=4)
+        if not leaves_later:
+            script.left(read, "numpy", line=4)
+        script.caught("ValueError", "bad", line=5, handler=6)
+        if leaves_later:
+            script.left(read, "numpy", line=7)
+        return tape, script.op("Square", [script.read(v, line=8)], line=8, name="y"), [w]
+
+    kind, line, message = cause_of(build, ERRING)
+    assert (kind, line) == ("not-connected", 5)
+    assert ("would have probably led" in message) is leaves_later, message
+
+
 def test_an_exception_in_the_head_of_a_branch_leaves_no_condition() -> None:
     """The branch did not run since its condition raised, not since it was False."""
     lines = "try:", " if f(w):", "  y = y * w", "except: pass"

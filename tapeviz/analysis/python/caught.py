@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from ...text.messages import first_words
 from ...text.names import dotted, names_in
-from ...trace.model import CaughtError, TensorId
+from ...trace.model import CaughtError, Leave, TensorId
 from ..call_facts import CallFacts
 from ..flow.dataflow import Ancestry, Position
 
@@ -24,7 +24,8 @@ _OF_BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 class SkippedByError:
     """An exception of this ``type``, raised on ``line`` and caught by the ``except`` on ``handler``
     (0 unknown), which came through a line that reads the source. ``is_sure``: under a name that
-    means the source or what is made from it; else an object that has it."""
+    means the source or what is made from it, of which no value left TensorFlow later; else one
+    did, or the name means an object that has the source."""
 
     type: str
     message: str
@@ -48,10 +49,13 @@ def skipped_by_error(facts: CallFacts, starts: Set[Position]) -> SkippedByError 
     """The last exception caught while the tape recorded that came through a line which reads the
     source or something made from it; else an object that the gradient call names as well."""
     given, made = facts.once(_names_of_sources), facts.once(_ways_to_caught).leads_from(starts)
+    left = facts.once(_ways_to_left).leads_from(starts) if facts.once(_caught) else set[Position]()
+    gone = max((leave.when for leave in facts.once(_left) if leave.tensor in left), default=0)
     likely = None
     for error, paths, tensors in facts.once(_caught):
-        is_sure = not made.isdisjoint(tensors)
-        if is_sure or (likely is None and given & paths):
+        is_meant = not made.isdisjoint(tensors)
+        is_sure = is_meant and gone < error.when  # else the way may go on where the value left
+        if is_sure or (likely is None and (is_meant or given & paths)):
             found = SkippedByError(
                 error.type, error.message, error.lines[-1], _handler(facts, error), is_sure
             )
@@ -80,6 +84,21 @@ def _caught(facts: CallFacts) -> Sequence[_Caught]:
 def _ways_to_caught(facts: CallFacts) -> Ancestry:
     """The ways to all that was meant on these lines."""
     return facts.flow.ancestry(tensor for _, _, meant in facts.once(_caught) for tensor in meant)
+
+
+def _left(facts: CallFacts) -> Sequence[Leave]:
+    """The values that left TensorFlow while the tape recorded."""
+    tape, until = facts.tape, facts.call.when
+    return [
+        leave
+        for leave in facts.trace.leaves
+        if tape is not None and leave.when < until and tape.is_recording(leave.when)
+    ]
+
+
+def _ways_to_left(facts: CallFacts) -> Ancestry:
+    """The ways to these values."""
+    return facts.flow.ancestry(leave.tensor for leave in facts.once(_left))
 
 
 def _with_what_it_read(facts: CallFacts, error: CaughtError) -> _Caught:
