@@ -156,6 +156,7 @@ from .values.metrics import compute_beside_metric, follow_average
 from .values.misfits import (
     cast_to_agree,
     give_tensors,
+    multiply_vectors,
     use_functions_for_methods,
     use_present_names,
 )
@@ -388,6 +389,7 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     use_functions_for_methods,
     use_present_names,
     cast_to_agree,
+    multiply_vectors,
 )
 """For an error of the text, and for one that an edit brings where a gradient was missing."""
 

@@ -2584,6 +2584,27 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
             """,
             "y = tf.keras.losses.kld([0.1, 0.9], p)",
         ),
+        (
+            """
+            a, x = tf.Variable([[1.0, 2.0]]), tf.constant([1.0, 2.0])
+            with tf.GradientTape() as tape:
+                y = tf.reduce_sum(a @ x)
+            tape.gradient(y, a)
+            """,
+            "y = tf.reduce_sum(tf.tensordot(a, x, 1))",
+        ),
+        (
+            """
+            x = tf.Variable([1.0, 2.0])
+            @tf.function
+            def f():
+                with tf.GradientTape() as tape:
+                    y = tf.matmul(x, x)
+                return tape.gradient(y, x)
+            f()
+            """,
+            "y = tf.tensordot(x, x, 1)",
+        ),
     ],
 )
 def test_an_error_mended(text: str, line: str, recorder: Recorder) -> None:

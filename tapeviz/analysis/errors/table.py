@@ -103,6 +103,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"NoneType|None values not supported", training.none_used),
     (r"Incompatible shapes: *" + _SHAPE + r" vs\.? *" + _SHAPE, tensors.shapes),
     (r"Matrix size-incompatible: In\[0\]: " + _SHAPE + r", In\[1\]: " + _SHAPE, tensors.shapes),
+    (tensors.OF_VECTORS, tensors.vectors),
     (r"logits_size=" + _SHAPE + r" labels_size=" + _SHAPE, tensors.shapes),
     (
         r"Dimension \d+ in both shapes must be equal: shape\[\d+\] = "

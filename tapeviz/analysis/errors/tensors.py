@@ -23,6 +23,22 @@ def shapes(case: Case) -> str:
     )
 
 
+OF_VECTORS = (
+    r"In\[[01]\] ndims must be [>=]= 2|Shape must be rank 2 but is rank 1 for .*MatMul"
+    r"|In\[0\] and In\[1\] has different ndims: .*MatMul"
+)
+"""MatMul with oneDNN, in a graph, and without oneDNN (TensorFlow 2.15-2.21)."""
+
+
+def vectors(case: Case) -> str:
+    """TensorFlow's MatMul takes no vector, as NumPy's does (2.15-2.21)."""
+    return (
+        f"Line {case.converted_line} multiplies matrices, and gives a vector: tf.matmul and @ "
+        f"take tensors of two axes or more only. Write tf.tensordot(a, b, 1), which takes vectors "
+        f"as well, or tf.linalg.matvec(a, b) for a matrix and a vector."
+    )
+
+
 def dtypes(case: Case) -> str:
     return (
         f"Line {case.failure.line} combines a {case.match[1]} tensor with a {case.match[2]} one. "

@@ -10,11 +10,12 @@ import libcst as cst
 
 from ...analysis.errors.keras import present_name
 from ...analysis.errors.old_names import CASTS, RENAMED
+from ...analysis.errors.tensors import OF_VECTORS
 from ...trace.model import Trace, VariableId
 from ..model import Edit
 from ..nodes import called_name, dotted, header_nodes
 from ..numpy_words import METHODS, function_for_method
-from ..plan import Plan
+from ..plan import Plan, bare
 from ..source import ParsedSource
 
 # Messages of TensorFlow 2.15 to 2.21 about two dtypes: of the runtime, of a Python check in front
@@ -35,6 +36,9 @@ _LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
 _NO_NAME = re.compile(
     r"module '(?P<module>(?:tensorflow|keras)[\w.]*)' has no attribute '(?P<name>\w+)'"
 )
+_NO_MATRIX = re.compile(OF_VECTORS)
+_TRACED_LINE = re.compile(r'File "[^"]*", line (\d+), in ')
+"""A line of the snippet in an error of AutoGraph (``in user code``, TensorFlow 2.15-2.21)."""
 _NO_METHOD = re.compile(r"Tensor'? object has no attribute '(\w+)'")
 
 
@@ -62,6 +66,33 @@ def cast_to_agree(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         if cast:
             what = ", ".join(sorted(cast))
             yield Edit(f"Cast {what} to {wanted}, the dtype of what it meets", plan.text())
+
+
+def multiply_vectors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``tf.matmul(a, b)`` and ``a @ b`` of a vector → ``tf.tensordot(a, b, 1)``."""
+    failure = trace.failure
+    if failure is None or not _NO_MATRIX.search(failure.message):
+        return
+    traced = map(int, _TRACED_LINE.findall(failure.message))
+    for line in (*traced, *(failure.lines or (failure.line,))):
+        statement = source.statement(line)
+        if statement is None:
+            continue
+        products: list[tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression]] = [
+            (node, node.left, node.right)
+            for node in header_nodes(statement, cst.BinaryOperation)
+            if isinstance(node.operator, cst.MatrixMultiply)
+        ]
+        products += [
+            (node, node.args[0].value, node.args[1].value)
+            for node in header_nodes(statement, cst.Call)
+            if called_name(node) == "matmul" and [arg.keyword for arg in node.args] == [None, None]
+        ]
+        for node, left, right in products:
+            plan = Plan(source)
+            factors = f"{source.code(bare(left))}, {source.code(bare(right))}"
+            plan.replace(node, f"{source.tf}.tensordot({factors}, 1)")
+            yield Edit("Multiply by tf.tensordot, which takes vectors as well", plan.text())
 
 
 def _dtypes_in(message: str) -> set[str]:
