@@ -96,9 +96,9 @@ class TraceIndex:
         return tuple([op for op in self.trace.ops.values() if op.description.body])
 
     @cached_property
-    def groups(self) -> dict[OpId, Op]:
+    def groups(self) -> Mapping[OpId, Op]:
         """Op → the recorded operation or compiled loop whose group it is in."""
-        return enclosing_entries(self.trace)
+        return entries_around(self.trace)
 
     @cached_property
     def handed_on(self) -> Mapping[tuple[OpId, TensorId], Sequence[TensorId]]:

@@ -65,10 +65,6 @@ class TurnRows:
         """The rows of the turn that begins at ``starts[place]``."""
         return range(self.starts[place], (*self.starts, self.end)[place + 1])
 
-    def rows_of(self, turn: int) -> range:
-        """The rows of the turn with this number."""
-        return self.rows_at(self.numbers.index(turn))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:

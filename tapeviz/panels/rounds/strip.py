@@ -126,7 +126,7 @@ class RoundStrip(QFrame):
             button.setToolTip(f"{which} ({key})")
             button.setAccessibleName(which)
         self.slider.setAccessibleName(noun.capitalize())
-        self.slider.setAccessibleDescription(f"{noun} {number} of {count:,}{about}")
+        self.slider.setAccessibleDescription(f"{noun} {number:,} of {count:,}{about}")
         self.show()
 
     def _show_trouble(self, words: str) -> None:
