@@ -13,6 +13,8 @@ _NEAR = 20
 """Statements of the same block before and after that are looked at."""
 _COMPUTING = frozenset({"abs", "divmod", "max", "min", "pow", "round", "sum"})
 """Functions of Python that compute with a tensor."""
+_MOST_FOUND = 300_000
+"""Names found, and lines of their branches: each ``elif`` lies in all those before it."""
 _LEAVING = (ast.Return, ast.Continue, ast.Break, ast.Raise)
 
 
@@ -38,11 +40,19 @@ def branches_by_name(tree: ast.Module) -> Mapping[str, Sequence[TextBranch]]:
     Inside a class ``self.b`` may be what is ``net.b`` elsewhere: it stands there as ``.b``.
     """
     found: dict[str, list[TextBranch]] = {}
-    for node in ast.walk(tree):
-        for _, block in ast.iter_fields(node):
-            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-                for name, branch in _in_block(block):
-                    found.setdefault(name, []).append(branch)
+    blocks = [
+        block
+        for node in ast.walk(tree)
+        for _, block in ast.iter_fields(node)
+        if isinstance(block, list) and block and isinstance(block[0], ast.stmt)
+    ]
+    left = _MOST_FOUND
+    for block in blocks:
+        for name, branch in _in_block(block):
+            found.setdefault(name, []).append(branch)
+            left -= 1 + len(branch.lines)
+        if left < 0:
+            break
     return found
 
 
