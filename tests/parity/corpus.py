@@ -36,6 +36,6 @@ def read_corpus(path: Path) -> list[Snippet]:
 
 
 def corpus() -> list[Snippet]:
-    """Every eighth snippet of the corpus; all of it with ``TAPEVIZ_CORPUS=all`` (ten minutes)."""
+    """Every twelfth snippet of the corpus; all of it with ``TAPEVIZ_CORPUS=all`` (ten minutes)."""
     found = [each for path in sorted(FOLDER.glob("*.md")) for each in read_corpus(path)]
-    return found if os.environ.get("TAPEVIZ_CORPUS") == "all" else found[::8]
+    return found if os.environ.get("TAPEVIZ_CORPUS") == "all" else found[::12]
