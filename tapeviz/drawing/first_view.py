@@ -30,6 +30,8 @@ from ..trace.model import Trace
 from ..view import View
 
 _ONWARD = 8.0
+_QUICK = 20_000
+"""Ops of a recording of which one more way to fold is tried for a picture of few boxes."""
 _RINGS = (11.0, 32.0)
 """Px that rings and their words reach out beyond a layout, across and along: together of both
 sides."""
@@ -97,7 +99,8 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> tuple[int, Chosen]:
     more = range(len(found), len(built.pins)) if best.scale >= LEGIBLE else ()
     for pins in more:
         takes_room = len(best.sized) - best.telling >= _TELLING and best.telling < _TELLING
-        if not (takes_room or len(best.sized) < _FEW) or not best.opening.closed:
+        is_bare = len(best.sized) < _FEW and len(trace.ops) <= _QUICK
+        if not (takes_room or is_bare) or not best.opening.closed:
             break
         found.append(most_legible(built, grown(built, trace, view, pins), trace, view))
         if found[-1].scale >= LEGIBLE and found[-1].telling > best.telling:
