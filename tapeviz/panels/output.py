@@ -252,8 +252,7 @@ class OutputPanel(Panel):
 
     def _show_failures(self) -> None:
         trace = self.document.trace
-        failures = [trace.failure, *trace.later_failures] if trace.failure is not None else []
-        for failure in failures:
+        for failure in trace.failures:
             text = failure.traceback.rstrip() or f"{failure.type}: {failure.message}"
             self.add("error", "\n" + without_node_names(text) + "\n")
             if failure.line:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..text.names import dotted, names_in
+from ..text.names import bound_names, dotted, names_in
 from .statements import PastedStatement
 
 _ASKING = frozenset({"gradient", "jacobian", "batch_jacobian"})
@@ -70,21 +70,6 @@ def read_facts(statement: PastedStatement) -> Facts:
         tuple(asks),
         frozenset(calls),
     )
-
-
-def bound_names(node: ast.AST) -> Iterator[str]:
-    """The names that a node of a syntax tree assigns, defines or imports."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            yield name
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-        case ast.arg(arg=name):
-            yield name
-        case ast.alias(name=name, asname=asname):
-            yield asname or name.split(".")[0]
-        case ast.ExceptHandler(name=str(name)):
-            yield name
 
 
 def _changed(node: ast.AST) -> Iterator[str]:

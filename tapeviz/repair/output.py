@@ -7,7 +7,8 @@ import builtins
 import re
 from collections.abc import Iterator
 
-from .facts import bound_names, read_facts
+from ..text.names import bound_names
+from .facts import read_facts
 from .page import LineEdit, Page, aside
 from .statements import PastedStatement, read_statements
 

@@ -28,6 +28,21 @@ def names_in(node: ast.AST) -> frozenset[str]:
     return frozenset(found.id for found in ast.walk(node) if isinstance(found, ast.Name))
 
 
+def bound_names(node: ast.AST) -> Iterator[str]:
+    """The names that a node of a syntax tree assigns, defines or imports."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.arg(arg=name):
+            yield name
+        case ast.alias(name=name, asname=asname):
+            yield asname or name.split(".")[0]
+        case ast.ExceptHandler(name=str(name)):
+            yield name
+
+
 def targets_of(node: ast.stmt) -> Iterator[ast.expr]:
     """The expressions that a statement assigns to, taken out of tuples and lists."""
     given: list[ast.expr] = []

@@ -429,6 +429,12 @@ class Trace(_Referable):
     )
     """Unread states, and those that they follow from, each with all elements or with a few."""
 
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """The exceptions that ended the snippet, or blocks of a page, in the order in which they
+        were raised."""
+        return (self.failure, *self.later_failures) if self.failure is not None else ()
+
     def op(self, identity: OpId | None) -> Op | None:
         """The op of this number; None without a number, or if the recording has no such op."""
         return self.ops.get(identity) if identity is not None else None

@@ -20,12 +20,10 @@ from tests.soak.figures import TINY, note, tell
 
 def has_run(block: Block, repaired: Repaired, trace: Trace) -> bool:
     """Whether it ran to its end, or to the error that it is about."""
-    failures = [trace.failure] if trace.failure is not None else []
-    failures += trace.later_failures
     is_left_out = any(
         block.has(part.line) or block.has(part.last_line) for part in repaired.skipped
     )
-    raised = any(block.has(failure.line) for failure in failures)
+    raised = any(block.has(failure.line) for failure in trace.failures)
     return repaired.error is None and not is_left_out and raised == block.raises
 
 

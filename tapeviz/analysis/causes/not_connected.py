@@ -241,8 +241,8 @@ def in_branch_of_python(asked: Unlinked) -> Cause | None:
     found = [each for name in names_inside(asked.source.text) for each in named.get(name, ())]
     if not found or tensor is None or last_made_from(facts, tensor) is not None:
         return None
+    ran = {lines[-1] for lines in facts.ran}
     for branch in found:
-        ran = {lines[-1] for lines in facts.ran}
         if branch.around.isdisjoint(ran) or not ran.isdisjoint(branch.lines):
             continue
         words = facts.text.segment(branch.test)

@@ -14,12 +14,10 @@ from .table import EXPLANATIONS
 
 
 def explained_errors(trace: Trace) -> tuple[ExplainedError, ...]:
-    """The exceptions that ended the snippet, or blocks of a page, in the order in which they were
-    raised."""
-    failures = [trace.failure, *trace.later_failures] if trace.failure is not None else []
+    """Explain each exception that ended the snippet, or a block of a page, in their order."""
     return tuple(
         ExplainedError(each.type, each.message, each.line, explain_error(trace, each))
-        for each in failures
+        for each in trace.failures
     )
 
 
@@ -27,7 +25,7 @@ def caught_errors(trace: Trace) -> Iterator[Warned]:
     """Warn of gradient calls that raised what the snippet caught: what came after went on without
     their gradients. One warning for each line."""
     raised = [call for call in trace.calls if call.error and not call.ended and call.is_direct]
-    ended = _that_ended_it(trace, raised)
+    ended = _uncaught(trace, raised)
     lines: set[int] = set()
     for call in raised:
         if call.id in ended or not call.line or call.line in lines:
@@ -43,12 +41,14 @@ def caught_errors(trace: Trace) -> Iterator[Warned]:
         )
 
 
-def _that_ended_it(trace: Trace, raised: Sequence[Call]) -> Set[CallId]:
-    """Those of some calls that raised whose exception ended the snippet, or a block of a page: by
-    its words and the lines that it came through, by the words alone where none is on these."""
-    failures = [trace.failure, *trace.later_failures] if trace.failure is not None else []
+def _uncaught(trace: Trace, raised: Sequence[Call]) -> Set[CallId]:
+    """Find the calls whose exception ended the snippet, or a block of a page.
+
+    An exception is recognised by its words and the lines that it came through; by its words alone
+    if no call stands on one of these lines. ``raised``: the calls that raised.
+    """
     found: set[CallId] = set()
-    for failure in failures:
+    for failure in trace.failures:
         said, lines = f"{failure.type}: {failure.message}", {failure.line, *failure.lines}
         alike = [call for call in raised if call.error == said]
         found.update(call.id for call in [c for c in alike if c.line in lines] or alike)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ...text.names import dotted, targets_of
+from ...text.names import bound_names
 from ...trace.model import Failure
 from .case import Case
 from .old_names import NEW_NAMES
@@ -39,20 +39,13 @@ def undefined(case: Case) -> str:
 
 def _failed_before(case: Case, name: str) -> Failure | None:
     """The earlier exception, in another block of the page, that kept a name from being bound."""
-    failures = (case.trace.failure, *case.trace.later_failures)
-    for failure in filter(None, failures):
+    for failure in case.trace.failures:
         if failure == case.failure:
             return None
         statement = case.text.statement(failure.line)
-        if statement is not None and name in _bound_by(statement):
+        if statement is not None and any(name in bound_names(each) for each in ast.walk(statement)):
             return failure
     return None
-
-
-def _bound_by(statement: ast.stmt) -> set[str]:
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
-    return {dotted(target) for target in targets_of(statement)}
 
 
 def keyboard(case: Case) -> str:
