@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from weakref import ReferenceType, ref
 
+from ..latest import for_latest
 from ..trace.columns import NumberPairs
 from ..trace.compiled.handed import handed_on
 from ..trace.model import Call, CallId, Op, OpId, TensorId, Trace, VariableId, Version
@@ -188,27 +188,16 @@ class TraceIndex:
         return Descent(carrying, users)
 
 
-_latest: list[tuple[ReferenceType[Trace], dict[OpId, Op], dict[CallId, Call]]] = []
-"""Tables of the trace asked about last, by ops and by calls. The trace is not held."""
-
-
-def _tables_of(trace: Trace) -> tuple[dict[OpId, Op], dict[CallId, Call]]:
-    for known, entries, calls in _latest:
-        if known() is trace:
-            return entries, calls
-    entries, calls = enclosing_entries(trace), {call.id: call for call in trace.calls}
-    _latest[:] = [(ref(trace), entries, calls)]
-    return entries, calls
-
-
+@for_latest
 def entries_around(trace: Trace) -> Mapping[OpId, Op]:
     """:func:`enclosing_entries`, found once for all pictures of a trace."""
-    return _tables_of(trace)[0]
+    return enclosing_entries(trace)
 
 
+@for_latest
 def calls_by_id(trace: Trace) -> Mapping[CallId, Call]:
     """The gradient calls of a trace by their ids, found once for all pictures of it."""
-    return _tables_of(trace)[1]
+    return {call.id: call for call in trace.calls}
 
 
 def enclosing_entries(trace: Trace) -> dict[OpId, Op]:

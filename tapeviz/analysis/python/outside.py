@@ -13,12 +13,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from threading import Lock
 from typing import NamedTuple
-from weakref import ReferenceType, ref
 
 import numpy as np
 
+from ...latest import for_latest
 from ...text.source import SourceText
 from ...text.statements import PythonText, Statement, read_text
 from ...trace.model import Array, Binding, Call, Leave, Op, Site, StackFrame, TensorId, Trace
@@ -50,22 +49,11 @@ class Outside:
 NOTHING_OUTSIDE = Outside()
 
 
-_latest: list[tuple[ReferenceType[Trace], Outside]] = []
-"""The trace followed last, which the diagnosis and the picture ask about. Not held: it may be of a
-trial of a fix, which nobody asks about again."""
-_following = Lock()
-
-
+@for_latest
 def follow(trace: Trace) -> Outside:
     """The links between what left TensorFlow and the constants that came back. Reads all of the
-    trace; two threads that ask at once wait for one answer."""
-    with _following:
-        for known, outside in _latest:
-            if known() is trace:
-                return outside
-        found = _follow(trace, SourceText(trace.source))
-        _latest[:] = [(ref(trace), found)]
-        return found
+    trace; the diagnosis and the picture ask."""
+    return _follow(trace, SourceText(trace.source))
 
 
 def _follow(trace: Trace, text: SourceText) -> Outside:

@@ -7,18 +7,21 @@ both: what a reader sees of a round must not change its shape with the length of
 
 from __future__ import annotations
 
-from weakref import ReferenceType, ref
-
 import numpy as np
 
+from ...latest import for_latest
 from ...trace.levels.op_levels import comprehensions, turns_begun
 from ...trace.model import Call, Trace
 
 Lasting = tuple[frozenset[int], frozenset[int]]
 _NONE: Lasting = frozenset(), frozenset()
-_latest: list[tuple[ReferenceType[Trace], tuple[int, str], Lasting]] = []
-"""The trace and place asked about last, and the answer: the rounds of a place are drawn one after
-the other."""
+
+
+@for_latest
+def _answers(trace: Trace) -> dict[tuple[int, str], Lasting]:
+    """Keep the answers for the places of a trace: the rounds of a place are drawn one after the
+    other."""
+    return {}
 
 
 def repeats_in_all_rounds(trace: Trace, call: Call | None) -> Lasting:
@@ -31,12 +34,10 @@ def repeats_in_all_rounds(trace: Trace, call: Call | None) -> Lasting:
     if call is None or call.tape is None or call.traced:  # one that was traced has no own turns
         return _NONE
     place = call.site.id, call.method
-    for known, asked, found in _latest:
-        if known() is trace and asked == place:
-            return found
-    found = _lasting(trace, place)
-    _latest[:] = [(ref(trace), place, found)]
-    return found
+    known = _answers(trace)
+    if place not in known:
+        known[place] = _lasting(trace, place)
+    return known[place]
 
 
 def _lasting(trace: Trace, place: tuple[int, str]) -> Lasting:

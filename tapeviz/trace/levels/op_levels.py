@@ -11,8 +11,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from weakref import ReferenceType, ref
 
+from ...latest import for_latest
 from ...text.called_names import LAYER_METHODS, CalledNames, kind_of
 from ...text.source import SourceText
 from ..model import Op, Trace
@@ -77,18 +77,9 @@ class _Program:
         return not any(map(self.tables.has_unseen_turns, loops))
 
 
-_latest: list[tuple[ReferenceType[Trace], _Program]] = []
-"""The trace drawn last: most pictures are of the same trace as the one before. Not held: the next
-run may be of a program whose picture has no levels."""
-
-
+@for_latest
 def _program_of(trace: Trace) -> _Program:
-    for known, program in _latest:
-        if known() is trace:
-            return program
-    program = _Program(trace)
-    _latest[:] = [(ref(trace), program)]
-    return program
+    return _Program(trace)
 
 
 def turns_begun(trace: Trace) -> Mapping[int, Sequence[int]]:
