@@ -2,7 +2,7 @@
 const page = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
 const svg = document.querySelector("#picture svg"), box = svg.viewBox.baseVal;
-let round = page.first, step = null;
+let round = page.first, step = page.step;
 const home = () => page.rounds[round].view;
 
 // Moving and zooming the picture

@@ -196,10 +196,9 @@ def _hull(story: Sequence[Rect], room: tuple[float, float]) -> Rect:
     """The first rectangle and the later ones that fit into ``room`` with it, as one."""
     hull = story[0]
     for rect in story[1:]:
-        left, right = min(hull.left, rect.left), max(hull.right, rect.right)
-        top, bottom = min(hull.top, rect.top), max(hull.bottom, rect.bottom)
-        if right - left <= room[0] and bottom - top <= room[1]:
-            hull = Rect.from_sides(left, top, right, bottom)
+        both = Rect.around((hull.sides, rect.sides))
+        if both.width <= room[0] and both.height <= room[1]:
+            hull = both
     return hull
 
 

@@ -45,7 +45,7 @@ class Prepared:
     @cached_property
     def bounds(self) -> Rect | None:
         """The rectangle around all boxes; None if there are none."""
-        return _around(self.rects) if len(self.rects) else None
+        return Rect.around(self.rects) if len(self.rects) else None
 
     @cached_property
     def routes(self) -> Routes:
@@ -147,11 +147,7 @@ class Prepared:
         found = [self.indices[node] for node in nodes if node in self.indices]
         if not found:
             return None
-        return _around(self.rects[found])
-
-
-def _around(rects: Floats) -> Rect:
-    return Rect.from_sides(*rects[:, :2].min(axis=0).tolist(), *rects[:, 2:].max(axis=0).tolist())
+        return Rect.around(self.rects[found])
 
 
 def _overlap(rects: Floats, sight: Rect, reach: float) -> NDArray[np.bool_]:

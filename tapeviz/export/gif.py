@@ -62,9 +62,7 @@ def _head(image: Pixels, colours: Pixels, is_film: bool) -> Iterator[bytes]:
 def _painted(drawings: Sequence[Drawing], options: Options) -> Iterator[Pixels]:
     """The pixels of each drawing, in a picture with room for all of them."""
     plain = Options(options.scale, False, options.has_title, options.has_legend)
-    all_bounds = [sheet_of(drawing, plain).bounds for drawing in drawings]
-    left, top, right, bottom = zip(*(bounds.sides for bounds in all_bounds), strict=True)
-    bounds = Rect.from_sides(min(left), min(top), max(right), max(bottom))
+    bounds = Rect.around([sheet_of(drawing, plain).bounds.sides for drawing in drawings])
     for drawing in drawings:
         image = paint_image(drawing, sheet_of(drawing, plain), plain, bounds)
         rows = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)

@@ -69,6 +69,7 @@ def _write(page: SharedPage, theme: Theme, options: Options, is_alone: bool) -> 
     data = {
         "alone": is_alone,
         "first": page.first,
+        "step": page.step,
         "groups": pictures.texts,
         "rounds": [
             {
@@ -84,7 +85,8 @@ def _write(page: SharedPage, theme: Theme, options: Options, is_alone: bool) -> 
         ],
     }
     first = page.rounds[page.first]
-    picture = pictures.svg(first, frames[page.first][0]["groups"], views[page.first])
+    *_, seen = (drawn for drawn in frames[page.first] if (drawn["step"] or 0) <= (page.step or 0))
+    picture = pictures.svg(first, seen["groups"], views[page.first])
     body = f'<section id="graph"><div id="picture">{picture}</div></section>'
     made = _PAGE.format(
         theme="dark" if theme.is_dark else "light",
@@ -184,12 +186,7 @@ def _views(bounds: Sequence[Rect]) -> list[Rect]:
 
 
 def _around(bounds: Sequence[Rect]) -> Rect:
-    return Rect.from_sides(
-        min(rect.left for rect in bounds),
-        min(rect.top for rect in bounds),
-        max(rect.right for rect in bounds),
-        max(rect.bottom for rect in bounds),
-    )
+    return Rect.around([rect.sides for rect in bounds])
 
 
 def _box(view: Rect) -> list[float]:

@@ -75,7 +75,8 @@ class PageRound:
 
 @dataclass(frozen=True, slots=True)
 class SharedPage:
-    """``facts``: about the run, a line each; ``first``: the index of the round shown at first."""
+    """``facts``: about the run, a line each; ``first``: the index of the round shown at first, and
+    ``step`` the number of steps walked in it; None: the whole flow."""
 
     title: str
     facts: tuple[str, ...]
@@ -83,3 +84,4 @@ class SharedPage:
     cards: tuple[PageCard, ...]
     rounds: tuple[PageRound, ...]
     first: int = 0
+    step: int | None = None

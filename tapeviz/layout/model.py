@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 Point = tuple[float, float]
 EdgeKey = tuple[str, str, int]
 """(source node, target node, key): the edge of a ``networkx.MultiDiGraph``."""
@@ -44,6 +47,12 @@ class Rect:
     @classmethod
     def from_sides(cls, left: float, top: float, right: float, bottom: float) -> Rect:
         return cls((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+
+    @classmethod
+    def around(cls, sides: ArrayLike) -> Rect:
+        """The least rectangle around others, of each its (left, top, right, bottom), in rows."""
+        rows = np.asarray(sides, np.float64)
+        return cls.from_sides(*rows[:, :2].min(axis=0).tolist(), *rows[:, 2:].max(axis=0).tolist())
 
     def moved(self, dx: float, dy: float) -> Rect:
         return Rect(self.x + dx, self.y + dy, self.width, self.height)

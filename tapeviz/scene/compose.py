@@ -9,11 +9,11 @@ import numpy as np
 
 from ..analysis.model import CallDiagnosis
 from ..graph.model import EdgeKey
-from ..layout.model import Layout
+from ..layout.model import Layout, Rect
 from ..trace.model import TensorId, Trace
 from .base_scene import prepare
 from .captions import legend_of, title_of
-from .flow_scene import FlowScene, add_flow, hull, with_plates
+from .flow_scene import FlowScene, add_flow, with_plates
 from .model import Box, Overlay, Scene, Wire
 from .parts.frames import frames_of
 from .parts.numbers import gradient_text
@@ -46,7 +46,7 @@ def compose(
         progress = advance(flow.base, shown, overlay.step, flow.lighting.fans)
         wires = _stepped_wires(flow, progress)
         _step_boxes(flow, progress, boxes)
-        bounds = hull(np.vstack([with_plates(flow.rects), flow.bounds.sides]))
+        bounds = Rect.around(np.vstack([with_plates(flow.rects), flow.bounds.sides]))
     for name in overlay.selected_nodes:
         if name in boxes:
             boxes[name] = replace(boxes[name], is_selected=True)

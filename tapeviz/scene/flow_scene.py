@@ -249,14 +249,7 @@ def _bounds(layout: Rect, ringed: NDArray[np.float64], marks: tuple[Mark, ...]) 
     """The bounds of the layout with room for rings, their words and marks."""
     corners = [layout.sides]
     corners += [around((mark.x, mark.y), (mark.radius, mark.radius)) for mark in marks]
-    return hull(np.vstack([np.array(corners, np.float64), ringed]))
-
-
-def hull(rects: NDArray[np.float64]) -> Rect:
-    """The least rectangle around (left, top, right, bottom) rows."""
-    left, top = (float(n) for n in rects[:, :2].min(axis=0))
-    right, bottom = (float(n) for n in rects[:, 2:].max(axis=0))
-    return Rect.from_sides(left, top, right, bottom)
+    return Rect.around(np.vstack([np.array(corners, np.float64), ringed]))
 
 
 def with_plates(rects: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from ..layout.model import EdgeKey, Layout, Point, Rect
 from .captions import legend_of
-from .flow_scene import hull
 from .model import Box, Change, ChangeKind, FrameBox, Heading, LegendEntry, Mark, Scene, Wire
 from .parts.boxes import ring_rect
 from .parts.changes import HEADING_SIZE, NOTE_DROP, SIGN_RADIUS, frame_rect
@@ -67,13 +64,11 @@ def together(before: Side, after: Side, title: str, *, is_below: bool) -> tuple[
         LegendEntry(kind, words) for kind, words in _WORDS.items() if kind in kinds
     )
     scene = Scene(
-        hull(
-            np.array(
-                [
-                    replace(bounds, y=bounds.y - _HEAD / 2, height=bounds.height + _HEAD).sides,
-                    bounds.moved(*by).sides,
-                ]
-            )
+        Rect.around(
+            [
+                replace(bounds, y=bounds.y - _HEAD / 2, height=bounds.height + _HEAD).sides,
+                bounds.moved(*by).sides,
+            ]
         ),
         wires,
         first.boxes + second.boxes,
@@ -111,7 +106,7 @@ def _covering(*sides: Side) -> Rect:
                     frame.bottom + 1,
                 )
             )
-    return hull(np.array(rects))
+    return Rect.around(rects)
 
 
 def _changes(side: Side) -> Iterable[Change]:

@@ -37,11 +37,12 @@ def make_page(
 ) -> SharedPage:
     """The page about one gradient call, with all rounds of its call site.
 
-    ``view``: its overlay names the call; selection and step are left out.
+    ``view``: its overlay names the call, and the step at which the page opens; the selection is
+    left out.
     """
     shown = shown_call(diagnosis, view.overlay)
     site = diagnosis.site_of(shown)
-    overlay = replace(view.overlay, step=None, selected_nodes=frozenset())
+    overlay = replace(view.overlay, selected_nodes=frozenset())
     rounds, first = _rounds(trace, diagnosis, replace(view, overlay=overlay), shown, site)
     facts = [
         f"TensorFlow {trace.tensorflow}" if trace.tensorflow else "",
@@ -56,6 +57,7 @@ def make_page(
         cards(trace, diagnosis),
         rounds,
         first,
+        overlay.step or None,
     )
 
 
@@ -69,18 +71,20 @@ def _rounds(
     shown: CallDiagnosis | None,
     site: CallSite | None,
 ) -> tuple[tuple[PageRound, ...], int]:
+    step = view.overlay.step
     if shown is None or site is None:
         arranged = arrange(trace, view, shown.call.id if shown is not None else None)
-        return (_round(trace, diagnosis, view, shown, arranged, MOST_FRAMES),), 0
+        return (_round(trace, diagnosis, view, shown, arranged, MOST_FRAMES, step),), 0
     numbers = sorted({*site.filmed(ROUNDS_FILMED), site.round_of(shown.call.id)})
     calls = [diagnosis.round(site, number) for number in numbers]
     longest = max(len(call.steps) for call in calls)
     all_step = len(calls) * (longest + 1) <= MOST_FRAMES
     rounds = []
     for call, arranged in arrange_rounds(trace, view, calls):
-        has_frames = all_step or call.call.id == shown.call.id
-        most = MOST_FRAMES // (len(calls) if all_step else 1) if has_frames else 1
-        rounds.append(_round(trace, diagnosis, view, call, arranged, most))
+        is_shown = call.call.id == shown.call.id
+        most = MOST_FRAMES // (len(calls) if all_step else 1) if all_step or is_shown else 1
+        at = step if is_shown else None
+        rounds.append(_round(trace, diagnosis, view, call, arranged, most, at))
     return tuple(rounds), numbers.index(site.round_of(shown.call.id))
 
 
@@ -91,7 +95,9 @@ def _round(
     call: CallDiagnosis | None,
     arranged: Arranged,
     most: int,
+    at: int | None,
 ) -> PageRound:
+    """``most``: how many frames it may have; ``at``: a step that has a frame in any case."""
     id_ = call.call.id if call is not None else None
 
     def scene(arranged: Arranged, step: int | None) -> Scene:
@@ -102,6 +108,8 @@ def _round(
     steps: Sequence[WalkStep] = call.steps if call is not None else ()
     drawn = max(1, len(whole.boxes) + len(whole.wires))
     numbers = evenly(len(steps), min(most - 1, MOST_DRAWN // drawn))
+    if at:
+        numbers = sorted({*numbers, at})
     walked = arrange_steps(arranged, trace, call, numbers)
     frames = ((None, whole), *((number, scene(turned, number)) for number, turned in walked))
     return PageRound(whole.title, tuple(_step(trace, step) for step in steps), frames)

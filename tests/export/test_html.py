@@ -43,6 +43,7 @@ class Page(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.texts: dict[str, str] = {}
         self._open: list[str] = []
+        self.text = text
         self.feed(text)
         self.close()
 
@@ -65,6 +66,12 @@ class Page(HTMLParser):
         return sum(found == tag for found, _ in self.elements)
 
     @property
+    def drawn(self) -> str:
+        """What the picture holds before a script runs."""
+        (drawn,) = re.findall(r'<g id="drawn">(.*)</g></svg>', self.text, re.DOTALL)
+        return str(drawn)
+
+    @property
     def data(self) -> Any:
         return json.loads(self.texts["data"])
 
@@ -74,8 +81,11 @@ def traced(name: str) -> tuple[Trace, Diagnosis]:
     return trace, diagnose(trace)
 
 
-def page_of(trace: Trace, diagnosis: Diagnosis, theme: str = "light") -> str:
-    made = make_page(trace, diagnosis, DEFAULT_VIEW)
+def page_of(
+    trace: Trace, diagnosis: Diagnosis, theme: str = "light", step: int | None = None
+) -> str:
+    overlay = replace(DEFAULT_VIEW.overlay, step=step)
+    made = make_page(trace, diagnosis, replace(DEFAULT_VIEW, overlay=overlay))
     return write_page(made, THEMES[theme], Options()).decode()
 
 
@@ -296,6 +306,29 @@ def test_keys_and_buttons_step_through_the_pass_in_a_browser(tmp_path: Path) -> 
     assert seen["zoomed"]
     assert seen["dark"] == "light dark"
     assert seen["cells"] == 30
+
+
+def test_a_page_opens_at_the_step_that_was_shown() -> None:
+    trace, diagnosis = traced("slice_assign")
+    whole = Page(page_of(trace, diagnosis))
+    page = Page(page_of(trace, diagnosis, step=3))
+    (only,) = page.data["rounds"]
+    assert (whole.data["step"], page.data["step"]) == (None, 3)
+    assert page.drawn == "".join(page.data["groups"][n] for n in only["frames"][3]["groups"])
+    assert page.drawn != whole.drawn, "without a script, too"
+
+
+def test_the_step_at_which_a_page_opens_has_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tapeviz.sharing.page.MOST_FRAMES", 2)
+    (only,) = Page(page_of(*traced("slice_assign"), step=3)).data["rounds"]
+    assert [frame["step"] for frame in only["frames"]] == [None, 3]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+def test_the_browser_shows_the_step_at_which_a_page_opens(tmp_path: Path) -> None:
+    seen = driven(tmp_path, page_of(*traced("slice_assign"), step=3))
+    assert seen["told"][0][:2] == ["step 3 of 5", 1]
+    assert seen["told"][-1][0] == "whole flow, 5 steps", "Escape"
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
