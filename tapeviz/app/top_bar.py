@@ -108,7 +108,16 @@ class TopBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # Hide widgets that the menus have too, if there is little room.
+        self._hide_what_lacks_room()
+
+    def event(self, event: QEvent) -> bool:
+        # A button got another text: the interpreter is known some time after the window is shown.
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._hide_what_lacks_room()
+        return super().event(event)
+
+    def _hide_what_lacks_room(self) -> None:
+        """Hide widgets that the menus have too, if there is little room."""
         room = self.width() - self.minimumSizeHint().width() - _extent(self.bridge)
         self.bridge.setVisible(room >= 0)
         is_wide = self.width() >= ROOM_FOR_HINT

@@ -511,6 +511,23 @@ def test_the_window_can_be_narrow_even_while_a_snippet_runs(
     assert window.top_bar.bridge.isVisible() or width == 900
 
 
+def test_no_button_of_a_narrow_bar_is_cut_off_when_the_interpreter_is_known(
+    qtbot: QtBot, window: Window
+) -> None:
+    bar = window.top_bar
+    bar.kernel_button.setText("Python")
+    window.resize(920, 480)
+    qtbot.wait(30)
+    assert bar.bridge.isVisible()
+    bar.kernel_button.setText("Python 3.11 · TF 2.21")
+    qtbot.waitUntil(lambda: not bar.bridge.isVisible())
+    qtbot.wait(30)
+    for button in (bar.run_button, bar.examples_button, bar.export_button, bar.kernel_button):
+        assert button.width() >= button.sizeHint().width()
+    window.resize(1200, 480)
+    qtbot.waitUntil(bar.bridge.isVisible)
+
+
 def test_a_long_status_line_makes_no_window_wider(
     qtbot: QtBot, ran: Window, pipeline: SamplePipeline
 ) -> None:
