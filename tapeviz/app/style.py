@@ -91,6 +91,7 @@ QTableView { background: $panel; border: 1px solid transparent; border-radius: 5
   selection-background-color: $accent_fill; selection-color: $text; alternate-background-color:
   $panel; }
 QTableView:focus { border-color: $accent; }
+QTableView#cutRows { border-top-color: $border; border-radius: 0; }
 QTableView::item { padding: 0 8px; border: none; }
 QTableView::item:selected { background: $accent_fill; color: $text; }
 QHeaderView { background: $panel; border: none; }

@@ -16,6 +16,8 @@ _FAR = 4
 """Most numbers left out in a row: pages drop blank lines and count them all the same."""
 _GOES_ON = re.compile(r"(?!>>>|\.\.\.)[,;)\]}=*/+\-%|&<>.]")
 """Text that starts no statement: the number before it is more likely data."""
+_IS_DATA = re.compile(r"[-+\d.,eE\s]*")
+"""Text after a number in a table of numbers: none, or more numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,8 @@ def _is_margin(run: Sequence[_Numbered]) -> bool:
         return False
     if any(line.is_glued for line in run) and (len(run) < 3 or run[0].number != 1):
         return False  # 2e5, 1if x else y
-    # Numbers alone are as likely data.
-    return sum(1 for line in run if line.text) >= min(2, len(run))
+    # Numbers alone are as likely data, and so are numbers before numbers: `0 0.31`, `1 0.29`.
+    return sum(1 for line in run if not _IS_DATA.fullmatch(line.text)) >= min(2, len(run))
 
 
 def _is_pushed(texts: Sequence[_Numbered]) -> bool:

@@ -21,6 +21,7 @@ _OF_REPRS = (*_OF_NUMBERS, ast.Dict, ast.Set, ast.keyword, ast.Name)
 _LOWER_CASE_CLASSES = frozenset(
     {"array", "deque", "defaultdict", "dtype", "masked_array", "tensor"}
 )
+_TENSOR_CLASSES = frozenset({"Tensor", "RaggedTensor", "SparseTensor"})
 _LONGEST = 300
 """Lines of one printed value."""
 
@@ -158,6 +159,10 @@ def _is_repr(statement: ast.stmt, defined: frozenset[str]) -> bool:
     match statement:
         case ast.AnnAssign(value=None, annotation=ast.Call()):  # loss: tf.Tensor(1.0, shape=())
             return True
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(ast.Name("tf"), name), keywords=keywords)
+        ) if name in _TENSOR_CLASSES:  # so TensorFlow prints a tensor
+            return "shape" in {word.arg for word in keywords}
         case ast.Expr() if "*" not in defined:
             pass
         case _:

@@ -128,7 +128,7 @@ def _say_near(page: Page, failure: SyntaxFailure) -> str:
     if opened:
         pair = _PAIR[opened[-1]]
         return f"Before “{near[0]}”, the bracket {opened[-1]} is still open: is a {pair} missing?"
-    return f"Python cannot read this line from “{near[0]}” on: a slip of the pen, or no code."
+    return f"Python cannot read this line from “{near[0]}” on. If it is no code, put a # before it."
 
 
 def _character(code: str) -> str:

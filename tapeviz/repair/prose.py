@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import difflib
+import keyword
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
+from ..text.names import bound_names
 from .facts import read_facts
 from .page import LineEdit, Page, aside
 from .scanning import CLOSED, Open, scan
@@ -17,31 +21,93 @@ _WHAT = "not Python: kept as a comment"
 _BUILTINS = frozenset(dir(builtins))
 _BEGINS_WITH_KEYWORD = re.compile(r"(?:with|for|while|if|not|in)(?: [A-Za-z'-]{2,}){2,} ?[:.]?")
 _FOREIGN_START = re.compile(r"\s*[^\W\d_a-zA-Z]")
+_NUMBERED = re.compile(r"\(?([A-Za-z]{3,}) #?\d+(?:[.-]\d+)*(?![\w(\[])")
+"""``Listing 4.3: A network``, ``Epoch 1: loss = 0.3``: no statement begins with name and number."""
 _CONTINUES_FORMULA = re.compile(r"^\s+==?\s*\S")
 
 
 def set_aside_prose(page: Page) -> Iterator[LineEdit]:
     """Make comments of sentences in any script, but not of lines that may be mistyped code."""
     statements = read_statements(page.lines)
-    if all(statement.tree for statement in statements):
+    facts = [read_facts(statement) for statement in statements]
+    names = PROVIDED.union(*(each.binds for each in facts)) - _BUILTINS
+    around = _around(statements, names)
+    if all(statement.tree for statement in statements) and not around:
         return
-    names = PROVIDED.union(*(read_facts(statement).binds for statement in statements)) - _BUILTINS
+    mentioned = names.union(*(each.reads for each in facts))
     found = [
         statement
         for statement in _outside_brackets(statements)
-        if is_prose(statement.text, names) or _is_stray_sign(page.pasted[statement.first])
+        if is_prose(statement.text, names)
+        or _is_numbered(statement.text, mentioned)
+        or _is_stray_sign(page.pasted[statement.first])
     ]
+    found += around
     found += _paragraphs(page, statements, names)
     if found:
         # Among sentences, a line of words that parses is a sentence too.
         found += [
-            statement for statement in statements if _reads_as_words(statement, names | _BUILTINS)
+            statement
+            for statement in statements
+            if _reads_as_words(statement.node, names | _BUILTINS) or _is_number(statement)
         ]
         found += _formulas(page, statements)
     for statement in found:
         for index in range(statement.first, statement.last + 1):
             if page.lines[index].strip():
                 yield aside(page, index, _WHAT, is_page_text=True)
+
+
+def accidental_words(tree: ast.Module) -> int:
+    """The line of a word that a page shows around its code and that Python reads as a name, such as
+    ``Reply`` or ``train.py``; 0 for none. It would raise a NameError."""
+    names = PROVIDED | {name for node in ast.walk(tree) for name in bound_names(node)}
+    around = _words_around(tree.body, names)
+    return tree.body[around[0]].lineno if around else 0
+
+
+def _around(statements: Sequence[PastedStatement], names: frozenset[str]) -> list[PastedStatement]:
+    nodes = [None if statement.indent else statement.node for statement in statements]
+    return [statements[index] for index in _words_around(nodes, names)]
+
+
+def _words_around(nodes: Sequence[ast.stmt | None], names: frozenset[str]) -> list[int]:
+    """The places of statements before and after all code that are only words, as far as no name of
+    the code may be meant; nothing if all statements are, or if names are bound unseen."""
+
+    def are_words(node: ast.stmt | None) -> bool:
+        return _reads_as_words(node, names | _BUILTINS) and not any(
+            difflib.get_close_matches(part.id, names, n=1, cutoff=0.75)
+            for part in ast.walk(node or ast.Pass())
+            if isinstance(part, ast.Name)
+        )
+
+    if "*" in names:
+        return []
+    places = range(len(nodes))
+    before = [*takewhile(lambda at: are_words(nodes[at]), places)]
+    after = [*takewhile(lambda at: are_words(nodes[at]), reversed(places))]
+    return [] if len(before) == len(nodes) else [*before, *reversed(after)]
+
+
+def _is_numbered(text: str, mentioned: frozenset[str]) -> bool:
+    """Whether a statement that does not parse begins with a word and a number, where the code has
+    no such name."""
+    found = _NUMBERED.match(text)
+    if found is None or found[1] in mentioned or keyword.iskeyword(found[1]):
+        return False
+    return mistyped_keyword(found[1]) is None and found[1] not in _BUILTINS
+
+
+def _is_number(statement: PastedStatement) -> bool:
+    """Whether a statement at the margin is only a number or ``None``: votes, a page's number, what
+    was printed."""
+    match statement.node:
+        case ast.Expr(
+            value=ast.Constant(value=value) | ast.UnaryOp(operand=ast.Constant(value=value))
+        ):
+            return not statement.indent and (value is None or isinstance(value, (int, float)))
+    return False
 
 
 def _outside_brackets(statements: Iterable[PastedStatement]) -> Iterator[PastedStatement]:
@@ -97,14 +163,14 @@ def _may_be_code(statement: PastedStatement, names: frozenset[str]) -> bool:
 
 
 def _is_stray_sign(pasted: str) -> bool:
-    """Whether a line is only a foreign sign, such as ``。``."""
+    """Whether a line is only foreign signs and numbers, such as ``。`` or ``↑ 3 ↓``."""
     text = pasted.strip()
-    return bool(text) and not text.isascii() and not re.search(r"\w", text)
+    return bool(text) and not text.isascii() and not re.search(r"[^\W\d]", text)
 
 
-def _reads_as_words(statement: PastedStatement, known: frozenset[str]) -> bool:
+def _reads_as_words(node: ast.stmt | None, known: frozenset[str]) -> bool:
     """Whether a statement that parses only mentions unknown names: ``so``, ``- 用法``."""
-    match statement.node:
+    match node:
         case ast.Expr(value=value):
             parts = list(ast.walk(value))
         case ast.AnnAssign(target=ast.Name() as target, annotation=note, value=None):

@@ -19,7 +19,7 @@ from .page import Page, Pass, Repaired, Skipped
 from .parsing import SyntaxFailure, compile_failure, parse
 from .problems import find_problem
 from .prompts import accidental_prompt, drop_prompts
-from .prose import set_aside_prose
+from .prose import accidental_words, set_aside_prose
 from .punctuation import plain_punctuation
 from .tabs import expand_tabs
 
@@ -50,11 +50,11 @@ PASSES = (*CLEANING, *RESTORING)
 def repair(text: str) -> Repaired:
     """Repair what a web page, a notebook or a session did to code.
 
-    A text that parses is returned as it is (except for prompts and printed objects that parse by
-    accident: ``In [3]:``, ``array([1.])``). The passes run in order. If the text does not parse
-    then and has several blocks of code, each block is repaired by itself, and parts that do not
-    parse are left out; so are parts that would raise a NameError. If all that fails, the pasted
-    text is returned with the problem that is left.
+    A text that parses is returned as it is, except for what parses by accident: prompts
+    (``In [3]:``), printed objects (``array([1.])``), words around the code (``Reply``). The passes
+    run in order. If the text does not parse then and has several blocks of code, each block is
+    repaired by itself, and parts that do not parse are left out; so are parts that would raise a
+    NameError. If all that fails, the pasted text is returned with the problem that is left.
     """
     page = Page.of(text)
     failure = _failure(page)
@@ -98,5 +98,5 @@ def _failure(page: Page) -> SyntaxFailure | None:
     tree = parse(page.text)
     if isinstance(tree, SyntaxFailure):
         return tree
-    line = accidental_prompt(tree) or accidental_output(tree)
+    line = accidental_prompt(tree) or accidental_output(tree) or accidental_words(tree)
     return SyntaxFailure(line, 1, "invalid syntax") if line else None

@@ -173,8 +173,8 @@ def _names_code(words: Sequence[str], names: frozenset[str]) -> bool:
 
 
 def _is_letter(word: str) -> bool:
-    """Whether a word is a single letter, like a name, other than ``a`` and ``I``."""
-    return len(word) == 1 and word not in "aI"
+    """Whether a word is a single letter, like a name, other than ``a``, ``A`` and ``I``."""
+    return len(word) == 1 and word not in "aAI"
 
 
 def mistyped_keyword(word: str) -> str | None:

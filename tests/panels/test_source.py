@@ -17,6 +17,7 @@ from tapeviz.document.pipeline import Repairs
 from tapeviz.panels.look import Theme
 from tapeviz.panels.source.line_marks import LineMark, marks_of
 from tapeviz.panels.source.panel import SourcePanel
+from tapeviz.panels.source.repair_strip import listed
 from tapeviz.panels.source.sight import rows_in_sight
 from tapeviz.trace.model import Failure, OpId, Site, SiteId, StackFrame, Trace
 from tests.document.sample import SOURCE, SamplePipeline, make_trace
@@ -120,12 +121,24 @@ def test_a_pasted_page_is_repaired_and_can_be_undone(
     qtbot.waitUntil(panel.repair_strip.isVisible)
     assert panel.repair_strip.words.text() == "Repaired 2 things"
     qtbot.mouseClick(panel.repair_strip.details, Qt.MouseButton.LeftButton)
-    assert panel.repair_strip.list.toPlainText().startswith("line 1: removed the prompt")
+    assert panel.repair_strip.list.toPlainText() == "lines 1–2: removed the prompt >>>"
     qtbot.mouseClick(panel.repair_strip.undo, Qt.MouseButton.LeftButton)
     assert document.text.source == pasted
     assert not panel.repair_strip.isVisible()
     panel.editor.undo()
     assert document.text.source == ""
+
+
+def test_repairs_are_listed_by_kind_with_their_lines() -> None:
+    prose, prompt = "not Python: kept as a comment", "removed the prompt >>>"
+    done = ((0, "changed all"), (1, prose), (2, prose), (3, prompt), (5, prose), (5, prompt))
+    assert listed(Repairs("", done), ((7, 9, "it is broken"), (8, 8, "it is bad"))) == [
+        "lines 7–9 left out: it is broken",
+        "line 8 left out: it is bad",
+        "changed all",
+        "lines 1–2, 5: not Python: kept as a comment",
+        "lines 3, 5: removed the prompt >>>",
+    ]
 
 
 def test_a_page_without_code_is_not_called_repaired(qtbot: QtBot, panel: SourcePanel) -> None:

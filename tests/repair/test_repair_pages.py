@@ -407,3 +407,64 @@ def test_a_diff_becomes_its_new_side() -> None:
     text = "--- a/run.py\n+++ b/run.py\n@@ -1,2 +1,2 @@\n-x = 1\n+x = 2\n print(x)\n"
     assert code_of(text) == "x = 2\nprint(x)"
     assert whats(text)[4] == "the diff removes this line: kept as a comment"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Copy",
+        "python",
+        "train.py",
+        "Reply",
+        "Listing 4.3 – A small network",
+        "Solution 2:",
+        "Epoch 1: loss = 0.23",
+        "Python 3.8.10",
+        "↑ 3 ↓",
+        "tf.Tensor(3.0, shape=(), dtype=float32)",
+    ],
+)
+def test_words_around_the_code_are_no_code(words: str) -> None:
+    """Some of them parse, and would raise a NameError or TypeError when they run."""
+    code = "x = tf.Variable(1.0)\ny = x * x"
+    assert code_of(f"{words}\n{code}\n") == code
+    assert code_of(f"{code}\n{words}\n") == code
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "loss = 1\nlss\n",  # a misspelled name
+        "hello\n",  # nothing but the word
+        "from words import *\nReply\n",
+        "x = 1\nReply\nx = 2\n",  # in the middle it may be meant
+        "def Reply():\n    pass\nReply\n",
+    ],
+)
+def test_a_name_that_may_be_meant_stays(text: str) -> None:
+    assert repair(text).text == text
+
+
+def test_a_name_and_a_number_may_be_mistyped_code() -> None:
+    for line in ("rate 1", "print 3", "retrun 3"):
+        assert repair(f"{line}\nx = 2 * rate\n").error is not None
+
+
+def test_a_number_among_sentences_is_no_code() -> None:
+    text = "Why is it None?\n\n3\n\nx = 1.0\n\nThat is all I have so far.\n0 0.31\n1 0.29\n"
+    assert code_of(text) == "x = 1.0"
+
+
+def test_a_listing_of_a_book_lost_indentation_and_has_a_caption() -> None:
+    text = """\
+The gradi-
+ents are computed by calling gradient().
+Listing 4.3 – A small network
+1 def forward(x):
+2 return x * ‘a’
+3
+4 forward(2)
+86
+Chapter 4. Deep learning
+"""
+    assert code_of(text) == "def forward(x):\n    return x * 'a'\nforward(2)"

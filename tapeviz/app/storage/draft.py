@@ -17,6 +17,7 @@ from PySide6.QtCore import QDateTime, QLocale, QObject, QTimer, Signal
 
 from ...document import Document
 from ...errors import TapevizError
+from ...repair.page import PAGE_MARK
 from ...whole_files import write_whole
 
 EVERY = 200
@@ -212,10 +213,13 @@ def _read(file: Path) -> Iterator[Draft]:
 
 
 def first_own_line(text: str, opened: str) -> str:
-    """The first line of ``text`` that is not in ``opened``; preferably code that is no import."""
+    """The first line of ``text`` that is not in ``opened``: the title of a page, else preferably
+    code that is no import."""
     before = {line.strip() for line in opened.splitlines()}
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     own = [line for line in lines if line not in before] or lines
+    if own and own[0].startswith(f"{PAGE_MARK} "):
+        return own[0].removeprefix(PAGE_MARK).strip()
     code = [line for line in own if line[0] not in "#\"'"]
     imported = ("import ", "from ")
     return next((line for line in code if not line.startswith(imported)), (code or own or ["…"])[0])

@@ -57,6 +57,7 @@ class CutRows(QTableView):
         self._table, self._walk = table, model
         self._cuts = CutRowsModel(model)
         self.setModel(self._cuts)
+        self.setObjectName("cutRows")
         self.setAccessibleName("Where the backward pass is cut")
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setShowGrid(False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout
 
 from ...document import Document
@@ -13,7 +15,7 @@ from ..widgets import IconButton, link_button, plain_label
 
 LIST_HEIGHT = 124
 MOST = 200
-"""Repairs listed, at most."""
+"""Kinds of repairs listed, at most, and ranges of lines for each."""
 
 
 class RepairStrip(QFrame):
@@ -100,12 +102,28 @@ def left_out_words(parts: tuple[tuple[int, int, str], ...], blocks: int) -> str:
 
 
 def part_words(first: int, last: int, why: str) -> str:
-    where = f"line {first}" if first == last else f"lines {first}–{last}"
-    return f"{where} left out: {why}"
+    return f"{lines_words([(first, last)])} left out: {why}"
+
+
+def lines_words(ranges: Sequence[tuple[int, int]]) -> str:
+    """``line 3``, ``lines 1–4, 8``."""
+    several = len(ranges) > 1 or ranges[0][0] != ranges[0][1]
+    shown = [f"{first}" if first == last else f"{first}–{last}" for first, last in ranges[:MOST]]
+    more = ["…"] if len(ranges) > MOST else []
+    return f"{'lines' if several else 'line'} {', '.join([*shown, *more])}"
 
 
 def listed(repairs: Repairs, left_out: tuple[tuple[int, int, str], ...]) -> list[str]:
-    """A line for each part left out and for each of the first repairs."""
-    mended = [f"line {line}: {what}" if line else what for line, what in repairs.repairs]
-    more = [f"… and {len(mended) - MOST} more"] if len(mended) > MOST else []
+    """A line for each part left out, and one for each kind of the first repairs with all its
+    lines."""
+    ranges: dict[str, list[tuple[int, int]]] = {}
+    for line, what in repairs.repairs:
+        of_kind = ranges.setdefault(what, [])
+        if of_kind and line - of_kind[-1][1] <= 1:
+            of_kind[-1] = (of_kind[-1][0], line)
+        else:
+            of_kind.append((line, line))
+    kinds = list(ranges.items())
+    mended = [what if not of[0][0] else f"{lines_words(of)}: {what}" for what, of in kinds]
+    more = [f"… and {len(mended) - MOST} kinds more"] if len(mended) > MOST else []
     return [*(part_words(*part) for part in left_out), *mended[:MOST], *more]
