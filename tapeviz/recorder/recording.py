@@ -124,6 +124,14 @@ class RecordingContext:
         origin = private.autograph_lines().get((frame.f_code.co_filename, frame.f_lineno))
         return origin is not None and origin[0] == self.filename
 
+    def line_in_snippet(self, frame: FrameType, line: int) -> int:
+        """The snippet's line that a frame stands at on ``line``, itself or in what AutoGraph made
+        of it; 0 elsewhere."""
+        if self.is_snippet(frame):
+            return line
+        origin = private.autograph_lines().get((frame.f_code.co_filename, line))
+        return origin[1] if origin is not None and origin[0] == self.filename else 0
+
     def is_snippet(self, frame: FrameType | None) -> bool:
         return frame is not None and frame.f_code.co_filename == self.filename
 

@@ -319,7 +319,8 @@ class Leave(msgspec.Struct, frozen=True, gc=False):
 
 class CaughtError(msgspec.Struct, frozen=True, gc=False):
     """An exception that the snippet caught. ``lines``: those of its own in the traceback, outermost
-    first; ``site``: the first statement of the ``except``."""
+    first; ``site``: the first statement of the ``except``, or the ``with`` of a
+    ``contextlib.suppress``."""
 
     type: str
     message: str

@@ -236,6 +236,45 @@ def test_an_exception_that_the_snippet_caught_is_named_with_its_line(recorder: R
     assert (refused.cause.line, refused.cause.is_probable) == (14, True)
 
 
+def test_an_exception_is_caught_by_a_with_too_and_in_compiled_functions(recorder: Recorder) -> None:
+    text = dedent(
+        """
+        from contextlib import suppress
+        import tensorflow as tf
+        w, scale = tf.Variable([1.0, 2.0]), tf.Variable([1.0, 2.0, 3.0])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(w)
+            with suppress(tf.errors.OpError):
+                y += tf.reduce_sum(w * scale)
+        tape.gradient(y, scale)
+        @tf.function
+        def f():
+            y = tf.reduce_sum(w)
+            try:
+                y += tf.reduce_sum(w * scale)
+            except ValueError:
+                print("left out")
+            return y
+        @tf.function
+        def g():
+            y = tf.reduce_sum(w)
+            with suppress(ValueError):
+                y += tf.reduce_sum(w * scale)
+            return y
+        for each in f, g:
+            with tf.GradientTape() as tape:
+                y = each()
+            tape.gradient(y, scale)
+        """
+    ).lstrip()
+    diagnosis = _diagnosed(text, recorder)
+    findings = [call.findings[0] for call in diagnosis.calls]
+    assert [finding.cause and finding.cause.line for finding in findings] == [7, 13, 21]
+    catchers = ("The with on line 6", "The except on line 14", "The with on line 20")
+    for finding, catcher in zip(findings, catchers, strict=True):
+        assert f"{catcher} caught it" in finding.message
+
+
 def test_a_number_that_only_chooses_elements_of_a_list_left_tensorflow(recorder: Recorder) -> None:
     text = dedent(
         """

@@ -22,24 +22,23 @@ _OF_BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 @dataclass(frozen=True, slots=True)
 class SkippedByError:
-    """An exception of this ``type``, raised on ``line`` and caught by the ``except`` on ``handler``
-    (0 unknown), which came through a line that reads the source. ``is_sure``: under a name that
+    """An exception of this ``type``, raised on ``line`` and caught by the ``catcher`` (``The except
+    on line 8``), which came through a line that reads the source. ``is_sure``: under a name that
     means the source or what is made from it, of which no value left TensorFlow later; else one
     did, or the name means an object that has the source."""
 
     type: str
     message: str
     line: int
-    handler: int
+    catcher: str
     is_sure: bool
 
     def sentence(self, target: str, source: str) -> str:
         said = first_words(self.message)
         words = f"{self.type} ({said})" if said else self.type
-        catcher = f"The except on line {self.handler}" if self.handler else "An except"
         probably = "" if self.is_sure else "probably "
         return (
-            f"Line {self.line} raised {words}. {catcher} caught it, so what would have "
+            f"Line {self.line} raised {words}. {self.catcher} caught it, so what would have "
             f"{probably}led from {source} to {target} did not run. Mend that error: as long as it "
             f"is passed over, the gradient is None."
         )
@@ -57,7 +56,7 @@ def skipped_by_error(facts: CallFacts, starts: Set[Position]) -> SkippedByError 
         is_sure = is_meant and gone < error.when  # else the way may go on where the value left
         if is_sure or (likely is None and (is_meant or given & paths)):
             found = SkippedByError(
-                error.type, error.message, error.lines[-1], _handler(facts, error), is_sure
+                error.type, error.message, error.lines[-1], _catcher(facts, error), is_sure
             )
             if is_sure:
                 return found
@@ -135,13 +134,19 @@ def _meant(facts: CallFacts, path: str, when: int) -> TensorId | None:
     return given[before - 1][1] if before else None
 
 
-def _handler(facts: CallFacts, error: CaughtError) -> int:
-    """The line of the ``except`` that caught it."""
-    line = error.site.line
+def _catcher(facts: CallFacts, error: CaughtError) -> str:
+    """Name the statement that caught it: the ``with`` on that line around where it was raised, as
+    of ``contextlib.suppress``, or the ``except`` around that line."""
+    line, tree = error.site.line, facts.text.tree
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.With) and node.lineno <= line <= node.body[0].lineno:
+            last = node.end_lineno or line
+            if any(node.body[0].lineno <= raised <= last for raised in error.lines):
+                return f"The with on line {node.lineno}"
     handlers = [
-        node
-        for node in (ast.walk(facts.text.tree) if facts.text.tree else ())
+        node.lineno
+        for node in (ast.walk(tree) if tree is not None else ())
         if isinstance(node, ast.ExceptHandler)
         and node.lineno <= line <= (node.end_lineno or node.lineno)
     ]
-    return max((node.lineno for node in handlers), default=0)
+    return f"The except on line {max(handlers)}" if handlers else "An except"

@@ -26,6 +26,19 @@ def instrument(tree: ast.Module) -> ast.Module:
     return changed
 
 
+def instrument_handlers(tree: ast.Module) -> ast.Module:
+    """The tree, changed in place: of what it does, only exceptions that it catches are reported.
+
+    Those that a handler raises again at its end are not caught; AutoGraph writes such handlers.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler):
+            last = node.body[-1]
+            if not (isinstance(last, ast.Raise) and last.exc is None):
+                _report_caught(node)
+    return tree
+
+
 # Packages whose functions take arrays, and so tensors through the buffer protocol.
 _OF_ARRAYS = frozenset(("numpy", "scipy", "sklearn", "pandas", "PIL", "cv2", "skimage"))
 # ``keras.ops.convert_to_numpy`` and ``keras.backend.get_value`` are ``np.array`` for a tensor.
@@ -131,9 +144,13 @@ class _Instrument(ast.NodeTransformer):
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.excepthandler:
         self.generic_visit(node)
-        call = ast.Call(ast.Name(CAUGHT, ast.Load()), [], [])
-        node.body.insert(0, _placed(ast.Expr(call), node.body[0]))
+        _report_caught(node)
         return node
+
+
+def _report_caught(handler: ast.ExceptHandler) -> None:
+    call = ast.Call(ast.Name(CAUGHT, ast.Load()), [], [])
+    handler.body.insert(0, _placed(ast.Expr(call), handler.body[0]))
 
 
 def _called(hook: str, about: list[int | str], value: ast.expr) -> ast.expr:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from sys import _getframe, exc_info
 from types import FrameType
@@ -34,6 +35,7 @@ def install(recording: RecordingContext, installed: Installed, tapes: TapeRegist
         setattr(builtins, name, hook)
         # The snippet's functions may be called after its end (atexit, threads): they find this.
         installed.callback(setattr, builtins, name, _pass)
+    installed.replace(suppress, "__exit__", names.suppressing)
 
 
 def _pass(*values: Any, **_: Any) -> Any:
@@ -132,11 +134,25 @@ class Names:
         except Exception:
             self._recording.log.complain("an exception's traceback")
 
+    def suppressing(self, leave: Callable[..., Any]) -> Callable[..., Any]:
+        """``contextlib.suppress.__exit__``, which reports what it keeps from the snippet."""
+
+        def leaving(block: Any, kind: Any = None, error: Any = None, trace: Any = None) -> Any:
+            is_kept = leave(block, kind, error, trace)
+            if is_kept and kind is not None and self._recording.is_direct(_getframe(1)):
+                self._errors += 1
+                if self._errors <= limits.CAUGHT_ERRORS:
+                    with self._recording.shielded("a suppressed exception"):
+                        self._tell_caught(error, _getframe(1))
+            return is_kept
+
+        return leaving
+
     def _tell_caught(self, error: BaseException, frame: FrameType) -> None:
         lines, trace = [], error.__traceback__
         while trace is not None:
-            if self._recording.is_snippet(trace.tb_frame):
-                lines.append(trace.tb_lineno)
+            if line := self._recording.line_in_snippet(trace.tb_frame, trace.tb_lineno):
+                lines.append(line)
             trace = trace.tb_next
         # Its own __str__, args or __getattr__ may be the snippet's Python: nothing of it is called.
         args = BaseException.args.__get__(error)  # type: ignore[attr-defined]
@@ -144,9 +160,10 @@ class Names:
         words = args[0] if args else ""
         words = getattr(error, "message", words) if is_of_tensorflow else words
         if not self._local.hidden:
+            site = self._recording.here(frame)
             fields = {"e": "caught", "type": type(error).__name__, "lines": lines}
             message = words[: limits.LETTERS_OF_CAUGHT] if type(words) is str else ""
-            self._recording.emit({**fields, "message": message, "site": self._here(frame)})
+            self._recording.emit({**fields, "message": message, "site": site})
 
     def _bound(self, name: str, value: Any, kind: type, frame: FrameType) -> None:
         about, tensors = self._about(value)

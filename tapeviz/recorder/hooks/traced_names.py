@@ -1,23 +1,28 @@
-"""Record local names of the code that AutoGraph made of the snippet's functions.
+"""Record what the code that AutoGraph made of the snippet's functions binds and catches.
 
 AutoGraph reads a function's text and makes its own code of it, in which the snippet's bindings are
 not reported (see ``instrument``). Its names are the same, though: they are looked up in the frame
-when an op is put into the graph, and once more when the function returns.
+when an op is put into the graph, and once more when the function returns. Exceptions that it
+catches are reported by its ``except`` clauses, which get a call of the hook when Python compiles
+them: the text that AutoGraph wrote stays as it is.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.util import cache_from_source
+from importlib.machinery import SourceFileLoader
+from importlib.util import cache_from_source, module_from_spec, spec_from_file_location
 from os import symlink
 from os.path import basename, join
 from sys import _getframe
-from types import FrameType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from .. import private
 from ..installed import Installed
+from .instrument import instrument_handlers
 
 if TYPE_CHECKING:
     from ..recording import RecordingContext
@@ -29,6 +34,7 @@ _OF_AUTOGRAPH = frozenset({"retval_", "do_return", "fscope", "itr"})
 
 def install(recording: RecordingContext, installed: Installed) -> None:
     installed.replace(private.FunctionScope, "ret", lambda ret: _returning(recording, ret))
+    installed.replace(private.autograph_loader, "importlib", _with_reports)
 
 
 def note_generated_code(folder: str, installed: Installed) -> None:
@@ -67,6 +73,38 @@ class _LinkedFiles:
     def _link(self, written: str) -> None:
         with suppress(OSError):
             symlink(written, join(self._folder, basename(written)))
+
+
+class _Loader(SourceFileLoader):
+    """Compiles a file that AutoGraph wrote with reports of the exceptions that it catches."""
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        with suppress(Exception):
+            path = self.get_filename(fullname)
+            tree = instrument_handlers(ast.parse(self.get_data(path), path))
+            return compile(tree, path, "exec", dont_inherit=True)
+        return super().get_code(fullname)
+
+
+def _with_reports(_: Any) -> Any:
+    return _Importlib()
+
+
+class _Util:
+    """The part of ``importlib.util`` that ``load_source`` uses."""
+
+    module_from_spec = staticmethod(module_from_spec)
+
+    @staticmethod
+    def spec_from_file_location(name: str, path: str) -> Any:
+        return spec_from_file_location(name, path, loader=_Loader(name, path))
+
+
+class _Importlib:
+    """The part of ``importlib`` that ``load_source`` in autograph/pyct/loader.py uses."""
+
+    __slots__ = ()
+    util = _Util
 
 
 class TracedNames:
