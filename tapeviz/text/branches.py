@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from .names import dotted
+from .trees import parse_expression
 
 _NEAR = 20
 """Statements of the same block before and after that are looked at."""
@@ -15,20 +17,28 @@ _COMPUTING = frozenset({"abs", "divmod", "max", "min", "pow", "round", "sum"})
 """Functions of Python that compute with a tensor."""
 _MOST_FOUND = 300_000
 """Names found, and lines of their branches: each ``elif`` lies in all those before it."""
+_MOST_USES = 3
+"""Lines named of an ``if`` with many branches."""
 _LEAVING = (ast.Return, ast.Continue, ast.Break, ast.Raise)
 
 
-class TextBranch(NamedTuple):
-    """A branch of an ``if``, as a statement or in an expression.
+_Earlier = dict[ast.stmt, Mapping[str, tuple[int, ...]]]
+"""For each ``elif`` the names that the branches before it compute with, and on which lines."""
 
-    ``test``: its condition; ``when``: the truth value with which the branch runs; ``use``: the line
-    where it first computes with the name; ``lines``: its own, none if they hold other code, too;
+
+class TextBranch(NamedTuple):
+    """A branch of an ``if``, as a statement or in an expression, or of a ``match``.
+
+    ``test``: its condition, or the pattern of the ``case``; ``when``: the truth value with which
+    the branch runs; ``uses``: the
+    lines where it and other branches first compute with the name: those before an ``elif``, or all
+    of a ``match``; ``lines``: its own, none if they hold other code, too;
     ``around``: lines that run only if the ``if`` is reached or is going to be.
     """
 
-    test: ast.expr
+    test: ast.expr | ast.pattern
     when: bool
-    use: int
+    uses: tuple[int, ...]
     lines: range
     around: frozenset[int]
 
@@ -47,8 +57,9 @@ def branches_by_name(tree: ast.Module) -> Mapping[str, Sequence[TextBranch]]:
         if isinstance(block, list) and block and isinstance(block[0], ast.stmt)
     ]
     left = _MOST_FOUND
+    earlier: _Earlier = {}
     for block in blocks:
-        for name, branch in _in_block(block):
+        for name, branch in _in_block(block, earlier):
             found.setdefault(name, []).append(branch)
             left -= 1 + len(branch.lines)
         if left < 0:
@@ -58,33 +69,46 @@ def branches_by_name(tree: ast.Module) -> Mapping[str, Sequence[TextBranch]]:
 
 def names_inside(path: str) -> Iterator[str]:
     """``net.layer.kernel``, and as a class may name it or what it belongs to: ``.layer.kernel``,
-    ``.layer``, ``.kernel``."""
+    ``.layer``, ``.kernel``. Of an element its words, as Python would print them."""
     yield path
+    if path.endswith("]"):
+        with suppress(SyntaxError, ValueError, RecursionError):
+            yield ast.unparse(parse_expression(path))
+        return
     parts = path.split(".")
     for begin in range(1, len(parts)):
         for end in range(len(parts), begin, -1):
             yield "." + ".".join(parts[begin:end])
 
 
-def _in_block(block: Sequence[ast.stmt]) -> Iterator[tuple[str, TextBranch]]:
+def _in_block(block: Sequence[ast.stmt], earlier: _Earlier) -> Iterator[tuple[str, TextBranch]]:
     begin = 0
     for place, part in enumerate(block):
         if isinstance(part, ast.If):
-            yield from _of(
-                part, [*block[max(begin, place - _NEAR) : place], *block[place + 1 : place + _NEAR]]
-            )
+            around = [*block[max(begin, place - _NEAR) : place], *block[place + 1 : place + _NEAR]]
+            yield from _of(part, around, earlier)
+        elif isinstance(part, ast.Match):
+            yield from _of_match(part)
         elif not hasattr(part, "body"):
             for inner in ast.walk(part):
                 if isinstance(inner, ast.IfExp):
-                    yield from _of(inner, [part])
+                    yield from _of(inner, [part], earlier)
         if any(isinstance(node, _LEAVING) for node in ast.walk(part)):
             begin = place + 1  # what stands before may be the last that ran
 
 
-def _of(node: ast.If | ast.IfExp, beside: Sequence[ast.AST]) -> Iterator[tuple[str, TextBranch]]:
+def _of(
+    node: ast.If | ast.IfExp, beside: Sequence[ast.AST], earlier: _Earlier
+) -> Iterator[tuple[str, TextBranch]]:
     """``beside``: what runs whatever the condition."""
     bodies = [part if isinstance(part, list) else [part] for part in (node.body, node.orelse)]
     reads = [_reads(body) for body in bodies]
+    before = earlier.pop(node, {}) if isinstance(node, ast.If) else {}
+    if isinstance(node, ast.If) and [type(part) for part in node.orelse] == [ast.If]:
+        lines_before = {
+            name: (*before.get(name, ()), line)[:_MOST_USES] for name, line in reads[0].items()
+        }
+        earlier[node.orelse[0]] = {**before, **lines_before}
     for place, body in enumerate(bodies):
         names = reads[place].keys() - reads[1 - place].keys()
         if not names:
@@ -94,7 +118,21 @@ def _of(node: ast.If | ast.IfExp, beside: Sequence[ast.AST]) -> Iterator[tuple[s
         around = frozenset(line for part in others for line in _lines(part)) - lines
         own = range(min(lines), max(lines) + 1) if lines else range(0)
         for name in names:
-            yield name, TextBranch(node.test, place == 0, reads[place][name], own, around)
+            uses = (*before.get(name, ())[: _MOST_USES - 1], reads[place][name])
+            yield name, TextBranch(node.test, place == 0, uses, own, around)
+
+
+def _of_match(node: ast.Match) -> Iterator[tuple[str, TextBranch]]:
+    reads = [_reads(case.body) for case in node.cases]
+    everywhere = set(reads[0]).intersection(*reads)
+    for case, names in zip(node.cases, reads, strict=True):
+        own = _lines(case.body)
+        others = (line for other in node.cases for line in _lines(other.body))
+        around = frozenset({*_lines([node.subject]), *others} - own)
+        for name in names.keys() - everywhere:
+            uses = sorted(found[name] for found in reads if name in found)[:_MOST_USES]
+            lines = range(min(own), max(own) + 1)
+            yield name, TextBranch(case.pattern, True, tuple(uses), lines, around)
 
 
 def _reads(body: Sequence[ast.AST]) -> dict[str, int]:
@@ -113,6 +151,10 @@ def _reads(body: Sequence[ast.AST]) -> dict[str, int]:
             if name:
                 name = name.removeprefix("self") if name.startswith("self.") else name
                 found[name] = min(found.get(name, node.lineno), node.lineno)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            element = ast.unparse(node) if isinstance(node.ctx, ast.Load) else ""
+            if element:
+                found[element] = min(found.get(element, node.lineno), node.lineno)
         if isinstance(node, ast.Call):
             called.add(node.func)
         looks = node not in called and _only_looks(node)

@@ -695,6 +695,37 @@ QUESTIONS: tuple[Case, ...] = (
         words="was True, and b is used only in a branch that did not run (line 7)",
     ),
     case(
+        "a variable of an elif, and of a branch before it, that Python passed by",
+        "not-connected",
+        """
+        kind, a, b = "plain", tf.Variable(2.0), tf.Variable(3.0)
+        with tf.GradientTape() as t:
+            if kind == "twice":
+                y = 2.0 * b
+            elif kind == "plain":  # cut
+                y = a * a
+            else:
+                y = a + b
+        t.gradient(y, b)
+        """,
+        words="was True, and b is used only in branches that did not run (lines 5 and 9)",
+    ),
+    case(
+        "an element of a dict in a case that did not match",
+        "not-connected",
+        """
+        kind, w = "scale", {"scale": tf.Variable(2.0), "shift": tf.Variable(3.0)}
+        with tf.GradientTape() as t:
+            match kind:
+                case "scale":
+                    y = w["scale"] * 3.0
+                case "shift":  # cut
+                    y = w["shift"] + 3.0
+        t.gradient(y, w["shift"])
+        """,
+        words='case "shift" on line 7 was no match, and w["shift"] is used only in a branch that',
+    ),
+    case(
         "a layer that its model uses in training alone",
         "not-connected",
         """

@@ -22,7 +22,7 @@ from tapeviz.text.source import SourceText
 )
 def test_a_branch_that_computes_with_a_name(body: str) -> None:
     (found,) = SourceText(f"if flag:\n    {body}\n").branches["w"]
-    assert (found.when, found.use) == (True, 2)
+    assert (found.when, found.uses) == (True, (2,))
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,9 @@ def test_a_branch_that_computes_with_a_name(body: str) -> None:
 )
 def test_a_branch_that_only_looks_at_an_object(body: str) -> None:
     assert "w" not in SourceText(f"if flag:\n    {body}\n").branches
+
+
+def test_an_elif_knows_the_branches_before_it_that_use_the_name() -> None:
+    chain = "if a:\n    y = w\nelif b:\n    y = v\nelif c:\n    y = w + 1\nelse:\n    y = 0\n"
+    found = {branch.test.lineno: branch for branch in SourceText(chain).branches["w"]}
+    assert {line: branch.uses for line, branch in found.items()} == {3: (2, 6), 5: (2, 6)}

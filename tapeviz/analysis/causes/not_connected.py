@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from ...text.branches import names_inside
+from ...text.line_words import lines_in_words
 from ...trace.model import Leave, Operand, TensorId, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
@@ -64,29 +65,30 @@ _HOW: dict[How, str] = {
 @dataclass(frozen=True, slots=True)
 class SkippedBranch:
     """``predicate``: its words, empty if not known; ``was``: its value, of ``tf.switch_case`` the
-    number of the branch, or "not 2" where only one that did not run is known; ``line``: where the
-    branch that did not run uses the source, 0 elsewhere than in the snippet; ``writes``: the
+    number of the branch, or "not 2" where only one that did not run is known; ``lines``: where
+    branches that did not run use the source, none elsewhere than in the snippet; ``writes``: the
     variable that it would have written what is made from the source into."""
 
     predicate: str
     was: bool | int | str
-    line: int
+    lines: tuple[int, ...]
     writes: str = ""
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         predicate = self.predicate or "the condition"
         if self.writes:
             return (
-                f"{predicate} on line {cause.line} was {self.was}, so line {self.line}, which "
+                f"{predicate} on line {cause.line} was {self.was}, so line {self.lines[0]}, which "
                 f"writes what is made from {source} into {self.writes}, did not run, and {target} "
                 f"has nothing of {source} in this call. Where it runs, the gradient is None as "
                 f"well: gradients follow no write to a variable. Compute {target} with the tensor "
                 f"that is written, in place of {self.writes}."
             )
-        where = f" (line {self.line})" if self.line else ""
+        branches = "branches" if len(self.lines) > 1 else "a branch"
+        where = f" ({lines_in_words(self.lines)})" if self.lines else ""
         return (
             f"{predicate} on line {cause.line} was {cause.probably}{self.was}, and {source} is "
-            f"used only in a branch that did not run{where}. So {target} does not depend on "
+            f"used only in {branches} that did not run{where}. So {target} does not depend on "
             f"{source} in this call. Use {source} in every branch if it should count each time."
         )
 
@@ -229,7 +231,7 @@ def in_other_branch(zero: MadeZero) -> Cause | None:
 
 def _in_branch(facts: CallFacts, found: SkippedUse) -> Cause:
     predicate = facts.text.condition_on(found.op.line)
-    branch = SkippedBranch(predicate, found.was, found.line, found.writes)
+    branch = SkippedBranch(predicate, found.was, (found.line,) if found.line else (), found.writes)
     return facts.cause_at(NotConnected(None, branch=branch), found.op)
 
 
@@ -246,9 +248,11 @@ def in_branch_of_python(asked: Unlinked) -> Cause | None:
         if branch.around.isdisjoint(ran) or not ran.isdisjoint(branch.lines):
             continue
         words = facts.text.segment(branch.test)
-        skipped = SkippedBranch(
-            words if len(words) <= _LONGEST else "", not branch.when, branch.use
-        )
+        words = words if len(words) <= _LONGEST else ""
+        was: bool | str = not branch.when
+        if isinstance(branch.test, ast.pattern):
+            words, was = f"case {words}" if words else "this case", "no match"
+        skipped = SkippedBranch(words, was, branch.uses)
         return facts.cause(NotConnected(None, branch=skipped), branch.test.lineno)
     return None
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Set
 from functools import cached_property
 from typing import NamedTuple
 
+from ...text.line_words import lines_in_words
 from ...trace.model import Call, OpId, TapeId, TensorId, VariableId, VersionId
 from ...trace.op_kinds import ops_with
 from .control import deciders_of
@@ -53,8 +54,7 @@ class Held(NamedTuple):
             return "updates made of earlier gradients are held fixed"
         if not self.lines:
             return ""
-        *most, last = map(str, self.lines)
-        lines = f"lines {', '.join(most)} and {last}" if most else f"line {last}"
+        lines = lines_in_words(self.lines)
         return f"what {lines} made of {source} before the tape began is held fixed"
 
 

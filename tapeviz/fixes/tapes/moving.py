@@ -9,6 +9,7 @@ import libcst as cst
 
 from ...analysis.causes.outside_tape import OutsideTape
 from ...analysis.model import Cause
+from ...text.line_words import lines_in_words
 from ...trace.model import StackFrame
 from ..blocks import Block, block_of_call, gradient_call, is_method_statement, put_in_front
 from ..model import Edit, FixCase
@@ -376,7 +377,4 @@ def _stops(source: ParsedSource, item: cst.WithItem) -> bool:
 
 
 def _lines(source: ParsedSource, moved: Sequence[Statement]) -> str:
-    lines = [source.line(statement) for statement in moved]
-    if len(lines) == 1:
-        return f"line {lines[0]}"
-    return f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
+    return lines_in_words([source.line(statement) for statement in moved])
