@@ -97,9 +97,10 @@ def with_fixes_of(tried: Diagnosis, diagnosis: Diagnosis) -> Diagnosis:
             findings.append(finding)
         return replace(call, findings=tuple(findings))
 
+    of_errors = {(error.type, error.message, error.line): error.fixes for error in tried.errors}
     errors = tuple(
-        replace(error, fixes=other.fixes)
-        for error, other in zip(diagnosis.errors, tried.errors, strict=False)
+        replace(error, fixes=of_errors.get((error.type, error.message, error.line), error.fixes))
+        for error in diagnosis.errors
     )
     return replace(diagnosis, calls=tuple(map(mended, diagnosis.calls)), errors=errors)
 

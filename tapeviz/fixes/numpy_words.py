@@ -125,11 +125,15 @@ def twin_of(source: ParsedSource, function: str, call: cst.Call) -> str:
     tf, code = source.tf, source.code
     if function in BY_ARGUMENTS and (text := BY_ARGUMENTS[function](source, call)):
         return text
-    plain = [code(arg.value) for arg in call.args if arg.keyword is None]
-    axis = argument(call, 1, "axis")
     form = FUNCTIONS[function]
     if not form:
         return code(call)
+    dtype = next((arg for arg in call.args if arg.keyword and arg.keyword.value == "dtype"), None)
+    if dtype is not None and "{all}" in form:  # only few of TensorFlow's take it
+        call = call.with_changes(args=[arg for arg in call.args if arg is not dtype])
+        form = f"{{tf}}.cast({form}, {_dtype_in_tensorflow(source, dtype.value)})"
+    plain = [code(arg.value) for arg in call.args if arg.keyword is None]
+    axis = argument(call, 1, "axis")
     return form.format(
         tf=tf,
         all=", ".join(code(arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args),
@@ -137,6 +141,12 @@ def twin_of(source: ParsedSource, function: str, call: cst.Call) -> str:
         b=plain[1] if len(plain) > 1 else "",
         axis=code(axis.value) if axis is not None else "0",
     )
+
+
+def _dtype_in_tensorflow(source: ParsedSource, dtype: cst.BaseExpression) -> str:
+    """``tf.float32`` for ``np.float32``; Python's ``float`` means the same dtype as elsewhere."""
+    words = source.code(dtype).replace(f"{source.np}.", f"{source.tf}.")
+    return f"{source.tf}.float32" if words in ("float", "'float32'", '"float32"') else words
 
 
 # Of SciPy, whose modules have no name in common with NumPy's but linalg and fft.
@@ -220,15 +230,12 @@ def function_for_method(source: ParsedSource, call: cst.Call) -> cst.BaseExpress
     function = call.func
     assert isinstance(function, cst.Attribute)
     shape = given[0] if len(given) == 1 else f"[{', '.join(given)}]"
-    dtype = given[0].replace(f"{source.np}.", f"{source.tf}.") if given else ""
-    if dtype in ("float", "'float32'", '"float32"'):
-        dtype = f"{source.tf}.float32"
     text = METHODS[function.attr.value].format(
         tf=source.tf,
         x=code(function.value),
         more="".join(f", {size}" for size in given),
         shape=shape if shape.startswith(("[", "(")) or not shape else f"[{shape}]",
-        dtype=dtype,
+        dtype=_dtype_in_tensorflow(source, call.args[0].value) if call.args else "",
     )
     return cst.parse_expression(text)
 

@@ -2369,6 +2369,19 @@ BROKEN = {
         "y = smooth(signal, kernel)",
         [5.0, 2.0],
     ),
+    "a running sum by NumPy that is given a dtype": (
+        """
+        w = tf.Variable([0.5, 1.5])
+        def smooth(a):
+            return np.cumsum(a, dtype=np.float32)
+        with tf.GradientTape() as tape:
+            s = tf.numpy_function(smooth, [w], tf.float32)
+            loss = tf.reduce_sum(s ** 2)
+        tape.gradient(loss, w)
+        """,
+        "return tf.cast(tf.math.cumsum(a), tf.float32)",
+        [5.0, 4.0],
+    ),
     "weights of another model": (
         """
         first, second = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)
