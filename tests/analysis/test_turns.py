@@ -154,10 +154,29 @@ def test_the_turns_of_a_loop_are_counted_once_for_all_its_ops(
 
 def test_a_range_of_rows_gives_a_part_of_a_sum() -> None:
     script = Script("import tensorflow as tf\nx = x * w\n")
+    w = TensorId(script.tensor(name="w"))
     shares = [script.tensor(value=value) for value in (3.0, 4.0, 1.0)]
     total = script.tensor(value=8.0)
-    ops = [WalkStep(0, "op", OpId(n), "Mul", 2, "", (), (given,)) for n, given in enumerate(shares)]
-    whole = WalkStep(0, "sum", None, "Σ", 2, "", tuple(shares), (total,))
+    ops = [
+        WalkStep(0, "op", OpId(n), "Mul", 2, "", (), (given,), (w,))
+        for n, given in enumerate(shares)
+    ]
+    whole = WalkStep(0, "sum", None, "Σ", 2, "", tuple(shares), (total,), at=w)
     parts = parts_of_sources(script.trace(), {TensorId(total): "w"}, [*ops, whole])
     assert parts.of(range(1, 4)) == [("w", 0.625)]
     assert parts.of(range(3, 4)) == []
+
+
+def test_a_gradient_that_is_a_share_many_times_counts_as_often() -> None:
+    """The gradient function of an addition gives the same tensor to both of its inputs."""
+    script = Script("import tensorflow as tf\ny = y + w\n")
+    w = TensorId(script.tensor(name="w"))
+    share, total = script.tensor(value=2.0), script.tensor(value=8.0)
+    ops = [
+        WalkStep(n, "op", OpId(n), "Add", 2, "", (share,), (share, share), (script.tensor(), w))
+        for n in range(4)
+    ]
+    whole = WalkStep(4, "sum", None, "Σ", 2, "", (share,) * 4, (total,), at=w)
+    parts = parts_of_sources(script.trace(), {TensorId(total): "w"}, [*ops, whole])
+    assert parts.of(range(4)) == [("w", 1.0)]
+    assert parts.of(range(1)) == [("w", 0.25)]

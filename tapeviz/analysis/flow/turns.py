@@ -20,6 +20,7 @@ from ...trace.values import norm_of
 
 if TYPE_CHECKING:
     from ..model import WalkStep
+    from .dataflow import Position
 
 LEAST_TURNS = 4
 LONGEST_TURN = 1_000
@@ -177,27 +178,36 @@ def parts_of_sources(
 ) -> Parts:
     """Find what each of the ``steps`` gives to gradients that are sums. ``sources``: names of
     sources, by the gradient that came back for them."""
-    known: dict[TensorId, tuple[int, float]] = {}
+    known: dict[tuple[Position, TensorId], tuple[int, float]] = {}
     names: list[str] = []
     for step in steps:
         total = step.downstream[0] if step.kind == "sum" and step.downstream else None
-        if total is None or total not in sources:
+        if total is None or total not in sources or step.at is None or step.summed is None:
             continue
-        norms = {
-            share: norm_of(trace, share) or 0.0 for share in step.upstream if share is not None
-        }
-        whole = sum(norms.values())
+        at = _position(trace, step.at, step.summed)
+        shares = [share for share in step.upstream if share is not None]
+        norms = {share: norm_of(trace, share) or 0.0 for share in shares}
+        whole = sum(norms[share] for share in shares)  # a gradient may be a share several times
         if whole and math.isfinite(whole):
-            known.update((share, (len(names), norm / whole)) for share, norm in norms.items())
+            known.update(((at, share), (len(names), norms[share] / whole)) for share in norms)
             names.append(sources[total])
     given = [
-        (row, *known[share])
+        (row, *known[at, share])
         for row, step in enumerate(steps if known else ())
-        for share in (step.downstream if step.op is not None else ())
-        if share in known
+        for drawn, tensor, share in zip(
+            step.inputs, step.taken or step.inputs, step.downstream, strict=False
+        )
+        if share is not None and (at := _position(trace, drawn, tensor), share) in known
     ]
-    rows, at, parts = zip(*given, strict=True) if given else ((), (), ())
-    return Parts(names, np.array(rows, int), np.array(at, int), np.array(parts, float))
+    rows, places, parts = zip(*given, strict=True) if given else ((), (), ())
+    return Parts(names, np.array(rows, int), np.array(places, int), np.array(parts, float))
+
+
+def _position(trace: Trace, drawn: TensorId, tensor: TensorId) -> Position:
+    """The version that the tensor ``drawn`` was read from, else ``tensor``, which is that tensor in
+    some turn."""
+    version = trace.reads.get(drawn)
+    return version.id if version is not None else tensor
 
 
 def _key(step: WalkStep, alone: int) -> tuple[object, ...]:
