@@ -5,6 +5,7 @@ Everything else is a bug and keeps its traceback.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,6 +18,25 @@ class TapevizError(Exception):
     """
 
     exit_status = 3
+
+
+_NO_FILE = "there is no such file"
+_NO_PERMISSION = "no permission to read it"
+_READING = {
+    errno.ENOENT: _NO_FILE,
+    errno.ENOTDIR: _NO_FILE,
+    errno.EISDIR: "that is a folder; choose a file in it",
+    errno.EACCES: _NO_PERMISSION,
+    errno.EPERM: _NO_PERMISSION,
+    errno.EIO: "the disk reports a fault",
+    errno.ENAMETOOLONG: "the file name is too long",
+    errno.ELOOP: "its links lead round in a circle",
+}
+
+
+def reading_words(error: OSError) -> str:
+    """Say what keeps a file from being read."""
+    return _READING.get(error.errno or 0, error.strerror or str(error))
 
 
 class Superseded(Exception):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .errors import TapevizError
+from .errors import TapevizError, reading_words
 
 _LARGEST = 200_000_000
 """Bytes: a notebook holds its pictures, too."""
@@ -25,7 +25,7 @@ def read_notebook(path: Path) -> str:
             raise TapevizError(f"{path.name} is too large for a notebook (over 200 MB)")
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise TapevizError(f"cannot read {path}: {error.strerror or error}") from error
+        raise TapevizError(f"cannot read {path}: {reading_words(error)}") from error
     except UnicodeDecodeError as error:
         raise TapevizError(f"{path.name} is not a notebook: it is not UTF-8 text") from error
     try:

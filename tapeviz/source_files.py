@@ -9,7 +9,7 @@ import io
 import tokenize
 from pathlib import Path
 
-from .errors import TapevizError
+from .errors import TapevizError, reading_words
 
 LARGEST = 5_000_000
 """Bytes of a text that an editor should take."""
@@ -22,7 +22,7 @@ def read_text(path: Path) -> str:
             raise TapevizError(f"{path} is larger than {LARGEST // 1_000_000} MB: not a snippet")
         raw = path.read_bytes()
     except OSError as error:
-        raise TapevizError(f"cannot read {path}: {error.strerror or error}") from None
+        raise TapevizError(f"cannot read {path}: {reading_words(error)}") from None
     try:
         text = raw.decode(_encoding(raw))
     except UnicodeDecodeError:

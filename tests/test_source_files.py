@@ -32,8 +32,10 @@ def test_the_characters(tmp_path: Path, raw: bytes, text: str) -> None:
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     path = tmp_path / "snippet.py"
-    with pytest.raises(TapevizError, match="cannot read"):
+    with pytest.raises(TapevizError, match=r"cannot read .*: there is no such file"):
         read_text(path)
+    with pytest.raises(TapevizError, match="choose a file in it"):
+        read_text(tmp_path)
     path.write_bytes(b"caf\xe9 = 1\n")
     with pytest.raises(TapevizError, match="not UTF-8"):
         read_text(path)

@@ -21,7 +21,7 @@ from typing import IO
 import msgspec
 import numpy as np
 
-from ..errors import TapevizError
+from ..errors import TapevizError, reading_words
 from ..whole_files import write_whole
 from . import limits
 from .lines import PackedLines
@@ -108,7 +108,7 @@ def load(path: str | Path) -> Recording:
     except (_Damaged, UnsoundRecording) as error:
         raise TapevizError(f"{path} cannot be read: {error}") from None
     except OSError as error:
-        raise TapevizError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise TapevizError(f"{path} cannot be read: {reading_words(error)}") from None
     # What zipfile raises on a damaged or exotic archive, by reading its source (3.10 to 3.13).
     except (
         zipfile.BadZipFile,

@@ -75,6 +75,22 @@ def test_a_failed_save_is_told(qtbot: QtBot, window: Window, tmp_path: Path) -> 
     assert "was not saved" in window.status.trouble.text()
 
 
+@pytest.mark.parametrize("name", ["gone.py", "gone.ipynb", "gone.tape"])
+def test_a_file_that_is_gone_is_told_in_words(window: Window, tmp_path: Path, name: str) -> None:
+    assert not window.files.open(tmp_path / name)
+    assert window.document.trouble == f"cannot read {tmp_path / name}: there is no such file"
+
+
+def test_that_a_text_cannot_be_kept_says_what_to_do(
+    qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(window.draft, "_folder", tmp_path / "file" / "drafts")
+    window.source.editor.insertPlainText("x")
+    qtbot.waitUntil(lambda: "save it (Ctrl+S)" in window.document.trouble)
+    assert "the folder does not exist" in window.document.trouble
+
+
 def test_recent_files_are_few_and_the_last_comes_first(settings: Settings, tmp_path: Path) -> None:
     for number in range(20):
         settings.add_recent(tmp_path / f"{number}.py")

@@ -18,7 +18,7 @@ from PySide6.QtCore import QDateTime, QLocale, QObject, QTimer, Signal
 from ...document import Document
 from ...errors import TapevizError
 from ...repair.page import PAGE_MARK
-from ...whole_files import write_whole
+from ...whole_files import words_for, write_whole
 
 EVERY = 200
 """Milliseconds from an edit until the copy is written."""
@@ -116,7 +116,7 @@ class DraftKeeper(QObject):
                 if self._lock is None:
                     self._lock = hold(self._file.with_suffix(_LOCK))
             except OSError as error:
-                raise TapevizError(f"{error.strerror or error}: {self._folder}") from error
+                raise TapevizError(f"cannot write {self._folder}: {words_for(error)}") from error
             write_whole(self._file, json.dumps(contents).encode(), mode=0o600)
 
     def _write_or_tell(self, contents: dict[str, Any]) -> bool:
@@ -124,7 +124,7 @@ class DraftKeeper(QObject):
             self._write(contents)
         except TapevizError as error:
             with contextlib.suppress(RuntimeError):  # the window has gone
-                self._failed.emit(f"The unsaved text cannot be kept safe: {error}")
+                self._failed.emit(f"The text is not kept safe, save it (Ctrl+S): {error}")
             return False
         return True
 

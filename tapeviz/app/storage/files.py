@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ...document import Document
-from ...errors import TapevizError
+from ...errors import TapevizError, reading_words
 from ...examples import Example
 from ...notebook import read_notebook
 from ...resource_files import resource
@@ -116,8 +116,11 @@ class Files(QObject):
                 show = self._read(path)
                 self._begin()
                 show()
-        except (TapevizError, OSError) as error:
+        except TapevizError as error:
             self._document.complain(str(error))
+            return False
+        except OSError as error:
+            self._document.complain(f"cannot read {path}: {reading_words(error)}")
             return False
         self._settings.add_recent(path)
         self.keep_folder(path)
