@@ -8,11 +8,22 @@ from itertools import product
 from typing import Literal
 
 from PySide6.QtCore import Property, QEasingCurve, QPropertyAnimation, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QClipboard,
+    QContextMenuEvent,
+    QFontMetrics,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
     QLabel,
+    QMenu,
     QPushButton,
     QSizePolicy,
     QStyle,
@@ -37,9 +48,53 @@ def isolated(text: str) -> str:
     return _FROM_RIGHT.sub("\u2068\\g<0>\u2069", text)
 
 
-def plain_label(text: str = "", name: str = "", wraps: bool = False) -> QLabel:
+_INVISIBLE = re.compile("[\u200b\u2068\u2069]")
+"""Marks that labels are shown with: places to break a line, and those of :func:`isolated`."""
+
+
+class SelectableLabel(QLabel):
+    """A label whose text can be selected, and is copied without invisible marks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+
+    @property
+    def selected(self) -> str:
+        return _INVISIBLE.sub("", self.selectedText())
+
+    def copy(self) -> None:
+        if self.selected:
+            QGuiApplication.clipboard().setText(self.selected)
+
+    def selectAll(self) -> None:
+        self.setSelection(0, len(self.text()))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        else:
+            super().keyPressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        clipboard = QGuiApplication.clipboard()
+        if self.selected and clipboard.supportsSelection():  # what a middle click inserts
+            clipboard.setText(self.selected, QClipboard.Mode.Selection)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("&Copy", self.copy).setEnabled(self.hasSelectedText())
+        menu.addAction("Select &all", self.selectAll)
+        menu.popup(event.globalPos())
+
+
+def plain_label(
+    text: str = "", name: str = "", wraps: bool = False, is_selectable: bool = False
+) -> QLabel:
     """A label that never interprets markup; ``name``: what the stylesheet calls it."""
-    label = QLabel()
+    label = SelectableLabel() if is_selectable else QLabel()
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setText(isolated(text))
     label.setObjectName(name)

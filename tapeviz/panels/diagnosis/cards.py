@@ -101,16 +101,14 @@ class Card(QFrame):
     def add_title(self, text: str, beside: QWidget | None = None) -> None:
         row = QHBoxLayout()
         row.setSpacing(8)
-        title = plain_label(breakable(text), "findingTitle", wraps=True)
-        title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        title = plain_label(breakable(text), "findingTitle", wraps=True, is_selectable=True)
         row.addWidget(title, 1)
         if beside is not None:
             row.addWidget(beside, 0, Qt.AlignmentFlag.AlignTop)
         self.column.addLayout(row)
 
     def add_words(self, text: str, name: str = "") -> None:
-        words = plain_label(breakable(text, LONG_WORD), name, wraps=True)
-        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        words = plain_label(breakable(text, LONG_WORD), name, wraps=True, is_selectable=True)
         self.column.addWidget(words)
 
     def add_links(self, *links: tuple[str, Callable[[], object], str]) -> QHBoxLayout:

@@ -19,7 +19,7 @@ from ...analysis.rounds.over_time import TurnShares, stories, turn_shares
 from ...document import Document
 from ..look import Theme
 from ..panel import Panel
-from ..widgets import plain_label
+from ..widgets import isolated, plain_label
 from .plots import BarPlot, HeatMap, RoundPlot, has_norms, has_numbers
 
 EMPTY = (
@@ -52,8 +52,7 @@ class OverTimePanel(Panel):
         self.plots = QStackedWidget()
         for widget in (self.by_round, self.by_layer, self.by_turn):
             self.plots.addWidget(widget)
-        self.words = plain_label(wraps=True)
-        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.words = plain_label(wraps=True, is_selectable=True)
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.empty = plain_label(EMPTY, "empty", wraps=True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -130,7 +129,7 @@ class OverTimePanel(Panel):
         self.empty.setText(EMPTY if site is None else NO_NORMS)
         self._offer(plotted)
         words = stories(document.diagnosis, site, document.round, self._shares)
-        self.words.setText("\n\n".join(words))
+        self.words.setText(isolated("\n\n".join(words)))
         self.beside.setVisible(bool(words))
         self._show_plot()
 
