@@ -20,12 +20,15 @@ _taken = 0
 
 @contextlib.contextmanager
 def own_ops() -> Iterator[None]:
-    """Ids that are taken inside do not count for the names of functions."""
+    """Ids that are taken inside do not count for the names of functions, and no op callback, the
+    snippet's own neither, is called for the ops."""
     global _taken
-    before = private.next_id()
+    before, thread = private.next_id(), private.thread_data()
+    callbacks, thread.op_callbacks = thread.op_callbacks, []
     try:
         yield
     finally:
+        thread.op_callbacks = callbacks
         _taken += private.next_id() - before + 1
 
 

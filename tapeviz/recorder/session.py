@@ -43,6 +43,7 @@ from .installed import Installed
 from .log import Log, Send
 from .recording import RecordingContext
 from .rerun import Rerun
+from .rerun.silence import silence
 from .sites import Sites
 from .symbols import Symbols
 from .tensors import Tensors
@@ -118,7 +119,7 @@ class Session:
         """The last call of each function, for as long as that takes little time."""
         kept, until = self._kept_calls, monotonic() + limits.SECONDS_INSIDE
         enough = suppress(KeyboardInterrupt)
-        with enough, self.log.hiding():
+        with enough, self.log.hiding(), silence():
             self.log.flush()  # calls get the numbers of their ops
             self.tensors.end_run()
             for graph in kept.graphs():

@@ -158,6 +158,20 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         """,
     ),
     snippet(
+        "what TensorFlow logs from C++ is logged once",
+        """
+        import atexit
+        import tensorflow as tf
+        tf.debugging.set_log_device_placement(True)
+        atexit.register(print, "at exit")
+        v = tf.Variable(2.0)
+        @tf.function
+        def f(x): return x * v
+        with tf.GradientTape() as tape: y = f(tf.constant(3.0))
+        print(tape.gradient(y, v))
+        """,
+    ),
+    snippet(
         "a function prints while it is traced",
         """
         import tensorflow as tf

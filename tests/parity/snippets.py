@@ -881,6 +881,7 @@ SNIPPETS = (
                 y = tf.reduce_sum(tf.sin(x) * x)
             slope = tape.gradient(y, x)
             tf.function(lambda value: value * 2)(y)
+            tf.function(lambda: x * 2)()
             if which:
                 op_callbacks.remove_op_callback(note)
             else:

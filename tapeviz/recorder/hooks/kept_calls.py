@@ -266,10 +266,11 @@ class KeptCalls:
             self._bytes -= size
 
     def _read_all(self, variables: Mapping[int, _Readable]) -> None:
-        """Read what each of these variables holds, unless that is too slow or too much."""
+        """Read what each of these variables holds, unless that is too slow, too much, or logged."""
+        is_logged = private.logs_placement()
         with own_ops(), private.record.stop_recording():
             for identity, (handle, dtype, size) in variables.items():
-                if identity in self._slow or self._bytes + size > self._budget:
+                if is_logged or identity in self._slow or self._bytes + size > self._budget:
                     if identity in self.written:
                         self._remember(identity, None)
                     continue

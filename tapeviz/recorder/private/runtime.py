@@ -80,6 +80,14 @@ class _NoThreadData:
     op_callbacks: ClassVar[list[Any]] = []
 
 
+def logs_placement() -> bool:
+    """Whether TensorFlow prints the device of each op (``set_log_device_placement``)."""
+    try:
+        return bool(context.context()._log_device_placement)
+    except AttributeError:
+        return False
+
+
 def is_eager() -> bool:
     """Whether ops run at once, rather than going into a graph."""
     return bool(tf.executing_eagerly())
