@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar, cast
 
+from ..text.names import names_in
 from ..text.op_words import words_on_line
 from ..text.source import SourceText
 from ..trace.model import (
@@ -191,6 +192,15 @@ class CallFacts(KeepsAnswers):
     @cached_property
     def tape(self) -> Tape | None:
         return self.trace.tape(self.call.tape)
+
+    @cached_property
+    def names_of_sources(self) -> frozenset[str]:
+        """The plain names in the expression that gives the sources: ``model`` of
+        ``model.trainable_variables``."""
+        frames = self.call.site.frames
+        call = self.text.call_at(frames[0].span, self.call.method) if frames else None
+        given = self.text.operands(call, "sources")
+        return names_in(given) if given is not None else frozenset()
 
     @cached_property
     def ran(self) -> frozenset[Lines]:

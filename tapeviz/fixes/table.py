@@ -16,7 +16,7 @@ from ..analysis.causes.not_differentiable import IntegerValue, NotDifferentiable
 from ..analysis.causes.not_watched import NotWatched
 from ..analysis.causes.outside_tape import OutsideTape
 from ..analysis.causes.replaced_source import ReplacedSource
-from ..analysis.causes.saturated import EqualValues, NoOverlap, Saturated
+from ..analysis.causes.saturated import AtCorner, EqualValues, NoOverlap, Saturated
 from ..analysis.causes.stateful import StatefulObject
 from ..analysis.causes.stop_gradient import StopGradient
 from ..analysis.causes.zeros import FlatOp, MultipliedByZero
@@ -61,6 +61,8 @@ from .states.variables import SHALLOW_COPY, keep_in_scope, keep_tensor, use_orig
 from .states.weights import call_with_computed_weights, step_by_hand
 from .tapes import raising
 from .tapes.both_outputs import give_both, give_symbolic
+from .tapes.closures import keep_value_of_turn
+from .tapes.entering import enter_again
 from .tapes.functions import (
     differentiate_itself,
     keep_written,
@@ -228,6 +230,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         compute_again_inside,
         compute_default_inside,
         move_in,
+        enter_again,
     ),
     StopGradient: (close_after_difference, take_away, give_identity, codebook_loss),
     NotDifferentiable: (
@@ -303,6 +306,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     NotConnected: (
         swap,
+        keep_value_of_turn,
         compute_target_inside,
         weigh_both,
         weigh_all,
@@ -330,6 +334,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     NoOverlap: (add_enclosing_box,),
     EqualValues: (DISTINCT,),
+    AtCorner: (start_random,),
     Saturated: (
         from_logits,
         SMOOTH_EXTREME,
@@ -385,6 +390,7 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     raising.use_jacobian,
     raising.make_dense,
     raising.compute_by_hand,
+    raising.leave_out_parentheses,
     give_tensors,
     use_functions_for_methods,
     use_present_names,

@@ -107,6 +107,8 @@ DecodeJxl                            decodes-picture
 DecodePng                            decodes-picture
 DecodeWebP                           decodes-picture
 DeepCopy                             view
+DenseToDenseSetOperation             data-sized
+DenseToSparseSetOperation            data-sized
 DepthwiseConv2dNative                product
 DestroyResourceOp                    plumbing
 Diag                                 places
@@ -265,6 +267,7 @@ SparseMatMul                         product
 SparseSoftmaxCrossEntropyWithLogits  clips
 SparseTensorDenseMatMul              product
 SparseToDense                        places
+SparseToSparseSetOperation           data-sized
 Split                                moves view
 SplitV                               moves
 Sqrt                                 singular

@@ -695,6 +695,70 @@ QUESTIONS: tuple[Case, ...] = (
         words="was True, and b is used only in a branch that did not run (line 7)",
     ),
     case(
+        "functions that a comprehension makes, each with the variable of the last turn",
+        "not-connected",
+        """
+        ws = [tf.Variable(float(i)) for i in range(3)]
+        layers = [lambda x: x * w for w in ws]  # cut
+        with tf.GradientTape() as t:
+            y = layers[0](tf.constant(2.0))
+        t.gradient(y, ws[0])
+        """,
+        words="The lambda on line 3 reads w when it is called",
+    ),
+    case(
+        "a function that a loop makes and calls in its turn",
+        "not-connected",
+        """
+        ws = [tf.Variable(1.0), tf.Variable(2.0)]
+        with tf.GradientTape() as t:
+            y = 0.0
+            for i, w in enumerate(ws):
+                f = lambda x: x * w
+                if i > 0:
+                    y += f(2.0)
+        t.gradient(y, ws[0])  # cut
+        """,
+    ),
+    case(
+        "a model that was made again under its name",
+        "replaced-source",
+        """
+        def build():
+            return tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+        net = build()
+        with tf.GradientTape() as t:
+            y = net(tf.ones((1, 3)))
+        net = build()  # cut
+        t.gradient(y, net.trainable_variables)
+        """,
+        words="gives the name net to another object, and y was computed with the one before it",
+    ),
+    case(
+        "a model under whose name another stood before the target was made",
+        "not-connected",
+        """
+        def build():
+            return tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+        net, other = build(), tf.Variable(2.0)
+        net = build()
+        with tf.GradientTape() as t:
+            y = other * other
+        t.gradient(y, net.trainable_variables)  # cut
+        """,
+    ),
+    case(
+        "how many elements two sets share",
+        "not-differentiable",
+        """
+        a = tf.Variable([[1.0, 2.0]])
+        with tf.GradientTape() as t:
+            both = tf.sets.intersection(tf.cast(a, tf.int32), tf.constant([[2, 3]]))
+            y = tf.cast(tf.size(both.values), tf.float32)  # cut
+        t.gradient(y, a)
+        """,
+    ),
+    case(
         "a variable of an elif, and of a branch before it, that Python passed by",
         "not-connected",
         """

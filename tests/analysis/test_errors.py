@@ -22,6 +22,26 @@ with tf.GradientTape() as tape:
     y = x * x
 """
 RAISING = {
+    "an attribute that is called": (
+        TAPE + "layer = tf.keras.layers.Dense(1)\ntape.gradient(y, layer.trainable_weights())",
+        ["Line 7 calls layer.trainable_weights, which holds a list", "Leave out the parentheses"],
+    ),
+    "a function of Python under whose name stands a number": (
+        "import tensorflow as tf\nsum = 0\ndef total(parts):\n    return sum(parts)\ntotal([1.0])",
+        ["Line 4 calls sum, but line 2 made it an int", "Python's own function sum"],
+    ),
+    "a gradient function of TensorFlow's that raises": (
+        "import tensorflow as tf\ngrid = tf.Variable(tf.ones([2, 2]))\n"
+        "with tf.GradientTape() as tape:\n    y = tf.gather_nd(grid, [0, 1])\n    z = y * y\n"
+        "tape.gradient(z, grid)",
+        ["tf.gather_nd on line 4 gave its value", "rank at least one"],
+    ),
+    "an op without a gradient that ran elsewhere, too": (
+        "import tensorflow as tf\nx = tf.Variable([1.0, 2.0])\nwith tf.GradientTape() as tape:\n"
+        "    y, _ = tf.unique(x * 2.0)\n    z = tf.reduce_sum(y)\ntf.unique(tf.constant([1.0]))\n"
+        "tape.gradient(z, x)",
+        ["Line 4 runs the operation Unique"],
+    ),
     "a number that was computed from float() as target": (
         TAPE + "def ask():\n    total = yield\n    yield tape.gradient(total, x)\n"
         "asking = ask()\nnext(asking)\nasking.send(float(tf.reduce_sum(y * 100.0)))",

@@ -100,6 +100,11 @@ ZEROS = {
         "    loss = tf.reduce_sum(p / s)\ntape.gradient(loss, s)\n",
         "p / s on line 4 divides a value that is 0 everywhere",
     ),
+    "the size of nothing but 0": (
+        "w = tf.Variable([0.0, 0.0])\nwith tf.GradientTape() as tape:\n"
+        "    loss = tf.reduce_sum(tf.abs(w) * [1.0, 2.0])\ntape.gradient(loss, w)\n",
+        "tf.abs on line 4 got nothing but 0, the corner of its graph",
+    ),
     "a number that overflowed": (
         "w = tf.Variable(tf.constant([300.0, 200.0], tf.float16))\n"
         "with tf.GradientTape() as tape:\n    s = tf.reduce_sum(w ** 2)\n    r = tf.sqrt(s)\n"

@@ -2369,6 +2369,60 @@ BROKEN = {
         "y = smooth(signal, kernel)",
         [5.0, 2.0],
     ),
+    "a function of a loop that reads the loop's variable too late": (
+        """
+        ws = [tf.Variable(1.0), tf.Variable(5.0)]
+        scaled = []
+        for w in ws:
+            def scale(x, *more):
+                return x * w
+            scaled.append(scale)
+        with tf.GradientTape() as tape:
+            loss = scaled[0](3.0)
+        tape.gradient(loss, ws[0])
+        """,
+        "def scale(x, *more, w=w):",
+        3.0,
+    ),
+    "a name that was deleted before it was given to another variable": (
+        """
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(x ** 2)
+        del x
+        x = tf.Variable([1.0, 2.0])
+        tape.gradient(y, x)
+        """,
+        "x_first = x",
+        [2.0, 4.0],
+    ),
+    "a model that was made again before the gradient was asked for": (
+        """
+        def build():
+            return tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+        net = build()
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(net(tf.ones((1, 2))))
+        net = build()
+        grads = tape.gradient(loss, net.trainable_variables)
+        """,
+        "grads = tape.gradient(loss, net_first.trainable_variables)",
+        [[1.0], [1.0]],
+    ),
+    "a loss beside the function that has the tape's block": (
+        """
+        w, data = tf.Variable([1.0, 2.0]), tf.constant([3.0, 4.0])
+        def forward():
+            with tf.GradientTape() as tape:
+                pred = w * data
+            return pred, tape
+        pred, tape = forward()
+        loss = tf.reduce_sum(pred ** 2)
+        tape.gradient(loss, w)
+        """,
+        "with tape:",
+        [18.0, 64.0],
+    ),
     "a running sum by NumPy that is given a dtype": (
         """
         w = tf.Variable([0.5, 1.5])

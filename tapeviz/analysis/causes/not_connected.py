@@ -17,7 +17,8 @@ from ..flow.ends import Ends, ends_of, last_made_from
 from ..model import Cause, Evidence
 from ..numbers.branches import SkippedUse, only_use, skipped_use
 from ..python.caught import SkippedByError, skipped_by_error
-from ..python.forms import FormRead, first_made_from, forms_read
+from ..python.forms import FormRead, first_made_from, forms_read, has_size_by_values
+from ..python.late_names import LateName, late_names_called
 from ..python.outside import NO_NUMBER
 from .not_differentiable import NotDifferentiable
 from .questions import MadeZero, Unlinked, Used
@@ -121,7 +122,8 @@ class NotConnected(Evidence):
     where the data flow from the source ends and that to the target begins; ``branch``: the source
     is only used in a branch of a compiled conditional that did not run; ``slope``: the target is
     made from a gradient that is the same everywhere; ``error``: what would have used the source
-    raised, and the snippet caught that."""
+    raised, and the snippet caught that; ``late``: a function reads the variable of a loop that is
+    over."""
 
     kind: ClassVar[str] = "not-connected"
     how: How | None
@@ -129,6 +131,7 @@ class NotConnected(Evidence):
     branch: SkippedBranch | None = None
     slope: SameSlope | None = None
     error: SkippedByError | None = None
+    late: LateName | None = None
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.branch is not None:
@@ -137,6 +140,8 @@ class NotConnected(Evidence):
             return self.slope.sentence(target, source)
         if self.error is not None:
             return self.error.sentence(target, source)
+        if self.late is not None:
+            return self.late.sentence(target, source)
         if self.how is not None:
             words = f"{cause.op_words or 'an op'} on line {cause.line}"
             return _HOW[self.how].format(target=target, source=source, op=words, line=cause.line)
@@ -281,6 +286,27 @@ def raised_before_use(asked: Unlinked) -> Cause | None:
     return replace(cause, is_probable=not error.is_sure)
 
 
+def read_late(asked: Unlinked) -> Cause | None:
+    """Nothing that ran uses the source, and a function on the way to the target reads the variable
+    of a loop, which was the source when the function was made and is another one by now."""
+    facts, tensor = asked.facts, asked.tensor
+    made = asked.used.once(_late_names)
+    if not made or last_made_from(facts, tensor) is not None:
+        return None
+    root = asked.source.text.partition("[")[0].partition(".")[0]
+    for late in made:
+        meanings = {bound for _, bound, _ in facts.flow.bound.get(late.name, ())}
+        if tensor in meanings or (not meanings and root in late.takes):
+            return facts.cause(NotConnected(None, late=late), late.line)
+    return None
+
+
+def _late_names(used: Used) -> Sequence[LateName]:
+    trace = used.facts.trace
+    made = {trace.producers[tensor] for tensor in used.tensors if tensor in trace.producers}
+    return list(dict.fromkeys(late_names_called(used.facts, (trace.ops[op] for op in made))))
+
+
 def is_same_slope(asked: Unlinked) -> Cause | None:
     """The target is made from a gradient of something that is made from the source.
 
@@ -296,7 +322,8 @@ def is_same_slope(asked: Unlinked) -> Cause | None:
 
 
 def only_form(asked: Unlinked) -> Cause | None:
-    """The target takes nothing of the source but its form, which no small change alters.
+    """The target takes nothing of the source but its form, which no small change alters: unless it
+    is that of what a mask or the like picked, which is a count.
 
     A form that a variable was made with before the tape began says nothing of what was written to
     it since.
@@ -310,20 +337,25 @@ def only_form(asked: Unlinked) -> Cause | None:
             op = facts.op(edge)
             is_form = op is not None and op.type in FORM_OPS and op.call is None
             if op is not None and is_form and op.when >= facts.paths.begin:
-                return facts.cause(NotConnected("form"), facts.line_of(op), edge)
+                reached = facts.flow.ancestry([edge.start]).leads_from(asked.starts)
+                evidence = _of_form(has_size_by_values(facts, reached))
+                return facts.cause(evidence, facts.line_of(op), edge)
     return None
 
 
+def _of_form(is_count: bool) -> Evidence:
+    """A form that is a count jumps; of another no change of the values tells."""
+    return NotDifferentiable(is_count=True) if is_count else NotConnected("form")
+
+
 def form_in_python(asked: Unlinked) -> Cause | None:
-    """As :func:`only_form`, by a form that Python was told at once. If it is that of what a mask or
-    the like picked, it is a count, which jumps."""
+    """As :func:`only_form`, by a form that Python was told at once."""
     facts = asked.facts
     found = first_made_from(facts, asked.used.once(_forms_read), asked.starts)
     if found is None:
         return None
     form, is_count = found
-    evidence = NotDifferentiable(is_count=True) if is_count else NotConnected("form")
-    return replace(facts.cause(evidence, form.line), words=form.words)
+    return replace(facts.cause(_of_form(is_count), form.line), words=form.words)
 
 
 def _forms_read(used: Used) -> Sequence[FormRead]:

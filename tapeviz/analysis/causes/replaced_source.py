@@ -11,13 +11,14 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 from ...text.statements import read_text
-from ...trace.model import NOWHERE, Op, TensorId, VariableId
+from ...trace.model import NOWHERE, Binding, Op, Site, TensorId, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import Position
 from ..flow.same import SameWork
 from ..model import Cause, Evidence
 from ..python.blocks import line_beside
+from ..python.steering import read_on
 from .makers import bound_before, first_made, is_made_inside, line_of_maker, line_of_owner, making
 from .questions import Unlinked, Unwatched, Used
 
@@ -25,18 +26,22 @@ _VIEWS = ops_with("view")
 _DEEPEST = 40
 
 
+How = Literal[
+    "rebound", "owner", "outdated", "copy", "computed-again", "lost", "cloned", "kept", "made-again"
+]
+
+
 @dataclass(frozen=True, slots=True)
 class ReplacedSource(Evidence):
-    """``how``: a name was ``rebound``; an attribute of this ``name`` was given another tensor, with
+    """``how``: a name was ``rebound``; so was the ``name`` of a model or other object that has the
+    source (``owner``); an attribute of this ``name`` was given another tensor, with
     which the target was computed (``outdated``); a ``copy`` or slice was made; the same was
     computed from the same values (``computed-again``); the name of a variable was given to a tensor
     (``lost``); a model was ``cloned``; a result was ``kept`` since an earlier tape; a layer or
     variable was ``made-again``."""
 
     kind: ClassVar[str] = "replaced-source"
-    how: Literal[
-        "rebound", "outdated", "copy", "computed-again", "lost", "cloned", "kept", "made-again"
-    ]
+    how: How
     name: str = ""
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
@@ -49,6 +54,11 @@ _SENTENCES = {
         "Line {line} gives the name {source} to another tensor, and {target} was computed "
         "from the one before it. The gradient asked for is that of the new tensor. "
         "Keep the first tensor under a name of its own and ask for that."
+    ),
+    "owner": (
+        "Line {line} gives the name {name} to another object, and {target} was computed with the "
+        "one before it. {source} belongs to the new one, of which {target} has nothing. "
+        "Keep the first one under a name of its own, or ask for the gradient before line {line}."
     ),
     "outdated": (
         "Line {line} assigns another tensor to {name}, and {target} was computed with that. "
@@ -209,12 +219,49 @@ def _given_after(case: Unlinked) -> Cause | None:
     return case.facts.cause(ReplacedSource("rebound"), line_of_owner(variable))
 
 
+def _owner_rebound(case: Unlinked) -> Cause | None:
+    """The name of a model or another object in the sources meant another one when the target was
+    made, by a line that reads the name."""
+    given = case.used.once(_owner_given_away)
+    if given is None:
+        return None
+    return case.facts.cause(ReplacedSource("owner", given.name), given.site.line)
+
+
+def _owner_given_away(used: Used) -> Binding | None:
+    facts, targets = used.facts, used.facts.call.target_tensors
+    done = max((_made_when(facts, tensor) for tensor in targets), default=0)
+    for name in sorted(facts.names_of_sources):
+        named = facts.once(_objects_named).get(name, ())
+        before = [binding for binding in named if binding.when < done]
+        after = [binding for binding in named if done < binding.when < facts.call.when]
+        if not before or not after or before[-1].object == after[-1].object:
+            continue
+        is_same_name = _function(before[-1].site) == _function(after[-1].site)
+        if is_same_name and any(name in read_on(facts.text, line) for line in used.lines):
+            return after[-1]
+    return None
+
+
+def _objects_named(facts: CallFacts) -> dict[str, list[Binding]]:
+    """The Keras objects and modules that each name was given, in their order."""
+    found: dict[str, list[Binding]] = {}
+    for binding in sorted(facts.trace.bindings, key=lambda binding: binding.when):
+        if binding.object and binding.value.startswith(("keras", "Module")):
+            found.setdefault(binding.name, []).append(binding)
+    return found
+
+
+def _function(site: Site) -> str:
+    return site.frames[0].function if site.frames else ""
+
+
 def _done(case: Unlinked) -> int:
     """When the targets had been made; a variable gives the value that it has at the call."""
     targets, trace = case.facts.call.target_tensors, case.facts.trace
     if any(VariableId(tensor) in trace.variables for tensor in targets):
         return case.facts.call.when
-    return max((_made_when(case, tensor) for tensor in targets), default=0)
+    return max((_made_when(case.facts, tensor) for tensor in targets), default=0)
 
 
 def _outdated(case: Unlinked) -> Cause | None:
@@ -315,8 +362,8 @@ def _made_again(case: Unlinked) -> Cause | None:
     return case.facts.cause(ReplacedSource("made-again"), line_of_maker(case.facts, newer))
 
 
-def _made_when(case: Unlinked, tensor: TensorId) -> int:
-    maker = case.facts.trace.maker(tensor)
+def _made_when(facts: CallFacts, tensor: TensorId) -> int:
+    maker = facts.trace.maker(tensor)
     return maker.when if maker is not None else 0
 
 
@@ -339,6 +386,7 @@ def _made_inside(case: Unlinked) -> Cause | None:
 REPLACEMENTS: tuple[Callable[[Unlinked], Cause | None], ...] = (
     _rebound,
     _given_after,
+    _owner_rebound,
     _outdated,
     _made_anew,
     _copied,

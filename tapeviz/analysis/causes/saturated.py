@@ -24,6 +24,7 @@ FORMING = ops_with("copy", "view")
 _PRODUCTS = ops_with("product")
 _DIVIDING = frozenset({"RealDiv", "Div", "DivNoNan"})
 _BOUNDS = frozenset({"Relu", "Relu6", "Maximum", "Minimum", "ClipByValue"})
+_SIZES = frozenset({"Abs", "ComplexAbs"})
 _MOST_KEPT = 50
 """Ops whose clips are kept, each with all that they were made from."""
 
@@ -68,6 +69,18 @@ class NoOverlap(Saturated):
 
 
 @dataclass(frozen=True, slots=True)
+class AtCorner(Saturated):
+    """The op takes the size of numbers that are all 0, where its slope jumps from -1 to 1."""
+
+    def sentence(self, cause: Cause, target: str, source: str) -> str:
+        return (
+            f"{cause.op_words} on line {cause.line} got nothing but 0, the corner of its graph: "
+            f"there is no slope there, and TensorFlow takes 0 for it. So nothing of the gradient "
+            f"reaches {source}. Look why the values are 0, or start from others."
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class EqualValues(Saturated):
     """The op decomposes a matrix of which two eigenvalues or singular values are equal."""
 
@@ -81,7 +94,11 @@ class EqualValues(Saturated):
 
 
 def saturated_at(facts: CallFacts, op: Op) -> Saturated:
-    """The evidence that ``op`` clips: :class:`NoOverlap` if it bounds ``min(a, b) - max(c, d)``."""
+    """The evidence that ``op`` clips: :class:`NoOverlap` if it bounds ``min(a, b) - max(c, d)``,
+    :class:`AtCorner` if it takes the size of 0 (``_AbsGrad`` and ``_ComplexAbsGrad`` in
+    math_grad.py, 2.15-2.21)."""
+    if op.type in _SIZES and is_zero(facts.trace.stats(op.outputs[0])):
+        return AtCorner()
     bounded = maker_past(facts.trace, op.inputs[0], FORMING | {"Minimum"}) if op.inputs else None
     if bounded is None or bounded.type != "Sub":
         return Saturated()

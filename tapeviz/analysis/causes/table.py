@@ -71,6 +71,7 @@ CAUSES = _Causes(
         left_tensorflow.only_steered,  # after a number that came back, which tells more
         not_connected.only_decides,  # the graphs prove it, where the text says nothing more
         not_connected.is_same_slope,  # before the two ends, which are one and the same there
+        not_connected.read_late,  # the text shows it, and that a function ran which reads a name
         not_connected.in_branch_of_python,  # the text shows it, and that nothing there ran
         not_connected.only_form,  # zeros_like in a gradient function is a form as well
         not_connected.form_in_python,  # the text shows it, where nothing was recorded

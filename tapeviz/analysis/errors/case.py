@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...text.source import SourceText
-from ...trace.model import Call, Failure, Trace
+from ...trace.model import Call, Failure, Op, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,19 @@ class Case:
             return raised[-1]
         # A page goes on after an error in one of its blocks.
         return next((call for call in reversed(raised) if call.line in lines), None)
+
+    @property
+    def op_differentiated(self) -> Op | None:
+        """The op whose gradient function raised it; None if none did, or it is not the snippet's
+        or TensorFlow's own."""
+        call = self.call
+        step = call.steps[-1] if call is not None and not call.ended and call.steps else None
+        return None if step is None or any(step.downstream) else self.trace.op(step.op)
+
+    def words_of(self, op: Op) -> str:
+        """The snippet's words for an op, else its type."""
+        words = self.text.words_at(op.site.frames[0].span) if op.site.frames else ""
+        return words or op.type
 
     @property
     def tape(self) -> str:

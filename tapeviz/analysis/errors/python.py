@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 
-from ...text.names import bound_names
+from ...text.names import bound_names, targets_of
 from ...trace.model import Failure
 from .case import Case
 from .old_names import NEW_NAMES
@@ -136,3 +137,56 @@ def no_key(case: Case) -> str:
         f"gradient() gives back the structure of its sources: one gradient for each source given "
         f"there, and no more. Add the missing source to that call."
     )
+
+
+def called(case: Case) -> str:
+    """Parentheses after what is no function: an attribute that holds a list, or a name that the
+    snippet gave to a value, as ``sum = 0``."""
+    kind, line = case.match[1], case.failure.line
+    statement = case.text.statement(line)
+    calls = (
+        [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement else []
+    )
+    plain = [
+        call
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and not call.args and not call.keywords
+    ]
+    named = [
+        (call.func.id, made)
+        for call in calls
+        if isinstance(call.func, ast.Name)
+        if (made := _last_value(case, call.func.id))
+    ]
+    article = "an" if kind == "int" else "a"
+    if len(named) == 1 and not plain:
+        name, made = named[0]
+        own = f"Python's own function {name}" if hasattr(builtins, name) else "the function"
+        return (
+            f"Line {line} calls {name}, but line {made} made it {article} {kind}, and that cannot "
+            f"be called. {own[0].upper()}{own[1:]} is out of sight since then. "
+            f"Give what line {made} makes another name."
+        )
+    if len(plain) != 1 or named:
+        return ""
+    words = case.text.segment(plain[0].func)
+    return (
+        f"Line {line} calls {words}, which holds {article} {kind} and is no function. "
+        f"Leave out the parentheses: {words}."
+    )
+
+
+def _last_value(case: Case, name: str) -> int:
+    """The last line above the failure that gives a value to a name, as no def or import does."""
+    tree = case.text.tree
+    statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt)) if tree else ()
+    makers = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For)
+    lines = [
+        statement.lineno
+        for statement in statements
+        if isinstance(statement, makers) and statement.lineno < case.failure.line
+        if any(
+            isinstance(target, ast.Name) and target.id == name for target in targets_of(statement)
+        )
+    ]
+    return max(lines, default=0)

@@ -385,6 +385,10 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "TensorFlow hands them out by position. Return one for each argument, in their order.",
     ),
     (
+        r"TypeError: '(list|tuple|int|float|str|dict|NoneType)' object is not callable",
+        python.called,
+    ),
+    (
         r"TypeError: (?:unsupported callable|.*cannot unpack|.*is not callable|cannot iterate)",
         tapes.custom_pair,
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ...text.messages import first_words
 from ...text.statements import read_text
 from ...trace.model import Call
 from .case import Case
@@ -194,9 +195,11 @@ def output_gradients(case: Case) -> str:
 
 
 def no_registry(case: Case) -> str:
-    op = case.match[1]
+    op, asked = case.match[1], case.op_differentiated
     ran = [found for found in case.trace.ops.values() if found.type == op and found.line]
-    where = f"line {ran[-1].line}" if ran else "an earlier line"
+    found = asked if asked is not None and asked.type == op and asked.line else None
+    found = found or (ran[-1] if ran else None)
+    where = f"line {found.line}" if found is not None else "an earlier line"
     return (
         f"{where[0].upper()}{where[1:]} runs the operation {op}, and the way of the gradient leads "
         f"through it. TensorFlow has no gradient function for {op}, so it cannot go on. "
@@ -216,10 +219,21 @@ def custom_pair(case: Case) -> str:
 
 
 def inside_gradient(case: Case) -> str:
-    """An exception of the snippet's own gradient function; only where nothing else is known."""
-    call = case.call
-    if call is None or call.line == case.line or not case.line:  # no line: the process ended
+    """An exception of a gradient function, the snippet's own or TensorFlow's; only where nothing
+    else is known."""
+    call, op = case.call, case.op_differentiated
+    if call is None or not case.line:  # no line: the process ended
         return ""
+    if call.line == case.line:
+        said = first_words(case.failure.message).partition(". ")[0]
+        return (
+            f"{case.words_of(op)} on line {op.line} gave its value, and now its gradient function "
+            f"raised this, while {call.method} on line {call.line} went back through it: {said}. "
+            f"TensorFlow's function for the gradient of {op.type} cannot work with what the op was "
+            f"given there. Give it another form or dtype, or compute the same by other operations."
+            if op is not None and op.line and said
+            else ""
+        )
     return (
         f"Line {case.line} raised this while the backward pass ran that {call.method} on line "
         f"{call.line} asked for. TensorFlow runs a custom gradient function only then, not when "

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from ...text.messages import first_words
-from ...text.names import dotted, names_in
+from ...text.names import dotted
 from ...trace.model import CaughtError, Leave, TensorId
 from ..call_facts import CallFacts
 from ..flow.dataflow import Ancestry, Position
@@ -47,7 +47,7 @@ class SkippedByError:
 def skipped_by_error(facts: CallFacts, starts: Set[Position]) -> SkippedByError | None:
     """The last exception caught while the tape recorded that came through a line which reads the
     source or something made from it; else an object that the gradient call names as well."""
-    given, made = facts.once(_names_of_sources), facts.once(_ways_to_caught).leads_from(starts)
+    given, made = facts.names_of_sources, facts.once(_ways_to_caught).leads_from(starts)
     left = facts.once(_ways_to_left).leads_from(starts) if facts.once(_caught) else set[Position]()
     gone = max((leave.when for leave in facts.once(_left) if leave.tensor in left), default=0)
     likely = None
@@ -104,15 +104,6 @@ def _with_what_it_read(facts: CallFacts, error: CaughtError) -> _Caught:
     paths = {path for line in error.lines for path in _read_on(facts, line)}
     meant = (_meant(facts, path, error.when) for path in paths)
     return error, paths, [tensor for tensor in meant if tensor is not None]
-
-
-def _names_of_sources(facts: CallFacts) -> frozenset[str]:
-    """The plain names in the expression that gives the sources: ``model`` of
-    ``model.trainable_variables``."""
-    frames = facts.call.site.frames
-    call = facts.text.call_at(frames[0].span, facts.call.method) if frames else None
-    given = facts.text.operands(call, "sources")
-    return names_in(given) if given is not None else frozenset()
 
 
 def _read_on(facts: CallFacts, line: int) -> Iterator[str]:

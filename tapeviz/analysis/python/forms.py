@@ -78,10 +78,13 @@ def first_made_from(
     tensor depends on values: then the number is a count."""
     for form in forms:
         for tensor in reversed(form.tensors):
-            ancestry = facts.flow.ancestry([tensor])
-            reached = ancestry.leads_from(starts)
+            reached = facts.flow.ancestry([tensor]).leads_from(starts)
             if tensor in reached and tensor not in starts:
-                makers = (facts.trace.maker(each) for each in reached if isinstance(each, int))
-                is_count = any(op is not None and op.type in _SIZED_BY_DATA for op in makers)
-                return form, is_count
+                return form, has_size_by_values(facts, reached)
     return None
+
+
+def has_size_by_values(facts: CallFacts, reached: Iterable[Position]) -> bool:
+    """Whether an op made one of these tensors of which the size depends on values."""
+    makers = (facts.trace.maker(each) for each in reached if isinstance(each, int))
+    return any(op is not None and op.type in _SIZED_BY_DATA for op in makers)

@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.causes.custom_gradient import CustomGradient
 from ...analysis.causes.stateful import StatefulObject
 from ..model import Edit, FixCase
-from ..nodes import all_of, called_name, dotted, sole
+from ..nodes import all_of, argument, called_name, dotted, sole
 from ..plan import Plan
 from ..source import ParsedSource
 
@@ -157,6 +157,9 @@ def start_random(case: FixCase) -> Iterator[Edit]:
     for call in all_of(source.module, cst.Call):
         if called_name(call) != "Variable" or not call.args:
             continue
+        trained = argument(call, 1, "trainable")
+        if trained is not None and source.code(trained.value) == "False":
+            continue  # a mask or a counter that is 0 on purpose
         initial = call.args[0].value
         shape = _shape_of_zeros(source, initial)
         if shape:

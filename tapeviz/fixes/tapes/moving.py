@@ -28,7 +28,7 @@ def move_in(case: FixCase) -> Iterator[Edit]:
     if outside is None:
         return
     siblings = source.siblings(around)
-    if _place(siblings, outside) < _place(siblings, around):
+    if place_in(siblings, outside) < place_in(siblings, around):
         outsides = _all_outside(case, around, outside)
         yield from _from_before(case, block, around, outsides)
         if len(outsides) > 1:  # the other way may be a constant on purpose: a target network's
@@ -83,7 +83,7 @@ def compute_again_inside(case: FixCase) -> Iterator[Edit]:
         between = [each for each in between if source.enclosing(each, cst.FunctionDef) is home]
     else:
         return
-    made = _dependents(between, [first])
+    made = dependents(between, [first])
     read, chosen = read_names(block.node.body), list[Statement]()
     needed = {given.get(name, name) for name in read}
     for statement in reversed(made):
@@ -146,9 +146,9 @@ def _all_outside(case: FixCase, around: Statement, outside: Statement) -> list[S
         if isinstance(cause.evidence, OutsideTape) and cause.evidence.where == "before"
     ]
     ran = (stmt for cause in causes for stmt in _statements_of(case, cause))
-    places = {_place(siblings, beside) for stmt in ran if (beside := source.beside(stmt, around))}
-    places = {place for place in places if 0 <= place < _place(siblings, around)}
-    return [siblings[place] for place in sorted(places | {_place(siblings, outside)})]
+    places = {place_in(siblings, beside) for stmt in ran if (beside := source.beside(stmt, around))}
+    places = {place for place in places if 0 <= place < place_in(siblings, around)}
+    return [siblings[place] for place in sorted(places | {place_in(siblings, outside)})]
 
 
 def _from_before(
@@ -158,10 +158,10 @@ def _from_before(
     was computed once: not where a turn goes on from what the last one made."""
     source = case.source
     siblings = source.siblings(around)
-    between = siblings[_place(siblings, outside[0]) : _place(siblings, around)]
+    between = siblings[place_in(siblings, outside[0]) : place_in(siblings, around)]
     moved = [
         statement
-        for statement in _dependents(between, outside, with_shown=True)
+        for statement in dependents(between, outside, with_shown=True)
         if statement in outside or not isinstance(statement, (cst.ClassDef, cst.FunctionDef))
     ]  # a function reads names when it is called
     if any(isinstance(statement, (cst.ClassDef, cst.FunctionDef)) for statement in outside):
@@ -174,7 +174,7 @@ def _from_before(
     for statement in moved:
         plan.remove(statement)
     put_in_front(plan, block, *moved)
-    yield Edit(f"Move {_lines(source, moved)} into the {case.recorder}'s block", plan.text())
+    yield Edit(f"Move {lines_of(source, moved)} into the {case.recorder}'s block", plan.text())
 
 
 def _from_after(case: FixCase, block: Block, outside: Statement) -> Iterator[Edit]:
@@ -183,18 +183,18 @@ def _from_after(case: FixCase, block: Block, outside: Statement) -> Iterator[Edi
     siblings = source.siblings(block.node)
     asked = gradient_call(source, case.call)
     beside = source.beside(asked, block.node) if asked is not None else None
-    end = _place(siblings, beside) if beside is not None else len(siblings)
-    between = siblings[_place(siblings, block.node) + 1 : end]
+    end = place_in(siblings, beside) if beside is not None else len(siblings)
+    between = siblings[place_in(siblings, block.node) + 1 : end]
     if not any(statement is outside for statement in between):
         return
-    moved = _with_needed(between, _dependents(between, [outside]))
+    moved = _with_needed(between, dependents(between, [outside]))
     plan = Plan(source)
     for statement in moved:
         plan.remove(statement)
     name = _split(plan, block, moved)
     if not name:
         plan.last(block.node, *moved)
-    yield Edit(f"Move {_lines(source, moved)} into the {case.recorder}'s block", plan.text())
+    yield Edit(f"Move {lines_of(source, moved)} into the {case.recorder}'s block", plan.text())
 
 
 def _split(plan: Plan, block: Block, moved: Sequence[Statement]) -> str:
@@ -242,7 +242,7 @@ def record_again(case: FixCase) -> Iterator[Edit]:
     source = case.source
     plan = Plan(source)
     found = False
-    for statement in _statements_of_cause(case):
+    for statement in statements_of_cause(case):
         for around in (statement, *source.ancestors(statement)):
             if isinstance(around, cst.With) and _stops_recording(source, around):
                 _take_out(plan, around)
@@ -298,14 +298,14 @@ def _outside(case: FixCase, block: Block) -> tuple[Statement, Statement | None]:
         if isinstance(outer, (cst.For, cst.While)):
             loops.append(outer)
     for around in (block.node, *loops):
-        for statement in _statements_of_cause(case):
+        for statement in statements_of_cause(case):
             beside = source.beside(statement, around)
             if beside is not None and beside is not around:
                 return around, beside
     return block.node, None
 
 
-def _statements_of_cause(case: FixCase) -> Iterator[Statement]:
+def statements_of_cause(case: FixCase) -> Iterator[Statement]:
     return _statements_of(case, case.cause)
 
 
@@ -319,7 +319,7 @@ def _statements_of(case: FixCase, cause: Cause) -> Iterator[Statement]:
             yield statement
 
 
-def _dependents(
+def dependents(
     statements: Sequence[Statement], firsts: Sequence[Statement], with_shown: bool = False
 ) -> list[Statement]:
     """``firsts``, and of those after them what reads something that was made from one; with what
@@ -348,17 +348,17 @@ def _with_needed(statements: Sequence[Statement], chosen: list[Statement]) -> li
     needed = set().union(*(read_names(statement) for statement in chosen))
     for statement in reversed(statements):
         is_later = all(
-            _place(statements, statement) > _place(statements, other) for other in chosen
+            place_in(statements, statement) > place_in(statements, other) for other in chosen
         )
         if any(statement is other for other in kept) or is_later:
             continue
         if needed & bound_names(statement):
             kept.append(statement)
             needed |= read_names(statement)
-    return sorted(kept, key=lambda statement: _place(statements, statement))
+    return sorted(kept, key=lambda statement: place_in(statements, statement))
 
 
-def _place(statements: Sequence[Statement], node: cst.CSTNode) -> int:
+def place_in(statements: Sequence[Statement], node: cst.CSTNode) -> int:
     return next((i for i, each in enumerate(statements) if each is node), -1)
 
 
@@ -376,5 +376,5 @@ def _stops(source: ParsedSource, item: cst.WithItem) -> bool:
     return any(called_name(call) == "stop_recording" for call in calls)
 
 
-def _lines(source: ParsedSource, moved: Sequence[Statement]) -> str:
+def lines_of(source: ParsedSource, moved: Sequence[Statement]) -> str:
     return lines_in_words([source.line(statement) for statement in moved])

@@ -266,3 +266,17 @@ def compute_by_hand(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             plan.replace(call, code.format(*given, tf=source.tf))
     if plan.changes:
         yield Edit(f"Compute {name} by operations that have a gradient", plan.text())
+
+
+def leave_out_parentheses(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``model.trainable_variables()``, of which the attribute is a list: without the call."""
+    failure = trace.failure
+    if failure is None or "object is not callable" not in failure.message:
+        return
+    plan = Plan(source)
+    statement = source.statement(failure.line)
+    for call in all_of(statement, cst.Call) if statement is not None else ():
+        if isinstance(call.func, cst.Attribute) and not call.args:
+            plan.replace(call, source.code(call.func))
+    if plan.changes:
+        yield Edit("Leave out the parentheses: it is no function", plan.text())

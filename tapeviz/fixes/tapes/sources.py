@@ -297,9 +297,9 @@ def keep_first(case: FixCase) -> Iterator[Edit]:
     call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
     rebinding = source.statement(case.cause.line)
-    if asked is None or rebinding is None or case.cause.evidence != ReplacedSource("rebound"):
+    name = _name_given_away(case)
+    if asked is None or rebinding is None or not name:
         return
-    name = case.finding.source.partition("[")[0]  # of a dict that was made anew
     owner, _, last = name.rpartition(".")
     if not all(map(str.isidentifier, name.split("."))):
         return
@@ -312,7 +312,7 @@ def keep_first(case: FixCase) -> Iterator[Edit]:
     receiver = cst.parse_expression(name)
     plan = Plan(source)
     block = block_of_call(source, case.trace, case.call)
-    place = _before_rebinding(source, rebinding, block, name)
+    place = _before_rebinding(source, _given_away(source, rebinding, name), block, name)
     plan.before(place, f"{first} = {name}")
     if rename_reads(plan, receiver, first, [asked.value]):
         yield Edit(
@@ -325,8 +325,10 @@ def ask_before(case: FixCase) -> Iterator[Edit]:
     source = case.source
     call, rebinding = gradient_call(source, case.call), source.statement(case.cause.line)
     asking = source.statement_of(call) if call is not None else None
-    if rebinding is None or asking is None or case.cause.evidence != ReplacedSource("rebound"):
+    name = _name_given_away(case)
+    if rebinding is None or asking is None or not name:
         return
+    rebinding = _given_away(source, rebinding, name)
     between = source.after(rebinding)
     if not any(statement is asking for statement in between):
         return
@@ -338,6 +340,31 @@ def ask_before(case: FixCase) -> Iterator[Edit]:
         plan.text(),
         has_other_shape=True,
     )
+
+
+def _name_given_away(case: FixCase) -> str:
+    """The name that was given to another tensor, or to another object that has the source; else
+    empty."""
+    evidence = case.cause.evidence
+    if not isinstance(evidence, ReplacedSource) or evidence.how not in ("rebound", "owner"):
+        return ""
+    return evidence.name or case.finding.source.partition("[")[0]  # of a dict made anew
+
+
+def _given_away(source: ParsedSource, rebinding: Statement, name: str) -> Statement:
+    """The ``del`` of the name before it is bound again, if there is one; else the rebinding."""
+    for statement in source.before(rebinding):
+        small = sole(statement)
+        if isinstance(small, cst.Del) and name in map(source.code, _deleted(small)):
+            return statement
+    return rebinding
+
+
+def _deleted(statement: cst.Del) -> list[cst.CSTNode]:
+    target = statement.target
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return [each.value for each in target.elements]
+    return [target]
 
 
 def _before_rebinding(
