@@ -24,12 +24,22 @@ with silence():
     print("dropped", flush=True)
     c.printf(b"dropped\\n")
     os.system("echo dropped; echo dropped >&2")
+{after}
 os.write(1, b"written\\n")
 """
 
 
-def _printed(before: str) -> tuple[str, str]:
-    script = PROGRAM.format(before=before)
+CLOSED = """
+for each in {closed}:
+    try: os.fstat(each)
+    except OSError: continue
+    raise SystemExit("open again")
+if 1 in {closed}: raise SystemExit
+"""
+
+
+def _printed(before: str = "", after: str = "") -> tuple[str, str]:
+    script = PROGRAM.format(before=before, after=after)
     buffered = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
     command = [sys.executable, "-c", script]
     ran = subprocess.run(
@@ -39,8 +49,11 @@ def _printed(before: str) -> tuple[str, str]:
 
 
 def test_nothing_is_printed_and_what_c_holds_back_comes_at_the_end() -> None:
-    assert _printed("") == ("written\nheld back by C\n", "")
+    assert _printed() == ("written\nheld back by C\n", "")
 
 
-def test_a_closed_descriptor_stays_closed() -> None:
-    assert _printed("os.close(2)") == ("written\nheld back by C\n", "")
+@pytest.mark.parametrize("closed", [(2,), (0, 2), (0, 1, 2)])
+def test_a_closed_descriptor_stays_closed(closed: tuple[int, ...]) -> None:
+    before = "".join(f"os.close({each});" for each in closed)
+    out = "" if 1 in closed else "written\nheld back by C\n"
+    assert _printed(before, CLOSED.format(closed=closed)) == (out, "")

@@ -24,12 +24,14 @@ def silence() -> Iterator[None]:
     What C's ``printf()`` has in its buffer stays there: it comes out when the process ends.
     Raises OSError if no descriptor is left.
     """
-    kept = {number: dup(number) for number in (1, 2) if _is_open(number)}
+    closed = [number for number in (1, 2) if not _is_open(number)]
     nowhere = open_file(devnull, O_WRONLY)
+    for number in closed:
+        dup2(nowhere, number)  # else a copy made here would get this number
+    kept = {number: dup(number) for number in (1, 2) if number not in closed}
     waiting = _buffered() if 1 in kept else b""
     for number in kept:
         dup2(nowhere, number)
-    close(nowhere)
     try:
         yield
     finally:
@@ -37,6 +39,8 @@ def silence() -> Iterator[None]:
         for number, place in kept.items():
             dup2(place, number)
             close(place)
+        for number in {nowhere, *closed}:
+            close(number)
         _print_later(waiting)
 
 
