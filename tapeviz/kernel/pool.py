@@ -47,6 +47,7 @@ class KernelPool:
     ) -> None:
         self._choice = choice
         self._reserve = reserve
+        self._is_resting = False
         self._runs_left = runs
         self._recorder = recorder or _RECORDER
         self._confinement = confinement or Confinement()
@@ -86,6 +87,20 @@ class KernelPool:
         supply.open()
         self._tend(supply)
         return run
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether a run waits, is under way, or has ended and may be asked for values."""
+        with self._lock:
+            return bool(self._waiting or self._kept)
+
+    def rest(self) -> None:
+        """Keep no kernels ready any more; the runs that there are go on and can be asked."""
+        with self._lock:
+            self._reserve, self._is_resting = 0, True
+            supplies = list(self._supplies.values())
+        for supply in supplies:
+            self._tend(supply)
 
     def close(self) -> None:
         """Stop every run, end every process and wait for that; not to be called by a listener."""
@@ -174,6 +189,8 @@ class KernelPool:
             else:
                 self._assign(supply)
                 self._fill(supply)
+                if self._is_resting:
+                    supply.release_ready()
             if supply is self._current:
                 self._tell(status)
         for run in failed:

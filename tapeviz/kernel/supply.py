@@ -102,6 +102,11 @@ class Supply:
         with self._lock:
             return self._ready.popleft() if self._ready else None
 
+    def release_ready(self) -> None:
+        """End the kernels that wait for a run."""
+        while (kernel := self.take()) is not None:
+            kernel.release()
+
     def close(self) -> None:
         """End every kernel and the fork server, and wait for their end."""
         with self._lock:

@@ -140,6 +140,20 @@ def check_is_closed(pool: KernelPool, way: str) -> None:
     pool.close()  # a second time does nothing
 
 
+def test_a_resting_pool_keeps_its_runs_and_no_others(make_pool):
+    pool = make_pool()
+    assert not pool.is_in_use
+    running = begin(pool, CHILD + "import time; time.sleep(60)")
+    assert pool.is_in_use
+    wait_until(lambda: only(pool)._ready)  # the reserve
+    pool.rest()
+    wait_until(lambda: len(only(pool)._kernels) == 1)
+    assert not only(pool)._ready
+    assert all(map(is_alive, running.told("pids")[0]["pids"]))
+    running.run.stop()
+    assert running.run.wait(PATIENCE).reason == "interrupted"
+
+
 def test_closing_while_tensorflow_is_imported(make_pool, tmp_path):
     (tmp_path / "light" / "tensorflow.py").write_text("import time; time.sleep(10**6)")
     pool = make_pool()

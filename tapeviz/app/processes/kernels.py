@@ -19,6 +19,7 @@ from ...kernel import (
     find_kernels,
     own_interpreter,
 )
+from ...trace.model import EMPTY_TRACE
 from ..status_bar import StatusBar
 from ..top_bar import TopBar
 from .pools import remember_choice
@@ -94,9 +95,19 @@ class Kernels(QObject):
     def choose(self, choice: KernelChoice) -> None:
         if self._pools is None or self.is_chosen(choice):
             return
-        self._document.stop()
-        self._pools.choose(choice)
+        self._change(choice, self.limits, choice.title)
         remember_choice(choice)
+
+    def _change(self, choice: KernelChoice, limits: Confinement, words: str) -> None:
+        """Use an interpreter and limits for further runs, and say so if there was a run. A run that
+        waits for a process is stopped: there may never be one."""
+        if self._pools is None:
+            return
+        if self._pools.pool.status.state != "ready":
+            self._document.stop()
+        self._pools.choose(choice, limits)
+        if self._document.is_running or self._document.trace is not EMPTY_TRACE:
+            self._document.say(f"From the next run on: {words}")
 
     @property
     def limits(self) -> Confinement:
@@ -104,11 +115,11 @@ class Kernels(QObject):
         return self._pools.confinement if self._pools is not None else Confinement()
 
     def limit(self, limits: Confinement) -> None:
-        """Set the limits for further runs, and stop the present one."""
+        """Set the limits for further runs."""
         if self._pools is None or limits == self.limits:
             return
-        self._document.stop()
-        self._pools.choose(self._pools.choice, limits)
+        words = limit_words(limits) or "no limits"
+        self._change(self._pools.choice, limits, words[0].lower() + words[1:])
         self.show_limits()
 
     def show_limits(self) -> None:

@@ -38,6 +38,7 @@ class LivePipeline:
         last, self._last = self._last, None
         if last is not None:
             last.release()
+        self.pools.close_former()
         plain = self._snippet(source, filename)
         snippet = replace(plain, shows_figures=True, has_terminal=True)
         self._last = Recorder(self.pools.pool).record(snippet, listener)

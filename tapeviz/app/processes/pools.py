@@ -32,18 +32,28 @@ def _ignore(status: PoolStatus) -> None:
 
 
 class Pools:
-    """The pool of the chosen interpreter; another choice closes the old pool in the background."""
+    """The pool of the chosen interpreter and limits.
+
+    After another choice the former pool stays until the next run begins: the present run goes on
+    there, and its values and the inside of its functions are asked for there.
+    """
 
     def __init__(self, choice: KernelChoice, confinement: Confinement | None = None) -> None:
         self.choice = choice
         self.confinement = confinement or Confinement()
         self._report: Callable[[PoolStatus], None] = _ignore
+        self._former: list[KernelPool] = []
         self._closing: list[threading.Thread] = []
         self.pool = self._make()
         self.pool.warm()
 
     def _make(self) -> KernelPool:
-        return KernelPool(self.choice, confinement=self.confinement, on_status=self._tell)
+        def tell(status: PoolStatus) -> None:
+            if pool is self.pool:
+                self._tell(status)
+
+        pool = KernelPool(self.choice, confinement=self.confinement, on_status=tell)
+        return pool
 
     def report_to(self, report: Callable[[PoolStatus], None]) -> None:
         """Call ``report`` with the pool's status, now and at each change, on any thread."""
@@ -60,13 +70,27 @@ class Pools:
         self.confinement = confinement or self.confinement
         self.pool = self._make()
         self.pool.warm()
-        closing = threading.Thread(target=former.close, name="tapeviz-close", daemon=True)
+        if former.is_in_use:
+            former.rest()
+            self._former.append(former)
+        else:
+            self._close_later(former)
+
+    def close_former(self) -> None:
+        """Close the pools of earlier choices in the background: nobody asks their runs any more."""
+        former, self._former = self._former, []
+        for pool in former:
+            self._close_later(pool)
+
+    def _close_later(self, pool: KernelPool) -> None:
+        closing = threading.Thread(target=pool.close, name="tapeviz-close", daemon=True)
         self._closing.append(closing)
         closing.start()
 
     def close(self) -> None:
         """End every process, and wait for that."""
         self._report = _ignore
+        self.close_former()
         self.pool.close()
         for closing in self._closing:
             closing.join()
