@@ -10,7 +10,7 @@ from .causes.cancelled import Cancelled
 from .causes.custom_gradient import gradient_return_line
 from .causes.deciding import CutPaths
 from .causes.left_tensorflow import LeftTensorFlow
-from .causes.not_connected import NotConnected
+from .causes.not_connected import NotConnected, SameSlope
 from .causes.not_watched import NotWatched
 from .causes.outside_tape import OutsideTape
 from .causes.questions import MadeNonfinite, MadeZero
@@ -50,7 +50,7 @@ def _before_jacobian(
     that depends on the source looks like one that does not.
     """
     first = causes[0].evidence if causes else None
-    if not (isinstance(first, NotConnected) and first.slope):
+    if not (isinstance(first, NotConnected) and isinstance(first.why, SameSlope)):
         return ()
     for inner, _, _ in facts.gradients_used:
         if "jacobian" in inner.method and inner.within is not None:

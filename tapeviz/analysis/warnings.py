@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import go_on
 from ..trace.model import Array, CallId, Op, Operand, OpId, TensorId, Trace, VariableId
 from ..trace.op_kinds import ops_with
-from .call_facts import CallFacts, name_of
+from .call_facts import CallFacts, maker_past, name_of
 from .causes.custom_gradient import gradient_return_line
 from .causes.nonfinite import made_from_finite, nonfinite_in_call
 from .causes.ways import without_forms
@@ -30,6 +30,12 @@ _COMPARING = ops_with("difference")
 _AVERAGING = ops_with("mean")
 # Who writes these asks for another shape.
 _RESHAPING = ops_with("reshape")
+_SOFTMAX = frozenset(
+    {
+        *("Softmax", "LogSoftmax"),
+        *("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"),
+    }
+)
 _OF_RECORDER = "recorder, "
 _FEW = 100_000
 _ALL_OF_IT = 1e-3
@@ -137,6 +143,23 @@ def shared_ties(facts: CallFacts) -> Iterator[Warned]:
                 f"TensorFlow shares the gradient out evenly among them, where a derivative does "
                 f"not exist.",
             )
+
+
+def softmax_twice(facts: CallFacts) -> Iterator[Warned]:
+    """Probabilities, which lie between 0 and 1, are taken for logits by a second softmax."""
+    for op in _passed(facts, _SOFTMAX):
+        first = maker_past(facts.trace, op.inputs[0], _RESHAPING | {"Identity"})
+        if first is None or first.type != "Softmax" or op.call is not None:
+            continue
+        again, line = facts.line_of(op), facts.line_of(first)
+        yield Warned(
+            "softmax-twice",
+            again,
+            f"Line {again} takes the softmax of what is a softmax already (line {line}). "
+            f"Probabilities lie between 0 and 1, so that as logits they hardly differ: the loss "
+            f"cannot come near 0, and the gradients are small. "
+            f"Give line {again} the values before the softmax, or say from_logits=False.",
+        )
 
 
 def half_assigned(facts: CallFacts) -> Iterator[Warned]:
@@ -355,6 +378,7 @@ WARNINGS: tuple[Look, ...] = (
     uncollected_variable,
     summed_target,
     shared_ties,
+    softmax_twice,
     half_assigned,
     lost_term,
     unrecorded_term,

@@ -61,7 +61,7 @@ from .states.variables import SHALLOW_COPY, keep_in_scope, keep_tensor, use_orig
 from .states.weights import call_with_computed_weights, step_by_hand
 from .tapes import raising
 from .tapes.both_outputs import give_both, give_symbolic
-from .tapes.closures import keep_value_of_turn
+from .tapes.closures import keep_value_of_turn, use_shadowed
 from .tapes.entering import enter_again
 from .tapes.functions import (
     differentiate_itself,
@@ -307,6 +307,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     NotConnected: (
         swap,
         keep_value_of_turn,
+        use_shadowed,
         compute_target_inside,
         weigh_both,
         weigh_all,

@@ -85,8 +85,11 @@ def _in_block(block: Sequence[ast.stmt], earlier: _Earlier) -> Iterator[tuple[st
     begin = 0
     for place, part in enumerate(block):
         if isinstance(part, ast.If):
-            around = [*block[max(begin, place - _NEAR) : place], *block[place + 1 : place + _NEAR]]
-            yield from _of(part, around, earlier)
+            before, after = block[max(begin, place - _NEAR) : place], block[place + 1 :]
+            if not part.orelse and isinstance(part.body[-1], _LEAVING):
+                yield from _of(part, before, earlier, after)
+            else:
+                yield from _of(part, [*before, *after[:_NEAR]], earlier)
         elif isinstance(part, ast.Match):
             yield from _of_match(part)
         elif not hasattr(part, "body"):
@@ -98,10 +101,16 @@ def _in_block(block: Sequence[ast.stmt], earlier: _Earlier) -> Iterator[tuple[st
 
 
 def _of(
-    node: ast.If | ast.IfExp, beside: Sequence[ast.AST], earlier: _Earlier
+    node: ast.If | ast.IfExp,
+    beside: Sequence[ast.AST],
+    earlier: _Earlier,
+    after: Sequence[ast.AST] = (),
 ) -> Iterator[tuple[str, TextBranch]]:
-    """``beside``: what runs whatever the condition."""
+    """``beside``: what runs whatever the condition; ``after``: what runs in place of a branch that
+    leaves the block, and has no ``else``."""
+    bodies: list[Sequence[ast.AST]]
     bodies = [part if isinstance(part, list) else [part] for part in (node.body, node.orelse)]
+    bodies[1] = after or bodies[1]
     reads = [_reads(body) for body in bodies]
     before = earlier.pop(node, {}) if isinstance(node, ast.If) else {}
     if isinstance(node, ast.If) and [type(part) for part in node.orelse] == [ast.If]:

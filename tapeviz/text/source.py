@@ -196,9 +196,14 @@ class SourceText:
         return self._shortened(node) if not words and isinstance(node, ast.BinOp) else words
 
     def _shortened(self, node: ast.BinOp) -> str:
-        """``x / …`` of a long quotient."""
-        sides = (self.segment(side) for side in (node.left, node.right))
-        left, right = (side if len(side) < _LONGEST_WORDS / 2 else "…" for side in sides)
+        """``x / …`` of a long quotient; where both sides are long, how each begins."""
+        sides = [self.segment(side) for side in (node.left, node.right)]
+        short = [len(side) < _LONGEST_WORDS / 2 for side in sides]
+        cut = "…" if any(short) else None
+        left, right = (
+            side if is_short else cut or f"{side[: _LONGEST_WORDS // 2 - 1]}…"
+            for side, is_short in zip(sides, short, strict=True)
+        )
         return ast.unparse(ast.BinOp(ast.Name(left), node.op, ast.Name(right)))
 
     def expression_at(self, span: TextSpan) -> str:

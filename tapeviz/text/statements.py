@@ -162,8 +162,8 @@ class _Reader:
     def _inside(self, node: ast.stmt, scope: int) -> None:
         for name in ("body", "orelse", "finalbody"):
             self.read(getattr(node, name, ()), scope)
-        for handler in getattr(node, "handlers", ()):
-            self.read(handler.body, scope)
+        for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            self.read(part.body, scope)
 
     def _statement(self, node: ast.stmt, scope: int) -> None:
         head = list(_head(node))
@@ -176,7 +176,7 @@ class _Reader:
             if isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
         )
         last = node.end_lineno or node.lineno
-        if hasattr(node, "body"):
+        if hasattr(node, "body") or isinstance(node, ast.Match):
             last = max((part.end_lineno or node.lineno for part in head), default=node.lineno)
         made = Statement(
             node.lineno,

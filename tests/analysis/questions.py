@@ -695,6 +695,64 @@ QUESTIONS: tuple[Case, ...] = (
         words="was True, and b is used only in a branch that did not run (line 7)",
     ),
     case(
+        "a variable that is used after a return in a branch",
+        "not-connected",
+        """
+        class Net(tf.Module):
+            def __init__(self):
+                self.a, self.b = tf.Variable(2.0), tf.Variable(3.0)
+            def __call__(self, x, mode="train"):
+                h = self.a * x
+                if mode == "train":  # cut
+                    return h
+                return h * self.b
+        net = Net()
+        with tf.GradientTape() as t:
+            y = net(tf.constant(3.0))
+        t.gradient(y, net.b)
+        """,
+        words='mode == "train" on line 7 was True, and net.b is used only in a branch that did not',
+    ),
+    case(
+        "a variable that is used before a return in a branch as well",
+        None,
+        """
+        a, b = tf.Variable(2.0), tf.Variable(3.0)
+        def model(x, short):
+            if short:
+                return b * x
+            return a * x + b
+        with tf.GradientTape() as t:
+            y = model(3.0, True)
+        t.gradient(y, b)
+        """,
+    ),
+    case(
+        "a parameter that has the name of a variable",
+        "not-connected",
+        """
+        w = tf.Variable(2.0)
+        def model(x, w):
+            return x * w
+        with tf.GradientTape() as t:
+            y = model(tf.constant(3.0), 2.0)
+        t.gradient(y, w)  # cut
+        """,
+        words="the w that line 4 reads is the parameter of the function on line 3",
+    ),
+    case(
+        "elements that go into a dataset and come out as arrays",
+        "not-connected",
+        """
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            ds = tf.data.Dataset.from_tensor_slices(w * 3.0)
+            y = tf.add_n([tf.reduce_sum(part) for part in ds.as_numpy_iterator()])
+        t.gradient(y, w)  # cut
+        """,
+        words="w reaches tf.data.Dataset.from_tensor_slices (line 4) and nothing after it",
+    ),
+    case(
         "functions that a comprehension makes, each with the variable of the last turn",
         "not-connected",
         """
@@ -853,16 +911,16 @@ QUESTIONS: tuple[Case, ...] = (
         a, b = tf.Variable(2.0), tf.Variable(3.0)
         def loss(x):
             h = a * x
-            if x is not None:
+            if x is not None:  # cut
                 return h
             if x == 3:
                 h = h * b
             return h
         with tf.GradientTape() as t:
             y = loss(2.0)
-        t.gradient(y, b)  # cut
+        t.gradient(y, b)
         """,
-        words="Nothing that ran while the tape recorded uses b",
+        words="x is not None on line 5 was True, and b is used only in a branch that did not run",
     ),
     case(
         "a target that is a variable itself",

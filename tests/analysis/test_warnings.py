@@ -85,6 +85,39 @@ def _uncollected(name: str, is_odd: bool, sources: str) -> Odd:
 
 ODDS = (
     _odd(
+        "probabilities given as logits",
+        "softmax-twice",
+        """
+        w, y = tf.Variable([[0.1, 0.9, -0.3]]), tf.constant([1])
+        with tf.GradientTape() as t:
+            p = tf.nn.softmax(w)
+            ce = tf.keras.losses.sparse_categorical_crossentropy(y, p, from_logits=True)  # odd
+            loss = tf.reduce_mean(ce)
+        t.gradient(loss, w)
+        """,
+    ),
+    _odd(
+        "probabilities given as such",
+        None,
+        """
+        w, y = tf.Variable([[0.1, 0.9, -0.3]]), tf.constant([1])
+        with tf.GradientTape() as t:
+            p = tf.nn.softmax(w)
+            loss = tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(y, p))
+        t.gradient(loss, w)
+        """,
+    ),
+    _odd(
+        "a softmax of attention scores that are sharpened",
+        None,
+        """
+        q, v = tf.Variable([[0.1, 0.9, -0.3]]), tf.constant([[1.0], [2.0], [5.0]])
+        with tf.GradientTape() as t:
+            loss = tf.reduce_sum(tf.nn.softmax(tf.nn.softmax(q) / 0.1) @ v)
+        t.gradient(loss, q)
+        """,
+    ),
+    _odd(
         "weights listed before the first call",
         "no-sources",
         """

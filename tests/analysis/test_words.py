@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tapeviz.text.source import SourceText, TextSpan
+
 if TYPE_CHECKING:
     from tapeviz.analysis.model import Diagnosis, Finding
     from tapeviz.recording import Recorder
@@ -337,3 +339,19 @@ tape.gradient(loss, w)
     assert finding.cause is not None
     assert finding.cause.line == 5
     assert "Line 5, which calls line 4, ran before the tape's block began" in finding.message
+
+
+def test_an_element_of_an_array_is_not_said_to_be_float(recorder: Recorder) -> None:
+    text = (
+        "import numpy as np\nimport tensorflow as tf\nw = tf.Variable(0.3)\n"
+        "with tf.GradientTape() as tape:\n    ys = np.zeros(2, np.float32)\n"
+        "    ys[0] = w * 2.0\n    y = tf.reduce_sum(ys)\ntape.gradient(y, w)\n"
+    )
+    assert "leaves TensorFlow (into a NumPy array)" in first_finding(recorder, text).message
+
+
+def test_long_operands_are_told_by_how_they_begin() -> None:
+    line = "z = (samples - tf.reduce_mean(samples)) / tf.math.reduce_std(samples)"
+    text = SourceText(f"import tensorflow as tf\n{line}")
+    words = text.words_at(TextSpan(2, 4, 2, len(line)))
+    assert words == "samples - tf.r… / tf.math.reduce…"

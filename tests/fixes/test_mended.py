@@ -2369,6 +2369,57 @@ BROKEN = {
         "y = smooth(signal, kernel)",
         [5.0, 2.0],
     ),
+    "a parameter that was given a number in place of the variable of its name": (
+        """
+        w = tf.Variable(2.0)
+        def model(x, w=1.5):
+            return x * w * w
+        with tf.GradientTape() as tape:
+            y = model(tf.constant(3.0))
+        tape.gradient(y, w)
+        """,
+        "y = model(tf.constant(3.0), w=w)",
+        12.0,
+    ),
+    "a variable that a function makes anew under the name of another": (
+        """
+        w = tf.Variable(2.0)
+        def model(x):
+            w = tf.Variable(1.5)
+            y = x * w * w
+            return y
+        with tf.GradientTape() as tape:
+            y = model(tf.constant(3.0))
+        tape.gradient(y, w)
+        """,
+        "y = x * w * w",
+        12.0,
+    ),
+    "turns of a loop over tf.range": (
+        """
+        n = tf.Variable(2.5)
+        y = tf.constant(1.0)
+        with tf.GradientTape() as tape:
+            for i in tf.range(tf.cast(n, tf.int32)):
+                y = y * 2.0
+        tape.gradient(y, n)
+        """,
+        "weight = tf.clip_by_value(n - tf.cast(i, tf.float32), 0.0, 1.0)",
+        4.0,
+    ),
+    "an index that was bounded after its cast": (
+        """
+        x, table = tf.Variable(1.25), tf.constant([1.0, 4.0, 9.0, 16.0])
+        with tf.GradientTape() as tape:
+            i = tf.cast(x, tf.int32)
+            i = tf.clip_by_value(i, 0, 3)
+            y = 2.0 * tf.gather(table, i)
+        tape.gradient(y, x)
+        """,
+        "y = 2.0 * (tf.gather(table, i) + (tf.clip_by_value(x, 0, 3) - tf.cast(i, tf.float32)) * "
+        "(tf.gather(table, tf.minimum(i + 1, tf.shape(table)[0] - 1)) - tf.gather(table, i)))",
+        10.0,
+    ),
     "a function of a loop that reads the loop's variable too late": (
         """
         ws = [tf.Variable(1.0), tf.Variable(5.0)]

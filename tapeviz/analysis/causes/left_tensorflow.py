@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
+from ...text.names import called_name
 from ...text.statements import read_text
 from ...trace.model import Array, Leave, Op, TapeId, Trace, VersionId
+from ..call_facts import CallFacts
 from ..flow.dataflow import Ancestry, Position
 from ..model import Cause, Evidence
 from ..python.outside import NO_NUMBER
@@ -97,10 +100,21 @@ def left_tensorflow(asked: EdgeUnderTest) -> Cause | None:
     """
     edge, facts, op = asked.edge, asked.facts, asked.op
     if edge.leave is not None:
-        return facts.cause(LeftTensorFlow(edge.leave.how), edge.leave.site.line, edge)
+        line = edge.leave.site.line
+        return facts.cause(LeftTensorFlow(_how_it_reads(facts, edge.leave)), line, edge)
     if op is not None and op.type in ("PyFunc", "PyFuncStateless"):
         return facts.cause(LeftTensorFlow("numpy_function"), op.line, edge)
     return None
+
+
+def _how_it_reads(facts: CallFacts, leave: Leave) -> str:
+    """How a value left, as the line has it: NumPy calls ``float()`` for ``a[i] = t``."""
+    statement = facts.text.statement(leave.site.line)
+    if leave.how not in ("float", "int", "complex") or not isinstance(statement, ast.Assign):
+        return leave.how
+    is_put = any(isinstance(target, ast.Subscript) for target in statement.targets)
+    calls = (node for node in ast.walk(statement.value) if isinstance(node, ast.Call))
+    return "array" if is_put and leave.how not in map(called_name, calls) else leave.how
 
 
 def number_came_back(asked: Unlinked) -> Cause | None:

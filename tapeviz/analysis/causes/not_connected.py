@@ -20,6 +20,7 @@ from ..python.caught import SkippedByError, skipped_by_error
 from ..python.forms import FormRead, first_made_from, forms_read, has_size_by_values
 from ..python.late_names import LateName, late_names_called
 from ..python.outside import NO_NUMBER
+from ..python.shadowed import Shadowed, shadowed
 from .not_differentiable import NotDifferentiable
 from .questions import MadeZero, Unlinked, Used
 
@@ -120,28 +121,21 @@ class SameSlope:
 class NotConnected(Evidence):
     """``how``: why the target cannot depend on the source, where that is known; ``ends``: else
     where the data flow from the source ends and that to the target begins; ``branch``: the source
-    is only used in a branch of a compiled conditional that did not run; ``slope``: the target is
-    made from a gradient that is the same everywhere; ``error``: what would have used the source
-    raised, and the snippet caught that; ``late``: a function reads the variable of a loop that is
-    over."""
+    is only used in a branch that did not run; ``why``: the target is made from a gradient that is
+    the same everywhere, what would have used the source raised and the snippet caught that, or a
+    name on the way has another meaning than where the source is given."""
 
     kind: ClassVar[str] = "not-connected"
     how: How | None
     ends: Ends | None = None
     branch: SkippedBranch | None = None
-    slope: SameSlope | None = None
-    error: SkippedByError | None = None
-    late: LateName | None = None
+    why: SameSlope | SkippedByError | LateName | Shadowed | None = None
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.branch is not None:
             return self.branch.sentence(cause, target, source)
-        if self.slope is not None:
-            return self.slope.sentence(target, source)
-        if self.error is not None:
-            return self.error.sentence(target, source)
-        if self.late is not None:
-            return self.late.sentence(target, source)
+        if self.why is not None:
+            return self.why.sentence(target, source)
         if self.how is not None:
             words = f"{cause.op_words or 'an op'} on line {cause.line}"
             return _HOW[self.how].format(target=target, source=source, op=words, line=cause.line)
@@ -282,7 +276,7 @@ def raised_before_use(asked: Unlinked) -> Cause | None:
     error = skipped_by_error(asked.facts, asked.starts)
     if error is None:
         return None
-    cause = asked.facts.cause(NotConnected(None, error=error), error.line)
+    cause = asked.facts.cause(NotConnected(None, why=error), error.line)
     return replace(cause, is_probable=not error.is_sure)
 
 
@@ -297,7 +291,7 @@ def read_late(asked: Unlinked) -> Cause | None:
     for late in made:
         meanings = {bound for _, bound, _ in facts.flow.bound.get(late.name, ())}
         if tensor in meanings or (not meanings and root in late.takes):
-            return facts.cause(NotConnected(None, late=late), late.line)
+            return facts.cause(NotConnected(None, why=late), late.line)
     return None
 
 
@@ -317,7 +311,7 @@ def is_same_slope(asked: Unlinked) -> Cause | None:
         if made_from.leads_from(asked.starts):
             of = ", ".join(target.text for target in call.targets)
             slope = SameSlope(of, operand.text, call.line)
-            return facts.cause(NotConnected(None, slope=slope), facts.call.line)
+            return facts.cause(NotConnected(None, why=slope), facts.call.line)
     return None
 
 
@@ -360,6 +354,16 @@ def form_in_python(asked: Unlinked) -> Cause | None:
 
 def _forms_read(used: Used) -> Sequence[FormRead]:
     return forms_read(used.facts, used.lines)
+
+
+def shadowed_name(asked: Unlinked) -> Cause | None:
+    """Nothing that ran uses the source, and its name means something else on the way to the
+    target."""
+    facts, used = asked.facts, asked.used
+    if last_made_from(facts, asked.tensor) is not None:
+        return None
+    found = shadowed(facts.text, asked.source.text, facts.call.line, used.lines)
+    return None if found is None else facts.cause(NotConnected(None, why=found), facts.call.line)
 
 
 def not_connected(asked: Unlinked) -> Cause:

@@ -75,6 +75,7 @@ CAUSES = _Causes(
         not_connected.in_branch_of_python,  # the text shows it, and that nothing there ran
         not_connected.only_form,  # zeros_like in a gradient function is a form as well
         not_connected.form_in_python,  # the text shows it, where nothing was recorded
+        not_connected.shadowed_name,  # the text tells more than both ends of what ran
         not_connected.not_connected,  # holds always
     ),
     unwatched=(

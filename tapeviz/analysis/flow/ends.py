@@ -178,9 +178,15 @@ def _ends(facts: CallFacts, source: TensorId, since: int) -> Iterator[Op]:
             if op.when + 1 < until:
                 followed[tensor] = op.when + 1
                 waiting.extend(_takers(facts, tensor, op.when + 1, until))
-            leads_on = leads_on or any(_takers(facts, tensor, op.when + 1))
+            takers = _takers(facts, tensor, op.when + 1)
+            leads_on = leads_on or any(_gives(facts, taker) for taker in takers)
         if not leads_on and op.outputs:
             yield op
+
+
+def _gives(facts: CallFacts, op: Op) -> bool:
+    """Whether an op gives something, or writes it into a variable; making an iterator does not."""
+    return bool(op.outputs) or op.id in facts.trace.writes
 
 
 def _takers(

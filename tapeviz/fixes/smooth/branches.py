@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.causes.left_tensorflow import LeftTensorFlow
 from ...analysis.causes.not_connected import NotConnected
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, called_name, read_names, sole
+from ..nodes import all_of, argument, bound_names, called_name, dotted, read_names, sole
 from ..plan import Plan, bare, enclosed
 from ..source import ParsedSource, Statement
 from .comparisons import soft_truth
@@ -135,7 +135,8 @@ def _part_of_count(plan: Plan, loop: cst.For) -> str:
     else:
         plan.replace(loop.target, turn)
     plan.replace(count.value, f"{source.code(count.value)} + 1")
-    return f"{n} - {turn}"
+    is_tensor = call is not None and dotted(call.func) == f"{source.tf}.range"
+    return f"{n} - {source.tf}.cast({turn}, {source.tf}.float32)" if is_tensor else f"{n} - {turn}"
 
 
 def _part_of_step(source: ParsedSource, loop: cst.While, olds: Mapping[str, str]) -> str:

@@ -240,12 +240,12 @@ def sides_of(rank: int) -> list[tuple[bool, ...]]:
 
 
 def is_at_cause(case: FixCase, indices: cst.CSTNode) -> bool:
-    """Whether the index is cast on a line of the cause, or is of names that were bound there."""
-    source, lines = case.source, case.lines()
-    if any(source.covers(indices, line) for line in lines):
-        return True
-    makers = (source.maker_of(name) for name in all_of(indices, cst.Name))
-    return any(source.covers(made[0], line) for made in makers if made for line in lines)
+    """Whether the index is cast on a line of the cause, or is made of names that were bound
+    there."""
+    lines = case.lines()
+    return any(
+        case.source.covers(node, line) for node in case.source.behind(indices) for line in lines
+    )
 
 
 def embeddings_of(source: ParsedSource, call: cst.Call) -> str:

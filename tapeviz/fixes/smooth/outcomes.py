@@ -102,7 +102,7 @@ def _interpolated(case: FixCase, statement: Statement, cast: cst.BaseExpression,
     indent = " " * source.column(statement)
     outcome, low, part = map(source.free_name, ("outcome", "low", "part"))
     carried, later = _carried(source, inside), _later(source, inside, result)
-    given = "".join(f", {name}={name}" for name in carried)
+    given = "".join(f", {name}={name}" for name in carried if name != whole)
     body = [f"{_STEP}{line}" if line.strip() else line for line in lines[start:end]]
     first = "".join(f", {name}" for name in later)
     if result:

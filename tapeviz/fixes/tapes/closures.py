@@ -1,14 +1,16 @@
-"""Let functions that a loop makes keep the value of their turn."""
+"""Let a function read the value that is meant by a name in it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import libcst as cst
 
 from ...analysis.causes.not_connected import NotConnected
+from ...analysis.python.late_names import LateName
+from ...analysis.python.shadowed import Shadowed
 from ..model import Edit, FixCase
-from ..nodes import all_of, read_names
+from ..nodes import all_of, argument, bound_names, called_name, read_names, sole
 from ..plan import Plan
 
 
@@ -16,9 +18,10 @@ def keep_value_of_turn(case: FixCase) -> Iterator[Edit]:
     """``lambda x: x * w`` → ``lambda x, w=w: x * w``: a default is taken when the function is
     made."""
     source, evidence = case.source, case.cause.evidence
-    if not isinstance(evidence, NotConnected) or evidence.late is None:
+    late = evidence.why if isinstance(evidence, NotConnected) else None
+    if not isinstance(late, LateName):
         return
-    name = evidence.late.name
+    name = late.name
     plan = Plan(source)
     default = cst.Param(cst.Name(name), default=cst.Name(name), equal=_TIGHT)
     functions: list[cst.FunctionDef | cst.Lambda] = [
@@ -33,6 +36,44 @@ def keep_value_of_turn(case: FixCase) -> Iterator[Edit]:
     if plan.changes:
         title = f"Keep the {name} of each turn: {name}={name} among the function's parameters"
         yield Edit(title, plan.text(), has_other_value=True)
+
+
+def use_shadowed(case: FixCase) -> Iterator[Edit]:
+    """``model(x, 2.0)`` of ``def model(x, w)`` → ``model(x, w)``; where the function binds the name
+    itself, without that line."""
+    source, evidence = case.source, case.cause.evidence
+    found = evidence.why if isinstance(evidence, NotConnected) else None
+    if not isinstance(found, Shadowed):
+        return
+    name, plan = found.name, Plan(source)
+    functions = all_of(source.module, cst.FunctionDef)
+    function = next((each for each in functions if source.line(each) == found.scope), None)
+    if function is None:
+        return
+    if not found.is_parameter:
+        for statement in source.statements:
+            is_own = source.function_of(statement) is function
+            if is_own and name in bound_names(statement) and sole(statement) is not None:
+                plan.remove(statement)
+        title = f"Let {function.name.value} read the {name} that is meant, in place of its own"
+    else:
+        names = [param.name.value for param in function.params.params]
+        for call in all_of(source.module, cst.Call):
+            given = argument(call, names.index(name) if name in names else len(names), name)
+            if called_name(call) != function.name.value:
+                continue
+            if given is not None:
+                plan.replace(given.value, name)
+            else:
+                plan.replace(call, _with_keyword(name))
+        title = f"Give {name} to {function.name.value}, for its parameter of this name"
+    if plan.changes or plan.removed:
+        yield Edit(title, plan.text(), has_other_value=True)
+
+
+def _with_keyword(name: str) -> Callable[[cst.Call], cst.Call]:
+    added = cst.Arg(cst.Name(name), keyword=cst.Name(name), equal=_TIGHT)
+    return lambda call: call.with_changes(args=[*call.args, added])
 
 
 _TIGHT = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))

@@ -7,9 +7,10 @@ from difflib import SequenceMatcher
 
 import libcst as cst
 
-from ...analysis.causes.not_connected import NotConnected
+from ...analysis.causes.not_connected import NotConnected, SameSlope
 from ...analysis.causes.outside_tape import OutsideTape
 from ...analysis.flow.ends import Ends
+from ...analysis.python.shadowed import Shadowed
 from ..blocks import block_of_call, body_of, gradient_call
 from ..model import Edit, FixCase
 from ..nodes import argument, bound_names, called_name, nodes_in, sole
@@ -159,8 +160,12 @@ def take_zeros(case: FixCase) -> Iterator[Edit]:
     source, call = case.source, gradient_call(case.source, case.call)
     asked = {each.tensor for each in case.call.sources if each.text == case.finding.source}
     evidence = case.cause.evidence
-    is_same_slope = isinstance(evidence, NotConnected) and evidence.slope is not None
-    reads_variables = bool(_ends(case).variables) and not asked.isdisjoint(case.trace.variables)
+    known = evidence if isinstance(evidence, NotConnected) else NotConnected(None)
+    is_same_slope = isinstance(known.why, SameSlope)
+    is_passed_by = known.branch is not None or isinstance(known.why, Shadowed)
+    reads_variables = (bool(_ends(case).variables) or is_passed_by) and not asked.isdisjoint(
+        case.trace.variables
+    )
     is_unused = reads_variables or is_same_slope or evidence == NotConnected("statistics")
     place = {"gradient": 3, "jacobian": 2, "tf.gradients": 7}.get(case.call.method)
     if call is None or not is_unused or place is None:
