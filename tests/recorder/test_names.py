@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -68,6 +69,23 @@ def test_counters_of_long_loops_are_not_told_for_ever(record: Record) -> None:
     assert len(seen.of(e.NameBound)) == 2 * 2500  # turns are counted by them
     seen = record("for i in range(12_000):\n    j = i * 2\n")
     assert len(seen.of(e.NameBound)) == 2 * 10_000
+
+
+def test_each_turn_of_a_long_loop_that_runs_ops_is_told(record: Record) -> None:
+    seen = record(
+        """
+        for i in range(12_000):
+            j = i * 2
+        x = tf.constant(1.0)
+        for i in range(12_000):
+            x = x * 1.0
+        """
+    )
+    sites = Counter(event.site for event in seen.of(e.NameBound) if event.name == "i")
+    assert {seen.frames(site)[0][1]: count for site, count in sites.items()} == {
+        1: 10_000,
+        4: 12_000,
+    }
 
 
 def test_a_model_is_told_by_what_it_is(record: Record) -> None:

@@ -51,7 +51,9 @@ class Names:
         self._append, self._here = recording.append, recording.sites.here
         self._number = recording.encoder.number
         self._local = recording.local
-        self._counts: dict[str, int] = {}
+        self._counts: dict[tuple[str, int], int] = {}
+        """The bindings without tensors that were sent, by name and instruction."""
+        self._ops = recording.encoder.history.lines
         self._taken: dict[int, list[Any]] = {}
         self._errors = 0
 
@@ -64,12 +66,10 @@ class Names:
                     self._append((None, name, value, self._here(_getframe(1))))
             elif kind in _SCALARS:
                 # A loop's counter, say. The words for a key run nothing of the snippet's.
-                count = self._counts.get(name, 0)
-                if count <= limits.BINDINGS_OF_NAME and not self._local.hidden:
-                    self._counts[name] = count + 1
-                    if count < limits.BINDINGS_OF_NAME:
-                        site = self._here(_getframe(1))
-                        self._append((self._number, name, kind.__name__, id(value), site))
+                frame = _getframe(1)
+                if not self._local.hidden and self._is_sent(name, frame):
+                    site = self._here(frame)
+                    self._append((self._number, name, kind.__name__, id(value), site))
             elif kind not in _UNINTERESTING and not self._local.hidden:
                 # What it calls of the snippet's, such as the words for a key, binds names again.
                 self._local.hidden += 1
@@ -82,6 +82,16 @@ class Names:
         except Exception:
             self._recording.log.complain("a name")
         return value
+
+    def _is_sent(self, name: str, frame: FrameType) -> bool:
+        """Whether to send one more binding without tensors. A loop that runs ops has all its turns
+        told; of one that computes in Python alone, they would be more than all else."""
+        place = name, frame.f_lasti
+        count = self._counts.get(place, 0)
+        if count >= limits.BINDINGS_OF_NAME + len(self._ops):
+            return False
+        self._counts[place] = count + 1
+        return True
 
     def taken(self, call: int, value: Any) -> Any:
         """Note that NumPy is about to get ``value``; return it."""
@@ -169,10 +179,9 @@ class Names:
         about, tensors = self._about(value)
         if about is None:
             return
-        if "tensors" not in about and "tape" not in about:
-            self._counts[name] = self._counts.get(name, 0) + 1
-            if self._counts[name] > limits.BINDINGS_OF_NAME:
-                return
+        has_tensors = "tensors" in about or "tape" in about
+        if not has_tensors and not self._is_sent(name, frame):
+            return
         site = self._here(frame)
         self._recording.emit({"e": "bind", "name": name, "site": site, **about}, tensors)
 
