@@ -180,13 +180,15 @@ class _Wiring:
                 self._others[version_id(made)] = self.graph.add(version_id(made), made)
         for made in ordered:
             if isinstance(made, Op):
-                place = self.graph.add(op_id(made.id), made)
-                drawn = (*parts.get(made.id, ()), made)
-                self._ops.update({op.id: place for op in drawn})
-                self._ops.update(dict.fromkeys(ends.get(made.id, ()), place))
-                self._ended.update(ends.get(made.id, ()))
-                for op in drawn:
-                    self._join_inputs(op)
+                place = self._ops[made.id] = self.graph.add(op_id(made.id), made)
+                if made.id in ends:
+                    self._ops.update(dict.fromkeys(ends[made.id], place))
+                    self._ended.update(ends[made.id])
+                if made.id in parts:
+                    self._ops.update({op.id: place for op in parts[made.id]})
+                    for op in parts[made.id]:
+                        self._join_inputs(op)
+                self._join_inputs(made)
         self.graph.merged = {op_id(end): [op_id(op.id) for op in of] for end, of in parts.items()}
 
     def _ends_of_entries(self) -> Mapping[OpId, Sequence[OpId]]:
@@ -229,6 +231,7 @@ class _Wiring:
         state: EdgeState = "recorded" if is_recorded(op) else "unrecorded"
         trace, places = self._trace, self._ops
         producers, add = trace.producers, self.graph.edges.add
+        reads, variables = trace.reads, trace.variables
         written = trace.writes.get(op.id)
         inputs = op.inputs if len(op.inputs) < 2 else dict.fromkeys(op.inputs)
         kept: dict[int, list[TensorId]] = {}
@@ -236,7 +239,7 @@ class _Wiring:
             producer = producers.get(tensor)
             source = places.get(producer) if producer is not None else None
             handle = VariableId(tensor)
-            if source is not None and tensor not in trace.reads and handle not in trace.variables:
+            if source is not None and tensor not in reads and handle not in variables:
                 if producer in self._ended:
                     kept.setdefault(source, []).append(tensor)
                 elif source != target:  # nearly all edges of a long tape
@@ -244,7 +247,7 @@ class _Wiring:
                 continue
             if not self._is_older(tensor, op.id):
                 continue
-            if handle not in trace.variables:
+            if handle not in variables:
                 self._edge(self._supplier(tensor, op), target, tensor, op.id, state)
             elif written is None or written.variable != handle:
                 version = self._version_seen(op, handle)

@@ -41,7 +41,8 @@ def inner_first(root: Branch) -> list[Branch]:
     while waiting:
         branch = waiting.pop()
         found.append(branch)
-        waiting += [child for child in branch.children if isinstance(child, Branch)]
+        if Branch in set(map(type, branch.children)):  # most have ops alone
+            waiting += [child for child in branch.children if isinstance(child, Branch)]
     return found[::-1]
 
 
@@ -54,9 +55,17 @@ def plant(root: Branch, ops: Sequence[Op], trace: Trace, kinds: frozenset[str] |
     entries = _Entries(trace, levels)
     calls = calls_by_id(trace)
     stack: list[Branch] = [root]
+    before: Sequence[Level] | None = None
+    """The levels that the stack stands for."""
+    has_blocks = False
     for number, op in enumerate(ops):
         around: Sequence[Level] = levels.of(op)
-        if chain := entries.around(op):
+        chain = entries.around(op)
+        if around is before and not chain and op.call is None:  # nearly all ops of a loop's turn
+            stack[-1].children.append(number)
+            continue
+        before = around if not chain and op.call is None and kinds is None else None
+        if chain:
             around = list(entries.among(around, op, chain))
         if op.call is not None:
             around = [*around, *_inner_call(trace, calls.get(op.call))]
@@ -71,11 +80,13 @@ def plant(root: Branch, ops: Sequence[Op], trace: Trace, kinds: frozenset[str] |
                 continue
             del stack[depth:]
             branch = Branch(level.kind, level.title, level.line, (level.kind, level.key))
+            has_blocks = has_blocks or level.key == level.title
             stack[-1].children.append(branch)
             stack.append(branch)
         del stack[depth + 1 :]
         stack[-1].children.append(number)
-    _tell_blocks_apart(root)
+    if has_blocks:
+        _tell_blocks_apart(root)
 
 
 def _tell_blocks_apart(root: Branch) -> None:

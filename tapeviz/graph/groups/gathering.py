@@ -109,6 +109,8 @@ def gather_lines(root: Branch, ops: Sequence[Op], words: Words) -> None:
 def _gather_calls_of(branch: Branch, ops: Sequence[Op], words: Words) -> None:
     """Group the ops of one call of a module's function, as the ten of ``tf.reduce_logsumexp``, if
     other ops of the line do not become one group with them."""
+    if len(branch.children) < LEAST_OPS:
+        return
     lines = Counter(_line(child, words.lines) for child in branch.children)
     kept: list[Branch | int] = []
     for span, run in groupby(branch.children, lambda child: _span(child, ops)):

@@ -7,6 +7,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from ...trace.model import Op, OpId, Trace
 from .branches import Branch, inner_first
 
+_ONLY_OPS = frozenset((int,))
+
 
 class Shapes:
     """Counts the ops of every branch, and gives branches that are alike the same shape.
@@ -62,6 +64,11 @@ class Shapes:
         """The numbers of the first and the last op of each branch."""
         for branch in inner_first(root):
             children = branch.children
+            if children and set(map(type, children)) == _ONLY_OPS:  # most of them
+                branch.ops = len(children)
+                firsts[id(branch)], lasts[id(branch)] = first, last = children[0], children[-1]
+                branch.shape = self._shape(branch, first, last)
+                continue
             branch.ops = sum([1 if isinstance(child, int) else child.ops for child in children])
             if branch.ops:
                 firsts[id(branch)] = first = _end(children, firsts)

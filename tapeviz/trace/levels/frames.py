@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from threading import Lock
 from typing import Literal, NamedTuple
+
+import msgspec
 
 from ...text.called_names import LAYER_METHODS, CalledNames
 from ..model import Site, StackFrame
@@ -22,8 +23,7 @@ Mark = tuple[int, tuple[str, Site]]
 """(when, (name, site)) of the binding of a loop variable or parameter."""
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(msgspec.Struct, frozen=True, gc=False):
     """A function, turn or layer that an op ran in. ``key``: tells levels with the same title
     apart."""
 
@@ -33,14 +33,19 @@ class Level:
     key: object
 
 
+Turns = tuple[tuple[object, int], ...]
+"""Counts of turns and invocations that something depends on: the key and the number of each."""
+
+
 class _Link(NamedTuple):
-    """A frame of a chain of callers. ``parent``: the number of its innermost level; ``levels``: the
-    number of levels of the chain up to it; ``moves``: it or a caller is in a loop whose turns are
-    told by the statements alone."""
+    """A frame of a chain of callers. ``parent``: the number of its innermost level; ``levels``,
+    ``turns``: the number of levels of the chain up to it, and of the counts that they depend on;
+    ``moves``: it or a caller is in a loop whose turns are told by the statements alone."""
 
     frame: StackFrame | None
     parent: int
     levels: int
+    turns: int
     moves: bool
 
 
@@ -97,6 +102,8 @@ class FrameReader:
         """The chain of callers read last, outermost first."""
         self._found: list[Level] = []
         """The levels of these frames."""
+        self._turns: list[tuple[object, int]] = []
+        """The counts that these depend on, and perhaps some of a frame read after them."""
         self._depth = 0
         self._readers: dict[object, int] = {}
         """For each count of turns the index in the chain of the first frame that depends on it."""
@@ -125,8 +132,9 @@ class FrameReader:
                 break
             same += 1
         del chain[same:]
-        above = chain[-1] if chain else _Link(None, self.counts.id(()), 0, False)
+        above = chain[-1] if chain else _Link(None, self.counts.id(()), 0, 0, False)
         del found[above.levels :]
+        del self._turns[above.turns :]
         for frame in reversed(frames[: len(frames) - same]):
             self._depth = len(chain)
             inside = list(self._in_frame(frame, above.frame, above.parent))
@@ -136,14 +144,37 @@ class FrameReader:
                 found += inside
             loops = self._tables.lines.loops.get(frame.line, ())
             moves = above.moves or any(map(self._tables.has_unseen_turns, loops))
-            above = _Link(frame, parent, len(found), moves)
+            above = _Link(frame, parent, len(found), len(self._turns), moves)
             chain.append(above)
         return found, above.parent
+
+    @property
+    def turns(self) -> Turns:
+        """The counts that the levels read last depend on, as they are at :attr:`mark`."""
+        return tuple(self._turns)
+
+    def still(self, turns: Turns) -> int:
+        """The number of these counts that are the same at :attr:`mark`, up to the first that is
+        not."""
+        begun, mark = self.counts.begun, self.mark
+        for same, (key, number) in enumerate(turns):
+            if begun(key, mark) != number:
+                return same
+        return len(turns)
+
+    def next_turn(self, levels: tuple[Level, ...], turns: Turns) -> tuple[tuple[Level, ...], Turns]:
+        """Levels that end with a turn, as they are now that only its loop's count is another."""
+        loop = turns[-1][0]
+        number = self.counts.begun(loop, self.mark)
+        turn = _turn_level(number, levels[-1].line, self.counts.id((loop, max(number, 1))))
+        return (*levels[:-1], turn), (*turns[:-1], (loop, number))
 
     def _turn(self, key: object) -> int:
         """The number of the turn or invocation of the frame being read."""
         self._readers[key] = self._depth
-        return self.counts.begun(key, self.mark)
+        number = self.counts.begun(key, self.mark)
+        self._turns.append((key, number))
+        return number
 
     def _in_frame(
         self, frame: StackFrame, caller: StackFrame | None, parent: int
@@ -161,10 +192,10 @@ class FrameReader:
             within = counts.id((above, loop))
             if self._tables.has_unseen_turns(loop):
                 self._count_by_statement(within, loop, frame.line)
-            number = max(self._turn(within), 1)
+            number = self._turn(within)
             yield Level("loop", loop.header, loop.line, within)
-            above = counts.id((within, number))
-            yield Level("turn", f"turn {number}", loop.line, above)
+            above = counts.id((within, max(number, 1)))
+            yield _turn_level(number, loop.line, above)
 
     def _count_by_statement(self, key: object, loop: LoopStatement, line: int) -> None:
         """Count the turns of a loop: going back to an earlier statement begins a turn."""
@@ -177,12 +208,20 @@ class FrameReader:
         self._stands[key] = number
 
 
+def _turn_level(begun: int, line: int, key: object) -> Level:
+    """``begun``: the number of turns that began; before anything tells of one, the first runs."""
+    return Level("turn", f"turn {max(begun, 1)}", line, key)
+
+
 class MarkReader(FrameReader):
     """Counts turns and invocations by the marks of a run, in their order."""
 
     def __init__(self, tables: FrameTables) -> None:
         super().__init__(tables, TurnCounts())
         self._bound: dict[object, set[str]] = {}
+        self._known: dict[tuple[str, int], tuple[object, Turns]] = {}
+        """For each name at a site the key of the loop or function whose turn or invocation binds
+        it, and the counts that this depends on."""
         self._reading = Lock()
 
     def read(self, until: int) -> None:
@@ -195,19 +234,35 @@ class MarkReader(FrameReader):
 
     def _read(self, name: str, site: Site) -> None:
         """If the current turn or invocation has bound the name already, the next one begins."""
-        frame, outer = site.frames[0], site.frames[1:]
-        loop = self._tables.lines.headers.get(frame.line)
-        _, parent = self.around(outer)
-        key: object
-        if loop is not None and name in loop.names:
-            inside = list(self._in_frame(frame, outer[0] if outer else None, parent))
-            key = self.counts.id((inside[-1].key if inside else parent, loop))
+        known = self._known.get((name, site.id))
+        if known is not None and self.still(known[1]) == len(known[1]):
+            key = known[0]
         else:
-            key = (parent, frame.function)
-        bound = self._bound.setdefault(key, set())
+            key = self._key(name, site)
+        bound = self._bound.get(key)
+        if bound is None:
+            bound = self._bound[key] = set()
         if name in bound or not bound:
             self.counts.begin(key, self.mark)
             bound.clear()
             if key in self._readers:
                 del self._chain[self._readers[key] :]
         bound.add(name)
+
+    def _key(self, name: str, site: Site) -> object:
+        """The key of the loop or function whose turn or invocation binds a name at a site."""
+        frame, outer = site.frames[0], site.frames[1:]
+        loop = self._tables.lines.headers.get(frame.line)
+        _, parent = self.around(outer)
+        key: object
+        moves = self.is_moving
+        if loop is not None and name in loop.names:
+            inside = list(self._in_frame(frame, outer[0] if outer else None, parent))
+            loops = self._tables.lines.loops.get(frame.line, ())
+            moves = moves or any(map(self._tables.has_unseen_turns, loops))
+            key = self.counts.id((inside[-1].key if inside else parent, loop))
+        else:
+            key = (parent, frame.function)
+        if not moves:
+            self._known[name, site.id] = key, self.turns
+        return key

@@ -8,17 +8,19 @@ bound unseen, begins where the execution goes back to an earlier statement.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
+
+from msgspec import structs
 
 from ...latest import for_latest
 from ...text.called_names import LAYER_METHODS, CalledNames, kind_of
 from ...text.source import SourceText
-from ..model import Op, Trace
+from ..model import Op, Site, Trace
 from ..naming import layer_titles
 from .blocks import BlockKind, block_parts
-from .frames import FrameReader, FrameTables, Level, Mark, MarkReader
+from .frames import FrameReader, FrameTables, Level, Mark, MarkReader, Turns
 from .loops import LoopLines
 from .scopes import layers_of_scopes
 
@@ -99,6 +101,29 @@ def called_names(trace: Trace) -> CalledNames:
     return _program_of(trace).names
 
 
+_LoopTurns = tuple[tuple[object, int], ...]
+_FEW = 30
+"""Frames of a site of which others with the same levels are looked for."""
+
+
+class _Known(NamedTuple):
+    """The levels of the ops of a place as of a mark; whether there is a function among them; the
+    counts that they depend on."""
+
+    levels: tuple[Level, ...]
+    has_function: bool
+    turns: Turns
+    mark: int
+
+
+def _place_of(site: Site) -> Hashable:
+    """A key that is the same for sites of one line, called from the same place."""
+    if not 0 < len(site.frames) <= _FEW:
+        return site.id
+    frame, *outer = site.frames
+    return frame.function, frame.line, tuple(map(id, outer))
+
+
 class OpLevels:
     """Gives the levels of the ops of a trace.
 
@@ -121,30 +146,58 @@ class OpLevels:
             self._frames = self._marks = MarkReader(program.tables)
             self._frames.move(bisect_left(self._whens, since) if since else 0)
         self._counts = self._marks.counts
-        self._known: dict[int, tuple[tuple[Level, ...], bool]] = {}
-        """The levels of the ops of a site, and whether there is a function among them."""
+        self._places: dict[int, Hashable] = {}
+        """A key for each site, by its id: the same for those that have the same levels."""
+        self._known: dict[Hashable, _Known] = {}
+        self._turns_known: tuple[tuple[Level, ...], _LoopTurns] = (), ()
+        """The levels whose loops were asked for last, and these."""
 
     def of(self, op: Op) -> tuple[Level, ...]:
         """The levels that an op ran in, the outermost first."""
         self._read_until(op.when)
-        site = op.description.site
-        known = self._known.get(site.id)
-        if known is None:
-            levels = tuple(self._frames.around(site.frames)[0])
-            known = levels, any(level.kind == "function" for level in levels)
-            if not self._frames.is_moving:
-                self._known[site.id] = known
-        levels, has_function = known
-        scope = op.description.scope.strip("/")
-        return self._with_scope(levels, scope, op) if scope or has_function else levels
+        about = op.description
+        place = self._places.get(about.site.id)
+        if place is None:
+            place = self._places[about.site.id] = _place_of(about.site)
+        known = self._known.get(place)
+        if known is None or known.mark != self._frames.mark:
+            known = self._known_at(place, about.site, known)
+        if about.scope or known.has_function:
+            scope = about.scope.strip("/")
+            return self._with_scope(known.levels, scope, op)
+        return known.levels
 
-    def loops_of(self, op: Op) -> tuple[tuple[object, int], ...]:
+    def _known_at(self, place: Hashable, site: Site, before: _Known | None) -> _Known:
+        """The levels of the ops of a site as of now. Most often another turn of the innermost loop
+        has begun since they were known ``before``, or nothing that matters there."""
+        frames = self._frames
+        if before is not None:
+            levels, turns = before.levels, before.turns
+            same = frames.still(turns)
+            if same == len(turns) - 1 and levels[-1].kind == "turn":
+                levels, turns = frames.next_turn(levels, turns)
+                same += 1
+            if same == len(turns):
+                self._known[place] = known = _Known(levels, before.has_function, turns, frames.mark)
+                return known
+        levels = tuple(frames.around(site.frames)[0])
+        has_function = any(level.kind == "function" for level in levels)
+        known = _Known(levels, has_function, frames.turns, frames.mark)
+        if not frames.is_moving:
+            self._known[place] = known
+        return known
+
+    def loops_of(self, op: Op) -> _LoopTurns:
         """For each loop around an op, the outermost first, its key and the number of the turn."""
-        return tuple(
-            (loop.key, int(turn.title.partition(" ")[2]))
-            for loop, turn in pairwise(self.of(op))
-            if (loop.kind, turn.kind) == ("loop", "turn") and isinstance(loop.key, int)
-        )
+        levels, (known, turns) = self.of(op), self._turns_known
+        if levels is not known:
+            turns = tuple(
+                (loop.key, int(turn.title.partition(" ")[2]))
+                for loop, turn in pairwise(levels)
+                if (loop.kind, turn.kind) == ("loop", "turn") and isinstance(loop.key, int)
+            )
+            self._turns_known = levels, turns
+        return turns
 
     def turns_before(self, loop: object, when: int) -> int:
         """The number of turns of a loop, given by its key, that began before a position in the
@@ -159,7 +212,6 @@ class OpLevels:
             self._marks.read(at)
             if self._frames is not self._marks:
                 self._frames.move(at)
-            self._known.clear()
 
     def _with_scope(self, levels: tuple[Level, ...], scope: str, op: Op) -> tuple[Level, ...]:
         """The levels with the layers of the op's name scope among them."""
@@ -175,7 +227,7 @@ class OpLevels:
                 is_module = level.title == "__call__"
                 if not parts or (is_module and all(kind_of(name) != kind for _, name, _ in parts)):
                     title = called[0] if len(called) == 1 else own
-                    found.extend([replace(level, title=title)] if title else ())
+                    found.extend([structs.replace(level, title=title)] if title else ())
                     continue
                 kinds = [kind_of(name) for _, name, _ in parts[:-1]]
                 # Between two layers of the snippet there may be a model that Keras calls by itself.
