@@ -145,7 +145,9 @@ class LiveKernel:
         if self._stopping is not None:
             self._stopping.press(process)
         if self._stage in ("waking", "booting") and time.monotonic() > self._late_after:
-            raise TapevizError("the kernel did not get ready in time")
+            raise TapevizError(
+                "the kernel did not get ready in time; run the snippet again when the machine is less busy"
+            )
         if self._begins_by is not None and time.monotonic() > self._begins_by:
             self._begins_by = None
             process.kill()  # it does nothing, as when a snippet has stopped it (SIGSTOP)

@@ -30,7 +30,8 @@ def death(exit: Exit, line: int | None) -> str:
             f"the last ops before that may be missing"
         )
     if exit.exit_code is None:
-        return f"the process is gone{where}"
+        how = "ended from outside, as happens when memory runs out"
+        return f"the process was {how}{where}; run the snippet again"
     return f"the process ended itself with exit status {exit.exit_code}{where}"
 
 
