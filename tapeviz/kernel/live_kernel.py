@@ -146,7 +146,7 @@ class LiveKernel:
             self._stopping.press(process)
         if self._stage in ("waking", "booting") and time.monotonic() > self._late_after:
             raise TapevizError(
-                "the kernel did not get ready in time; run the snippet again when the machine is less busy"
+                "the kernel did not get ready in time; close other programs, run again"
             )
         if self._begins_by is not None and time.monotonic() > self._begins_by:
             self._begins_by = None
