@@ -100,6 +100,14 @@ RAISING = {
         TAPE + "    if x.ndim == 1: y = x",
         ["Line 6 asks x for ndim", "x.shape.rank"],
     ),
+    "a matrix product of numbers": (
+        TAPE + "    z = tf.matmul(x[0], x[0])",
+        ["Line 6 multiplies matrices", "a * b for numbers"],
+    ),
+    "a matrix product of numbers in a compiled function": (
+        TAPE + "    z = tf.function(tf.matmul)(x[0], x[0])",
+        ["multiplies matrices", "a * b for numbers"],
+    ),
     "a number that int() gave as target": (
         TAPE + "total = int(tf.reduce_sum(y * 200.0))\ntape.gradient(total, x)",
         ["target total is the Python number 1000, no tensor", "int()"],

@@ -24,18 +24,18 @@ def shapes(case: Case) -> str:
 
 
 OF_VECTORS = (
-    r"In\[[01]\] ndims must be [>=]= 2|Shape must be rank 2 but is rank 1 for .*MatMul"
+    r"In\[[01]\] ndims must be [>=]= 2|Shape must be rank 2 but is rank [01] for .*MatMul"
     r"|In\[0\] and In\[1\] has different ndims: .*MatMul"
 )
 """MatMul with oneDNN, in a graph, and without oneDNN (TensorFlow 2.15-2.21)."""
 
 
 def vectors(case: Case) -> str:
-    """TensorFlow's MatMul takes no vector, as NumPy's does (2.15-2.21)."""
+    """TensorFlow's MatMul takes no vector, as NumPy's does, and no scalar (2.15-2.21)."""
     return (
-        f"Line {case.converted_line} multiplies matrices, and gives a vector: tf.matmul and @ "
-        f"take tensors of two axes or more only. Write tf.tensordot(a, b, 1), which takes vectors "
-        f"as well, or tf.linalg.matvec(a, b) for a matrix and a vector."
+        f"Line {case.converted_line} multiplies matrices, but a factor is a vector or a single "
+        f"number: tf.matmul and @ need two axes or more. Write tf.tensordot(a, b, 1) for vectors, "
+        f"tf.linalg.matvec(a, b) for a matrix and a vector, and a * b for numbers."
     )
 
 
