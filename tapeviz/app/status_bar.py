@@ -71,6 +71,7 @@ class StatusBar(QWidget):
         self._patience.timeout.connect(self._show_bar)
         for signal in (
             document.status_changed,
+            document.question_changed,
             document.text.changed,
             document.trace_changed,
             document.scene_changed,
@@ -109,8 +110,10 @@ class StatusBar(QWidget):
         self.trouble.setText(document.trouble)
         if document.is_running:
             doing = ("running", tracing_words(document.trace) or rest_words(document))
-            is_stopping = document.runs.is_stopping
-            self.state.setText("stopping …" if is_stopping else " · ".join(filter(None, doing)))
+            words = " · ".join(filter(None, doing))
+            if document.runs.question is not None:
+                words = "waiting for input"
+            self.state.setText("stopping …" if document.runs.is_stopping else words)
         elif document.is_stale:
             self.state.setText("edited since the run")
         else:

@@ -32,6 +32,7 @@ class EmptyGraph(QWidget):
         column.addStretch(1)
         for signal in (
             document.status_changed,
+            document.question_changed,
             document.trace_changed,
             document.scene_changed,
             document.progress_changed,
@@ -41,7 +42,10 @@ class EmptyGraph(QWidget):
 
     def _show(self) -> None:
         document = self._document
-        if document.is_running:
+        if document.is_running and document.runs.question is not None:
+            self.title.setText("Waiting for input")
+            self.words.setText("The snippet asks for a line: answer it below Output.")
+        elif document.is_running:
             tracing = tracing_words(document.trace)
             self.title.setText(f"{tracing.capitalize() or 'Running'} …")
             self.words.setText(

@@ -57,6 +57,19 @@ def test_a_question_stays_in_front_when_the_run_has_its_first_ops(
     assert in_front(window) == "output"
 
 
+def test_a_run_that_waits_for_input_is_not_said_to_be_running(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document, empty = window.document, window.graph.empty
+    monkeypatch.setattr(Document, "is_running", property(lambda _: True))
+    document.runs._ask(Question("rate? ", False, lambda line: None))
+    assert empty.title.text() == "Waiting for input"
+    assert window.status.state.text() == "waiting for input"
+    document.runs.reply("0.1")
+    assert empty.title.text() == "Running …"
+    assert window.status.state.text() == "running"
+
+
 def test_a_failure_comes_forward_once(qtbot: QtBot, ran: Window) -> None:
     """A call that is opened later tells of the failure again."""
     failed = replace(ran.document.trace, failure=Failure("ValueError", "no", 6, ""))
