@@ -64,12 +64,10 @@ class Shapes:
         """The numbers of the first and the last op of each branch."""
         for branch in inner_first(root):
             children = branch.children
-            if children and set(map(type, children)) == _ONLY_OPS:  # most of them
+            if set(map(type, children)) == _ONLY_OPS:  # most of them
                 branch.ops = len(children)
-                firsts[id(branch)], lasts[id(branch)] = first, last = children[0], children[-1]
-                branch.shape = self._shape(branch, first, last)
-                continue
-            branch.ops = sum([1 if isinstance(child, int) else child.ops for child in children])
+            else:
+                branch.ops = sum([1 if isinstance(child, int) else child.ops for child in children])
             if branch.ops:
                 firsts[id(branch)] = first = _end(children, firsts)
                 lasts[id(branch)] = last = _end(reversed(children), lasts)
