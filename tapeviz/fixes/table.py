@@ -59,7 +59,7 @@ from .states.assigned_lists import use_new_list
 from .states.assigns import rebind_attribute, rebind_name, return_tensor, use_new_tensor
 from .states.variables import SHALLOW_COPY, keep_in_scope, keep_tensor, use_original
 from .states.weights import call_with_computed_weights, step_by_hand
-from .tapes import raising
+from .tapes import raising, slips
 from .tapes.both_outputs import give_both, give_symbolic
 from .tapes.closures import keep_value_of_turn, use_shadowed
 from .tapes.entering import enter_again
@@ -392,6 +392,11 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     raising.make_dense,
     raising.compute_by_hand,
     raising.leave_out_parentheses,
+    slips.spell_keyword,
+    slips.add_self,
+    slips.return_last,
+    slips.spell_attribute,
+    slips.say_in_tensorflow,
     give_tensors,
     use_functions_for_methods,
     use_present_names,

@@ -21,7 +21,49 @@ x = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
     y = x * x
 """
+NET = "import tensorflow as tf\nclass Net(tf.Module):\n"
 RAISING = {
+    "a keyword that is misspelt": (
+        "import tensorflow as tf\nwith tf.GradientTape(persistant=True) as tape:\n    pass",
+        ["Line 2 gives GradientTape an argument persistant", "Write persistent="],
+    ),
+    "a keyword that a function of the snippet does not have": (
+        "def f(alpha, beta=1):\n    return alpha\nf(1, beat=2)",
+        ["Line 3 gives f an argument beat", "Write beta="],
+    ),
+    "a method without self": (
+        NET + "    def forward(x):\n        return x\nNet().forward(1.0)",
+        ["Line 3 defines the method forward without self", "def forward(self, x)"],
+    ),
+    "too many arguments": (
+        "def f(x):\n    return x\nf(1, 2)",
+        ["Line 3 gives f 2 arguments by position, and it takes 1"],
+    ),
+    "an argument that is not given": (
+        "def f(x, rate):\n    return x\nf(1)",
+        ["Line 3 calls f without 'rate'"],
+    ),
+    "a method that is called on the class": (
+        NET + "    def forward(self, x):\n        return x\nNet.forward(x=1.0)",
+        ["Line 5 calls Net.forward on the class", "net = Net("],
+    ),
+    "an attribute that is misspelt": (
+        NET + "    def __init__(self):\n        self.dense1 = 1\nNet().dense",
+        ["Line 5 asks an object of the class Net (line 2) for dense", "It has dense1"],
+    ),
+    "a method of arrays": (
+        TAPE + "y.mean()",
+        ["Line 6 asks a tensor for mean", "Write tf.reduce_mean(t)"],
+    ),
+    "a function without a return": (
+        TAPE + "def f(y):\n    z = y * y\nloss = f(y)\ntf.reduce_sum(loss)",
+        ["Line 9 works with loss, which is None: f (line 6) returns nothing to line 8"],
+    ),
+    "NumPy in a function that is traced": (
+        "import numpy as np\nimport tensorflow as tf\n@tf.function\ndef f(x):\n"
+        "    return tf.reduce_sum(np.sin(x))\nf(tf.constant([1.0]))",
+        ["Line 5 hands a symbolic tensor to NumPy"],
+    ),
     "an attribute that is called": (
         TAPE + "layer = tf.keras.layers.Dense(1)\ntape.gradient(y, layer.trainable_weights())",
         ["Line 7 calls layer.trainable_weights, which holds a list", "Leave out the parentheses"],
@@ -361,7 +403,7 @@ RAISING = {
     "variable made on each call": (
         "import tensorflow as tf\n@tf.function\ndef f(x):\n    return tf.Variable(1.0) * x\n"
         "f(tf.constant(1.0))",
-        ["line 5", "every call"],
+        ["Line 4 makes a tf.Variable on every call"],
     ),
     "tensor of a function's inside": (
         "import tensorflow as tf\nkept = []\n@tf.function\ndef f(x):\n    kept.append(2 * x)\n"

@@ -2723,6 +2723,77 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
             """,
             "y = tf.tensordot(x, x, 1)",
         ),
+        (
+            """
+            x = tf.Variable(2.0)
+            with tf.GradientTape(persistant=True) as tape:
+                y = x * x
+            tape.gradient(y, x)
+            """,
+            "with tf.GradientTape(persistent=True) as tape:",
+        ),
+        (
+            """
+            class Net(tf.Module):
+                def __init__(self):
+                    self.scale1 = tf.Variable(2.0)
+                def forward(self, x):
+                    return self.scale * x
+            net = Net()
+            with tf.GradientTape() as tape:
+                y = net.forward(3.0)
+            tape.gradient(y, net.scale1)
+            """,
+            "return self.scale1 * x",
+        ),
+        (
+            """
+            class Net(tf.Module):
+                def __init__(self):
+                    self.w = tf.Variable(2.0)
+                def forward(x):
+                    return self.w * x
+            net = Net()
+            with tf.GradientTape() as tape:
+                y = net.forward(3.0)
+            tape.gradient(y, net.w)
+            """,
+            "def forward(self, x):",
+        ),
+        (
+            """
+            w = tf.Variable([1.0, 2.0])
+            def forward(x):
+                y = w * x
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(forward(3.0))
+            tape.gradient(loss, w)
+            """,
+            "return y",
+        ),
+        (
+            """
+            import numpy as np
+            w = tf.Variable([1.0, 2.0])
+            @tf.function
+            def f(v):
+                return tf.reduce_sum(np.sin(v))
+            with tf.GradientTape() as tape:
+                y = f(w)
+            tape.gradient(y, w)
+            """,
+            "return tf.reduce_sum(tf.sin(v))",
+        ),
+        (
+            """
+            x = tf.Variable([1.0, 2.0])
+            layer = tf.keras.layers.Dense(1)
+            with tf.GradientTape() as tape:
+                y = layer(x[None])
+            tape.gradient(y, layer.trainable_variables())
+            """,
+            "tape.gradient(y, layer.trainable_variables)",
+        ),
     ],
 )
 def test_an_error_mended(text: str, line: str, recorder: Recorder) -> None:

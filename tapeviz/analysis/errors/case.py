@@ -26,8 +26,9 @@ class Case:
 
     @property
     def line(self) -> int:
-        """The innermost line of the snippet; in a compiled function that which TensorFlow names."""
-        inner = self.traced_lines
+        """The innermost line of the snippet; in a compiled function, or one that is traced, that
+        which TensorFlow names."""
+        inner = self.traced_lines or self.converted_lines
         return inner[-1] if inner else self.failure.line
 
     @property
@@ -41,13 +42,12 @@ class Case:
         return [int(n) for n in re.findall(rf'File "(?:[^"]*/)?{own}", line (\d+), in', stack)]
 
     @property
-    def converted_line(self) -> int:
-        """The innermost line of functions that AutoGraph traced when it raised (``in user code``,
-        TensorFlow 2.15-2.21), else :attr:`line`."""
+    def converted_lines(self) -> Sequence[int]:
+        """The lines of functions that AutoGraph traced when it raised, outermost first (``in user
+        code``, TensorFlow 2.15-2.21)."""
         _, _, stack = self.failure.message.partition("in user code:")
         own = re.escape(self.trace.filename.rpartition("/")[2])
-        lines = re.findall(rf'File "(?:[^"]*/)?{own}", line (\d+), in', stack)
-        return int(lines[-1]) if lines else self.line
+        return [int(n) for n in re.findall(rf'File "(?:[^"]*/)?{own}", line (\d+), in', stack)]
 
     @property
     def call(self) -> Call | None:

@@ -98,7 +98,7 @@ def unknown_rank(case: Case) -> str:
         else "TensorFlow knows it only while the program runs"
     )
     return (
-        f"A layer on line {case.converted_line} has to know how many axes its input has, and the "
+        f"A layer on line {case.line} has to know how many axes its input has, and the "
         f"shape of this one is not known while the graph is built: {said}. "
         f"Say it: y.set_shape([None, 3]) or y = tf.ensure_shape(y, [None, 3]), with your numbers, "
         f"just after the tensor is made."

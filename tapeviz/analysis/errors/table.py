@@ -7,7 +7,7 @@ to be looked at, a function of the case has the words.
 
 from __future__ import annotations
 
-from . import keras, python, tapes, tensors, training
+from . import calls, keras, python, tapes, tensors, training
 from .case import Explain
 
 _SHAPE = r"(\[[\d,? ]*\]|\([\d,None ]*\))"
@@ -243,8 +243,8 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"only supports singleton tf\.Variables|tried to create variables on (?:a )?non-first call",
-        "The tf.function that line {line} calls makes a tf.Variable on every call, and a "
-        "compiled function may make one at its first call only. "
+        "Line {line} makes a tf.Variable on every call of a tf.function, itself or in what it "
+        "calls, and a compiled function may make one at its first call only. "
         "Make the variable outside, or keep it: if self.w is None: self.w = tf.Variable(…).",
     ),
     (
@@ -352,7 +352,26 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"FileNotFoundError: .*'(.*?)'", python.no_file),
     (r"'GradientTape' object has no attribute '(\w+)'", python.misspelt),
     (r"'(?:Resource)?Variable' object has no attribute 'ndim'", tensors.no_ndim),
+    (
+        r"'(?P<owner>[\w.]*(?:Tensor|Variable))' object has no attribute '(?P<name>\w+)'",
+        calls.tensor_method,
+    ),
     (r"'(\w+)' object has no attribute '(\w+)'", training.no_method),
+    (r"'(?P<owner>\w+)' object has no attribute '(?P<name>\w+)'", calls.own_attribute),
+    (
+        r"(?P<callee>[\w.]+)\(\) got an unexpected keyword argument '(?P<name>\w+)'",
+        calls.unknown_keyword,
+    ),
+    (
+        r"(?P<callee>[\w.]+)\(\) takes (?P<takes>[\w ]+?) positional arguments? but "
+        r"(?P<given>\d+) (?:was|were) given",
+        calls.wrong_count,
+    ),
+    (
+        r"(?P<callee>[\w.]+)\(\) missing \d+ required [\w-]+ arguments?: (?P<names>[^\n]+)",
+        calls.missing_argument,
+    ),
+    (r"Attempt to convert a value \(None\)|NoneType|None values not supported", calls.none_given),
     (r"IndexError: list index out of range|KeyError", python.no_key),
     (
         r"tf\.gradients is not supported when eager",

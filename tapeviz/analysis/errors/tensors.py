@@ -17,7 +17,7 @@ def shapes(case: Case) -> str:
     if "matmul" in name.lower() or "Matrix size" in case.failure.message:
         rule = "the last axis of the first must be as long as the first axis of the second"
     return (
-        f"On line {case.failure.line} {name} got the shapes {first} and {other}, which do not fit. "
+        f"On line {case.line} {name} got the shapes {first} and {other}, which do not fit. "
         f"For {name}, {rule}. "
         f"Print the shapes just before, and use tf.reshape, tf.transpose or tf.expand_dims on one."
     )
@@ -33,7 +33,7 @@ OF_VECTORS = (
 def vectors(case: Case) -> str:
     """TensorFlow's MatMul takes no vector, as NumPy's does, and no scalar (2.15-2.21)."""
     return (
-        f"Line {case.converted_line} multiplies matrices, but a factor is a vector or a single "
+        f"Line {case.line} multiplies matrices, but a factor is a vector or a single "
         f"number: tf.matmul and @ need two axes or more. Write tf.tensordot(a, b, 1) for vectors, "
         f"tf.linalg.matvec(a, b) for a matrix and a vector, and a * b for numbers."
     )
@@ -41,7 +41,7 @@ def vectors(case: Case) -> str:
 
 def dtypes(case: Case) -> str:
     return (
-        f"Line {case.failure.line} combines a {case.match[1]} tensor with a {case.match[2]} one. "
+        f"Line {case.line} combines a {case.match[1]} tensor with a {case.match[2]} one. "
         f"TensorFlow never converts dtypes by itself. "
         f"Make both of one dtype: tf.cast(x, tf.float32), or dtype=tf.float32 where they are made."
     )
@@ -49,7 +49,7 @@ def dtypes(case: Case) -> str:
 
 def literal_dtype(case: Case) -> str:
     return (
-        f"Line {case.failure.line} combines {case.match[1]} with a tensor of dtype "
+        f"Line {case.line} combines {case.match[1]} with a tensor of dtype "
         f"{case.match[2]}, which cannot hold it. A tensor made from whole numbers is an integer "
         f"one, and those have no gradients either. "
         f"Write the numbers with a decimal point, as in tf.Variable(3.0)."
@@ -58,7 +58,7 @@ def literal_dtype(case: Case) -> str:
 
 def assigned_tensor(case: Case) -> str:
     return (
-        f"Line {case.failure.line} tries to change a tensor, and tensors never change. "
+        f"Line {case.line} tries to change a tensor, and tensors never change. "
         f"Only a tf.Variable has a state that can be assigned. "
         f"Compute a new tensor (tf.tensor_scatter_nd_update changes single elements), which also "
         f"keeps the gradient."
@@ -67,7 +67,7 @@ def assigned_tensor(case: Case) -> str:
 
 def no_numpy(case: Case) -> str:
     return (
-        f"Line {case.failure.line} asks a symbolic tensor for its numbers, and it has none yet. "
+        f"Line {case.line} asks a symbolic tensor for its numbers, and it has none yet. "
         f"Inside tf.function or a graph, Python runs once, before any value is there. "
         f"Stay with tf operations there; use tf.print to look at values, and .numpy() outside."
     )
@@ -135,7 +135,7 @@ def carried(case: Case) -> str:
         else f"Begin with the {form} that it has after a turn, as by tf.cast before the loop"
     )
     return (
-        f"The loop on line {case.converted_line} changes the {form} of {name}, which was {before} "
+        f"The loop on line {case.line} changes the {form} of {name}, which was {before} "
         f"before it. In a compiled function what a loop carries keeps its {form}, for the loop is "
         f"traced once for all turns. {mend}."
     )

@@ -1,0 +1,121 @@
+"""Mend slips of Python: a keyword or an attribute that is misspelt, a method without self, no
+return, NumPy in a function that is traced."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ...trace.model import Trace
+from ..model import Edit
+from ..nodes import all_of, called_name, dotted, sole
+from ..numpy_words import FUNCTIONS, twin_of
+from ..plan import Plan
+from ..source import ParsedSource
+
+_KEYWORDS = (
+    *("persistent", "watch_accessed_variables"),
+    *("target", "sources", "output_gradients", "unconnected_gradients", "experimental_use_pfor"),
+)
+_UNKNOWN = re.compile(r"got an unexpected keyword argument '(\w+)'")
+_NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
+_TRACED = re.compile(r'", line (\d+), in \w+  \*')
+_TOO_MANY = re.compile(r"(\w+)\.(\w+)\(\) takes \w+ positional arguments? but \d+")
+
+
+def spell_keyword(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``GradientTape(persistant=True)`` → ``persistent``; the keyword of a function of the text
+    likewise."""
+    failure = trace.failure
+    found = _UNKNOWN.search(failure.message) if failure is not None else None
+    statement = source.statement(failure.line) if failure is not None else None
+    if found is None or statement is None:
+        return
+    for call in all_of(statement, cst.Call):
+        for arg in call.args:
+            if arg.keyword is None or arg.keyword.value != found[1]:
+                continue
+            own = (f for f in all_of(source.module, cst.FunctionDef))
+            names = [
+                param.name.value
+                for function in own
+                if function.name.value in (called_name(call), "__init__")
+                for param in function.params.params
+            ]
+            near = difflib.get_close_matches(found[1], [*names, *_KEYWORDS], n=1)
+            if near:
+                plan = Plan(source)
+                plan.replace(arg.keyword, near[0])
+                yield Edit(f"Write {near[0]}= in place of {found[1]}=", plan.text())
+
+
+def add_self(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``def __call__(x)`` in a class → ``def __call__(self, x)``."""
+    failure = trace.failure
+    found = _TOO_MANY.search(failure.message) if failure is not None else None
+    for kind in all_of(source.module, cst.ClassDef) if found is not None else ():
+        for function in all_of(kind.body, cst.FunctionDef):
+            names = [param.name.value for param in function.params.params]
+            is_meant = found is not None and [kind.name.value, function.name.value] == [
+                *found.groups()
+            ]
+            if is_meant and names[:1] != ["self"] and not function.decorators:
+                plan, own = Plan(source), cst.Param(cst.Name("self"))
+                params = function.params
+                plan.replace(params, params.with_changes(params=[own, *params.params]))
+                yield Edit(f"Give self to {function.name.value}", plan.text())
+
+
+def return_last(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """A function without a return whose last line makes a value: it returns that."""
+    failure = trace.failure
+    if failure is None or "None" not in failure.message:
+        return
+    for function in all_of(source.module, cst.FunctionDef):
+        last = (
+            sole(function.body.body[-1]) if isinstance(function.body, cst.IndentedBlock) else None
+        )
+        target = last.targets[0].target if isinstance(last, cst.Assign) else None
+        if isinstance(target, cst.Name) and not any(all_of(function.body, cst.Return)):
+            plan = Plan(source)
+            plan.last(function, f"return {target.value}")
+            yield Edit(f"Return {target.value} from {function.name.value}", plan.text())
+
+
+def spell_attribute(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``self.dense`` in a class that has ``self.dense1`` → that."""
+    failure = trace.failure
+    found = _NO_ATTRIBUTE.search(failure.message) if failure is not None else None
+    statement = source.statement(failure.line) if failure is not None else None
+    if found is None or statement is None:
+        return
+    for kind in all_of(source.module, cst.ClassDef):
+        if kind.name.value != found[1]:
+            continue
+        stored = [target.target for target in all_of(kind.body, cst.AssignTarget)]
+        given = [each.attr.value for each in stored if isinstance(each, cst.Attribute)]
+        near = difflib.get_close_matches(found[2], given, n=1)
+        plan = Plan(source)
+        for node in all_of(statement, cst.Attribute) if near else ():
+            if node.attr.value == found[2]:
+                plan.replace(node.attr, near[0])
+        if plan.changes:
+            yield Edit(f"Write {near[0]} in place of {found[2]}", plan.text())
+
+
+def say_in_tensorflow(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``np.sin(x)`` of a symbolic tensor → ``tf.sin(x)``, on the line that was traced."""
+    failure = trace.failure
+    if failure is None or not re.search(r"numpy\(\) is only|symbolic tf\.Tensor", failure.message):
+        return
+    plan = Plan(source)
+    for line in {int(found) for found in _TRACED.findall(failure.message)}:
+        for call in source.calls(line, *(name.rpartition(".")[2] for name in FUNCTIONS)):
+            module, _, name = dotted(call.func).partition(".")
+            if module == source.np and name in FUNCTIONS:
+                plan.replace(call, twin_of(source, name, call))
+    if plan.changes:
+        yield Edit("Compute with TensorFlow in place of NumPy", plan.text())
