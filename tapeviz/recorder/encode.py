@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from . import private
@@ -123,8 +122,12 @@ class Encoder:
         if attrs and list in map(type, attrs):
             attrs = tuple([tuple(each) if type(each) is list else each for each in attrs])
         key = op_type, attrs, site, scope, paused, thread
-        with suppress(KeyError, TypeError):  # an attribute that has no hash
+        try:
             return self._tails[key]
+        except KeyError:
+            has_hash = True
+        except TypeError:  # an attribute has none
+            has_hash = False
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
         text = f',"type":{_quoted(name)},"site":{site}'
         if scope:
@@ -132,19 +135,24 @@ class Encoder:
         text += ',"paused":true' if paused else ""
         text += f',"thread":{thread}' if thread else ""
         text += self._attributes(op_type, attrs)
-        with suppress(TypeError):
+        if has_hash:
             self._tails[key] = text
         return text
 
     def _attributes(self, op_type: str | bytes, attrs: Any) -> str:
         """The field of an op's event that has its attributes: ops of one type share them, at
         whatever site or in whatever scope."""
-        with suppress(KeyError, TypeError):
-            return self._attributes_of[op_type, attrs]
+        key = op_type, attrs
+        try:
+            return self._attributes_of[key]
+        except KeyError:
+            has_hash = True
+        except TypeError:
+            has_hash = False
         shown = readable(attrs)
         text = f',"attrs":{to_compact_json(shown)}' if shown else ""
-        with suppress(TypeError):
-            self._attributes_of[op_type, attrs] = text
+        if has_hash:
+            self._attributes_of[key] = text
         return text
 
     # One method for each other kind of row.

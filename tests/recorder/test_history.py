@@ -23,6 +23,22 @@ def test_attributes_find_an_op_without_a_look_at_the_others(
     assert [ran.find_by_attrs(each) for each in attrs] == [1, 2]
 
 
+def test_the_producer_of_a_tensor_is_found_without_reading_ops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran = history.History()
+    for number, outputs in enumerate(([5], [6, 7], []), 1):
+        about = f'"type":"Split","attrs":{{"axes":[1,2]}},"inputs":[1],"outputs":{outputs}'
+        ran.lines.append(f'{{"e":"op","id":{number},{about}}}')
+        ran.attrs.append(None)
+
+    def read(line: str) -> None:
+        pytest.fail(f"read {line}")
+
+    monkeypatch.setattr(history, "from_json", read)
+    assert [ran.producer(tensor) for tensor in (5, 6, 7, 1, 2)] == [1, 2, 2, 0, 0]
+
+
 def test_an_op_is_read_once_however_often_it_is_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
