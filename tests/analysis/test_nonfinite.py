@@ -63,6 +63,15 @@ WORDS = {
         """,
         ["got 200", "result"],
     ),
+    "a result of so many elements that they are not known": (
+        """
+        q = tf.Variable(tf.range(3000.0))
+        with tf.GradientTape() as t:
+            out = tf.reduce_mean(tf.math.log(tf.nn.relu(q)))  # here
+        t.gradient(out, q)
+        """,
+        ["tf.math.log on line", "gave NaN or infinity, and"],
+    ),
     "a row of which all is masked": (
         """
         q = tf.Variable([[1.0, 2.0], [3.0, 4.0]])

@@ -105,27 +105,28 @@ class Nonfinite(Evidence):
                 f"{_LARGEST[self.dtype]}, and becomes infinite. From there it spreads to {source}. "
                 f"{remedy}"
             )
-        got = f" got {self.value}, where its" if self.value else "'s"
+        got = f" got {self.value}, where its" if self.value else ""
         if self.value == "-inf" and cause.op in NORMALISING:
             got = " got a row of nothing but -inf, of which the"
         if cause.op in _OF_MATRICES:
             got = " got a matrix of which the"
+        gave = f"{op}{got} result is NaN or infinite" if got else f"{op} gave NaN or infinity"
         if self.how == "output":
             return (
-                f"{op}{got} result is NaN or infinite, and its backward pass is the first to give "
-                f"such numbers. From there they spread to {source}. "
+                f"{gave}, and its backward pass is the first to give such numbers. "
+                f"From there they spread to {source}. "
                 f"Keep its input where the result is finite."
             )
         if self.how == "forward":
             return (
-                f"{op}{got} result is NaN or infinite. {self.brought_in_by} works with that "
-                f"result and brings it into the gradient, from where it spreads to {source}. "
+                f"{gave}. {self.brought_in_by} works with that result and "
+                f"brings it into the gradient, from where it spreads to {source}. "
                 f"Keep the input of {cause.op_words} where the result is finite."
             )
         if self.how == "result":
             return (
-                f"{op}{got} result is NaN or infinite. The gradients of that call are finite all "
-                f"the same, so they say nothing of it. Keep its input where the result is finite."
+                f"{gave}. The gradients of that call are finite all the same, so they say nothing "
+                f"of it. Keep its input where the result is finite."
             )
         remedy = "Keep its input away from that point."
         if self.how == "masked":
@@ -134,8 +135,9 @@ class Nonfinite(Evidence):
                 "to keep that away from this point, since a tf.where on its result alone does not "
                 "help."
             )
+        slope = f"{op}{got} slope is" if got else f"{op} has a slope that is"
         return (
-            f"{op}{got} slope is infinite or undefined: its backward pass is the first to turn "
+            f"{slope} infinite or undefined: its backward pass is the first to turn "
             f"finite numbers into NaN or infinity, which spread to {source}. {remedy}"
         )
 
