@@ -431,3 +431,24 @@ def test_after_a_run_a_warning_stays_in_sight(qtbot: QtBot, panel: DiagnosisPane
     qtbot.wait(100)
     assert "Shapes differ." in words(panel.cards[0])
     assert is_in_sight(panel, panel.cards[0])
+
+
+def test_what_does_not_flow_is_counted_beside_the_title_and_gone_to(
+    qtbot: QtBot, panel: DiagnosisPanel
+) -> None:
+    assert panel.next_trouble.isHidden()  # it is the only one, and in sight
+    diagnosis = with_sources(panel, 9, are_alike=False)
+    (call,) = diagnosis.calls
+    findings = tuple(
+        finding if place in (0, 8) else replace(finding, status="flows", cause=None, fixes=())
+        for place, finding in enumerate(call.findings)
+    )
+    show(qtbot, panel, replace(diagnosis, calls=(replace(call, findings=findings),)))
+    assert panel.next_trouble.text() == "2 of 9 do not flow"
+    assert not panel.next_trouble.isHidden()
+    troubled = [card for card in panel.cards if card.state == "trouble"]
+    assert len(troubled) == 2
+    for card in (*troubled, troubled[0]):
+        panel.next_trouble.click()
+        assert panel.focusWidget() is card
+        assert is_in_sight(panel, card)

@@ -169,9 +169,10 @@ class FindingCard(Card):
             self._document.select_call(self.site.calls[number - 1])
 
     def mousePressEvent(self, event: object) -> None:
-        self._show_its_call()
+        self.show_call()
 
-    def _show_its_call(self) -> None:
+    def show_call(self) -> None:
+        """Let the graph show the gradient call of the card, with what it is about selected."""
         current = self._document.current_call
         if current is None or not self.shows(current.call.id):
             self._document.select_call(self.call.call.id)
@@ -187,7 +188,7 @@ class FindingCard(Card):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            self._show_its_call()
+            self.show_call()
         else:
             super().keyPressEvent(event)
 

@@ -22,7 +22,7 @@ from ..panel import Panel
 from ..widgets import link_button, plain_label
 from .cards import Asks, Card
 from .findings import ErrorCard, FindingCard, WarningCard
-from .summary import summary_words
+from .summary import summary_words, troubled_of
 
 PAGE = 20
 """Cards shown; the user can ask for the rest."""
@@ -83,6 +83,11 @@ class DiagnosisPanel(Panel):
         self._column.addStretch(1)
         self._scroll.setWidget(self._inside)
         self.body.addWidget(self._scroll)
+        self.next_trouble = link_button("", "Go to the next of them")
+        self.next_trouble.clicked.connect(self._show_next_trouble)
+        self.header_row.addWidget(self.next_trouble)
+        self._visited: Card | None = None
+        """The card of trouble gone to last."""
         self._wanted: list[_Wanted] = []
         self._cards: list[Card] = []
         """The cards of the first of them."""
@@ -346,8 +351,25 @@ class DiagnosisPanel(Panel):
         if card.y() < bar.value() or card.y() + card.height() > bar.value() + room:
             bar.setValue(card.y() - MARGIN)
 
+    def _show_next_trouble(self) -> None:
+        """Give the keyboard to the next card of a gradient that does not flow, and show its call;
+        after the last one the first."""
+        cards = [card for card in self._cards if card.state == "trouble"]
+        if cards:
+            at = cards.index(self._visited) if self._visited in cards else -1
+            self._visited = cards[(at + 1) % len(cards)]
+            self._visited.setFocus()
+            if isinstance(self._visited, FindingCard):
+                self._visited.show_call()
+            self._stop_seeking()
+            self._scroll.verticalScrollBar().setValue(self._visited.y() - MARGIN)
+
     def _show_summary(self) -> None:
-        words = summary_words(self.document)
+        troubled, asked = troubled_of(self.document)
+        verb = "does" if troubled == 1 else "do"
+        self.next_trouble.setText(f"{troubled:,} of {asked:,} {verb} not flow")
+        self.next_trouble.setVisible(bool(troubled) and asked > 1)
+        words = summary_words(self.document, troubled, asked)
         if words != self._summary.text():
             self._summary.setText(words)
             self._lay_out()

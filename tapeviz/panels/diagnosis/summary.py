@@ -14,8 +14,10 @@ NO_GRADIENT = (
 )
 
 
-def summary_words(document: Document) -> str:
-    """``3 calls · 5 sources · 1 does not flow``; without a call the reason why there is none."""
+def summary_words(document: Document, troubled: int, asked: int) -> str:
+    """``3 calls · 5 sources · 1 does not flow``; without a call the reason why there is none.
+
+    ``troubled``, ``asked``: see :func:`troubled_of`."""
     diagnosis = document.diagnosis
     if document.is_running and not diagnosis.calls:
         return "Running …"
@@ -24,11 +26,6 @@ def summary_words(document: Document) -> str:
     if document.trace is EMPTY_TRACE:
         return "Each gradient that the snippet asks for gets a card here."
     calls, groups = len(diagnosis.calls), diagnosis.groups
-    asked = [
-        item.is_troubled if isinstance(item, SourceSeries) else item.status != "flows"
-        for group in groups
-        for item in (group.sources if isinstance(group, CallSite) else group.findings)
-    ]
     if ran_no_code(document.trace):
         return NO_CODE
     if not calls and any(warned.kind == "caught-error" for warned in diagnosis.warnings):
@@ -37,12 +34,21 @@ def summary_words(document: Document) -> str:
         return NO_GRADIENT
     if not calls:
         return "It ended before a gradient was asked for."
-    parts = [counted(calls, "call"), counted(len(asked), "source")]
+    parts = [counted(calls, "call"), counted(asked, "source")]
     if len(groups) < calls:
         parts.insert(1, f"from {counted(len(groups), 'place')}")
-    troubled = sum(asked)
     verb = "does" if troubled == 1 else "do"
     parts.append(f"{troubled} {verb} not flow" if troubled else "every gradient flows")
     if "fixes" in document.background.busy:
         parts.append("trying fixes …")
     return " · ".join(parts)
+
+
+def troubled_of(document: Document) -> tuple[int, int]:
+    """The number of sources whose gradient does not flow, and of all that were asked for."""
+    asked = [
+        item.is_troubled if isinstance(item, SourceSeries) else item.status != "flows"
+        for group in document.diagnosis.groups
+        for item in (group.sources if isinstance(group, CallSite) else group.findings)
+    ]
+    return sum(asked), len(asked)
