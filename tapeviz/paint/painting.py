@@ -41,6 +41,10 @@ class PaintedText:
 Painted = tuple[PaintedPath | PaintedText, ...]
 
 
+PLATES = frozenset({"plate", "ring-label-ground"})
+"""Roles of paths behind words: they are not painted without the words."""
+
+
 def prepare(group: PrimitiveGroup) -> Painted:
     """A group as objects of Qt, ready to be painted many times."""
     return tuple(
@@ -48,7 +52,7 @@ def prepare(group: PrimitiveGroup) -> Painted:
             painter_path(primitive.outline),
             pen_of(primitive.style),
             QBrush(QColor(primitive.style.fill)) if primitive.style.fill is not None else QBrush(),
-            primitive.role == "plate",
+            primitive.role in PLATES,
         )
         if isinstance(primitive, Path)
         else _prepare_text(primitive)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QRect
@@ -63,6 +65,20 @@ def test_a_moved_picture_is_the_one_painted_anew(
         differing = np.abs(moved.astype(int) - anew).max(axis=1) > 24
         # Text and round corners may be antialiased another way at a strip's border.
         assert differing.mean() < 0.04
+
+
+def test_no_empty_plate_stands_where_words_would_be_too_small(qtbot: QtBot) -> None:
+    plain = replace(chain(), boxes=tuple(replace(box, ring="source") for box in chain().boxes))
+    named = replace(
+        plain, boxes=tuple(replace(box, ring_label="source · None") for box in plain.boxes)
+    )
+
+    def is_like(scale: float) -> bool:
+        camera = Camera(60, 150, scale, 320, 240)
+        return bool((pixels(picture(plain, camera)) == pixels(picture(named, camera))).all())
+
+    assert is_like(0.4)
+    assert not is_like(0.6)
 
 
 def test_strips_are_what_came_into_sight() -> None:
