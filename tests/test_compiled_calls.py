@@ -45,8 +45,8 @@ def _calls(count: int) -> list[e.Event]:
     return made
 
 
-def _looked(op: int) -> e.Event:
-    return e.InsideComputed(op, graph=1, values=[([], -3, 90, "exact")], state="equal")
+def _looked(op: int, word: str = "exact") -> e.Event:
+    return e.InsideComputed(op, graph=1, values=[([], -3, 90, word)], state="equal")
 
 
 BLOB = b"\0\0\x80\x3f"
@@ -82,6 +82,15 @@ def test_a_value_that_nobody_knows_is_null() -> None:
 def test_another_call_says_which_it_is() -> None:
     trace = _read(*_calls(3), e.Ended("finished"), VALUE, _looked(4))
     assert "ran 3 times, values of call 2" in as_text(trace, diagnose(trace))
+
+
+def test_a_gradient_that_was_computed_beside_the_run_says_so() -> None:
+    for word, is_told in (("exact", False), ("beside", True)):
+        trace = _read(*_calls(2), e.Ended("finished"), VALUE, _looked(4, word))
+        (listed,) = report(trace, diagnose(trace))["calls"]
+        assert ("inside" in listed) == is_told
+        assert ("last digits" in as_text(trace, diagnose(trace))) == is_told
+        assert listed["results"][0]["value"] == 1.0
 
 
 def test_a_function_that_never_ran() -> None:

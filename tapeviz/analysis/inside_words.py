@@ -22,6 +22,12 @@ DOUBT_WORDS: Mapping[Doubt, str] = MappingProxyType(
 )
 
 
+_MERGED = (
+    "TensorFlow merged the last step of this gradient with others: the value was computed "
+    "separately, and may differ from the run's in the last digits."
+)
+
+
 def doubt_about(trace: Trace, tensor: TensorId | None) -> Doubt:
     """The doubt that belongs to the value of a tensor."""
     word = trace.words.get(tensor) if tensor is not None else None
@@ -104,7 +110,9 @@ def words_about_values(trace: Trace, call: Call) -> str:
     shown = trace.op(call.within)
     if shown is None and not call.traced:
         shown = max(_differing(trace, call), key=lambda op: op.when, default=None)
-    return inside_words(trace, shown) if shown is not None else ""
+    words = inside_words(trace, shown) if shown is not None else ""
+    is_merged = any(doubt_about(trace, result) == "beside" for result in call.results)
+    return words or (_MERGED if is_merged else "")
 
 
 def _differing(trace: Trace, call: Call) -> Iterator[Op]:

@@ -85,6 +85,24 @@ def test_any_call_runs_again_with_the_same_bits(record: Record, group: int) -> N
             assert words <= {"exact", "beside"}, (name, words)
 
 
+def test_a_product_in_another_order_than_written_is_not_called_exact(record: Record) -> None:
+    """TensorFlow makes (c * 0.1) * (u * x) of ``0.1 * (u * c * x)`` while nobody looks at it."""
+    seen = record("""
+        v, c = tf.Variable([0.5, -0.25, 0.75]), tf.Variable(1.5)
+        @tf.function
+        def step(x):
+            with tf.GradientTape() as tape: loss = tf.reduce_sum(tf.tanh(v * x * c) / 3.0)
+            gradient = tape.gradient(loss, v)
+            v.assign_sub(0.1 * gradient)
+            return loss
+        step(tf.constant([1.0, 2.0, 3.0]))
+        """)
+    ((_, op),) = calls_of(seen)
+    words = {symbol: word for _, symbol, _, word in look(seen, op.id).values}
+    names = {bound.name: bound.tensors[0][0] for bound in seen.of(e.NameBound) if bound.tensors}
+    assert (words[names["loss"]], words[names["gradient"]]) == ("exact", "beside")
+
+
 def _named(seen: Recorded) -> dict[int, list[int]]:
     """The tensors that ``y`` was bound to on each line."""
     found: dict[int, list[int]] = {}

@@ -8,7 +8,8 @@ computes, bit for bit; what else is wanted comes from a second copy, computed be
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..private import functions
@@ -63,8 +64,6 @@ class Program:
         """Positions of the resources that the function may change."""
         self._plain = ""
         self._survivors: dict[str, _Optimized] = {}
-        self._changed: set[str] = set()
-        self._rewritten: set[str] = set()
         self._exact: Probed | None = None
         self._beside: Probed | None = None
 
@@ -87,48 +86,44 @@ class Program:
         ``prepare`` is called before each run, and sets the variables. The outputs are those of the
         run that gives what survives.
         """
-        if not self._plain and not self.has_xla:
+        if self.has_xla:
+            prepare()
+            return self._run_beside(inputs)
+        if not self._plain:
             prepare()
             self.run(inputs)
         prepare()
-        beside = self._run_beside(inputs)
-        if self.has_xla:
-            return beside
+        outputs, values = self._run_exact(inputs, prepare)
         prepare()
-        outputs, values = self._run_exact(inputs)
-        return Ran(outputs, [*values, *beside.values])
+        return Ran(outputs, [*values, *self._run_beside(inputs).values])
 
-    def leave_rewritten(self) -> bool:
-        """Look no more at ops that TensorFlow computes in another way while nobody looks at them,
-        as in ``(x - y) - 2``, of which it makes ``x - (y + 2)``, where the inner op's name is that
-        of the sum; whether there are any (2.15-2.21).
+    def _run_exact(self, inputs: Sequence[Any], prepare: Callable[[], None]) -> Ran:
+        """The copy that gives what survives, and is optimized as the function itself is.
 
-        They are computed beside the function from now on.
+        Some ops TensorFlow computes in another way while nobody looks at them: of ``(x - y) - 2``
+        it makes ``x - (y + 2)``, where the inner op's name is that of the sum (2.15-2.21). These do
+        not survive, and others may be computed as in the run once these are not looked at.
         """
-        for name in self._rewritten:
-            del self._survivors[name]
-        found, self._rewritten = bool(self._rewritten), set()
-        if found:
-            self._exact = self._beside = None
-        return found
+        while self._exact is None:
+            exact = Prober(self._survives).probe(self.cut.definition)
+            given, graphs = functions.optimized_graphs(partial(self._run_probed, exact, inputs))
+            rewritten = self._rewritten_in(exact, _optimized_ops(graphs))
+            if not rewritten:
+                self._exact = exact
+                return _exact_values(exact, *given)
+            for name in rewritten:
+                del self._survivors[name]
+            prepare()
+        return _exact_values(self._exact, *self._run_probed(self._exact, inputs))
 
-    def _run_exact(self, inputs: Sequence[Any]) -> Ran:
-        if self._exact is None:
-            self._exact = exact = Prober(self._survives).probe(self.cut.definition)
-            given, graphs = functions.optimized_graphs(lambda: self._run_probed(exact, inputs))
-            now = _optimized_ops(graphs)
-            gone = _Optimized("", ())
-            pairs = [(name, op, now.get(name, gone)) for name, op in self._survivors.items()]
-            self._changed = {name for name, op, other in pairs if op.type != other.type}
-            self._rewritten = {name for name, op, other in pairs if op != other}
-        else:
-            given = self._run_probed(self._exact, inputs)
-        outputs, tensors = given
-        values = [
-            Value(probe, tensor, self._word(probe))
-            for probe, tensor in zip(self._exact.probes, tensors, strict=True)
-        ]
-        return Ran(list(outputs), values)
+    def _rewritten_in(self, copy: Probed, ops: Mapping[str, _Optimized]) -> set[str]:
+        """The survivors that this copy computes otherwise than the function. ``ops``: its own."""
+        names = {inlined_name(probe.path, probe.node) for probe in copy.probes}
+        return {
+            name
+            for name in names & self._survivors.keys()
+            if ops.get(name) != self._survivors[name]
+        }
 
     def _run_beside(self, inputs: Sequence[Any]) -> Ran:
         if self._beside is None:
@@ -146,19 +141,17 @@ class Program:
             return True
         return node.op not in _PASSES_ON and not self._survives(path, op, node)
 
-    def _word(self, probe: Probe) -> str:
-        """The word for a value: ``beside`` where TensorFlow's optimizer left another op than in the
-        run."""
-        if not probe.node:  # a condition, or what goes into a turn of a loop
-            return "exact"
-        return "beside" if inlined_name(probe.path, probe.node) in self._changed else "exact"
-
     def _run_probed(self, copy: Probed, inputs: Sequence[Any]) -> tuple[Any, Any]:
         given = self._call(copy.name, inputs, len(copy.probes))
         return given[: self._count], given[self._count :]
 
     def _call(self, name: str, inputs: Sequence[Any], further: int) -> Sequence[Any]:
         return functions.call(name, inputs, self._count + further)
+
+
+def _exact_values(copy: Probed, outputs: Any, tensors: Any) -> Ran:
+    pairs = zip(copy.probes, tensors, strict=True)
+    return Ran(list(outputs), [Value(probe, tensor, "exact") for probe, tensor in pairs])
 
 
 def _has_xla(definition: Any) -> bool:
