@@ -197,12 +197,18 @@ class SourceText:
 
     def _shortened(self, node: ast.BinOp) -> str:
         """``x / …`` of a long quotient; where both sides are long, how each begins."""
-        sides = [self.segment(side) for side in (node.left, node.right)]
-        short = [len(side) < _LONGEST_WORDS / 2 for side in sides]
-        cut = "…" if any(short) else None
+        sides = (node.left, node.right)
+        words = [self.segment(side) for side in sides]
+        short = [len(side) < _LONGEST_WORDS / 2 for side in words]
+        if not any(short):
+            cut = [f"{side[: _LONGEST_WORDS // 2 - 1]}…" for side in words]
+            words = [
+                f"({side})" if isinstance(of, ast.BinOp) else side
+                for side, of in zip(cut, sides, strict=True)
+            ]
+            short = [True, True]
         left, right = (
-            side if is_short else cut or f"{side[: _LONGEST_WORDS // 2 - 1]}…"
-            for side, is_short in zip(sides, short, strict=True)
+            side if is_short else "…" for side, is_short in zip(words, short, strict=True)
         )
         return ast.unparse(ast.BinOp(ast.Name(left), node.op, ast.Name(right)))
 

@@ -753,6 +753,22 @@ QUESTIONS: tuple[Case, ...] = (
         words="w reaches tf.data.Dataset.from_tensor_slices (line 4) and nothing after it",
     ),
     case(
+        "attributes that one line gives their tensors",
+        "not-connected",
+        """
+        class Net:
+            def __init__(self):
+                self.s, self.t = tf.Variable(2.0), tf.Variable(3.0)
+            def run(self, x):
+                return x * self.s
+        net = Net()
+        with tf.GradientTape() as t:
+            y = net.run(2.0)
+        t.gradient(y, net.t)  # cut
+        """,
+        words="y (line 6) is made from self.s alone",
+    ),
+    case(
         "functions that a comprehension makes, each with the variable of the last turn",
         "not-connected",
         """

@@ -350,8 +350,19 @@ def test_an_element_of_an_array_is_not_said_to_be_float(recorder: Recorder) -> N
     assert "leaves TensorFlow (into a NumPy array)" in first_finding(recorder, text).message
 
 
+def test_a_number_that_a_function_of_python_takes_is_said_to_go_into_it(
+    recorder: Recorder,
+) -> None:
+    text = (
+        "import math\nimport tensorflow as tf\nw = tf.Variable(0.3)\n"
+        "with tf.GradientTape() as tape:\n    y = tf.constant(math.exp(-w))\n"
+        "tape.gradient(y, w)\n"
+    )
+    assert "leaves TensorFlow (into math.exp)" in first_finding(recorder, text).message
+
+
 def test_long_operands_are_told_by_how_they_begin() -> None:
     line = "z = (samples - tf.reduce_mean(samples)) / tf.math.reduce_std(samples)"
     text = SourceText(f"import tensorflow as tf\n{line}")
     words = text.words_at(TextSpan(2, 4, 2, len(line)))
-    assert words == "samples - tf.r… / tf.math.reduce…"
+    assert words == "(samples - tf.r…) / tf.math.reduce…"

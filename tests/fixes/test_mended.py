@@ -2369,6 +2369,21 @@ BROKEN = {
         "y = smooth(signal, kernel)",
         [5.0, 2.0],
     ),
+    "a state of two variables that a function steps": (
+        """
+        k, pos, vel = tf.Variable(0.5), tf.Variable(1.0), tf.Variable(0.0)
+        def step(dt):
+            vel.assign(vel - k * pos * dt)
+            pos.assign_add(vel * dt)
+        with tf.GradientTape() as tape:
+            for _ in range(2):
+                step(1.0)
+            err = 2.0 * pos
+        tape.gradient(err, k)
+        """,
+        "vel = vel - k * pos * dt",
+        -4.0,
+    ),
     "a parameter that was given a number in place of the variable of its name": (
         """
         w = tf.Variable(2.0)

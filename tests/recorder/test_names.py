@@ -18,6 +18,11 @@ BINDINGS = [
     ("x = y = tf.constant(1.0)", [("x", [[]]), ("y", [[]])]),
     ("x: tf.Tensor = tf.constant(1.0)", [("x", [[]])]),
     ("x, (y, *z) = tf.constant(1.0), [tf.constant(2.0), 'text']", [("x", [[]]), ("y", [[]])]),
+    (
+        "class A: pass\nself = A()\nself.a, b = tf.constant(1.0), tf.constant(2.0)",
+        [("self.a", [[]]), ("b", [[]])],
+    ),
+    ("c = [0]\nc[0], (x, y) = tf.constant(1.0), (2.0, tf.constant(2.0))", [("y", [[]])]),
     ("print((x := tf.constant(1.0)))", [("x", [[]])]),
     ("x = tf.constant(1.0)\nx += 1.0", [("x", [[]]), ("x", [[]])]),
     ("for x in [tf.constant(1.0), tf.constant(2.0)]: pass", [("x", [[]]), ("x", [[]])]),

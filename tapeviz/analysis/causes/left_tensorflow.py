@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...text.names import called_name
+from ...text.names import called_name, dotted
 from ...text.statements import read_text
 from ...trace.model import Array, Leave, Op, TapeId, Trace, VersionId
 from ..call_facts import CallFacts
@@ -90,7 +90,7 @@ class LeftTensorFlow(Evidence):
         )
 
     def _words(self) -> str:
-        return _HOW.get(self.how, f"into {self.how}" if "." in self.how else f"by {self.how}")
+        return _HOW.get(self.how, f"into {self.how}" if "." in self.how else f"by {self.how}()")
 
 
 def left_tensorflow(asked: EdgeUnderTest) -> Cause | None:
@@ -108,13 +108,18 @@ def left_tensorflow(asked: EdgeUnderTest) -> Cause | None:
 
 
 def _how_it_reads(facts: CallFacts, leave: Leave) -> str:
-    """How a value left, as the line has it: NumPy calls ``float()`` for ``a[i] = t``."""
+    """How a value left, as the line has it: NumPy calls ``float()`` for ``a[i] = t``, and so does
+    ``math.exp(t)``."""
     statement = facts.text.statement(leave.site.line)
-    if leave.how not in ("float", "int", "complex") or not isinstance(statement, ast.Assign):
+    calls = [n for n in ast.walk(statement) if isinstance(n, ast.Call)] if statement else []
+    if leave.how not in ("float", "int", "complex") or leave.how in map(called_name, calls):
         return leave.how
-    is_put = any(isinstance(target, ast.Subscript) for target in statement.targets)
-    calls = (node for node in ast.walk(statement.value) if isinstance(node, ast.Call))
-    return "array" if is_put and leave.how not in map(called_name, calls) else leave.how
+    targets = statement.targets if isinstance(statement, ast.Assign) else ()
+    if any(isinstance(target, ast.Subscript) for target in targets):
+        return "array"
+    words = facts.text.expression_at(leave.site.frames[0].span) if leave.site.frames else ""
+    into = next((c for c in calls if facts.text.segment(c) == words), None)
+    return (dotted(into.func) if into is not None else "") or leave.how
 
 
 def number_came_back(asked: Unlinked) -> Cause | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import libcst as cst
 
@@ -215,36 +215,58 @@ def rebind_name(case: FixCase) -> Iterator[Edit]:
     block = block_of_call(source, case.trace, case.call)
     if block is None:
         return
-    for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
-        receiver = write.receiver
-        if not isinstance(receiver, cst.Name) or _is_own(source, write):
-            continue
+    writes = list(writes_on(source, case.cause.line, case.cause.op == SLICE_OP))
+    for write in writes:
         if edit := _rebound_parameter(case, write):
             yield edit
-            continue
-        readers = functions_that_read(source, receiver)
-        inside = source.beside(write.statement, block.node) is block.node
-        writer = source.function_of(write.statement)
-        if not (readers if inside else isinstance(writer, cst.FunctionDef)):
-            continue
-        name, stored = receiver.value, source.free_name(f"{receiver.value}_variable")
-        plan = Plan(source)
-        if not _compute(case, plan, write, name, name):
-            continue
-        at_top = (made for made in source.statements if source.function_of(made) is source.module)
-        lines = (made for made in at_top if isinstance(made, cst.SimpleStatementLine))
-        is_global = any(name in bound_names(line) for line in lines)
-        for function in {writer, source.function_of(block.node)} if is_global else ():
-            if isinstance(function, cst.FunctionDef):
-                plan.first(function, f"global {name}")
-        watch_inside(plan, [block.node], block, _where_read(source, receiver, name))
-        plan.before(block.node, f"{stored} = {name}")
-        plan.after(block.node, f"{stored}.assign({name})", f"{name} = {stored}")
-        title = f"Let {name} mean the tensor itself while the tape records"
-        if isinstance(writer, cst.FunctionDef) and not inside:
-            compiled = run_in_python(plan, *readers, writer.name.value)
-            title += f", without {source.tf}.function" if compiled else ""
-        yield Edit(title, plan.text())
+            return
+    beside = [each for line in case.lines("assign") for each in writes_on(source, line, False)]
+    together = [*writes, *(each for each in beside if _is_in_function_of(source, each, writes))]
+    for several in (together, writes):  # a state of several variables, then of one
+        plan, names, is_compiled = Plan(source), dict[str, None](), False
+        for write in several:
+            name = source.code(write.receiver)
+            if name not in names and (compiled := _rebind(case, plan, block, write)) is not None:
+                names[name] = None
+                is_compiled |= compiled
+        if names:
+            words = " and ".join(names)
+            mean = "mean the tensors themselves" if len(names) > 1 else "mean the tensor itself"
+            without = f", without {source.tf}.function" if is_compiled else ""
+            yield Edit(f"Let {words} {mean} while the tape records{without}", plan.text())
+
+
+def _is_in_function_of(source: ParsedSource, write: Write, others: Sequence[Write]) -> bool:
+    function = source.function_of(write.statement)
+    return any(source.function_of(other.statement) is function for other in others)
+
+
+def _rebind(case: FixCase, plan: Plan, block: Block, write: Write) -> bool | None:
+    """Let the name that a write changes mean the tensor; None where that cannot be done, else
+    whether functions run without ``tf.function`` for it."""
+    source, receiver = case.source, write.receiver
+    if not isinstance(receiver, cst.Name) or _is_own(source, write):
+        return None
+    readers = functions_that_read(source, receiver)
+    inside = source.beside(write.statement, block.node) is block.node
+    writer = source.function_of(write.statement)
+    if not (readers if inside else isinstance(writer, cst.FunctionDef)):
+        return None
+    name, stored = receiver.value, source.free_name(f"{receiver.value}_variable")
+    if not _compute(case, plan, write, name, name):
+        return None
+    at_top = (made for made in source.statements if source.function_of(made) is source.module)
+    lines = (made for made in at_top if isinstance(made, cst.SimpleStatementLine))
+    is_global = any(name in bound_names(line) for line in lines)
+    for function in {writer, source.function_of(block.node)} if is_global else ():
+        if isinstance(function, cst.FunctionDef):
+            plan.first(function, f"global {name}")
+    watch_inside(plan, [block.node], block, _where_read(source, receiver, name))
+    plan.before(block.node, f"{stored} = {name}")
+    plan.after(block.node, f"{stored}.assign({name})", f"{name} = {stored}")
+    if isinstance(writer, cst.FunctionDef) and not inside:
+        return run_in_python(plan, *readers, writer.name.value)
+    return False
 
 
 def _rebound_parameter(case: FixCase, write: Write) -> Edit | None:

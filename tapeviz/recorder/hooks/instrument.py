@@ -98,6 +98,9 @@ class _Instrument(ast.NodeTransformer):
         for target in reversed(node.targets):
             if isinstance(target, _SIMPLE):
                 node.value = _put_into(target, _reported(target, node.value))
+            elif len(node.targets) == 1 and (pairs := _pairs(target, node.value)):
+                assert isinstance(node.value, (ast.Tuple, ast.List))
+                node.value.elts = [_put_into(to, _reported(to, value)) for to, value in pairs]
             else:
                 after += _reports(_names(target))
         return [node, *after]
@@ -151,6 +154,17 @@ class _Instrument(ast.NodeTransformer):
 def _report_caught(handler: ast.ExceptHandler) -> None:
     call = ast.Call(ast.Name(CAUGHT, ast.Load()), [], [])
     handler.body.insert(0, _placed(ast.Expr(call), handler.body[0]))
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """Each of several targets with its own value (``self.a, self.b = x, y``), if they have one."""
+    kinds = (ast.Tuple, ast.List)
+    if not isinstance(target, kinds) or not isinstance(value, kinds):
+        return []
+    has_each_one = len(target.elts) == len(value.elts)
+    is_plain = all(isinstance(to, _SIMPLE) for to in target.elts)
+    is_plain &= not any(isinstance(each, ast.Starred) for each in value.elts)
+    return list(zip(target.elts, value.elts, strict=True)) if has_each_one and is_plain else []
 
 
 def _called(hook: str, about: list[int | str], value: ast.expr) -> ast.expr:
