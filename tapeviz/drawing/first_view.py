@@ -30,6 +30,8 @@ from ..trace.model import Trace
 from ..view import View
 
 _ONWARD = 8.0
+_NEARLY = 0.98
+"""The part of a legible scale at which no source is folded away to make a picture larger."""
 _QUICK = 20_000
 """Ops of a recording of which one more way to fold is tried for a picture of few boxes."""
 _RINGS = (11.0, 32.0)
@@ -93,10 +95,10 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> tuple[int, Chosen]:
     for pins in range(len(built.pins)):
         tree = grown(built, trace, view, pins)
         found.append(most_legible(built, tree, trace, view))
-        if found[-1].scale >= LEGIBLE:
+        if found[-1].scale >= _NEARLY * LEGIBLE:
             break
     best = max(found, key=lambda chosen: chosen.worth)
-    more = range(len(found), len(built.pins)) if best.scale >= LEGIBLE else ()
+    more = range(len(found), len(built.pins)) if best.scale >= _NEARLY * LEGIBLE else ()
     for pins in more:
         takes_room = len(best.sized) - best.telling >= _TELLING and best.telling < _TELLING
         is_bare = len(best.sized) < _FEW and len(trace.ops) <= _QUICK

@@ -16,7 +16,7 @@ from .loose_ends import loose_ends
 from .model import Edge, EdgeState, Link, NodeId
 from .nodes import Nodes, constant_id, is_recorded, op_id, version_id
 from .op_graph import OpGraph
-from .pins import choose_pins
+from .pins import pin_down
 from .select import NodeSelection, select
 from .trace_index import NO_LINKS, Links, TraceIndex, shown_calls, version_before
 from .words import ranked_names
@@ -54,8 +54,7 @@ def build(
         if loop.carried
     }
     graph.call = None if shows_all else call
-    graph.pins = choose_pins(graph, index.trace, selection, call)
-    graph.pin(graph.pins[0])
+    pin_down(graph, index.trace, selection, call)
     return graph
 
 

@@ -107,7 +107,8 @@ class OpGraph:
 
     ``entries``: the recorded operations and calls with ops in the graph, by op. ``carried``: the
     edges of each compiled loop into its next turn. ``pinned``: places of nodes that a first view
-    must not fold away: target, sources, cuts, the op where NaN began; ``gathers``: variables and
+    must not fold away: target, sources, cuts, the op where NaN began; ``cuts``: those of them that
+    are cuts alone; ``gathers``: variables and
     constants that stand by themselves become a group, be they few; ``pins``: choices of both, to
     take where no picture with those before can be read. ``merged``: for a node that is drawn as
     several ops the ids of the others. ``call``: the gradient call that the graph is of; None for
@@ -121,6 +122,7 @@ class OpGraph:
     entries: dict[OpId, Op] = field(default_factory=dict)
     carried: Mapping[OpId, tuple[Edge, ...]] = field(default_factory=dict)
     pinned: frozenset[int] = frozenset()
+    cuts: frozenset[int] = frozenset()
     gathers: bool = False
     pins: Sequence[Pins] = ()
     merged: Mapping[NodeId, Sequence[NodeId]] = field(default_factory=dict)

@@ -13,7 +13,14 @@ from .select import NodeSelection
 _MOST_SOURCES = 8
 
 
-def choose_pins(
+def pin_down(graph: OpGraph, trace: Trace, selection: NodeSelection, call: Call | None) -> None:
+    """Set the ``pins`` and ``cuts`` of a graph, and pin all nodes that can be."""
+    graph.pins = _choose_pins(graph, trace, selection, call)
+    graph.cuts = _cuts_alone(graph, trace, selection, call)
+    graph.pin(graph.pins[0])
+
+
+def _choose_pins(
     graph: OpGraph, trace: Trace, selection: NodeSelection, call: Call | None
 ) -> list[Pins]:
     """Places of the targets, of the cuts, of the op where NaN or infinity began, and of the
@@ -43,6 +50,20 @@ def choose_pins(
         with_it = [Pins(pinned | began, gathers) for pinned, gathers in choices]
         choices = [*with_it, choices[-1]]
     return list(dict.fromkeys(choices))
+
+
+def _cuts_alone(
+    graph: OpGraph, trace: Trace, selection: NodeSelection, call: Call | None
+) -> frozenset[int]:
+    """The places of the ops at which a gradient is cut, without those that made an operand."""
+    if call is None:
+        return frozenset()
+    operands = {operand.tensor for operand in (*call.targets, *call.sources)}
+    return frozenset(
+        graph.places[op_id(op.id)]
+        for op in map(trace.ops.get, selection.scope.cuts)
+        if op is not None and op_id(op.id) in graph and operands.isdisjoint(op.outputs)
+    )
 
 
 def _began(graph: OpGraph, trace: Trace, call: Call) -> Iterator[int]:

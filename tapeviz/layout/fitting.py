@@ -36,7 +36,8 @@ def fitted(
     plain = lay_out(graph, direction=direction, is_draft=True)
     best, chosen = laid(None, is_draft=True), None
     for rows in _ROWS:
-        if worth_in(best.bounds, room) >= READABLE or not _is_wide(best.bounds, room):
+        may_gain = may_wrap or _is_wide(best.bounds, room)
+        if worth_in(best.bounds, room) >= READABLE or not may_gain:
             break
         stacks = choose_stacks(graph, plain, rows)
         if not stacks:
@@ -50,5 +51,6 @@ def fitted(
 
 
 def _is_wide(bounds: Rect, room: tuple[float, float]) -> bool:
-    """Whether a picture would be larger if it were narrower: stacks make it so, and higher."""
+    """Whether a picture would be larger if it were narrower: stacks make it so, and higher. What
+    is higher than its room may then have room for columns."""
     return bounds.width * room[1] > bounds.height * room[0]

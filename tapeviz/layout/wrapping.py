@@ -25,7 +25,7 @@ _LANE = 9.0
 """Px more for each edge between them."""
 _STUB = 16.0
 _STACK = 100.0
-"""Px of height from which a source, as a stack of several, stays in its column."""
+"""Px of height from which a stack of sources stays in its column."""
 _RISE = 22.0
 _WORTH = 1.1
 """Columns must enlarge the picture by this factor."""
@@ -59,8 +59,8 @@ def worth_in(bounds: Rect, room: tuple[float, float]) -> float:
 
 
 def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
-    """The layout in columns if these can be shown larger in ``room`` (width, height in px), else as
-    it is. Only a layout that runs down is cut."""
+    """The layout in columns if these are larger in ``room`` (width, height in px), else as it is.
+    Only a layout that runs down is cut."""
     plain = scale_in(layout.bounds, room)
     if plain >= READABLE or layout.direction != "down" or len(layout.rects) < 3:
         return layout
@@ -93,12 +93,14 @@ def _choices(layout: Layout, gaps: Sequence[tuple[float, int]]) -> list[list[flo
 
 
 def _gaps(layout: Layout) -> list[tuple[float, int]]:
-    """(y, number of values whose edges cross there) of each gap between rows of boxes."""
+    """(y, number of values whose edges cross there) of each gap between rows of boxes, below the
+    first row that has more than sources."""
     spans = sorted((rect.top, rect.bottom) for rect in layout.rects.values())
+    first = min([layout.rects[target].top for _, target, _ in layout.routes], default=inf)
     gaps: list[float] = []
     reach = spans[0][1]
     for top, bottom in spans:
-        if top > reach + 1:
+        if top > reach + 1 > first:
             gaps.append((reach + top) / 2)
         reach = max(reach, bottom)
     crossing: list[set[tuple[str, float]]] = [set() for _ in gaps]

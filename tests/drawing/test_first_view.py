@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tapeviz.drawing import arrange
+from tapeviz.analysis.diagnose import diagnose
+from tapeviz.drawing import arrange, draw
 from tapeviz.drawing.first_view import shown_scale
 from tapeviz.graph.union import frames_in
 from tapeviz.recording import Recorder, Snippet
+from tapeviz.scene.model import Scene
 from tapeviz.scene.sizes import LEGIBLE
 from tapeviz.view import DEFAULT_VIEW
 
@@ -51,3 +53,79 @@ def test_a_loop_opens_in_the_room_of_sources_that_are_gathered(recorder: Recorde
     assert shown_scale(arranged.layout, room) >= LEGIBLE - 1e-6
     titles = {node.title for _, node in arranged.graph.nodes(data="node")}
     assert {"table", "variables", "loss"} <= titles
+
+
+def first_titles(recorder: Recorder, text: str) -> tuple[list[str], Scene]:
+    """The titles of the boxes of a first view, and its scene."""
+    live = recorder.record(Snippet(text))
+    trace = live.wait(60)
+    live.release()
+    _, scene = draw(trace, diagnose(trace), replace(DEFAULT_VIEW, room=(503.0, 411.0)))
+    return [box.title for box in scene.boxes], scene
+
+
+CLASSIFIER = """\
+import tensorflow as tf
+model = tf.keras.Sequential([tf.keras.layers.Dense(n, activation="relu") for n in (16, 8, 3)])
+bce = tf.keras.losses.BinaryCrossentropy(from_logits=True)
+x, y = tf.random.normal([4, 6], seed=1), tf.ones([4, 3])
+model(x)
+"""
+
+
+def test_a_loss_of_keras_is_one_box(recorder: Recorder) -> None:
+    """Its fifteen ops would leave no room for the layers, which stay closed, too."""
+    text = """\
+with tf.GradientTape() as tape:
+    loss = bce(y, model(x))
+tape.gradient(loss, model.trainable_variables)
+"""
+    titles, _ = first_titles(recorder, CLASSIFIER + text)
+    assert {"dense", "dense_1", "dense_2", "bce", "loss"} <= set(titles)
+    assert len(titles) <= 12
+
+
+def test_a_call_of_a_function_with_hardly_more_on_its_line_is_one_box(recorder: Recorder) -> None:
+    text = """\
+with tf.GradientTape() as tape:
+    logits = model(x)
+    loss = tf.reduce_mean(
+        tf.nn.sigmoid_cross_entropy_with_logits(tf.cast(y, tf.float32), logits + 0.0))
+tape.gradient(loss, model.trainable_variables)
+"""
+    titles, _ = first_titles(recorder, CLASSIFIER + text)
+    assert any(title.startswith("sigmoid") for title in titles), titles
+    assert not {"Log1p", "GreaterEqual", "Where"} & set(titles)
+
+
+def test_a_cut_where_a_call_begins_does_not_open_it(recorder: Recorder) -> None:
+    text = """\
+with tf.GradientTape() as tape:
+    p, q = model(x), model(-x)
+loss = bce(y, p) + bce(y, q)
+tape.gradient(loss, model.trainable_variables)
+"""
+    titles, scene = first_titles(recorder, CLASSIFIER + text)
+    assert titles.count("bce") == 2
+    assert "loss" in titles
+    assert scene.marks, "the cut is in sight"
+
+
+def test_many_variables_of_a_function_become_a_group(recorder: Recorder) -> None:
+    text = """\
+import tensorflow as tf
+weights = [tf.Variable(tf.eye(4) * (k + 1.0)) for k in range(10)]
+def step(x):
+    y = x
+    for w in weights:
+        y = tf.tanh(y @ w) + x
+    size = tf.add_n([tf.nn.l2_loss(w) for w in weights])
+    return tf.reduce_mean(y) + 1e-4 * size
+x = tf.ones([2, 4])
+with tf.GradientTape() as tape:
+    loss = step(x)
+tape.gradient(loss, weights)
+"""
+    titles, _ = first_titles(recorder, text)
+    assert "variables" in titles
+    assert not any(title.startswith("weights[") for title in titles)

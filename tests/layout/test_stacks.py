@@ -10,6 +10,7 @@ from test_wrapping import apart
 
 from tapeviz.layout import Layout, lay_out, lay_out_nested
 from tapeviz.layout.stacks import Stacked, choose_stacks
+from tapeviz.layout.wrapping import in_columns, scale_in
 
 
 def fan(count: int, readers: int = 1) -> nx.MultiDiGraph:
@@ -88,3 +89,17 @@ def test_few_sources_stay_in_their_row() -> None:
 def test_edges_of_upper_boxes_go_over_to_their_trunk_above_the_lower_ones(across: float) -> None:
     graph = fan(6, 2)
     check(lay_out_nested(graph, {}, {}, direction="down", room=(across, 400.0)), graph)
+
+
+def test_a_tall_picture_is_stacked_where_columns_then_fit() -> None:
+    """The row of sources is not what makes it too large, but leaves no room for columns."""
+    graph = fan(4)
+    for i in range(6):
+        graph.add_node(f"c{i}", width=110, height=46, frame="")
+        graph.add_edge(f"c{i - 1}" if i else "loss", f"c{i}", weight=8.0, carried=False)
+    room = (420.0, 330.0)
+    made = lay_out_nested(graph, {}, {}, direction="down", room=room)
+    check_apart = list(made.rects.values())
+    assert all(apart(a, b) for i, a in enumerate(check_apart) for b in check_apart[:i])
+    columns = in_columns(lay_out(graph), room)
+    assert scale_in(made.bounds, room) > 1.05 * scale_in(columns.bounds, room)

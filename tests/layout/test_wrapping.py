@@ -195,3 +195,16 @@ def test_columns_may_be_of_different_heights_where_one_is_wide() -> None:
     layout = lay_out_nested(graph, {}, {}, room=(590.0, 410.0))
     check(layout, graph)
     assert scale_in(layout.bounds, (590.0, 410.0)) > 10 / 14
+
+
+def test_sources_alone_are_no_column() -> None:
+    graph = nx.MultiDiGraph()
+    graph.add_node("v", width=200, height=300, frame="")
+    for i in range(8):
+        graph.add_node(str(i), width=120, height=50, frame="")
+        graph.add_edge(str(i - 1) if i else "v", str(i), weight=8.0, carried=False)
+    plain = lay_out(graph)
+    made = in_columns(plain, ROOM)
+    check(made, graph)
+    assert made is not plain
+    assert made.rects["0"].left < made.rects["v"].right < made.rects["7"].left

@@ -20,7 +20,8 @@ class Branch:
     """A group in the making. ``key``: tells it from a neighbour with the same title; ``children``:
     branches, and numbers of ops (0 ran first), in order; ``ops``: the number of ops in it;
     ``values``: of values that nothing else takes; ``shape``: the same for branches that are
-    alike; ``last``: the last line of a section."""
+    alike; ``last``: the last line of a section; ``is_library``: see
+    :func:`~.library.mark_library_calls`."""
 
     kind: GroupKind
     title: str
@@ -31,6 +32,7 @@ class Branch:
     values: int = 0
     shape: int = 0
     last: int = 0
+    is_library: bool = False
 
 
 def inner_first(root: Branch) -> list[Branch]:

@@ -254,7 +254,7 @@ def _section_of(around: Branch, run: list[Branch | int], words: Words) -> Branch
     title = title or words.name(_last_op(run[-1])).partition("[")[0]
     own = around.title if is_layer else _ends_of(run, words)
     title = title or (f"lines {first}–{last}" if first < last else own)
-    return Branch("line", title, first, None, run, size, last=last)
+    return Branch("line", title, first, None, run, size, last=last, is_library=around.is_library)
 
 
 def _loop_of(run: Sequence[Branch | int], size: int) -> str:

@@ -15,8 +15,9 @@ from .tree import Group, Tree, upwards
 
 MOST_BOXES = 40
 """Boxes of a first view, at most."""
-_MOST_WITH_OPS = 24
-"""Boxes of a first view in which layers are drawn by their ops: their names say more."""
+_MOST_WITH_OPS = 12
+"""Boxes of a first view in which the calls of a library are drawn by their ops: else their names
+say more."""
 _NUMBER = re.compile(r"\d+")
 _TURN = re.compile(r"(?<![^/])turn \d+(?![^/])")
 
@@ -78,7 +79,7 @@ class _Chooser:
         }
         around = [(place, path) for place in pinned for path in upwards(tree.home[place])]
         kept = {path for _, path in around}
-        held = {path for place, path in around if not tree.is_beside(place, path)}
+        held = {path for place, path in around if not tree.may_hide(place, path)}
         self._held = {path for path in held if tree.groups[path].kind != "entry"}
         self._leaves = Counter(tree.home)
         self._leaves[""] += len(nodes) - len(tree.home)
@@ -152,7 +153,7 @@ class _Chooser:
                 break
             more, cost, inside = self._inside_of([group.path for group in unit])
             cost -= len(unit)
-            limit = min(most, _MOST_WITH_OPS) if self._are_plain(unit) else most
+            limit = min(most, _MOST_WITH_OPS) if _are_of_library(unit) else most
             if boxes + cost > limit and not as_before:
                 too_large.update(group.shape for group in unit)
             else:
@@ -170,13 +171,13 @@ class _Chooser:
 
     def _next(self, waiting: list[Group]) -> list[Group]:
         """The groups to open next: of those that are opened together the ones with the most ops.
-        Layers without groups in them come after others, and last what prepares data, where no
-        gradient can pass."""
+        Calls of a library come after others, and last what prepares data, where no gradient can
+        pass. A call with groups in it stays closed."""
         together: nx.Graph[Hashable] = nx.Graph()
         for group in waiting:
-            if _opens(group):
+            if _opens(group) and not (group.is_library and self._inside.get(group.path)):
                 series = (group.parent, _NUMBER.sub("#", group.title))
-                is_small = group.ops <= LEAST_OPS and self._are_plain([group])
+                is_small = group.ops <= LEAST_OPS and group.is_library
                 alike = (group.path in self._tree.recorded,) if is_small else series
                 together.add_edges_from([(group.path, group.shape), (group.path, alike)])
         units = [
@@ -186,13 +187,9 @@ class _Chooser:
 
         def weight(unit: list[Group]) -> tuple[bool, bool, int]:
             is_recorded = any(group.path in self._tree.recorded for group in unit)
-            return is_recorded, not self._are_plain(unit), sum(group.ops for group in unit)
+            return is_recorded, not _are_of_library(unit), sum(group.ops for group in unit)
 
         return max(units, key=weight, default=[])
-
-    def _are_plain(self, unit: Sequence[Group]) -> bool:
-        """Whether these are layers without groups in them."""
-        return all(group.kind == "layer" and not self._inside.get(group.path) for group in unit)
 
     def _parts(self, path: str) -> tuple[int, list[Group]]:
         """The number of nodes and the groups directly in an open group; for a repeat, in the turn
@@ -220,6 +217,10 @@ class _Chooser:
 def _opens(group: Group) -> bool:
     """Whether a group may be opened without being asked for."""
     return group.kind != "entry" or group.is_passed
+
+
+def _are_of_library(unit: Sequence[Group]) -> bool:
+    return all(group.is_library for group in unit)
 
 
 def any_turn(path: str) -> str:

@@ -34,6 +34,7 @@ from .gathering import (
     prune,
 )
 from .lengths import repeats_in_all_rounds
+from .library import mark_library_calls
 from .sections import Reads
 from .shapes import Shapes, weigh
 
@@ -70,6 +71,8 @@ class Group(msgspec.Struct, frozen=True, gc=False):
     """Keras's name of a layer that has the snippet's name for its title."""
     last: int = 0
     """The last line of a section, which begins at ``line``; 0 for other groups."""
+    is_library: bool = False
+    """It is a call of a library, see :func:`mark_library_calls`."""
 
     @property
     def count(self) -> int:
@@ -82,12 +85,20 @@ class Tree:
     """``groups``: by path, each before those in it. ``home``: for each node, by place, the path of
     its innermost group, empty for none. ``ends``: place of a pinned node that is the end of a group
     → path of the outermost such group; it is drawn beside the group while that is folded.
-    ``recorded``: the groups with ops that a gradient can pass."""
+    ``borders``: places of cuts in groups that no tape recorded: the gradient is cut where they
+    begin. ``recorded``: the groups with ops that a gradient can pass."""
 
     groups: Mapping[str, Group] = field(default_factory=dict)
     home: Sequence[str] = ()
     ends: Mapping[int, str] = field(default_factory=dict)
     recorded: frozenset[str] = frozenset()
+    borders: frozenset[int] = frozenset()
+
+    def may_hide(self, place: int, path: str) -> bool:
+        """Whether this group may be folded with a pinned node in it: that is drawn beside it, or it
+        is one of the ``borders`` of a call of a library."""
+        is_border = place in self.borders and self.groups[path].is_library
+        return is_border or self.is_beside(place, path)
 
     def is_beside(self, place: int, path: str) -> bool:
         """Whether a node in this group is drawn beside it while the group is folded."""
@@ -136,6 +147,7 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
         gather_lines(root, ops, words)
         shapes.count(root)
         bundle(root, words, shapes, varying)
+        mark_library_calls(root, ops, trace, called_names(trace))
         gather_into_sections(root, _reads(graph, places), words)
     shapes.count(root)
     del shapes  # as large as what comes
@@ -149,7 +161,8 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
         _gather_values(graph, home, groups)
     homes = {home[place] for place, op in zip(places, ops, strict=True) if is_recorded(op)}
     recorded = frozenset({above for path in homes for above in upwards(path)})
-    return Tree(groups, home, _ends(graph, home, groups), recorded)
+    borders = frozenset(place for place in graph.cuts if home[place] not in recorded)
+    return Tree(groups, home, _ends(graph, home, groups), recorded, borders)
 
 
 def _name(root: Branch, groups: dict[str, Group], trace: Trace) -> Iterator[tuple[int, str]]:
@@ -199,6 +212,7 @@ def _group(branch: Branch, path: str, parent: str, trace: Trace) -> Group:
         loop=loop,
         layer=layer if kind_of(layer) not in (branch.title, kind_of(branch.title)) else "",
         last=branch.last,
+        is_library=branch.is_library,
     )
 
 
@@ -279,12 +293,13 @@ def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> No
 
 def _gather_values(graph: OpGraph, home: list[str], groups: dict[str, Group]) -> None:
     """Make one group of many values that no op shown made and that are in no group, or that all
-    turns of a repeat take; within these of the values of a model that runs several times."""
+    turns of a repeat take, and of many variables in any other; within these of the values of a
+    model that runs several times."""
     most = LEAST_OPS if graph.gathers else _MOST_VALUES
     found: dict[tuple[str, Role], list[int]] = {}
     for place in graph.values:
         around = home[place]
-        is_apart = not around or groups[around].kind == "repeat"
+        is_apart = not around or groups[around].kind == "repeat" or graph.role(place) == "variable"
         if is_apart and place not in graph.pinned and not graph.into.count(place):
             found.setdefault((around, graph.role(place)), []).append(place)
     for (around, role), places in found.items():
