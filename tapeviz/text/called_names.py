@@ -36,6 +36,9 @@ class CalledNames:
         self._classes: dict[int, str] = {}
         self._made: set[str] = set(_MODELS)
         """The names that Keras gives to objects of the classes that the snippet calls."""
+        self._made_as: dict[str, set[str]] = {}
+        """For each name of the snippet those that Keras gives to the objects that it was bound
+        to."""
         if text.tree is not None:
             self._read(text.tree)
 
@@ -54,6 +57,8 @@ class CalledNames:
                     many |= names_in(target)
             elif isinstance(node, ast.comprehension):
                 many |= names_in(node.target)
+            elif isinstance(node, ast.Assign):
+                self._read_binding(node)
             elif isinstance(node, ast.ClassDef):
                 self._classes.update(dict.fromkeys(_lines_of_methods(node), node.name))
         for call in calls:
@@ -66,6 +71,18 @@ class CalledNames:
             elif name and root not in many and not (is_of_object and name in _TRAINING):
                 self._called[call.lineno, call.col_offset] = name
                 self._on_line[call.lineno] = (*self._on_line.get(call.lineno, ()), name)
+
+    def _read_binding(self, node: ast.Assign) -> None:
+        """Read the classes of ``self.a = Dense(4)`` and ``a, b = Dense(4), Dense(1)``."""
+        for target in node.targets:
+            ends, values = [target], [node.value]
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                ends, values = target.elts, node.value.elts
+            for end, value in zip(ends, values, strict=False):
+                own = end.attr if isinstance(end, ast.Attribute) else getattr(end, "id", "")
+                made = called_name(value) if isinstance(value, ast.Call) else ""
+                if own and made[:1].isupper():
+                    self._made_as.setdefault(own, set()).add(_automatic(made))
 
     def called(self, position: _Position) -> tuple[str, ...]:
         """The snippet's names of what it may call there, several if the column is not known (-1):
@@ -85,11 +102,14 @@ class CalledNames:
         return name, _automatic(name)
 
     def title(self, name: str, called: Sequence[str]) -> str:
-        """The name of a layer that Keras calls ``name`` and the snippet by one of ``called``."""
-        kind = kind_of(name)
-        if kind in called:
+        """The name of a layer that Keras calls ``name`` and the snippet by one of ``called``: of
+        several by the only one that it gave to an object of that class."""
+        kind, some = kind_of(name), set(called)
+        if kind in some:
             return kind
-        return called[0] if kind in self._made and len(called) == 1 else name
+        if len(some) > 1:
+            some = {own for own in some if kind in self._made_as.get(own, ())}
+        return min(some) if kind in self._made and len(some) == 1 else name
 
 
 def kind_of(name: str) -> str:

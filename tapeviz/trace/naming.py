@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..text.called_names import LAYER_METHODS, CalledNames, kind_of
 from ..text.source import SourceText, is_plain_path
 from . import events as e
+from .levels.scopes import layer_scopes
 from .model import Op, Operand, StackFrame, TensorId, Trace, Variable, VariableId
 from .reading.attributes import ObjectAttributes
 
@@ -103,15 +104,14 @@ class LayerTitle(NamedTuple):
 
 
 def layer_titles(
-    names: CalledNames, scope: str, frames: Sequence[StackFrame]
+    names: CalledNames, layers: Sequence[str], frames: Sequence[StackFrame]
 ) -> tuple[LayerTitle, ...]:
-    """The title of each layer of a name scope, for an op that ran with these frames (innermost
-    first).
+    """The title of each of the ``layers`` in whose name scope an op ran, the outermost first;
+    ``frames``: those of the op, the innermost first.
 
     A method of a layer's class runs in the scope of that layer. The next layer of the scope is the
     one that the method calls; those after it, Keras calls by itself.
     """
-    layers = scope.split("/") if scope else []
     titles: list[LayerTitle] = []
     callers = [*frames[1:], None]
     for frame, caller in zip(reversed(frames), reversed(callers), strict=True):
@@ -148,7 +148,7 @@ def variable_titles(
         if op is None or "/" not in variable.path:
             continue
         *path, weight = variable.path.removesuffix(":0").split("/")
-        layers = op.scope.split("/")
+        layers = layer_scopes(op.scope)
         if op.traced:  # a graph numbers equal scopes, and its ops have some of their own in them
             layers = layers[: len(path)]
             is_in_layer = list(map(kind_of, layers)) == list(map(kind_of, path))
@@ -156,7 +156,7 @@ def variable_titles(
             is_in_layer = layers[-len(path) :] == path[-len(layers) :]
         if not is_in_layer:
             continue
-        titles = layer_titles(names, "/".join(layers), op.site.frames)
+        titles = layer_titles(names, layers, op.site.frames)
         own = [place for place, title in enumerate(titles) if title.is_own]
         if own:
             starts = range(own[-1], -1, -1)

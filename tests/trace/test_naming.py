@@ -8,6 +8,7 @@ from msgspec import structs
 from tapeviz.text.called_names import CalledNames
 from tapeviz.text.source import SourceText
 from tapeviz.trace import events as e
+from tapeviz.trace.levels.scopes import layer_scopes
 from tapeviz.trace.model import Op, StackFrame, TensorId, Trace
 from tapeviz.trace.naming import layer_titles, variable_titles
 from tests.traces import Script
@@ -46,7 +47,42 @@ def test_a_layer_has_the_name_by_which_the_snippet_calls_it(
     scope: str, lines: tuple[int, ...], titles: list[str]
 ) -> None:
     frames = [StackFrame("call" if line < 10 else "<module>", line) for line in lines]
-    found = layer_titles(CalledNames(SourceText(MODEL)), scope, frames)
+    found = layer_titles(CalledNames(SourceText(MODEL)), layer_scopes(scope), frames)
+    assert [title.text for title in found] == titles
+
+
+ON_ONE_LINE = """class Net(tf.keras.Model):
+    def __init__(self):
+        self.stem, self.bn = Conv2D(8, 3), BatchNormalization()
+        self.up, self.down = Dense(8), Dense(4)
+    def call(self, x):
+        return self.down(self.up(tf.nn.relu(self.bn(self.stem(x)))))
+net = Net()
+def step(x):
+    return bce(1, net(x)) + bce(0, net(-x))
+step(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("scope", "lines", "titles"),
+    [
+        ("net/conv2d_5", (6, 9, 10), ["net", "stem"]),
+        ("net/batch_normalization_1", (6, 9, 10), ["net", "bn"]),
+        ("net/dense_3", (6, 9, 10), ["net", "dense_3"]),
+        ("while/net_1/conv2d_5", (6, 9, 10), ["net", "stem"]),
+        ("while/cond_1", (9, 10), []),
+    ],
+)
+def test_of_several_layers_on_a_line_the_only_one_of_the_class_is_taken(
+    scope: str, lines: tuple[int, ...], titles: list[str]
+) -> None:
+    """In a compiled function the column of a call is not known."""
+    frames = [
+        StackFrame("call" if line == 6 else "step" if line == 9 else "<module>", line, -1)
+        for line in lines
+    ]
+    found = layer_titles(CalledNames(SourceText(ON_ONE_LINE)), layer_scopes(scope), frames)
     assert [title.text for title in found] == titles
 
 

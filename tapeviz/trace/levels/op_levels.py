@@ -22,7 +22,7 @@ from ..naming import layer_titles
 from .blocks import BlockKind, block_parts
 from .frames import FrameReader, FrameTables, Level, Mark, MarkReader, Turns
 from .loops import LoopLines
-from .scopes import layers_of_scopes
+from .scopes import is_of_layer, layer_scopes, layers_of_scopes
 
 _NO_FUNCTIONS = frozenset(("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"))
 _Layer = tuple[tuple[tuple[BlockKind, str], ...], str, str]
@@ -259,9 +259,11 @@ class OpLevels:
 
     def _parts(self, scope: str, op: Op) -> Iterator[_Layer]:
         names = scope.split("/")
-        titles = layer_titles(self._names, scope, op.site.frames)
-        for depth, (name, title) in enumerate(zip(names, titles, strict=True)):
-            above = "/".join(names[:depth])
+        titles = iter(layer_titles(self._names, layer_scopes(scope), op.site.frames))
+        for depth, name in enumerate(names):
+            if not is_of_layer(name):
+                continue
+            above, title = "/".join(names[:depth]), next(titles)
             own = self._layers_of_scopes.get(f"{above}/{name}".lstrip("/"), name)
             text = own if title.text == name else title.text
             yield self._blocks.get(above, {}).get(name, ()), name, text

@@ -9,6 +9,19 @@ from ...text.called_names import kind_of
 from ..model import Trace
 
 _LAST_NUMBER = re.compile(r"_\d+$")
+_CONTROL_FLOW = frozenset(("while", "cond", "case", "switch_case", "indexed_case"))
+"""Scopes that ``tf.while_loop``, ``tf.cond``, ``tf.case`` and ``tf.switch_case`` open around the
+bodies that they run, as do ``for`` and ``if`` in a compiled function (TensorFlow 2.15 to 2.21)."""
+
+
+def is_of_layer(scope: str) -> bool:
+    """Whether a name in the path of a name scope may be that of a layer: control flow is none."""
+    return kind_of(scope) not in _CONTROL_FLOW
+
+
+def layer_scopes(scope: str) -> list[str]:
+    """The names in the path of a name scope, without those of control flow."""
+    return list(filter(is_of_layer, scope.split("/"))) if scope else []
 
 
 def layers_of_scopes(trace: Trace, inside: Mapping[str, Collection[str]]) -> dict[str, str]:
