@@ -17,6 +17,7 @@ from .base_scene import WIDTHS, BaseScene
 from .lighting import Lighting, is_constant, light
 from .model import MARK_RADIUS, Box, LabelSide, Mark, Picture, Wire
 from .parts.boxes import PLATE_DROP, RING_GAP, label_rect, outer_rect
+from .parts.frames import header_in
 from .parts.geometry import curve, cut_back, end_direction, flattened, grown
 from .parts.numbers import gradient_text
 from .parts.pictures import picture_of_tensor
@@ -92,7 +93,9 @@ def add_flow(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) ->
         ringed = replace(boxes[name], ring=ring.kind, ring_label=ring.label)
         boxes[name] = _with_label_aside(base, ringed, wires)
     rects = _outer_rects(base, [boxes[name] for name in rings])
-    marks = _marks(base, lighting, wires, shown, rects)
+    headers = [header_in(frame).sides for frame in base.layout.frames.values()]
+    covered = np.vstack([rects, np.array(headers, np.float64).reshape(-1, 4)])
+    marks = _marks(base, lighting, wires, shown, covered)
     bounds = _bounds(base.layout.bounds, rects[len(base.rects) :], marks)
     unasked = frozenset(
         name for name, box in boxes.items() if is_constant(base, name) and not box.ring

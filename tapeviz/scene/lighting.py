@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -40,8 +40,9 @@ UNLIT = Lighting()
 def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Lighting:
     """The whole flow of a call.
 
-    A wire that stands for several values is cut if one of them is. The wire of a constant carries
-    no gradient unless the constant is a source: nobody asked for it. No wire is lit while the pass
+    A wire that stands for several values is cut if one of them is; not if that value gets a
+    gradient on the same wire, from another op of a folded group. The wire of a constant carries no
+    gradient unless the constant is a source: nobody asked for it. No wire is lit while the pass
     is worked out.
     """
     if shown is None or shown.is_pending:
@@ -83,7 +84,7 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
                 for key in base.edges.get(link, ()):
                     on_wires.setdefault(key, set()).add(None)
     gradient = widest(on_wires)
-    cut = {key: cause for link, cause in flow.cuts.items() for key in base.edges.get(link, ())}
+    cut = dict(_cut_wires(base, flow))
     cut |= _cut_at_source(base, shown, cut)
     bridge: dict[EdgeKey, float] = {}
     if show_bridge:
@@ -100,6 +101,21 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
         frozenset(name for name, keys in parts.items() if len(keys) > 1),
         _front(base, shown, cut),
     )
+
+
+def _cut_wires(base: BaseScene, flow: Flow) -> Iterator[tuple[EdgeKey, Cause]]:
+    """The wires on which a value is cut, and gets no gradient by another link."""
+    values = {tensor for tensor, _ in flow.cuts}
+    reached = {
+        (key, link[0])
+        for link in flow.walked
+        if link[0] in values and link not in flow.cuts
+        for key in base.edges.get(link, ())
+    }
+    for link, cause in flow.cuts.items():
+        for key in base.edges.get(link, ()):
+            if (key, link[0]) not in reached:
+                yield key, cause
 
 
 def _into_reads(base: BaseScene, flow: Flow) -> dict[TensorId | None, list[EdgeKey]]:

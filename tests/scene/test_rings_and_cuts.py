@@ -18,6 +18,7 @@ from tapeviz.layout.model import Layout, Rect
 from tapeviz.scene.compose import compose
 from tapeviz.scene.model import Box, Overlay, Scene
 from tapeviz.scene.parts.boxes import label_rect
+from tapeviz.scene.parts.frames import header_in
 from tapeviz.scene.parts.geometry import curve, flattened
 from tapeviz.scene.sizes import CHIP_HEIGHT, with_sizes
 from tapeviz.scene.strokes import box_group
@@ -88,6 +89,19 @@ def test_a_cut_on_one_of_an_edges_values_cuts_the_edge(example: Pictured) -> Non
     drawn = scene(replace(example, graph=graph), with_flow(example.shown, flow))
     assert states(drawn)["x′", "y"] == "cut"
     assert states(drawn)["x′", "transpose"] == "gradient"
+
+
+def test_a_value_that_gets_a_gradient_on_a_wire_is_not_cut_there(example: Pictured) -> None:
+    graph, read = example.graph.copy(), OpId(99)
+    edge = graph.edges["x′", "y", 0]["edge"]
+    graph.edges["x′", "y", 0]["edge"] = structs.replace(edge, folded=((READ, read),))
+    made, cause = replace(example, graph=graph), Cause(OutsideTape("before"), 6, "")
+    flow = replace(example.shown.flow, cuts={(READ, read): cause})
+    assert (READ, MATMUL) in flow.walked
+    assert states(scene(made, with_flow(example.shown, flow)))["x′", "y"] == "gradient"
+    walked = {link: norm for link, norm in flow.walked.items() if link != (READ, MATMUL)}
+    alone = replace(flow, walked=walked)
+    assert states(scene(made, with_flow(example.shown, alone)))["x′", "y"] == "cut"
 
 
 def with_constant(example: Pictured) -> Pictured:
@@ -235,6 +249,20 @@ def test_scissors_stand_only_where_the_gradient_comes_to_a_cut(example: Pictured
     cut = {ends for ends, state in states(drawn).items() if state == "cut"}
     assert cut == {("x′", "transpose"), ("x′", "y"), ("transpose", "y")}
     assert {mark.edge[:2] for mark in drawn.marks} == {("x′", "y"), ("transpose", "y")}
+
+
+def test_scissors_stand_clear_of_the_words_and_buttons_of_a_frame(example: Pictured) -> None:
+    cause = Cause(OutsideTape("before"), 6, "")
+    flow = replace(example.shown.flow, walked={(Y, MEAN): 1.0}, cuts={(READ, MATMUL): cause})
+    shown = with_flow(example.shown, flow, findings=())
+    (before,) = scene(example, shown).marks
+    bounds = example.layout.bounds
+    frame = Rect.from_sides(bounds.left - 9, before.y - 9, bounds.right + 9, bounds.bottom + 9)
+    framed = replace(example, layout=replace(example.layout, frames={"f": frame}))
+    (mark,) = scene(framed, shown).marks
+    header = header_in(frame)
+    assert header.contains(Rect(before.x, before.y, 1, 1))
+    assert not header.meets(Rect(mark.x, mark.y, 2 * mark.radius, 2 * mark.radius))
 
 
 def test_edges_that_join_before_their_end_have_one_pair_of_scissors(example: Pictured) -> None:

@@ -207,7 +207,11 @@ def frame_width(frame: Frame) -> tuple[float, float]:
 
 def frame_header(frame: FrameBox) -> Rect:
     """The part of a frame with its words and buttons."""
-    rect = frame.rect
+    return header_in(frame.rect)
+
+
+def header_in(rect: Rect) -> Rect:
+    """The part of a frame with this rectangle that has its words and buttons."""
     return Rect.from_sides(rect.left, rect.top, rect.right, rect.top + 2 * _HEADER_MIDDLE)
 
 
