@@ -1052,6 +1052,24 @@ tf.gather(heights, low))
     ),
     (
         "outside-tape",
+        4,
+        """
+        with tf.GradientTape() as first, tf.GradientTape() as second:
+            z = w * w
+            u = z * v
+        loss = -z
+        first.gradient(loss, w)
+        """,
+        """
+        with tf.GradientTape() as first, tf.GradientTape() as second:
+            z = w * w
+            u = z * v
+            loss = -z
+        first.gradient(loss, w)
+        """,
+    ),
+    (
+        "outside-tape",
         1,
         """
         def penalty(x, *, weight=tf.nn.softmax(w)):

@@ -198,11 +198,14 @@ def _from_after(case: FixCase, block: Block, outside: Statement) -> Iterator[Edi
 
 
 def _split(plan: Plan, block: Block, moved: Sequence[Statement]) -> str:
-    """``with a as outer, b as inner:`` is parted when the inner one is asked inside the outer."""
+    """``with a as outer, b as inner:`` is parted when the inner one is asked inside the outer, or
+    keeps the outer one from recording."""
     items = list(block.node.items)
     place = next(i for i, item in enumerate(items) if item is block.item)
     inner = items[place + 1 :]
-    if not inner:
+    names = {plan.source.code(item.asname.name) for item in inner if item.asname is not None}
+    is_asked = any(names & read_names(statement) for statement in moved)
+    if not is_asked and not any(_stops(plan.source, item) for item in inner):
         return ""
 
     def part(updated: cst.With) -> cst.CSTNode:
