@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from tapeviz.analysis.alike import same_words, shared_title
 from tapeviz.analysis.model import Cause, Finding, Fix, Status
 from tapeviz.analysis.stories import places_alike
+from tapeviz.trace.model import Check
 from tests.evidence import Said, saying
 
 
@@ -50,6 +52,14 @@ def test_another_fix_is_another_story() -> None:
     fixed = [Fix("Watch it", "+tape.watch(a)", "")]
     findings = [finding("a", fixes=fixed), finding("b"), finding("c"), finding("d")]
     assert names(findings) == [["a"], ["b", "c", "d"]]
+
+
+def test_a_gradient_that_finite_differences_contradict_is_told_apart() -> None:
+    checks = [Check(1e-7, agrees=True), None, Check(words="a kink"), Check(0.5)]
+    findings = [
+        replace(finding(name), check=check) for name, check in zip("abcd", checks, strict=True)
+    ]
+    assert names(findings) == [["a", "b", "c"], ["d"]]
 
 
 def test_a_source_is_not_looked_for_inside_other_words() -> None:
