@@ -45,6 +45,8 @@ class FixGoal:
     """In the order of their likelihood; of those with one title the first that is good is kept."""
     tried: int = 0
     kept: list[KeptEdit] = field(default_factory=list)
+    lent: list[KeptEdit] = field(default_factory=list)
+    """Edits for another goal that mend this one as well; they stand where none of its own do."""
 
     def first_of_each_title(self) -> list[Edit]:
         titles = [edit.title for edit in self.edits]
@@ -60,7 +62,9 @@ class FixGoal:
         An edit that had to be corrected stands where no other does.
         """
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
-        kept = sorted(self.kept, key=lambda each: rank.get(each.edit.new_text, len(rank)))
+        kept = sorted(
+            self.kept or self.lent, key=lambda each: rank.get(each.edit.new_text, len(rank))
+        )
         whole = [each for each in kept if not each.is_partial] or kept
         telling = [each for each in whole if not _are_zeros(each.values.values())]
         best = telling or whole[:MOST_KEPT]

@@ -72,6 +72,7 @@ from .tapes.functions import (
     start_random,
 )
 from .tapes.kept import compute_anew, compute_in_call
+from .tapes.listed import compute_listed_inside
 from .tapes.moving import (
     compute_again_inside,
     compute_default_inside,
@@ -231,6 +232,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         compute_default_inside,
         move_in,
         enter_again,
+        compute_listed_inside,
     ),
     StopGradient: (close_after_difference, take_away, give_identity, codebook_loss),
     NotDifferentiable: (

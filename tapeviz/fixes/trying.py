@@ -120,6 +120,7 @@ class _Trials:
         self._waiting: deque[_Trial] = deque()
         self._running: list[_Trial] = []
         self._known: dict[str, _Trial] = {before.trace.source: _Trial("", [])}
+        self._goals: list[FixGoal] = []
         self._woken = threading.Event()
         self._runs = 0
         self._done = 0
@@ -127,7 +128,7 @@ class _Trials:
         self._again: Outcome | None = None
 
     def run(self) -> Diagnosis:
-        goals = list(goals_of(self.before.diagnosis))
+        goals = self._goals = list(goals_of(self.before.diagnosis))
         if not goals:
             return self.before.diagnosis
         try:
@@ -239,12 +240,22 @@ class _Trials:
                 goal.kept.append(
                     self._kept(goal, edit, self._values(trial, after, goal, edit), after)
                 )
+                self._lend(trial, edit, after)
                 continue
             similar = [each for each in goal.edits if each.title == edit.title]
             if edit in similar[:-1]:
                 self._offer(goal, similar[similar.index(edit) + 1], trial.depth)
             if goal.keys and trial.depth < _DEEPEST and not goal.is_done:
                 self._follow_up(trial, goal, edit, after)
+
+    def _lend(self, trial: _Trial, edit: Edit, after: Outcome) -> None:
+        """A good edit may mend other gradients, too: those of a call that needs this one's."""
+        offered = [goal for goal, _ in trial.edits]
+        for goal in self._goals:
+            is_open = goal.keys and not goal.kept and not goal.lent and goal not in offered
+            if is_open and self._is_good(goal, edit, after):
+                values = self._values(trial, after, goal, edit)
+                goal.lent.append(self._kept(goal, edit, values, after))
 
     def _is_good(self, goal: FixGoal, edit: Edit, after: Outcome) -> bool:
         if not goal.keys:
@@ -387,12 +398,13 @@ class _Trials:
         except ValueError:
             return
         is_raised = after.trace.failure is not None
-        if is_raised and not breaks(self.before, after):
+        corrections = [*edits_for_error(after.trace, source)] if is_raised else []
+        if corrections and not breaks(self.before, after):
             return
-        behind = self._edits_behind(trial, goal, after, source)
-        found = edits_for_error(after.trace, source) if is_raised else behind
+        # An error that none of them mends may come of the gradient, which is still None.
+        found = iter(corrections or self._edits_behind(trial, goal, after, source))
         firsts = {each.title: each for each in reversed([*distinct(found, trial.text)])}
-        edit = replace(edit, is_corrected=edit.is_corrected or is_raised)
+        edit = replace(edit, is_corrected=edit.is_corrected or bool(corrections))
         for second in [*reversed(firsts.values())][:2]:
             self._offer(goal, edit.followed_by(second, second.new_text), trial.depth + 1)
 

@@ -17,6 +17,72 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "logarithms of probabilities that an agent keeps while it acts": (
+        """
+        class Agent:
+            def __init__(self):
+                self.w, self.log_probs = tf.Variable([[0.5, -0.5]]), []
+            def act(self, state):
+                scores = tf.nn.log_softmax(state @ self.w)
+                action = int(tf.argmax(scores[0]))
+                self.log_probs.append(scores[0, action])
+                return action
+            def learn(self):
+                with tf.GradientTape() as tape:
+                    loss = -tf.add_n(self.log_probs)
+                return tape.gradient(loss, self.w)
+        agent = Agent()
+        for number in (1.0, 2.0):
+            agent.act(tf.constant([[number]]))
+        agent.learn()
+        """,
+        "self.log_probs.append((state, action))",
+        [[-0.50734067, 0.50734067]],
+    ),
+    "densities of drawn actions, kept with their rewards by a function": (
+        """
+        w, size, memory = tf.Variable([[1.0]]), tf.Variable(2.0), []
+        def act(state):
+            mean = state @ w
+            spread = tf.abs(size)
+            action = mean + spread * tf.random.stateless_normal((1, 1), (1, 2)) * 0.0 + 1.0
+            density = -(((action - mean) / spread) ** 2)
+            memory.append((density, -1.0))
+        act(tf.constant([[3.0]]))
+        def learn():
+            with tf.GradientTape() as tape:
+                loss = 0.0
+                for density, reward in memory:
+                    loss += tf.reduce_sum(density) * reward
+            return tape.gradient(loss, w)
+        learn()
+        """,
+        "memory.append((state, action))",
+        [[-1.5]],
+    ),
+    "a part of a source, behind a cut, of a tensor that is not watched": (
+        """
+        net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Lambda(lambda t: t * 3.0)])
+        image = tf.constant([[1.0, 2.0]])
+        with tf.GradientTape() as tape:
+            score = tf.reduce_sum(net.predict(image, verbose=0)[0])
+        slope = tape.gradient(score, image[0])
+        print(slope[0])
+        """,
+        "score = tf.reduce_sum(net(image)[0])",
+        [3.0, 3.0],
+    ),
+    "a count of what was predicted right": (
+        """
+        p, labels = tf.Variable([0.8, 0.4]), tf.constant([1, 0])
+        with tf.GradientTape() as tape:
+            right = tf.math.count_nonzero(tf.equal(tf.round(p), tf.cast(labels, tf.float32)))
+            loss = tf.cast((2 - right) / 2, tf.float32)
+        tape.gradient(loss, p)
+        """,
+        "right = tf.reduce_sum(1.0 - tf.abs(p - tf.cast(labels, tf.float32)))",
+        [-0.5, 0.5],
+    ),
     "an attribute that a method gave away": (
         """
         class Net(tf.Module):

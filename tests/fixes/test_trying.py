@@ -278,6 +278,36 @@ def test_all_sources_of_a_call_get_their_own_value(recorder: Recorder) -> None:
     assert [float(finding.fixes[0].value) for finding in findings] == [64.0, 32.0]  # type: ignore[arg-type]
 
 
+def test_an_edit_for_another_gradient_may_mend_one_that_has_none(recorder: Recorder) -> None:
+    """The second derivative of a ReLU is 0, and so is all that is computed from it."""
+    trace, diagnosis = record(
+        recorder,
+        """
+        import tensorflow as tf
+        x, w = tf.constant([1.0, 2.0]), tf.Variable([0.5, 1.5])
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as second:
+                second.watch(x)
+                with tf.GradientTape() as first:
+                    first.watch(x)
+                    y = tf.nn.relu(w * x)
+                slope = first.gradient(y, x)
+            curve = second.gradient(slope, x)
+            loss = tf.reduce_sum(curve ** 2)
+        outer.gradient(loss, w)
+        """,
+    )
+    curve, of_weights = (call.findings[0] for call in diagnosis.calls[1:])
+    assert (curve.status, of_weights.status) == ("zero", "zero")
+    assert of_weights.cause is not None
+    mended = try_fixes(trace, diagnosis, recorder).calls
+    for call in mended[1:]:
+        (fix,) = call.findings[0].fixes
+        assert "tf.nn.softplus(w * x)" in fix.text
+        assert fix.value is not None
+        assert np.all(fix.value != 0.0)
+
+
 def test_an_error_is_mended(recorder: Recorder) -> None:
     text = (
         "import tensorflow as tf\nx = tf.Variable(3.0)\nwith tf.GradientTape() as t:\n"

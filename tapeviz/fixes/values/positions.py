@@ -135,14 +135,15 @@ def _of_where(source: ParsedSource, line: int) -> Iterator[Edit]:
 
 
 def soft_accuracy(case: FixCase) -> Iterator[Edit]:
-    """``tf.equal(tf.round(p), y)`` as a number → ``1.0 - tf.abs(p - y)``.
+    """``tf.equal(tf.round(p), y)`` as a number → ``1.0 - tf.abs(p - y)``; the sum of these in place
+    of ``tf.math.count_nonzero``.
 
     Also of a name bound to ``tf.round(p)`` or ``tf.cast(p > 0.5, …)``, of real numbers as they are,
     of ``==``, and of what asks whether they differ.
     """
     source, tf = case.source, case.source.tf
     for sides, asked, is_equal in _equalities(case):
-        around = _as_cast(source, asked)
+        around = _as_number_by(source, asked)
         if around is None:
             continue
         given = [_unrounded(source, side) for side in sides]
@@ -151,7 +152,11 @@ def soft_accuracy(case: FixCase) -> Iterator[Edit]:
         p, y = (soft or _as_number(source, side) for soft, side in zip(given, sides, strict=True))
         plan = Plan(source)
         far = f"{tf}.abs({p} - {y})"
-        plan.replace(around, f"1.0 - {far}" if is_equal else far)
+        near = f"1.0 - {far}" if is_equal else far
+        if called_name(around) == "count_nonzero":
+            further = "".join(f", {source.code(arg)}" for arg in around.args[1:])
+            near = f"{tf}.reduce_sum({near}{further})"
+        plan.replace(around, near)
         title = "Estimate: count how near it is in place of whether it is equal"
         yield Edit(title, plan.text(), is_estimate=True)
 
@@ -195,15 +200,20 @@ def _are_no_positions(source: ParsedSource, sides: list[cst.BaseExpression]) -> 
     return all(called_name(call) not in ("argmax", "argmin") for call in behind)
 
 
-def _as_cast(source: ParsedSource, asked: cst.BaseExpression) -> cst.Call | None:
-    """The ``tf.cast`` around an answer, or around the name that it is bound to."""
+def _as_number_by(source: ParsedSource, asked: cst.BaseExpression) -> cst.Call | None:
+    """The ``tf.cast`` or the count around an answer, or around the name that it is bound to."""
     assign = source.parent(asked)
     if isinstance(assign, cst.Assign) and isinstance(assign.targets[0].target, cst.Name):
         name = assign.targets[0].target
-        casts = (call for call in all_of(source.module, cst.Call) if called_name(call) == "cast")
-        return next((c for c in casts if c.args and name.deep_equals(c.args[0].value)), None)
+        calls = (call for call in all_of(source.module, cst.Call) if _makes_numbers(source, call))
+        return next((c for c in calls if c.args and name.deep_equals(c.args[0].value)), None)
     around = source.enclosing(asked, cst.Call)
-    return around if around is not None and dotted(around.func) == f"{source.tf}.cast" else None
+    return around if around is not None and _makes_numbers(source, around) else None
+
+
+def _makes_numbers(source: ParsedSource, call: cst.Call) -> bool:
+    name = dotted(call.func)
+    return name in [f"{source.tf}.{end}" for end in ("cast", "math.count_nonzero")]
 
 
 def _equalities(
@@ -227,9 +237,10 @@ def _equalities(
 
 
 def _as_number(source: ParsedSource, side: cst.BaseExpression) -> str:
-    code = source.code(enclosed(side))
-    is_literal = isinstance(side, (cst.List, cst.Float))
-    return code if is_literal else f"{source.tf}.cast({source.code(side)}, {source.tf}.float32)"
+    is_cast = isinstance(side, cst.Call) and dotted(side.func) == f"{source.tf}.cast"
+    if is_cast or isinstance(side, (cst.List, cst.Float)):
+        return source.code(enclosed(side))
+    return f"{source.tf}.cast({source.code(side)}, {source.tf}.float32)"
 
 
 def _unrounded(source: ParsedSource, node: cst.BaseExpression) -> str:
