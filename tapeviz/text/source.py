@@ -196,7 +196,11 @@ class SourceText:
         return self._shortened(node) if not words and isinstance(node, ast.BinOp) else words
 
     def _shortened(self, node: ast.BinOp) -> str:
-        """``x / …`` of a long quotient; where both sides are long, how each begins."""
+        """``x / tf.norm(…)`` of a long quotient: calls without their arguments. Where that is still
+        long, ``x / …``, or how each side begins."""
+        without = ast.unparse(self._without_arguments(node))
+        if len(without) <= 2 * _LONGEST_WORDS:
+            return without
         sides = (node.left, node.right)
         words = [self.segment(side) for side in sides]
         short = [len(side) < _LONGEST_WORDS / 2 for side in words]
@@ -211,6 +215,18 @@ class SourceText:
             side if is_short else "…" for side, is_short in zip(words, short, strict=True)
         )
         return ast.unparse(ast.BinOp(ast.Name(left), node.op, ast.Name(right)))
+
+    def _without_arguments(self, node: ast.expr) -> ast.expr:
+        """Operators as they are, and long calls among what they combine as ``f(…)``."""
+        if isinstance(node, ast.BinOp):
+            left, right = map(self._without_arguments, (node.left, node.right))
+            return ast.BinOp(left, node.op, right)
+        if isinstance(node, ast.UnaryOp):
+            return ast.UnaryOp(node.op, self._without_arguments(node.operand))
+        words = self.segment(node)
+        if isinstance(node, ast.Call) and len(words) > _LONGEST_WORDS / 3:
+            words = f"{self.segment(node.func)}(…)"
+        return ast.Name(words)
 
     def expression_at(self, span: TextSpan) -> str:
         """The call or operator that stands there, as written; empty if it is long."""

@@ -52,7 +52,7 @@ WORDS = {
             out = tf.reduce_sum(tf.where(q > 0.0, r, 0.0))
         t.gradient(out, q)
         """,
-        ["got 0.0", "tf.where", "0 times infinity"],
+        ["divides by 0.0", "tf.where", "0 times infinity"],
     ),
     "a result that is infinite": (
         """

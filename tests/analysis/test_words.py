@@ -174,9 +174,12 @@ def test_lines_are_those_that_python_counts() -> None:
 def test_a_long_quotient_is_shortened() -> None:
     from tapeviz.text.source import SourceText, TextSpan
 
-    line = "y = x / (tf.reduce_sum(w * w) + tf.reduce_sum(v * v))"
-    text = SourceText(line)
-    assert text.words_at(TextSpan(1, 4, 1, len(line))) == "x / …"
+    def words(quotient: str) -> str:
+        return SourceText(f"y = {quotient}").words_at(TextSpan(1, 4, 1, 4 + len(quotient)))
+
+    sums = "tf.reduce_sum(w * w) + tf.reduce_sum(v * v)"
+    assert words(f"x / ({sums})") == "x / (tf.reduce_sum(…) + tf.reduce_sum(…))"
+    assert words(f"x / ({sums} + {sums})") == "x / …"
 
 
 @pytest.mark.parametrize(
@@ -361,8 +364,12 @@ def test_a_number_that_a_function_of_python_takes_is_said_to_go_into_it(
     assert "leaves TensorFlow (into math.exp)" in first_finding(recorder, text).message
 
 
-def test_long_operands_are_told_by_how_they_begin() -> None:
+def test_long_operands_are_told_without_arguments_or_by_how_they_begin() -> None:
     line = "z = (samples - tf.reduce_mean(samples)) / tf.math.reduce_std(samples)"
     text = SourceText(f"import tensorflow as tf\n{line}")
     words = text.words_at(TextSpan(2, 4, 2, len(line)))
-    assert words == "(samples - tf.r…) / tf.math.reduce…"
+    assert words == "(samples - tf.reduce_mean(…)) / tf.math.reduce_std(…)"
+    line = line.replace("samples", "all_samples_of_the_batch")
+    text = SourceText(f"import tensorflow as tf\n{line}")
+    words = text.words_at(TextSpan(2, 4, 2, len(line)))
+    assert words == "(all_samples_of…) / tf.math.reduce…"

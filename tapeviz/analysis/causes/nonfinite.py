@@ -106,6 +106,8 @@ class Nonfinite(Evidence):
                 f"{remedy}"
             )
         got = f" got {self.value}, where its" if self.value else ""
+        if self.value == _ZERO and cause.op in _DIVISIONS:
+            got = f" divides by {self.value}, where its"
         if self.value == "-inf" and cause.op in NORMALISING:
             got = " got a row of nothing but -inf, of which the"
         if cause.op in _OF_MATRICES:
