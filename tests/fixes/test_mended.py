@@ -208,8 +208,26 @@ BROKEN = {
             y = total()
         tape.gradient(y, w)
         """,
-        "return low + part * (outcome(n + 1) - low)",
+        "weight = tf.clip_by_value(w - tf.cast(i, tf.float32), 0.0, 1.0)",
         2.0,
+    ),
+    "a compiled loop with a condition, of as many turns as a number was cut to": (
+        """
+        w = tf.Variable(2.75)
+        @tf.function
+        def total():
+            n = tf.cast(w, tf.int32)
+            s = tf.constant(1.0)
+            while n > 0:
+                s *= 3.0
+                n -= 1
+            return s
+        with tf.GradientTape() as tape:
+            y = total()
+        tape.gradient(y, w)
+        """,
+        "return low + part * (outcome(n + 1) - low)",
+        18.0,
     ),
     "a squared hinge that is satisfied": (
         """
