@@ -154,8 +154,9 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     go_on()
     groups: dict[str, Group] = {}
     home = [""] * len(graph)
-    for number, path in _name(root, groups, trace):
-        home[places[number]] = path
+    for path, numbers in _name(root, groups, trace):
+        for number in numbers:
+            home[places[number]] = path
     _take_in(graph, home, groups)
     if kinds is None:
         _gather_values(graph, home, groups)
@@ -165,21 +166,23 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
     return Tree(groups, home, _ends(graph, home, groups), recorded, borders)
 
 
-def _name(root: Branch, groups: dict[str, Group], trace: Trace) -> Iterator[tuple[int, str]]:
-    """Fill ``groups``: each branch becomes a group with a path, outer ones first. Gives each op
-    that is in a group, with the path of the innermost."""
+def _name(
+    root: Branch, groups: dict[str, Group], trace: Trace
+) -> Iterator[tuple[str, Sequence[int]]]:
+    """Fill ``groups``: each branch becomes a group with a path, outer ones first. Gives for each
+    path the ops whose innermost group it is."""
     waiting: list[tuple[Branch, str, str]] = [(root, "", "")]
     while waiting:
         branch, path, parent = waiting.pop()
         if path:
             groups[path] = _group(branch, path, parent, trace)
+        if path:
+            yield path, [child for child in branch.children if isinstance(child, int)]
         used: dict[str, int] = {}
         turns: list[str] = []
         inside: list[tuple[Branch, str, str]] = []
         for child in branch.children:
             if isinstance(child, int):
-                if path:
-                    yield child, path
                 continue
             title = child.title.replace("/", "∕")
             count = used[title] = used.get(title, 0) + 1
