@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import libcst as cst
 
 from ...analysis.causes.outside_tape import OutsideTape
-from ...trace.model import Op, TensorId, VariableId
+from ...trace.model import Op, TensorId, Trace, VariableId
 from ..blocks import Block, block_of_call, put_in_front
 from ..model import Edit, FixCase
 from ..nodes import (
@@ -47,7 +47,10 @@ def compute_listed_inside(case: FixCase) -> Iterator[Edit]:
             continue
         for append in all_of(home or source.module, cst.Call):
             is_here = source.enclosing(append, cst.FunctionDef) is home
-            if is_here and called_name(append) == "append" and len(append.args) == 1:
+            is_method = (
+                isinstance(append.func, cst.Attribute) and append.func.attr.value == "append"
+            )
+            if is_here and is_method and len(append.args) == 1:
                 yield from _compute_listed(case, block, first, append)
 
 
@@ -56,8 +59,7 @@ def _compute_listed(
 ) -> Iterator[Edit]:
     source = case.source
     last, home = source.statement_of(append), source.enclosing(append, cst.FunctionDef)
-    assert isinstance(append.func, cst.Attribute)
-    kept, value = append.func.value, append.args[0].value
+    kept, value = cst.ensure_type(append.func, cst.Attribute).value, append.args[0].value
     if last is None or not dotted(kept) or source.line(last) < source.line(first):
         return
     steps = _steps_to(case, first, last, value) if first is not last else []
@@ -104,14 +106,19 @@ def _steps_to(
     those that draw numbers or give none to TensorFlow, whose results are kept."""
     source, chosen, names = case.source, list[Statement](), set[str]()
     home = source.enclosing(first, cst.FunctionDef)
-    for statement in source.statements:
-        is_here = source.enclosing(statement, cst.FunctionDef) is home
-        if is_here and source.line(statement) < source.line(last):
-            ops = list(_ops_of(case, statement))
-            is_made = bool(names & read_names(statement)) or _takes_variable(case, ops)
-            if statement is first or (is_made and _is_computed(case, statement, ops)):
-                chosen.append(statement)
-                names |= bound_names(statement)
+    before = [
+        statement
+        for statement in source.statements
+        if source.enclosing(statement, cst.FunctionDef) is home
+        and source.line(statement) < source.line(last)
+    ]
+    ran = _ops_by_line(case.trace, {source.line(statement) for statement in before})
+    for statement in before:
+        ops = ran[source.line(statement)]
+        is_made = bool(names & read_names(statement)) or _takes_variable(case.trace, ops)
+        if statement is first or (is_made and _is_computed(case, statement, ops)):
+            chosen.append(statement)
+            names |= bound_names(statement)
     needed, steps = set(read_names(value)), list[Statement]()
     for statement in reversed(chosen):
         if needed & bound_names(statement):
@@ -131,14 +138,17 @@ def _drawn_from(case: FixCase, steps: list[Statement], last: Statement) -> set[s
     return drawn
 
 
-def _ops_of(case: FixCase, statement: Statement) -> Iterator[Op]:
-    line = case.source.line(statement)
-    ops = case.trace.ops.values()
-    return (op for op in ops if any(frame.line == line for frame in op.site.frames))
+def _ops_by_line(trace: Trace, lines: set[int]) -> Mapping[int, list[Op]]:
+    """The ops that ran on each of the lines, or in a function that was called there."""
+    found: dict[int, list[Op]] = {line: [] for line in lines}
+    for op in trace.ops.values():
+        for line in lines.intersection(frame.line for frame in op.site.frames):
+            found[line].append(op)
+    return found
 
 
-def _takes_variable(case: FixCase, ops: Iterable[Op]) -> bool:
-    return any(VariableId(tensor) in case.trace.variables for op in ops for tensor in op.inputs)
+def _takes_variable(trace: Trace, ops: Iterable[Op]) -> bool:
+    return any(VariableId(tensor) in trace.variables for op in ops for tensor in op.inputs)
 
 
 def _is_computed(case: FixCase, statement: Statement, ops: Iterable[Op]) -> bool:
@@ -146,12 +156,12 @@ def _is_computed(case: FixCase, statement: Statement, ops: Iterable[Op]) -> bool
 
     A layer may draw its first weights on the same line; no tensor is made from these but by a read.
     """
+    if not isinstance(sole(statement), cst.Assign):
+        return False
     line, trace = case.source.line(statement), case.trace
     given = (binding.tensors for binding in trace.bindings if binding.site.line == line)
     bound = [tensor for each in given for tensor, _ in each]
     tensors = (trace.tensors.get(tensor) for tensor in bound)
-    if not isinstance(sole(statement), cst.Assign):
-        return False
     if not any(tensor is not None and "float" in tensor.dtype for tensor in tensors):
         return False
     makers, waiting, seen = {id(op) for op in ops}, bound, set[TensorId]()
