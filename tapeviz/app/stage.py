@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QTabBar, QTabWidget, QWidget
 from shiboken6 import isValid
 
@@ -38,7 +38,12 @@ _MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hi
 
 
 class Stage(QMainWindow):
-    """A main window within the window, so that the cards have a margin around them."""
+    """A main window within the window, so that the cards have a margin around them.
+
+    ``escaped``: Escape was pressed, and the widget with the keyboard had no use for it.
+    """
+
+    escaped = Signal()
 
     def __init__(self, middle: Panel, panels: dict[str, Panel], theme: Theme) -> None:
         super().__init__()
@@ -235,6 +240,12 @@ class Stage(QMainWindow):
                 sizes = replace(sizes, below=kept.below if kept is not None else 0)
         self.by_hand.keep(width, height, sizes)
         self._share_later()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.escaped.emit()
+        else:
+            super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -160,6 +160,7 @@ class Window(QMainWindow):
         self.graph.strip.apply_requested.connect(self.apply_fix)
         self.graph.strip.texts_requested.connect(lambda: self.side_by_side.show_texts(self.theme))
         self.side_by_side.apply_requested.connect(self.apply_fix)
+        self.stage.escaped.connect(document.comparing.leave)
         self.files.set_aside.connect(self.status.offer_former)
         self.files.began_anew.connect(self.source.editor.setFocus)
         self.files.run_requested.connect(lambda: self.run())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.compare import CompareDialog, changed_lines
@@ -144,6 +144,20 @@ def test_the_switch_the_layout_and_escape_work_there_too(qtbot: QtBot, compared:
     QTest.keyClick(view, Qt.Key.Key_Escape)
     assert document.comparing.both is None
     assert not view.prepared.scene.headings
+
+
+@pytest.mark.parametrize("where", ["a button of a card", "the steps", "the editor"])
+def test_escape_leaves_it_wherever_the_keyboard_is(
+    qtbot: QtBot, compared: Window, where: str
+) -> None:
+    widget: QWidget = compared.source.editor
+    if where == "a button of a card":
+        widget = compared.diagnosis.cards[0].findChildren(QPushButton)[0]
+    elif where == "the steps":
+        widget = compared.backprop.focus_target()
+    widget.setFocus()
+    QTest.keyClick(widget, Qt.Key.Key_Escape)
+    assert compared.document.comparing.both is None
 
 
 @pytest.mark.parametrize("leaves", ["step", "run", "open"])

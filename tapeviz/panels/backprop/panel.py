@@ -390,6 +390,8 @@ class WalkTable(QTableView):
             Qt.Key.Key_Escape: lambda: self._document.stepping.go_to(None),
             Qt.Key.Key_Return: lambda: self.toggle_requested.emit(self.currentIndex().row()),
         }
+        if self._document.step is None:
+            del acts[Qt.Key.Key_Escape]  # the window may have a use for it
         act = acts.get(Qt.Key(event.key()))
         if act is None or event.modifiers() & Qt.KeyboardModifier.AltModifier:
             super().keyPressEvent(event)
