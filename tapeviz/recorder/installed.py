@@ -25,6 +25,10 @@ _OF_ENTRY = {
 (Python 3.10-3.13)."""
 
 
+_replaced: set[CodeType] = set()
+"""The code of functions that have a replacement now, which calls them."""
+
+
 class Installed(ExitStack):
     """The one place where something of TensorFlow's or Python's is replaced, and put back."""
 
@@ -50,6 +54,9 @@ class Installed(ExitStack):
             _describe(replacement, original)
             private.run_as_it_is(replacement)  # AutoGraph would take it for the original's code
         setattr(owner, name, replacement)
+        if isinstance(original, FunctionType):
+            _replaced.add(original.__code__)
+            self.callback(_replaced.discard, original.__code__)
         if had_own:
             self.callback(setattr, owner, name, original)
         else:
@@ -138,6 +145,13 @@ def is_frame_of_ours(frame: FrameType) -> bool:
     if frame.f_code is private.CODE_WITH_CALLBACKS:
         return True
     return is_ours(str(frame.f_globals.get("__package__")))
+
+
+def is_called_by_replacement(frame: FrameType) -> bool:
+    """Whether this is the original of a hook, called by the hook: in a plain run the hook's caller
+    calls it."""
+    above = frame.f_back
+    return frame.f_code in _replaced and above is not None and is_frame_of_ours(above)
 
 
 def is_ours(name: str) -> bool:

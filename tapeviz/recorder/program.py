@@ -21,6 +21,7 @@ import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from operator import is_not
 from time import perf_counter
 from types import CodeType, TracebackType
 from typing import Any, NoReturn
@@ -233,7 +234,7 @@ def watch(run: Callable[[], None], filename: str) -> list[Event]:
     Whether a KeyboardInterrupt is the snippet's own or came with Stop is not known here: ``end``
     carries the error as well, for the side that may have stopped it.
     """
-    started, process, hook = perf_counter(), os.getpid(), _own_hook()
+    started, process, shows = perf_counter(), os.getpid(), _shows_errors()
     events: list[Event] = []
     how, detail, status = "finished", "", 0
     carried: Event = {}
@@ -247,11 +248,11 @@ def watch(run: Callable[[], None], filename: str) -> list[Event]:
         lines = _snippet_lines(interrupt.__traceback__, filename)
         detail, status = f"line {lines[-1]}" if lines else "", 128 + signal.SIGINT
         carried = {"error": raised(interrupt, filename)}
-        _call_changed_hook(interrupt, hook, process)
+        _call_changed_hook(interrupt, shows, process)
     except BaseException as error:
         how, status = "raised", 1
         events.append(raised(error, filename))
-        _call_changed_hook(error, hook, process)
+        _call_changed_hook(error, shows, process)
     if os.getpid() != process:
         _end_fork(status)
     seconds = perf_counter() - started
@@ -259,13 +260,19 @@ def watch(run: Callable[[], None], filename: str) -> list[Event]:
     return events
 
 
-def _call_changed_hook(error: BaseException, hook: Any, process: int) -> None:
-    """Let the snippet's own hook print an error; in a forked process any hook.
+def _call_changed_hook(error: BaseException, shows: tuple[Any, Any], process: int) -> None:
+    """Let the snippet's own hook print an error, or any hook into the snippet's own stream; in a
+    forked process any hook.
 
-    ``hook``: the one from before the snippet, which systems and packages replace, too.
+    ``shows``: those from before the snippet, which systems and packages replace, too.
     """
-    if os.getpid() != process or _own_hook() is not hook:
+    if os.getpid() != process or any(map(is_not, _shows_errors(), shows)):
         _call_hook(error)
+
+
+def _shows_errors() -> tuple[Any, Any]:
+    """The hook that prints errors, and the stream that it prints to."""
+    return _own_hook(), getattr(sys, "stderr", None)
 
 
 def _own_hook() -> Any:

@@ -21,6 +21,13 @@ try:
 except Odd as error:
     print(type(error).__name__, error.__traceback__.tb_lineno)
 """,
+    "an_error_into_another_stream": """
+import sys
+sys.stderr = sys.stdout
+def fails(): raise ValueError("shown there")
+try: fails()
+finally: print("finally")
+""",
     "atexit": """
 import atexit, sys
 def bye(n):

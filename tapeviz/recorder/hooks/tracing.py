@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
-from ..installed import Installed, is_ours
+from ..installed import Installed, is_called_by_replacement, is_ours
 from .definitions import first_line
 
 TraceFunction = Callable[[FrameType, str, Any], Any]
@@ -71,7 +71,8 @@ def is_hidden(frame: FrameType | None) -> bool:
     while frame is not None and not is_ours(str(frame.f_globals.get("__package__"))):
         if str(frame.f_globals.get("__name__")).partition(".")[0] in TRACED:
             return False
-        frame = frame.f_back
+        above = frame.f_back
+        frame = above.f_back if above is not None and is_called_by_replacement(frame) else above
     return frame is not None
 
 
