@@ -753,6 +753,30 @@ QUESTIONS: tuple[Case, ...] = (
         words="w reaches tf.data.Dataset.from_tensor_slices (line 4) and nothing after it",
     ),
     case(
+        "a number that picks an element of a list",
+        "left-tensorflow",
+        """
+        ws, sel = [tf.Variable(3.0), tf.Variable(1.0)], tf.Variable(0.2)
+        with tf.GradientTape() as t:
+            k = int(tf.round(sel))  # cut
+            y = ws[k] * 2.0
+        t.gradient(y, sel)
+        """,
+        words="only decides which element line 5 takes: y gets no number from it",
+    ),
+    case(
+        "a number that picks what is shown",
+        "not-connected",
+        """
+        ws, sel = [tf.Variable(3.0), tf.Variable(1.0)], tf.Variable(0.2)
+        with tf.GradientTape() as t:
+            k = int(tf.round(sel))
+            print("the choice", ["first", "second"][k])
+            y = ws[0] * 2.0
+        t.gradient(y, sel)  # cut
+        """,
+    ),
+    case(
         "attributes that one line gives their tensors",
         "not-connected",
         """

@@ -1,5 +1,5 @@
 """Find the statements of Python that go by a number: how often they repeat, which branch they
-take."""
+take, which element of a list."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ _MOST_HANDOVERS = 3
 
 class Steered(NamedTuple):
     """A statement or choice on ``line``. ``lines``: of all that runs by it; ``repeats``: how often,
-    rather than whether; ``binds``: the names that get a value there."""
+    rather than whether; ``binds``: the names that get a value there; ``picks``: it chooses an
+    element of a list."""
 
     line: int
     lines: range
     repeats: bool
     binds: frozenset[str]
+    picks: bool = False
 
 
 def steered_by(text: SourceText, line: int, ran: Collection[int]) -> Steered | None:
@@ -74,6 +76,8 @@ def _heads(node: ast.AST) -> Iterator[tuple[ast.expr, Steered]]:
         for part in ast.walk(node.value):  # [i for i in … if x[i] > 0]
             for test in getattr(part, "ifs", ()):
                 yield test, _steered(node, [node], repeats=False)
+            if isinstance(part, ast.Subscript):
+                yield part.slice, _steered(node, [node], repeats=False)._replace(picks=True)
 
 
 def _steered(
