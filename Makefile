@@ -49,6 +49,7 @@ setup: .venv/installed libraries
 	@touch $@
 
 .venv/installed: constraints.txt pyproject.toml | .venv/created
+	@echo "Installing TensorFlow, Qt and what else is needed into .venv: this takes some minutes, once"
 	$(BIN)/python -m pip install --quiet --require-hashes -r constraints.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
