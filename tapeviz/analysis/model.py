@@ -139,9 +139,16 @@ class Finding:
 
     @property
     def further(self) -> str:
-        """The lines on which the gradient is cut besides that of the cause, in a sentence."""
+        """The lines on which the gradient is cut besides that of the cause, in a sentence.
+
+        Where a gradient across the cut is known that needs no estimate, ops without a slope lie on
+        further ways only, and leave nothing to mend.
+        """
         known = self.cause.line if self.cause is not None else 0
-        cuts = [cause for cause in reversed(self.others) if cause.kind != "outside-tape"]
+        passed = {"outside-tape"}
+        if self.status == "none" and self.across is not None and not self.is_estimated:
+            passed.add("not-differentiable")
+        cuts = [cause for cause in reversed(self.others) if cause.kind not in passed]
         words = {cause.line: cause.op_words or cause.code for cause in cuts}
         places = [f"line {n} ({words[n]})" for n in sorted(words) if n and n != known]
         if not places:

@@ -237,6 +237,21 @@ def test_further_cuts_are_told(first: str, second: str, words: str, recorder: Re
     assert found.further.startswith(words) if words else not found.further
 
 
+def test_an_op_without_a_slope_beside_the_way_is_no_further_cut(recorder: Recorder) -> None:
+    text = (
+        "import tensorflow as tf\nw = tf.Variable([1.0, 2.0])\na = 3.0 * w\n"
+        "with tf.GradientTape() as tape:\n"
+        "    y = tf.reduce_sum({})\n"
+        "tape.gradient(y, w)\n"
+    )
+    beside = first_finding(recorder, text.format("tf.where(a > 4.0, a, 0.0)"))
+    on_it = first_finding(recorder, text.format("tf.round(a)"))
+    assert beside.cause is not None
+    assert on_it.cause is not None
+    assert (beside.cause.line, on_it.cause.line) == (3, 5)
+    assert beside.further == ""
+
+
 def test_the_use_in_a_branch_of_a_branch_that_did_not_run_has_its_own_line(
     recorder: Recorder,
 ) -> None:
