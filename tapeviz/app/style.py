@@ -111,6 +111,8 @@ QAbstractScrollArea::corner { background: transparent; }
 
 QMainWindow::separator { background: $window; width: 10px; height: 10px; }
 QMainWindow::separator:hover { background: $accent_fill; }
+QSplitter::handle { image: none; background: transparent; }
+QSplitter::handle:hover { background: $accent_fill; }
 QTabBar { background: transparent; border: none; }
 QTabBar::tab { background: transparent; color: $text_muted; padding: 8px 4px 5px 4px;
   margin: 0 10px 3px 12px; border: none; border-bottom: 2px solid transparent; font-weight: 600; }
