@@ -91,7 +91,7 @@ def test_a_tensor_of_the_same_name_is_not_taken_for_the_source(recorder: Recorde
         "tape.gradient(out, p)\n"
     )
     message = _diagnosed(text, recorder).calls[0].findings[0].message
-    assert "uses this p: out (line 4) is made from another tensor of the same name" in message
+    assert "the p that line 4 reads is the parameter of the function on line 2" in message
 
 
 def test_the_form_of_a_variable_that_gathers_gradients_is_not_named(recorder: Recorder) -> None:
