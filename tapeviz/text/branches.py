@@ -13,6 +13,8 @@ from .trees import parse_expression
 
 _NEAR = 20
 """Statements of the same block before and after that are looked at."""
+_MOST_RESTS = 50
+"""The last branches of a block that leave it: only for these all the rest of it is looked at."""
 _COMPUTING = frozenset({"abs", "divmod", "max", "min", "pow", "round", "sum"})
 """Functions of Python that compute with a tensor."""
 _MOST_FOUND = 300_000
@@ -30,10 +32,9 @@ class TextBranch(NamedTuple):
     """A branch of an ``if``, as a statement or in an expression, or of a ``match``.
 
     ``test``: its condition, or the pattern of the ``case``; ``when``: the truth value with which
-    the branch runs; ``uses``: the
-    lines where it and other branches first compute with the name: those before an ``elif``, or all
-    of a ``match``; ``lines``: its own, none if they hold other code, too;
-    ``around``: lines that run only if the ``if`` is reached or is going to be.
+    the branch runs; ``uses``: the lines where it and other branches first compute with the name:
+    those before an ``elif``, or all of a ``match``; ``lines``: its own, none if they hold other
+    code, too; ``around``: lines that run only if the ``if`` is reached or is going to be.
     """
 
     test: ast.expr | ast.pattern
@@ -83,13 +84,17 @@ def names_inside(path: str) -> Iterator[str]:
 
 def _in_block(block: Sequence[ast.stmt], earlier: _Earlier) -> Iterator[tuple[str, TextBranch]]:
     begin = 0
+    leaving = {place for place, part in enumerate(block) if _leaves(part)}
+    with_rest = set(sorted(leaving)[-_MOST_RESTS:])
     for place, part in enumerate(block):
         if isinstance(part, ast.If):
-            before, after = block[max(begin, place - _NEAR) : place], block[place + 1 :]
-            if not part.orelse and isinstance(part.body[-1], _LEAVING):
-                yield from _of(part, before, earlier, after)
+            before = block[max(begin, place - _NEAR) : place]
+            near = block[place + 1 : place + 1 + _NEAR]
+            if place in leaving:
+                rest = block[place + 1 :] if place in with_rest else near
+                yield from _of(part, before, earlier, rest)
             else:
-                yield from _of(part, [*before, *after[:_NEAR]], earlier)
+                yield from _of(part, [*before, *near], earlier)
         elif isinstance(part, ast.Match):
             yield from _of_match(part)
         elif not hasattr(part, "body"):
@@ -98,6 +103,11 @@ def _in_block(block: Sequence[ast.stmt], earlier: _Earlier) -> Iterator[tuple[st
                     yield from _of(inner, [part], earlier)
         if any(isinstance(node, _LEAVING) for node in ast.walk(part)):
             begin = place + 1  # what stands before may be the last that ran
+
+
+def _leaves(part: ast.stmt) -> bool:
+    """Whether a statement is an ``if`` whose only branch leaves the block, as by ``return``."""
+    return isinstance(part, ast.If) and not part.orelse and isinstance(part.body[-1], _LEAVING)
 
 
 def _of(
@@ -161,7 +171,7 @@ def _reads(body: Sequence[ast.AST]) -> dict[str, int]:
                 name = name.removeprefix("self") if name.startswith("self.") else name
                 found[name] = min(found.get(name, node.lineno), node.lineno)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            element = ast.unparse(node) if isinstance(node.ctx, ast.Load) else ""
+            element = _path(node) if isinstance(node.ctx, ast.Load) else ""
             if element:
                 found[element] = min(found.get(element, node.lineno), node.lineno)
         if isinstance(node, ast.Call):
@@ -169,6 +179,20 @@ def _reads(body: Sequence[ast.AST]) -> dict[str, int]:
         looks = node not in called and _only_looks(node)
         waiting += [(inside, looks) for inside in ast.iter_child_nodes(node)]
     return found
+
+
+def _path(node: ast.expr) -> str:
+    """``a.b[0]['w']`` of an element of a name or path, as Python prints it; else empty."""
+    parts: list[str] = []
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Attribute):
+            parts.append(f".{node.attr}")
+        elif isinstance(node.slice, ast.Constant):
+            parts.append(f"[{ast.unparse(node.slice)}]")
+        else:
+            return ""
+        node = node.value
+    return "".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 def _only_looks(node: ast.AST) -> bool:

@@ -216,13 +216,16 @@ class SourceText:
         )
         return ast.unparse(ast.BinOp(ast.Name(left), node.op, ast.Name(right)))
 
-    def _without_arguments(self, node: ast.expr) -> ast.expr:
-        """Operators as they are, and long calls among what they combine as ``f(…)``."""
-        if isinstance(node, ast.BinOp):
-            left, right = map(self._without_arguments, (node.left, node.right))
+    def _without_arguments(self, node: ast.expr, most: int = 2 * _LONGEST_WORDS) -> ast.expr:
+        """Operators as they are, and long calls among what they combine as ``f(…)``. ``most``:
+        operators inside one another that are taken apart; more would not fit."""
+        if isinstance(node, ast.BinOp) and most:
+            left, right = (
+                self._without_arguments(side, most - 1) for side in (node.left, node.right)
+            )
             return ast.BinOp(left, node.op, right)
-        if isinstance(node, ast.UnaryOp):
-            return ast.UnaryOp(node.op, self._without_arguments(node.operand))
+        if isinstance(node, ast.UnaryOp) and most:
+            return ast.UnaryOp(node.op, self._without_arguments(node.operand, most - 1))
         words = self.segment(node)
         if isinstance(node, ast.Call) and len(words) > _LONGEST_WORDS / 3:
             words = f"{self.segment(node.func)}(…)"

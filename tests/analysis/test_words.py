@@ -180,6 +180,7 @@ def test_a_long_quotient_is_shortened() -> None:
     sums = "tf.reduce_sum(w * w) + tf.reduce_sum(v * v)"
     assert words(f"x / ({sums})") == "x / (tf.reduce_sum(…) + tf.reduce_sum(…))"
     assert words(f"x / ({sums} + {sums})") == "x / …"
+    assert words(" + ".join(f"x{n}" for n in range(900))) == "… + x899"  # 900 levels of operators
 
 
 @pytest.mark.parametrize(
