@@ -39,6 +39,15 @@ RAISING = {
         "def f(x):\n    return x\nf(1, 2)",
         ["Line 3 gives f 2 arguments by position, and it takes 1"],
     ),
+    "too many arguments of a function in a function": (
+        "def main():\n    def step(x):\n        return x\n    step(1, 2)\nmain()",
+        ["Line 4 gives step 2 arguments by position, and it takes 1. "],
+    ),
+    "a method without self, of a class in a function": (
+        "def main():\n    class Net:\n        def forward(x):\n            return x\n"
+        "    Net().forward(1.0)\nmain()",
+        ["Line 3 defines the method forward without self", "def forward(self, x)"],
+    ),
     "an argument that is not given": (
         "def f(x, rate):\n    return x\nf(1)",
         ["Line 3 calls f without 'rate'"],

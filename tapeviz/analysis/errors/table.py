@@ -10,6 +10,9 @@ from __future__ import annotations
 from . import calls, keras, python, tapes, tensors, training
 from .case import Explain
 
+_CALLEE = r"(?:[\w.<>]*<locals>\.)?(?P<callee>[\w.]+)\(\)"
+"""``Net.call()``, also of a class or function that a function made (``main.<locals>.Net.call()``).
+"""
 _SHAPE = r"(\[[\d,? ]*\]|\([\d,None ]*\))"
 _COUNT = r"(\d+)"
 
@@ -359,16 +362,16 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"'(\w+)' object has no attribute '(\w+)'", training.no_method),
     (r"'(?P<owner>\w+)' object has no attribute '(?P<name>\w+)'", calls.own_attribute),
     (
-        r"(?P<callee>[\w.]+)\(\) got an unexpected keyword argument '(?P<name>\w+)'",
+        _CALLEE + r" got an unexpected keyword argument '(?P<name>\w+)'",
         calls.unknown_keyword,
     ),
     (
-        r"(?P<callee>[\w.]+)\(\) takes (?P<takes>[\w ]+?) positional arguments? but "
+        _CALLEE + r" takes (?P<takes>[\w ]+?) positional arguments? but "
         r"(?P<given>\d+) (?:was|were) given",
         calls.wrong_count,
     ),
     (
-        r"(?P<callee>[\w.]+)\(\) missing \d+ required [\w-]+ arguments?: (?P<names>[^\n]+)",
+        _CALLEE + r" missing \d+ required [\w-]+ arguments?: (?P<names>[^\n]+)",
         calls.missing_argument,
     ),
     (r"Attempt to convert a value \(None\)|NoneType|None values not supported", calls.none_given),
