@@ -116,9 +116,10 @@ class Session:
             self.tensors.end_run()
 
     def _look_inside(self) -> None:
-        """The last call of each function, for as long as that takes little time."""
+        """The last call of each function, for as long as that takes little time. Nothing if the
+        snippet left no file descriptor free, which :func:`silence` needs."""
         kept, until = self._kept_calls, monotonic() + limits.SECONDS_INSIDE
-        enough = suppress(KeyboardInterrupt)
+        enough = suppress(KeyboardInterrupt, OSError)
         with enough, self.log.hiding(), silence():
             self.log.flush()  # calls get the numbers of their ops
             self.tensors.end_run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -202,3 +203,40 @@ def test_messages_name_no_file_of_ours(record: Record) -> None:
     message = seen.one(e.Raised).message
     assert "snippet.py" in message
     assert "recorder" not in message
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of descriptors is set there")
+def test_a_snippet_that_leaves_no_descriptor_free_is_recorded_without_insides(
+    record: Record,
+) -> None:
+    seen = record(
+        """
+        import os
+        import resource
+        import tensorflow as tf
+
+        doubled = tf.function(lambda x: x * 2.0)
+        doubled(tf.constant(1.0))
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (200, most[1]))
+        try:
+            while True:
+                os.dup(0)
+        except OSError:
+            pass
+        """
+    )
+    assert seen.one(e.Ended).how == "finished"
+    assert seen.ops()
+    assert not seen.of(e.InsideComputed)
+
+
+def test_autograph_finds_all_of_importlib(record: Record) -> None:
+    """A TensorFlow that loads its code by another function of importlib runs as ever."""
+    seen = record(
+        """
+        from tensorflow.python.autograph.pyct import loader
+        print(loader.importlib.machinery.__name__, loader.importlib.util.find_spec("os").name)
+        """
+    )
+    assert seen.out == "importlib.machinery os\n"

@@ -10,10 +10,11 @@ them: the text that AutoGraph wrote stays as it is.
 from __future__ import annotations
 
 import ast
+import importlib.util
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.machinery import SourceFileLoader
-from importlib.util import cache_from_source, module_from_spec, spec_from_file_location
+from importlib.util import cache_from_source, spec_from_file_location
 from os import symlink
 from os.path import basename, join
 from sys import _getframe
@@ -91,20 +92,24 @@ def _with_reports(_: Any) -> Any:
 
 
 class _Util:
-    """The part of ``importlib.util`` that ``load_source`` uses."""
+    """``importlib.util``, with our loader for a file."""
 
-    module_from_spec = staticmethod(module_from_spec)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.util, name)
 
-    @staticmethod
-    def spec_from_file_location(name: str, path: str) -> Any:
-        return spec_from_file_location(name, path, loader=_Loader(name, path))
+    def spec_from_file_location(self, name: str, path: str, **others: Any) -> Any:
+        others.setdefault("loader", _Loader(name, path))
+        return spec_from_file_location(name, path, **others)
 
 
 class _Importlib:
-    """The part of ``importlib`` that ``load_source`` in autograph/pyct/loader.py uses."""
+    """``importlib`` for ``load_source`` in autograph/pyct/loader.py, which uses ``util`` of it
+    (TensorFlow 2.15-2.21)."""
 
-    __slots__ = ()
-    util = _Util
+    util = _Util()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib, name)
 
 
 class TracedNames:
