@@ -269,7 +269,10 @@ FOUND = {
         "multiplied-by-zero",
         "tf.tensor_scatter_nd_update on line {line} puts together what comes from w and",
     ),
-    "complex_abs": ("saturated", "tf.abs on line {line} is flat at these values"),
+    "complex_abs": (
+        "saturated",
+        "tf.abs on line {line} got nothing but 0, the corner of its graph",
+    ),
     "imaginary": (
         "multiplied-by-zero",
         "tf.complex on line {line} makes complex numbers, and w is",
