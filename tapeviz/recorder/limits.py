@@ -28,8 +28,8 @@ ELEMENTS_OF_RESULT = 10_000
 ELEMENTS_OF_NAME = 100
 """Elements of a list or dict that are looked through for tensors when it gets a name."""
 BINDINGS_OF_NAME = 10_000
-"""Bindings of a name to a value without tensors that are sent of one place, besides one for each
-op."""
+"""Bindings of a name to a value without tensors that are sent for one instruction, in addition to
+one for each op that ran."""
 CAUGHT_ERRORS = 10_000
 """Exceptions that the snippet caught which are sent."""
 LETTERS_OF_CAUGHT = 300

@@ -20,8 +20,8 @@ _taken = 0
 
 @contextlib.contextmanager
 def own_ops() -> Iterator[None]:
-    """Ids that are taken inside do not count for the names of functions, and no op callback, the
-    snippet's own neither, is called for the ops."""
+    """Ids that are taken inside do not count for the names of functions. No op callback is called
+    for the ops inside, not even one that the snippet added."""
     global _taken
     before, thread = private.next_id(), private.thread_data()
     callbacks, thread.op_callbacks = thread.op_callbacks, []

@@ -102,8 +102,9 @@ class CalledNames:
         return name, _automatic(name)
 
     def title(self, name: str, called: Sequence[str]) -> str:
-        """The name of a layer that Keras calls ``name`` and the snippet by one of ``called``: of
-        several by the only one that it gave to an object of that class."""
+        """The title of a layer that Keras calls ``name``. ``called``: the snippet's names of what
+        it may call there; of several, the only one that was bound to an object of the layer's class
+        is taken."""
         kind, some = kind_of(name), set(called)
         if kind in some:
             return kind

@@ -327,9 +327,9 @@ class ValueLeft(_TracedEvent, frozen=True, tag="left"):
 class Caught(_TracedEvent, frozen=True, tag="caught"):
     """An ``except`` of the snippet, or its ``contextlib.suppress``, caught an exception.
 
-    ``site``: the first statement of the one, the ``with`` of the other. ``lines``: the snippet's
-    lines in the traceback, outermost first: the one in the ``try`` block first. ``message``: empty
-    where Python of the snippet's words it.
+    ``site``: the first statement in the ``except``, or the ``with`` statement. ``lines``: the
+    snippet's lines in the traceback, outermost first: the one in the block that raised first.
+    ``message``: empty where Python of the snippet's words it.
     """
 
     type: str

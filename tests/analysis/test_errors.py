@@ -43,6 +43,10 @@ RAISING = {
         "def main():\n    def step(x):\n        return x\n    step(1, 2)\nmain()",
         ["Line 4 gives step 2 arguments by position, and it takes 1. "],
     ),
+    "too many arguments of a class": (
+        "class Net:\n    def __init__(self, x):\n        pass\nNet(1, 2)",
+        ["Line 4 gives Net 3 arguments by position, and it takes 2 (the object of a method"],
+    ),
     "a method without self, of a class in a function": (
         "def main():\n    class Net:\n        def forward(x):\n            return x\n"
         "    Net().forward(1.0)\nmain()",

@@ -172,8 +172,6 @@ def test_lines_are_those_that_python_counts() -> None:
 
 
 def test_a_long_quotient_is_shortened() -> None:
-    from tapeviz.text.source import SourceText, TextSpan
-
     def words(quotient: str) -> str:
         return SourceText(f"y = {quotient}").words_at(TextSpan(1, 4, 1, 4 + len(quotient)))
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Literal
 
+from ...latest import for_latest
 from ...text.statements import read_text
-from ...trace.model import NOWHERE, Binding, Op, Site, TensorId, VariableId
+from ...trace.model import NOWHERE, Binding, Op, Site, TensorId, Trace, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.dataflow import Position
@@ -232,7 +233,7 @@ def _owner_given_away(used: Used) -> Binding | None:
     facts, targets = used.facts, used.facts.call.target_tensors
     done = max((_made_when(facts, tensor) for tensor in targets), default=0)
     for name in sorted(facts.names_of_sources):
-        named = facts.once(_objects_named).get(name, ())
+        named = _objects_named(facts.trace).get(name, ())
         before = [binding for binding in named if binding.when < done]
         after = [binding for binding in named if done < binding.when < facts.call.when]
         if not before or not after or before[-1].object == after[-1].object:
@@ -243,10 +244,11 @@ def _owner_given_away(used: Used) -> Binding | None:
     return None
 
 
-def _objects_named(facts: CallFacts) -> dict[str, list[Binding]]:
+@for_latest
+def _objects_named(trace: Trace) -> dict[str, list[Binding]]:
     """The Keras objects and modules that each name was given, in their order."""
     found: dict[str, list[Binding]] = {}
-    for binding in sorted(facts.trace.bindings, key=lambda binding: binding.when):
+    for binding in sorted(trace.bindings, key=lambda binding: binding.when):
         if binding.object and binding.value.startswith(("keras", "Module")):
             found.setdefault(binding.name, []).append(binding)
     return found

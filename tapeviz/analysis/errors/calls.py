@@ -122,8 +122,9 @@ def wrong_count(case: Case) -> str:
             f"method its object as the first argument. Write {written}."
         )
     counted = " (the object of a method counts as one)" if "." in callee else ""
+    name = callee.removesuffix(".__init__")
     return (
-        f"Line {case.line} gives {callee} {given} arguments by position, and it takes {takes}"
+        f"Line {case.line} gives {name} {given} arguments by position, and it takes {takes}"
         f"{counted}. Leave out what is too much, or give it by name."
     )
 

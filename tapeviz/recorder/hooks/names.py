@@ -84,8 +84,9 @@ class Names:
         return value
 
     def _is_sent(self, name: str, frame: FrameType) -> bool:
-        """Whether to send one more binding without tensors. A loop that runs ops has all its turns
-        told; of one that computes in Python alone, they would be more than all else."""
+        """Whether one more binding without tensors is sent for an instruction: there are as many as
+        ops ran so far, and some more. So each turn of a loop that runs ops is recorded, and a loop
+        of Python alone does not flood the recording."""
         place = name, frame.f_lasti
         count = self._counts.get(place, 0)
         if count >= limits.BINDINGS_OF_NAME + len(self._ops):
