@@ -498,6 +498,12 @@ def test_a_matrix_that_is_not_positive_definite() -> None:
     assert "diagonal" in words
 
 
+def test_an_attribute_beside_what_cannot_be_called_is_not_blamed() -> None:
+    failure = Failure("TypeError", "'float' object is not callable", 3, "")
+    words = explain_error(Trace("xs = [1.0]\nt = f()\nxs[0](2) + t.numpy()", failure=failure))
+    assert "numpy" not in words
+
+
 def test_an_error_of_the_users_own_keeps_its_words() -> None:
     failure = Failure("ValueError", "the batch is empty", 3, "")
     assert (

@@ -152,6 +152,7 @@ def called(case: Case) -> str:
         for call in calls
         if isinstance(call.func, ast.Attribute) and not call.args and not call.keywords
     ]
+    are_known = all(isinstance(call.func, (ast.Name, ast.Attribute)) for call in calls)
     named = [
         (call.func.id, made)
         for call in calls
@@ -167,7 +168,7 @@ def called(case: Case) -> str:
             f"be called. {own[0].upper()}{own[1:]} is out of sight since then. "
             f"Give what line {made} makes another name."
         )
-    if len(plain) != 1 or named:
+    if len(plain) != 1 or named or not are_known:  # layers[0](x): any of them may be meant
         return ""
     words = case.text.segment(plain[0].func)
     return (

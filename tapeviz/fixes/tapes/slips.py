@@ -38,10 +38,9 @@ def spell_keyword(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         for arg in call.args:
             if arg.keyword is None or arg.keyword.value != found[1]:
                 continue
-            own = (f for f in all_of(source.module, cst.FunctionDef))
             names = [
                 param.name.value
-                for function in own
+                for function in all_of(source.module, cst.FunctionDef)
                 if function.name.value in (called_name(call), "__init__")
                 for param in function.params.params
             ]

@@ -176,7 +176,6 @@ def _name(
         branch, path, parent = waiting.pop()
         if path:
             groups[path] = _group(branch, path, parent, trace)
-        if path:
             yield path, [child for child in branch.children if isinstance(child, int)]
         used: dict[str, int] = {}
         turns: list[str] = []
