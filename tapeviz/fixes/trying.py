@@ -250,9 +250,9 @@ class _Trials:
 
     def _lend(self, trial: _Trial, edit: Edit, after: Outcome) -> None:
         """A good edit may mend other gradients, too: those of a call that needs this one's."""
-        offered = [goal for goal, _ in trial.edits]
+        offered = {id(goal) for goal, _ in trial.edits}
         for goal in self._goals:
-            is_open = goal.keys and not goal.kept and not goal.lent and goal not in offered
+            is_open = goal.keys and not goal.kept and not goal.lent and id(goal) not in offered
             if is_open and self._is_good(goal, edit, after):
                 values = self._values(trial, after, goal, edit)
                 goal.lent.append(self._kept(goal, edit, values, after))

@@ -194,6 +194,7 @@ MulNoNan                             product
 Multinomial                          draw discrete
 Neg                                  linear
 NoOp                                 plumbing
+NonDeterministicInts                 draw
 NonMaxSuppression                    position data-sized
 NonMaxSuppressionV2                  position data-sized
 NonMaxSuppressionV3                  position data-sized
@@ -207,15 +208,20 @@ Pack                                 moves view places
 Pad                                  moves places
 PadV2                                moves places
 ParallelDynamicStitch                places
-ParameterizedTruncatedNormal         no-gradient
+ParameterizedTruncatedNormal         no-gradient draw
 PartitionedCall                      call
 Placeholder                          plumbing
 Pow                                  product grows
 Prod                                 clips reduces
 Qr                                   matrix
 RaggedRange                          no-gradient data-sized
+RandomGamma                          draw
+RandomPoisson                        draw
 RandomPoissonV2                      draw discrete
 RandomShuffle                        no-gradient draw
+RandomStandardNormal                 draw
+RandomUniform                        draw
+RandomUniformInt                     draw
 Range                                no-gradient data-sized
 Rank                                 shape form no-data plumbing
 ReadVariableOp                       plumbing
@@ -276,11 +282,31 @@ SquaredDifference                    product difference
 Squeeze                              moves view
 StatefulPartitionedCall              call
 StatefulRandomBinomial               draw discrete
+StatefulStandardNormal               draw
+StatefulStandardNormalV2             draw
+StatefulTruncatedNormal              draw
+StatefulUniform                      draw
+StatefulUniformFullInt               draw
+StatefulUniformInt                   draw
 StatelessCase                        branch
 StatelessIf                          branch
 StatelessMultinomial                 draw discrete
-StatelessRandomBinomial              no-gradient
+StatelessParameterizedTruncatedNormal draw
+StatelessRandomBinomial              no-gradient draw
+StatelessRandomGammaV2               draw
+StatelessRandomGammaV3               draw
+StatelessRandomNormal                draw
+StatelessRandomNormalV2              draw
 StatelessRandomPoisson               draw discrete
+StatelessRandomUniform               draw
+StatelessRandomUniformFullInt        draw
+StatelessRandomUniformFullIntV2      draw
+StatelessRandomUniformInt            draw
+StatelessRandomUniformIntV2          draw
+StatelessRandomUniformV2             draw
+StatelessShuffle                     draw
+StatelessTruncatedNormal             draw
+StatelessTruncatedNormalV2           draw
 StatelessWhile                       loop
 StopGradient                         copy
 StridedSlice                         moves view reshape
@@ -309,6 +335,7 @@ TopK                                 position
 TopKV2                               clips position
 Transpose                            moves view reshape
 TruncateDiv                          no-gradient flat
+TruncatedNormal                      draw
 Unique                               position data-sized
 UniqueV2                             position data-sized
 UniqueWithCounts                     data-sized

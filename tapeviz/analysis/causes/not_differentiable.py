@@ -123,7 +123,7 @@ class NotDifferentiable(Evidence):
             return "It looks at how many elements there are, not at their values."
         if op == "Bitcast":
             return "It reads the same bits as another type: they stand for another number there."
-        if op in _DRAWS or op.startswith(("Random", "StatelessRandom")):
+        if op in _DRAWS:
             return "It draws at random, and a draw has no derivative."
         if not self.is_level:
             return "TensorFlow has no derivative of it by this input."

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 import libcst as cst
 
 from ...analysis.causes.outside_tape import OutsideTape
 from ...trace.model import Op, TensorId, Trace, VariableId
+from ...trace.op_kinds import ops_with
 from ..blocks import Block, block_of_call, put_in_front
 from ..model import Edit, FixCase
 from ..nodes import (
@@ -24,8 +24,7 @@ from ..plan import Plan
 from ..renaming import reads_of, rename_reads
 from ..source import ParsedSource, Statement
 
-# RandomUniform, StatelessRandomNormalV2, TruncatedNormal, Multinomial, …
-_DRAWING = re.compile("Random|Truncated|Multinomial")
+_DRAWS = ops_with("draw")
 
 
 def compute_listed_inside(case: FixCase) -> Iterator[Edit]:
@@ -169,7 +168,7 @@ def _is_computed(case: FixCase, statement: Statement, ops: Iterable[Op]) -> bool
         tensor = waiting.pop()
         maker = trace.maker(tensor)
         if maker is not None and id(maker) in makers and tensor not in seen:
-            if _DRAWING.search(maker.type):
+            if maker.type in _DRAWS:
                 return False
             waiting.extend(maker.inputs)
         seen.add(tensor)

@@ -8,39 +8,44 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from ctypes import CDLL, c_size_t, c_void_p
-from os import O_WRONLY, close, devnull, dup, dup2, fstat, pipe, read, write
+from os import O_WRONLY, close, devnull, dup, dup2, fstat
 from os import open as open_file
-
-_MOST_BUFFERED = 1 << 16
-"""Bytes that a pipe takes before a writer waits; C's buffer holds a few thousand."""
+from tempfile import TemporaryFile
 
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Drop what this process writes to descriptors 1 and 2; closed ones stay closed.
+    """Drop what this process writes to descriptors 1 and 2, on all its threads; closed ones stay
+    closed.
 
     What C's ``printf()`` has in its buffer stays there: it comes out when the process ends.
-    Raises OSError if no descriptor is left.
+    Raises OSError, and leaves the descriptors as they are, if no further one can be had or no file
+    be made.
     """
-    closed = [number for number in (1, 2) if not _is_open(number)]
-    nowhere = open_file(devnull, O_WRONLY)
-    for number in closed:
-        dup2(nowhere, number)  # else a copy made here would get this number
-    kept = {number: dup(number) for number in (1, 2) if number not in closed}
-    waiting = _buffered() if 1 in kept else b""
-    for number in kept:
-        dup2(nowhere, number)
+    waiting = b""
     try:
-        yield
+        with ExitStack() as undone:  # the last first
+            closed = [number for number in (1, 2) if not _is_open(number)]
+            nowhere = open_file(devnull, O_WRONLY)
+            undone.callback(close, nowhere)
+            for number in closed:
+                if number != nowhere:  # else a copy made here would get this number
+                    dup2(nowhere, number)
+                    undone.callback(close, number)
+            kept = [number for number in (1, 2) if number not in closed]
+            for number in kept:
+                place = dup(number)
+                undone.callback(close, place)
+                undone.callback(dup2, place, number)
+            if 1 in kept:
+                waiting = _buffered()
+            for number in kept:
+                dup2(nowhere, number)
+            undone.callback(_flush)
+            yield
     finally:
-        _flush()
-        for number, place in kept.items():
-            dup2(place, number)
-            close(place)
-        for number in {nowhere, *closed}:
-            close(number)
         _print_later(waiting)
 
 
@@ -53,14 +58,11 @@ def _is_open(descriptor: int) -> bool:
 
 def _buffered() -> bytes:
     """Take out what C's standard output holds back; descriptor 1 then leads elsewhere."""
-    reading, writing = pipe()
-    dup2(writing, 1)
-    _flush()
-    write(writing, b"\0")  # else an empty pipe is waited for
-    close(writing)
-    text = read(reading, _MOST_BUFFERED)
-    close(reading)
-    return text[:-1]
+    with TemporaryFile() as file:
+        dup2(file.fileno(), 1)
+        _flush()
+        file.seek(0)
+        return file.read()
 
 
 def _c_library() -> CDLL | None:
