@@ -106,6 +106,7 @@ class _Importlib:
     """``importlib`` for ``load_source`` in autograph/pyct/loader.py, which uses ``util`` of it
     (TensorFlow 2.15-2.21)."""
 
+    __slots__ = ()  # what is in the module, its util among it, is not copied into it
     util = _Util()
 
     def __getattr__(self, name: str) -> Any:
