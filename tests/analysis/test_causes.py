@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from ..sampling import sampled
 from .cases import CASES, Case
 from .questions import QUESTIONS
 
@@ -40,7 +41,7 @@ NEED_COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("case", [*CASES, *QUESTIONS], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", sampled([*CASES, *QUESTIONS], 2), ids=lambda case: case.name)
 def test_cause(case: Case, recorder: Recorder) -> None:
     if sys.version_info < (3, 11) and case.name in NEED_COLUMNS:
         pytest.skip("needs columns")

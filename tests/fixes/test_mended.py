@@ -10,6 +10,7 @@ import pytest
 
 from tapeviz.fixes import goals, try_fixes
 
+from ..sampling import sampled
 from .test_trying import record
 
 if TYPE_CHECKING:
@@ -2601,7 +2602,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", sampled(BROKEN, 2))
 def test_mended(name: str, recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
     text, line, gradient = BROKEN[name]
     monkeypatch.setattr(goals, "MOST_KEPT", 1)  # the first that is good is looked at

@@ -6,11 +6,11 @@ the command line's arguments, as code: ``## reads its arguments `--rate 0.5` ``.
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from pathlib import Path
 
+from ..sampling import sampled
 from .snippets import Snippet
 
 FOLDER = Path(__file__).with_name("corpus")
@@ -36,6 +36,6 @@ def read_corpus(path: Path) -> list[Snippet]:
 
 
 def corpus() -> list[Snippet]:
-    """Every twelfth snippet of the corpus; all of it with ``TAPEVIZ_CORPUS=all`` (ten minutes)."""
+    """A sample of the corpus; all of it takes ten minutes."""
     found = [each for path in sorted(FOLDER.glob("*.md")) for each in read_corpus(path)]
-    return found if os.environ.get("TAPEVIZ_CORPUS") == "all" else found[::12]
+    return sampled(found, 12)
