@@ -41,7 +41,7 @@ NEED_COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("case", sampled([*CASES, *QUESTIONS], 2), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", sampled([*CASES, *QUESTIONS], 3), ids=lambda case: case.name)
 def test_cause(case: Case, recorder: Recorder) -> None:
     if sys.version_info < (3, 11) and case.name in NEED_COLUMNS:
         pytest.skip("needs columns")
