@@ -97,7 +97,7 @@ class KernelPool:
     def rest(self) -> None:
         """Keep no kernels ready any more; the runs that there are go on and can be asked."""
         with self._lock:
-            self._reserve, self._is_resting = 0, True
+            self._is_resting = True
             supplies = list(self._supplies.values())
         for supply in supplies:
             self._tend(supply)
@@ -224,7 +224,8 @@ class KernelPool:
         waiting = len(self._waiting_for(supply))
         # Just before and after the start of a run the reserve waits: it would slow the run down.
         is_early = waiting > 0 or (self._refill is not None and self._refill.is_alive())
-        reserve = self._reserve if supply is self._current and not is_early else 0
+        has_reserve = supply is self._current and not is_early and not self._is_resting
+        reserve = self._reserve if has_reserve else 0
         if self._runs_left is not None:
             reserve = min(reserve, max(0, self._runs_left - waiting))
         supply.want(waiting + reserve)

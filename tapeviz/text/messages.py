@@ -1,4 +1,4 @@
-"""Take from TensorFlow's messages the marks that its runtime puts around the words."""
+"""Read TensorFlow's messages: the words without the marks around them, and the lines in them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,18 @@ _OP_NAME = re.compile(r"\s*\[Op:\w+\](?: name:\s*\S*)?\s*$")
 def without_node_names(text: str) -> str:
     """A message or a traceback without the ``{{function_node …}}`` of TensorFlow's runtime."""
     return _FUNCTION_NODE.sub("", text)
+
+
+def converted_lines(message: str, filename: str) -> list[int]:
+    """The lines of the snippet that AutoGraph was tracing when it raised, outermost first; empty
+    for other messages (``in user code``, TensorFlow 2.15-2.21)."""
+    return lines_in_stack(message.partition("in user code:")[2], filename)
+
+
+def lines_in_stack(stack: str, filename: str) -> list[int]:
+    """The lines of a file of this name in the text of a traceback, in its order."""
+    own = re.escape(filename.rpartition("/")[2])
+    return [int(line) for line in re.findall(rf'File "(?:[^"]*/)?{own}", line (\d+), in', stack)]
 
 
 def first_words(message: str) -> str:

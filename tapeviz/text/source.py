@@ -203,18 +203,14 @@ class SourceText:
             return without
         sides = (node.left, node.right)
         words = [self.segment(side) for side in sides]
-        short = [len(side) < _LONGEST_WORDS / 2 for side in words]
-        if not any(short):
+        short = [side if len(side) < _LONGEST_WORDS / 2 else "…" for side in words]
+        if short == ["…", "…"]:
             cut = [f"{side[: _LONGEST_WORDS // 2 - 1]}…" for side in words]
-            words = [
+            short = [
                 f"({side})" if isinstance(of, ast.BinOp) else side
                 for side, of in zip(cut, sides, strict=True)
             ]
-            short = [True, True]
-        left, right = (
-            side if is_short else "…" for side, is_short in zip(words, short, strict=True)
-        )
-        return ast.unparse(ast.BinOp(ast.Name(left), node.op, ast.Name(right)))
+        return ast.unparse(ast.BinOp(ast.Name(short[0]), node.op, ast.Name(short[1])))
 
     def _without_arguments(self, node: ast.expr, most: int = 2 * _LONGEST_WORDS) -> ast.expr:
         """Operators as they are, and long calls among what they combine as ``f(…)``. ``most``:

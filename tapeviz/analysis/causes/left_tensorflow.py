@@ -59,13 +59,13 @@ class LeftTensorFlow(Evidence):
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.steered is not None:
-            line = self.steered.line
             what = "how often" if self.steered.repeats else "which way"
-            what = f"{what} Python goes on at line {line}"
-            what = f"which element line {line} takes" if self.steered.picks else what
+            decided = f"{what} Python goes on at line {self.steered.line}"
+            if self.steered.picks:
+                decided = f"which element line {self.steered.line} takes"
             return (
                 f"On line {cause.line} the value leaves TensorFlow ({self._words()}), and only "
-                f"decides {what}: {target} gets no "
+                f"decides {decided}: {target} gets no "
                 f"number from it. Such a decision jumps, and has no derivative. Compute {target} "
                 f"from {source} in what follows, too, or weigh the outcomes."
             )

@@ -11,7 +11,7 @@ from ...text.names import called_name, targets_of
 from .case import Case
 
 _Node = TypeVar("_Node", bound=ast.AST)
-_OF_TAPES = {
+KEYWORDS_OF_TAPES = {
     "GradientTape": ("persistent", "watch_accessed_variables"),
     "gradient": ("target", "sources", "output_gradients", "unconnected_gradients"),
     "jacobian": ("target", "sources", "unconnected_gradients", "experimental_use_pfor"),
@@ -96,7 +96,7 @@ def _attributes(kind: ast.ClassDef) -> Iterator[str]:
 
 def unknown_keyword(case: Case) -> str:
     callee, name = case.match["callee"].removesuffix(".__init__"), case.match["name"]
-    known = _OF_TAPES.get(callee.rpartition(".")[2]) or _parameters(case, callee)
+    known = KEYWORDS_OF_TAPES.get(callee.rpartition(".")[2]) or _parameters(case, callee)
     near = difflib.get_close_matches(name, known, n=1)
     mend = f"Write {near[0]}= in its place." if near else "Leave it out, or look up its name."
     return f"Line {case.line} gives {callee} an argument {name}, which it does not take. {mend}"

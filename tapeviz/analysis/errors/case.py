@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ...text.messages import converted_lines, lines_in_stack
 from ...text.source import SourceText
 from ...trace.model import Call, Failure, Op, Trace
 
@@ -28,7 +29,7 @@ class Case:
     def line(self) -> int:
         """The innermost line of the snippet; in a compiled function, or one that is traced, that
         which TensorFlow names."""
-        inner = self.traced_lines or self.converted_lines
+        inner = self.traced_lines or converted_lines(self.failure.message, self.trace.filename)
         return inner[-1] if inner else self.failure.line
 
     @property
@@ -38,16 +39,7 @@ class Case:
         _, _, stack = self.failure.message.partition("Detected at node")
         if "[Op:__" not in stack:  # of a session, which ran the whole graph
             return ()
-        own = re.escape(self.trace.filename.rpartition("/")[2])
-        return [int(n) for n in re.findall(rf'File "(?:[^"]*/)?{own}", line (\d+), in', stack)]
-
-    @property
-    def converted_lines(self) -> Sequence[int]:
-        """The lines of functions that AutoGraph traced when it raised, outermost first (``in user
-        code``, TensorFlow 2.15-2.21)."""
-        _, _, stack = self.failure.message.partition("in user code:")
-        own = re.escape(self.trace.filename.rpartition("/")[2])
-        return [int(n) for n in re.findall(rf'File "(?:[^"]*/)?{own}", line (\d+), in', stack)]
+        return lines_in_stack(stack, self.trace.filename)
 
     @property
     def call(self) -> Call | None:

@@ -39,10 +39,11 @@ class LateName(NamedTuple):
 
 
 def late_names_called(facts: CallFacts, ops: Iterable[Op]) -> Iterator[LateName]:
-    """Those of the functions that ran one of the ops, called from outside of their loop."""
+    """Find the functions made in a loop that ran one of the ops, called from outside that loop."""
     made = facts.once(_late_names)
-    for op in ops if made else ():
-        frames = op.site.frames
+    sites = {op.site.id: op.site for op in ops} if made else {}  # each op of a site ran alike
+    for site in sites.values():
+        frames = site.frames
         for late in made:
             for depth, frame in enumerate(frames):
                 if frame.function == late.function and frame.line in late.lines:

@@ -4,11 +4,14 @@ return, NumPy in a function that is traced."""
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.errors.calls import KEYWORDS_OF_TAPES
+from ...text.messages import converted_lines
 from ...trace.model import Trace
 from ..model import Edit
 from ..nodes import all_of, called_name, dotted, sole
@@ -16,13 +19,9 @@ from ..numpy_words import FUNCTIONS, twin_of
 from ..plan import Plan
 from ..source import ParsedSource
 
-_KEYWORDS = (
-    *("persistent", "watch_accessed_variables"),
-    *("target", "sources", "output_gradients", "unconnected_gradients", "experimental_use_pfor"),
-)
+_KEYWORDS = tuple(itertools.chain(*KEYWORDS_OF_TAPES.values()))
 _UNKNOWN = re.compile(r"got an unexpected keyword argument '(\w+)'")
 _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
-_TRACED = re.compile(r'", line (\d+), in \w+  \*')
 _TOO_MANY = re.compile(r"(\w+)\.(\w+)\(\) takes \w+ positional arguments? but \d+")
 
 
@@ -111,7 +110,7 @@ def say_in_tensorflow(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     if failure is None or not re.search(r"numpy\(\) is only|symbolic tf\.Tensor", failure.message):
         return
     plan = Plan(source)
-    for line in {int(found) for found in _TRACED.findall(failure.message)}:
+    for line in dict.fromkeys(converted_lines(failure.message, trace.filename)):
         for call in source.calls(line, *(name.rpartition(".")[2] for name in FUNCTIONS)):
             module, _, name = dotted(call.func).partition(".")
             if module == source.np and name in FUNCTIONS:

@@ -11,6 +11,7 @@ import libcst as cst
 from ...analysis.errors.keras import present_name
 from ...analysis.errors.old_names import CASTS, RENAMED
 from ...analysis.errors.tensors import OF_VECTORS
+from ...text.messages import converted_lines
 from ...trace.model import Trace, VariableId
 from ..model import Edit
 from ..nodes import called_name, dotted, header_nodes
@@ -37,8 +38,6 @@ _NO_NAME = re.compile(
     r"module '(?P<module>(?:tensorflow|keras)[\w.]*)' has no attribute '(?P<name>\w+)'"
 )
 _NO_MATRIX = re.compile(OF_VECTORS)
-_TRACED_LINE = re.compile(r'File "[^"]*", line (\d+), in ')
-"""A line of the snippet in an error of AutoGraph (``in user code``, TensorFlow 2.15-2.21)."""
 _NO_METHOD = re.compile(r"Tensor'? object has no attribute '(\w+)'")
 
 
@@ -73,7 +72,7 @@ def multiply_vectors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     failure = trace.failure
     if failure is None or not _NO_MATRIX.search(failure.message):
         return
-    traced = map(int, _TRACED_LINE.findall(failure.message))
+    traced = converted_lines(failure.message, trace.filename)
     for line in (*traced, *(failure.lines or (failure.line,))):
         statement = source.statement(line)
         if statement is None:

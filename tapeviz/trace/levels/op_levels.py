@@ -101,7 +101,6 @@ def called_names(trace: Trace) -> CalledNames:
     return _program_of(trace).names
 
 
-_LoopTurns = tuple[tuple[object, int], ...]
 _FEW = 30
 """Frames of a site of which others with the same levels are looked for."""
 
@@ -149,7 +148,7 @@ class OpLevels:
         self._places: dict[int, Hashable] = {}
         """A key for each site, by its id: the same for those that have the same levels."""
         self._known: dict[Hashable, _Known] = {}
-        self._turns_known: tuple[tuple[Level, ...], _LoopTurns] = (), ()
+        self._turns_known: tuple[tuple[Level, ...], Turns] = (), ()
         """The levels whose loops were asked for last, and these."""
 
     def of(self, op: Op) -> tuple[Level, ...]:
@@ -187,7 +186,7 @@ class OpLevels:
             self._known[place] = known
         return known
 
-    def loops_of(self, op: Op) -> _LoopTurns:
+    def loops_of(self, op: Op) -> Turns:
         """For each loop around an op, the outermost first, its key and the number of the turn."""
         levels, (known, turns) = self.of(op), self._turns_known
         if levels is not known:
