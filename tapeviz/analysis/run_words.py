@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import dedent
 
 import numpy as np
 
+from ..text.line_words import ranges_in_words, ranges_of
 from ..text.messages import without_node_names
 from ..text.source import holds_code
 from ..trace.model import Array, Check, TensorId, Trace
@@ -34,10 +35,25 @@ def skipped_words(skipped: SkippedParts, blocks: int) -> str:
     if not skipped:
         return ""
     parts = [f"{blocks - len(skipped)} of {blocks} blocks of code run"]
-    for line, last_line, why in skipped:
-        where = f"line {line}" if line == last_line else f"lines {line}–{last_line}"
-        parts.append(f"{where} left out: {why}")
-    return " · ".join(parts)
+    return " · ".join([*parts, *(part_words(*part) for part in skipped)])
+
+
+def part_words(first: int, last: int, why: str) -> str:
+    """``lines 102–104 left out: …``."""
+    return f"{ranges_in_words([(first, last)])} left out: {why}"
+
+
+def repair_words(repairs: Iterable[tuple[int, str]], most: int | None = None) -> Iterator[str]:
+    """Tell each kind of repair with its lines, in the order of its first: ``lines 2, 5–9: …``.
+
+    ``repairs``: line (0: the whole text) and what was done; ``most``: ranges of lines for a kind.
+    """
+    lines: dict[str, list[int]] = {}
+    for line, what in repairs:
+        lines.setdefault(what, []).append(line)
+    for what, numbers in lines.items():
+        where = f"{ranges_in_words(ranges_of(numbers), most)}: " if numbers[0] else ""
+        yield where + what
 
 
 def ran_no_code(trace: Trace) -> bool:

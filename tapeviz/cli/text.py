@@ -27,6 +27,7 @@ from ..analysis.run_words import (
     number_in_a_line,
     plain_message,
     ran_no_code,
+    repair_words,
     trust_words,
 )
 from ..analysis.status import BOTH, word_of
@@ -65,7 +66,8 @@ def as_text(
     A call site with several rounds has a line for each source, and the round in which something
     went wrong first; ``number``: also all of that round (from 1).
     """
-    blocks = ["\n".join(_repairs(repairs))]
+    mended = repair_words(repairs)
+    blocks = ["\n".join(fill(words, 88, subsequent_indent="  ") for words in mended)]
     blocks += [
         fill(f"warning{_place(diagnosis, warning)}: {warning.message}", 88, subsequent_indent="  ")
         for warning in diagnosis.warnings
@@ -94,27 +96,6 @@ def as_text(
     elif not trace.calls and not diagnosis.errors:
         blocks.append("No gradient was asked for.")
     return "\n\n".join(block for block in blocks if block)
-
-
-def _repairs(repairs: Iterable[tuple[int, str]]) -> Iterator[str]:
-    """A line for each kind of repair, in the order of its first: ``lines 2, 5–9: …``."""
-    places: dict[str, list[int]] = {}
-    for line, what in repairs:
-        places.setdefault(what, []).append(line)
-    for what, lines in places.items():
-        ranges = _ranges(sorted(set(lines)))
-        word = "line" if len(lines) == 1 else "lines"
-        yield fill(f"{word} {', '.join(ranges)}: {what}", 88, subsequent_indent="  ")
-
-
-def _ranges(lines: Sequence[int]) -> list[str]:
-    runs: list[list[int]] = []
-    for line in lines:
-        if runs and line == runs[-1][-1] + 1:
-            runs[-1].append(line)
-        else:
-            runs.append([line])
-    return [str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs]
 
 
 def _unfinished(trace: Trace) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout
 
+from ...analysis.run_words import part_words, repair_words
 from ...document import Document
 from ...document.pipeline import Repairs
 from ...text.source import holds_code
@@ -101,29 +100,9 @@ def left_out_words(parts: tuple[tuple[int, int, str], ...], blocks: int) -> str:
     return f"{blocks - len(parts)} of {blocks} blocks run · {parts_words}"
 
 
-def part_words(first: int, last: int, why: str) -> str:
-    return f"{lines_words([(first, last)])} left out: {why}"
-
-
-def lines_words(ranges: Sequence[tuple[int, int]]) -> str:
-    """``line 3``, ``lines 1–4, 8``."""
-    several = len(ranges) > 1 or ranges[0][0] != ranges[0][1]
-    shown = [f"{first}" if first == last else f"{first}–{last}" for first, last in ranges[:MOST]]
-    more = ["…"] if len(ranges) > MOST else []
-    return f"{'lines' if several else 'line'} {', '.join([*shown, *more])}"
-
-
 def listed(repairs: Repairs, left_out: tuple[tuple[int, int, str], ...]) -> list[str]:
     """A line for each part left out, and one for each kind of the first repairs with all its
     lines."""
-    ranges: dict[str, list[tuple[int, int]]] = {}
-    for line, what in repairs.repairs:
-        of_kind = ranges.setdefault(what, [])
-        if of_kind and line - of_kind[-1][1] <= 1:
-            of_kind[-1] = (of_kind[-1][0], line)
-        else:
-            of_kind.append((line, line))
-    kinds = list(ranges.items())
-    mended = [what if not of[0][0] else f"{lines_words(of)}: {what}" for what, of in kinds]
+    mended = list(repair_words(repairs.repairs, MOST))
     more = [f"… and {len(mended) - MOST} kinds more"] if len(mended) > MOST else []
     return [*(part_words(*part) for part in left_out), *mended[:MOST], *more]
