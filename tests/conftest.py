@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-settings.register_profile("no clock", deadline=None)
-settings.load_profile("no clock")
+from tests.sampling import IS_WHOLE
+
+settings.register_profile("suite", deadline=None, max_examples=100 if IS_WHOLE else 30)
+settings.load_profile("suite")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Which rows of long tables of snippets the suite runs."""
+"""How much of its long tables of snippets, and of its random examples, the suite runs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+IS_WHOLE = os.environ.get("TAPEVIZ_CORPUS") == "all"
+
 
 def sampled(rows: Iterable[T], one_in: int) -> list[T]:
     """The first of every ``one_in`` rows; all of them with ``TAPEVIZ_CORPUS=all``."""
-    listed = list(rows)
-    return listed if os.environ.get("TAPEVIZ_CORPUS") == "all" else listed[::one_in]
+    return list(rows) if IS_WHOLE else list(rows)[::one_in]

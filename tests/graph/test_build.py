@@ -350,7 +350,7 @@ def test_a_long_recording_is_built_alike_each_time() -> None:
     w = s.variable("w", value=[1.0])
     tape = s.tape()
     state = s.tensor((1,), name="state")
-    for _ in range(9_500):
+    for _ in range(3_200):
         read = s.read(w, (1,), line=4)
         state = s.op("Tanh", [s.op("Mul", [state, read], (1,), line=4)], (1,), line=5)
         state = s.op("AddV2", [state, s.tensor(value=1.0)], (1,), line=6)
@@ -358,7 +358,7 @@ def test_a_long_recording_is_built_alike_each_time() -> None:
         results.append(0)
     trace = s.trace()
     graph = unfolded(trace)
-    assert graph.number_of_nodes() > 28_000
+    assert graph.number_of_nodes() > 9_500
     assert [*graph] == [*unfolded(trace)]
 
 

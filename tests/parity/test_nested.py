@@ -24,7 +24,7 @@ from .recorded_runs import recorded
 if TYPE_CHECKING:
     from tapeviz.recording import Recorder
 
-PROGRAMS = int(os.environ.get("TAPEVIZ_PROGRAMS", "5"))
+PROGRAMS = int(os.environ.get("TAPEVIZ_PROGRAMS", "3"))
 
 
 @pytest.mark.parametrize("seed", range(2, 2 + PROGRAMS))  # 0 and 1 take as long as all of these

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tapeviz.repair import missing_imports, repair
+from tests.sampling import IS_WHOLE
 
 PIECES = [
     *(line for code in snippets.ALL.values() for line in code.splitlines()),
@@ -32,7 +33,10 @@ lines = st.lists(
 ).map(lambda pairs: "\n".join(margin + text for margin, text in pairs))
 texts = st.one_of(anything, lines, st.tuples(lines, anything).map("\n".join))
 patient = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=150 if IS_WHOLE else 50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 
 
