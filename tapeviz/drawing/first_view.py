@@ -89,7 +89,8 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> tuple[int, Chosen]:
     """The folded graph of a first view, and the index of the pins that it was made with.
 
     Sources that stand apart are folded into their model where they leave no room for more of it
-    than its name, or for a loop to stand open in a picture of few boxes.
+    than its name, or for a loop to stand open in a picture of few boxes; those that got no gradient
+    only where no picture with them can be read.
     """
     found: list[Chosen] = []
     for pins in range(len(built.pins)):
@@ -102,7 +103,8 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> tuple[int, Chosen]:
     for pins in more:
         takes_room = len(best.sized) - best.telling >= _TELLING and best.telling < _TELLING
         is_bare = len(best.sized) < _FEW and len(trace.ops) <= _QUICK
-        if not (takes_room or is_bare) or not best.opening.closed:
+        hides_more = built.pins[pins].hides and not built.pins[found.index(best)].hides
+        if not (takes_room or is_bare) or not best.opening.closed or hides_more:
             break
         found.append(most_legible(built, grown(built, trace, view, pins), trace, view))
         if found[-1].scale >= LEGIBLE and found[-1].telling > best.telling:

@@ -94,10 +94,12 @@ class _Ends:
 
 
 class Pins(NamedTuple):
-    """A choice of :attr:`OpGraph.pinned` and :attr:`OpGraph.gathers`."""
+    """A choice of :attr:`OpGraph.pinned` and :attr:`OpGraph.gathers`; ``hides``: a source that got
+    no gradient, where others of its model did, is not pinned."""
 
     pinned: frozenset[int]
     gathers: bool = False
+    hides: bool = False
 
 
 @dataclass
@@ -185,7 +187,7 @@ class OpGraph:
         return len(self.parts) - 1
 
     def pin(self, choice: Pins) -> None:
-        self.pinned, self.gathers = choice
+        self.pinned, self.gathers = choice.pinned, choice.gathers
 
     def without(self, gone: Collection[int]) -> OpGraph:
         """The graph without some nodes and their edges."""

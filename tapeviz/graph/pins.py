@@ -41,13 +41,16 @@ def _choose_pins(
     # A source has a node for each version of it that is read.
     found = [pinned for pinned in found if len(pinned - found[-1]) <= _MOST_SOURCES]
     bare, values = found[-1], frozenset(graph.values)
-    choices = [Pins(pinned, gathers=pinned & values == bare & values) for pinned in found]
-    choices[0] = Pins(found[0])
+    hides = bool(few[-1])
+    choices = [
+        Pins(pinned, number > 0 and pinned & values == bare & values, hides and pinned == bare)
+        for number, pinned in enumerate(found)
+    ]
     if not choices[-1].gathers:
-        choices.append(Pins(bare, gathers=True))
+        choices.append(Pins(bare, gathers=True, hides=hides))
     began = frozenset(_began(graph, trace, call)) - bare
     if began:
-        with_it = [Pins(pinned | began, gathers) for pinned, gathers in choices]
+        with_it = [choice._replace(pinned=choice.pinned | began) for choice in choices]
         choices = [*with_it, choices[-1]]
     return list(dict.fromkeys(choices))
 

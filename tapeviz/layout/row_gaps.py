@@ -1,4 +1,7 @@
-"""Make the gaps between the rows of a layout lower or higher, for the room that there is."""
+"""Make the gaps between the rows of a layout lower or higher, for the room that there is.
+
+Rows within a frame have gaps, too: a frame is as high as what is in it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from .model import Layout, Rect
+from .nested import HEADER, PADDING
 
 LEAST = 0.5
 """The part of their height that gaps between rows keep at least."""
@@ -17,7 +21,7 @@ ROOMY = 44.0
 
 def squeezed(layout: Layout, room: tuple[float, float]) -> Layout:
     """The layout with lower gaps between its rows, if it then fits into ``room`` (width, height in
-    px), else as it is. Boxes and frames keep their sizes."""
+    px), else as it is. Boxes keep their sizes."""
     over = layout.bounds.height - room[1]
     if layout.direction != "down" or over <= 0 or layout.bounds.width > room[0]:
         return layout
@@ -30,7 +34,7 @@ def squeezed(layout: Layout, room: tuple[float, float]) -> Layout:
 
 def loosened(layout: Layout, room: tuple[float, float]) -> Layout:
     """The layout with gaps of up to 44 px between its rows, as far as it still fits into ``room``
-    (width, height in px). Boxes and frames keep their sizes."""
+    (width, height in px). Boxes keep their sizes."""
     spare = room[1] - layout.bounds.height
     if layout.direction != "down" or spare <= 0 or layout.bounds.width > room[0]:
         return layout
@@ -58,6 +62,10 @@ def _with_heights(
     def shifted(rect: Rect) -> Rect:
         return rect.moved(0.0, float(np.interp(rect.top, before, after)) - rect.top)
 
+    def stretched(rect: Rect) -> Rect:
+        top, bottom = np.interp((rect.top, rect.bottom), before, after).tolist()
+        return Rect.from_sides(rect.left, top, rect.right, bottom)
+
     routes = {
         key: tuple((x, float(np.interp(y, before, after))) for x, y in line)
         for key, line in layout.routes.items()
@@ -66,15 +74,19 @@ def _with_heights(
         layout,
         rects={name: shifted(rect) for name, rect in layout.rects.items()},
         routes=routes,
-        frames={path: shifted(rect) for path, rect in layout.frames.items()},
+        frames={path: stretched(rect) for path, rect in layout.frames.items()},
         bounds=Rect.from_sides(bounds.left, bounds.top, bounds.right, bounds.bottom + moved),
     )
 
 
 def _gaps(layout: Layout) -> list[tuple[float, float]]:
-    """(top, bottom) of each stretch between rows in which there is no box and no frame."""
-    rects = (*layout.rects.values(), *layout.frames.values())
-    spans = sorted((rect.top, rect.bottom) for rect in rects)
+    """(top, bottom) of each stretch between rows in which there is no box, no title of a frame and
+    no lower margin of one."""
+    frames = layout.frames.values()
+    spans = [(rect.top, rect.bottom) for rect in layout.rects.values()]
+    spans += [(rect.top, rect.top + HEADER) for rect in frames]
+    spans += [(rect.bottom - PADDING, rect.bottom) for rect in frames]
+    spans.sort()
     gaps: list[tuple[float, float]] = []
     reach = spans[0][1] if spans else 0.0
     for top, bottom in spans:

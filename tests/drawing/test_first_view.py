@@ -129,3 +129,35 @@ tape.gradient(loss, weights)
     titles, _ = first_titles(recorder, text)
     assert "variables" in titles
     assert not any(title.startswith("weights[") for title in titles)
+
+
+HAMILTONIAN = """\
+import tensorflow as tf
+hidden = [tf.keras.layers.Dense(32, activation="tanh") for _ in range(2)]
+energy = tf.keras.Sequential([*hidden, tf.keras.layers.Dense(1)])
+def dynamics(q, p):
+    with tf.GradientTape() as inner:
+        inner.watch([q, p])
+        total = tf.reduce_sum(energy(tf.concat([q, p], 1)))
+    dq, dp = inner.gradient(total, [q, p])
+    return dp, -dq
+def leapfrog(q, p, dt=0.1):
+    _, dp = dynamics(q, p)
+    p_half = p + 0.5 * dt * dp
+    dq, _ = dynamics(q, p_half)
+    q = q + dt * dq
+    _, dp = dynamics(q, p_half)
+    return q, p_half + 0.5 * dt * dp
+q = p = tf.random.uniform([16, 1], seed=1)
+with tf.GradientTape() as tape:
+    for _ in range(5):
+        q, p = leapfrog(q, p)
+    loss = tf.reduce_mean((q - 0.5) ** 2 + (p - 0.2) ** 2)
+tape.gradient(loss, energy.trainable_variables)
+"""
+
+
+def test_a_source_without_gradient_is_not_hidden_for_a_loop(recorder: Recorder) -> None:
+    """The bias of the energy has none: only slopes of the energy are used."""
+    _, scene = first_titles(recorder, HAMILTONIAN)
+    assert [box.title for box in scene.boxes if box.ring == "cut"] == ["dense_2/bias"]

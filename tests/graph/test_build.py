@@ -498,7 +498,7 @@ def test_the_op_where_nan_began_is_pinned_while_a_picture_with_it_can_be_read() 
     with s.call(tape, [y], [x], variables=[x]) as results:
         results.append(s.tensor(value=float("nan")))
     graph = build(s.trace())
-    names = [{graph.node(place).name for place in pinned} for pinned, _ in graph.pins]
+    names = [{graph.node(place).name for place in pinned} for pinned, *_ in graph.pins]
     assert names == [{"x", "y", "began"}, {"y", "began"}, {"y"}]
 
 

@@ -6,6 +6,7 @@ import pytest
 from test_wrapping import apart, chain
 
 from tapeviz.layout import lay_out, lay_out_nested
+from tapeviz.layout.nested import HEADER, PADDING
 from tapeviz.layout.row_gaps import ROOMY, loosened, squeezed
 
 
@@ -42,18 +43,27 @@ def test_what_would_not_fit_keeps_its_gaps() -> None:
     assert squeezed(plain, (width - 10, height - 10)) is plain
 
 
-def test_the_inside_of_a_frame_is_not_squeezed() -> None:
+def test_rows_within_a_frame_come_closer_too() -> None:
     graph = chain(8)
-    for i in (3, 4, 5):
+    for i in range(1, 7):
         graph.nodes[str(i)]["frame"] = "f"
     plain = lay_out_nested(graph, {"f": ""}, {"f": (80.0, 30.0)})
-    layout = squeezed(plain, (plain.bounds.width, plain.bounds.height - 20))
+    boxes = sum(rect.height for rect in plain.rects.values())
+    spare = plain.bounds.height - boxes - HEADER - PADDING
+    room = (plain.bounds.width, plain.bounds.height - 0.45 * spare)
+    layout = squeezed(plain, room)
+    assert layout.bounds.height == pytest.approx(room[1])
     frame, before = layout.frames["f"], plain.frames["f"]
-    assert frame.height == before.height
-    assert frame.y < before.y
-    for i in (3, 4, 5):
-        moved = before.y - frame.y
-        assert layout.rects[str(i)].y == pytest.approx(plain.rects[str(i)].y - moved)
+    assert frame.height < before.height
+    first, last = layout.rects["1"], layout.rects["6"]
+    assert frame.top + HEADER < first.top
+    assert last.bottom + PADDING <= frame.bottom + 1e-6
+    assert layout.rects["0"].bottom < frame.top
+    assert frame.bottom < layout.rects["7"].top
+    for name, rect in layout.rects.items():
+        assert rect.height == plain.rects[name].height
+    rects = list(layout.rects.values())
+    assert all(apart(a, b) for i, a in enumerate(rects) for b in rects[:i])
 
 
 def test_rows_stand_apart_where_there_is_room() -> None:
