@@ -314,13 +314,17 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedError:
-    """The exception that ended the snippet, and what to do about it."""
+    """The exception that ended the snippet, and what to do about it.
+
+    ``command``: what to type into a terminal to install a module that was missing, or empty.
+    """
 
     type: str
     message: str
     line: int
     explanation: str
     fixes: tuple[Fix, ...] = ()
+    command: str = ""
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,8 @@ QCheckBox::indicator:checked { background: $accent; border-color: $accent; }
 #fix { background: $success_fill; border: none; border-radius: 6px; }
 #fixTitle { font-weight: 600; }
 #code { font-family: $mono; font-size: ${small}px; color: $text_muted; }
+#command { font-family: $mono; font-size: ${small}px; background: $background; border-radius: 5px;
+  padding: 7px 9px; }
 #strip { background: $accent_fill; border: none; border-top: 1px solid $border; }
 #strip[place="above"] { border-top: none; border-bottom: 1px solid $border; }
 #strip[state="trouble"] { background: $trouble_fill; }

@@ -165,6 +165,9 @@ class Window(QMainWindow):
         self.files.began_anew.connect(self.source.editor.setFocus)
         self.files.run_requested.connect(lambda: self.run())
         self.diagnosis.example_requested.connect(self.files.open_text)
+        self.diagnosis.interpreter_requested.connect(
+            self.top_bar.kernel_button.showMenu, Qt.ConnectionType.QueuedConnection
+        )
         for signal in (
             document.run_started,
             document.run_ended,

@@ -88,6 +88,7 @@ def as_text(
         where = f"line {error.line}: " if error.line else ""
         blocks.append(f"{where}{error.type}: {plain_message(error.message)}")
         blocks.append(_wrapped(error.explanation))
+        blocks.append(error.command and f"  $ {error.command}")
         blocks += ["\n".join(_fix(trace, fix)) for fix in error.fixes]
     if not diagnosis.errors and not ended_well(trace):
         blocks.append(_unfinished(trace))

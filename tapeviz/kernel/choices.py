@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TapevizError
+from ..wording import install_command
 from .environment import kernel_environment
 from .model import KernelChoice, Versions
 
@@ -111,7 +111,7 @@ def check_interpreter(python: Path) -> None:
     missing = [name for name in ("tensorflow", "ipykernel") if not found[name]]
     wanted = {"tensorflow": _range(), "ipykernel": "ipykernel"}
     if missing:
-        command = _install(python, [wanted[name] for name in missing])
+        command = install_command(str(python), [wanted[name] for name in missing])
         names = " and ".join({"tensorflow": "TensorFlow"}.get(name, name) for name in missing)
         raise TapevizError(f"{python} has no {names}: install with  {command}")
     trouble = _wrong_version(python, found["version"])
@@ -127,7 +127,7 @@ def trouble_with_version(choice: KernelChoice, versions: Versions) -> str:
 def _wrong_version(python: Path, version: str) -> str:
     if not version or OLDEST <= _release(version) <= NEWEST:
         return ""
-    command = _install(python, [_range()])
+    command = install_command(str(python), [_range()])
     return (
         f"{python} has TensorFlow {version}, tapeviz works with "
         f"{_dotted(OLDEST)} to {_dotted(NEWEST)}: install with  {command}"
@@ -144,10 +144,3 @@ def _range() -> str:
 
 def _dotted(version: tuple[int, int]) -> str:
     return ".".join(map(str, version))
-
-
-def _install(python: Path, packages: list[str]) -> str:
-    arguments = [str(python), "-m", "pip", "install", *packages]
-    if sys.platform == "win32":
-        return subprocess.list2cmdline(arguments)
-    return shlex.join(arguments)

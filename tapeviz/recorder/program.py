@@ -319,6 +319,7 @@ def raised(error: BaseException, filename: str) -> Event:
         "traceback": _ends(_printed(error, filename)),
         "frames": lines,
         **_searched_folder(error),
+        **_searched_modules(error),
     }
 
 
@@ -338,6 +339,16 @@ def _searched_folder(error: BaseException) -> dict[str, str]:
         return {}
     with contextlib.suppress(OSError):
         return {"folder": os.getcwd()}
+    return {}
+
+
+def _searched_modules(error: BaseException) -> dict[str, str]:
+    """The interpreter that lacks a module, and the folder in which it looks for modules first."""
+    if not isinstance(error, ModuleNotFoundError):
+        return {}
+    with contextlib.suppress(OSError):
+        first = sys.path[0] if sys.path and isinstance(sys.path[0], str) else ""
+        return {"python": sys.executable or "", "folder": os.path.abspath(first)}
     return {}
 
 

@@ -355,8 +355,9 @@ class Printed(_Event, frozen=True, tag="output"):
 class Raised(_Event, frozen=True, tag="error"):
     """The snippet ended by an exception; ``line``: innermost line of the snippet, 0 none.
 
-    ``frames``: the snippet's lines in the traceback, outermost first. ``folder``: where a file was
-    looked for that is not there.
+    ``frames``: the snippet's lines in the traceback, outermost first. ``folder``: where a file or
+    a module was looked for that is not there; ``python``: the path of the interpreter that lacks
+    a module.
     """
 
     type: str
@@ -365,6 +366,7 @@ class Raised(_Event, frozen=True, tag="error"):
     traceback: str = ""
     frames: list[int] = []
     folder: str = ""
+    python: str = ""
 
 
 class Noted(_Event, frozen=True, tag="note"):

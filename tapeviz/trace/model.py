@@ -333,7 +333,8 @@ class CaughtError(msgspec.Struct, frozen=True, gc=False):
 class Failure:
     """An exception that ended the snippet, or a block of a page.
 
-    ``folder``: where a file was looked for, without a whole path, that is not there.
+    ``folder``: where a file, without a whole path, or a module was looked for that is not there;
+    ``python``: the path of the interpreter that lacks a module.
     """
 
     type: str
@@ -342,6 +343,7 @@ class Failure:
     traceback: str
     lines: tuple[int, ...] = ()
     folder: str = ""
+    python: str = ""
 
 
 @dataclass(frozen=True, slots=True)

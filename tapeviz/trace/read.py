@@ -395,9 +395,14 @@ class Reader:
         self._printed.append((event.stream, event.text))
 
     def _raised(self, event: e.Raised) -> None:
-        frames = tuple(event.frames)
         failure = Failure(
-            event.type, event.message, event.line, event.traceback, frames, event.folder
+            event.type,
+            event.message,
+            event.line,
+            event.traceback,
+            tuple(event.frames),
+            event.folder,
+            event.python,
         )
         if "failure" in self._facts:
             self._facts["later_failures"] = (*self._facts.get("later_failures", ()), failure)

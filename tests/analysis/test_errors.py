@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -276,7 +277,23 @@ RAISING = {
     ),
     "undefined name": (TAPE + "model = build_model()", ["build_model", "Line 6"]),
     "keyboard": ("n = int(input('how many? '))", ["Line 1", "keyboard"]),
-    "missing module": ("import a_module_nobody_has", ["a_module_nobody_has", "pip install"]),
+    "missing module": (
+        "import a_module_nobody_has",
+        ["Line 1 needs the module a_module_nobody_has", "beside the snippet in /", "pip install"],
+    ),
+    "missing package": (
+        "import sklearn.cluster",
+        ["not installed in the Python", "(pip install scikit-learn), choose an interpreter"],
+    ),
+    "part that an installed package lacks": (
+        "import keras.layers.recurrent",
+        ["The installed keras.layers has no module recurrent: it was part of another version"],
+    ),
+    "module in a file that hides a package": (
+        "import sys, types\nsys.modules['pandas'] = types.ModuleType('pandas')\nimport pandas.io",
+        ["the pandas that Python finds first is a single file", "pandas.py of your own"],
+    ),
+    "module of Google Colab": ("from google.colab import drive", ["on Google Colab only"]),
     "module of another package": (
         "raise ModuleNotFoundError(\"No module named 'PIL'\", name='PIL')",
         ["pip install pillow"],
@@ -570,6 +587,37 @@ def test_a_name_of_a_failed_import_is_told_as_such() -> None:
     _, second, third = diagnose(trace).errors
     assert "which line 1 would have defined: it raised ModuleNotFoundError" in second.explanation
     assert "nothing before it defines" in third.explanation
+
+
+def test_the_command_names_the_interpreter_that_lacks_a_package(recorder: Recorder) -> None:
+    trace = _recorded("import skimage.io", recorder)
+    (error,) = diagnose(trace).errors
+    assert trace.failure is not None
+    assert trace.failure.python.endswith("python")
+    assert Path(trace.failure.python).is_absolute()
+    assert error.command == f"{trace.failure.python} -m pip install scikit-image"
+
+
+@pytest.mark.parametrize(
+    ("type_", "message", "command"),
+    [
+        (
+            "ModuleNotFoundError",
+            "No module named 'pandas'",
+            "'/my env/python' -m pip install pandas",
+        ),
+        ("ModuleNotFoundError", "No module named 'helpers'", ""),  # may be a file of the user's
+        ("ModuleNotFoundError", "No module named 'pandas.core.old'", ""),  # pandas is there
+        ("ImportError", "cannot import name 'x' from 'pandas'", ""),
+        ("ValueError", "No module named 'pandas'", ""),
+    ],
+)
+def test_a_command_is_given_for_a_package_that_is_known(
+    type_: str, message: str, command: str
+) -> None:
+    failure = Failure(type_, message, 1, "", (1,), python="/my env/python")
+    (error,) = diagnose(Trace("import x", failure=failure)).errors
+    assert error.command == command
 
 
 def _recorded(text: str, recorder: Recorder) -> Trace:

@@ -23,7 +23,7 @@ def card(qtbot: QtBot, document: Document, theme: Theme, **changes: Any) -> str:
     qtbot.waitUntil(lambda: bool(document.diagnosis.calls))
     call = document.diagnosis.calls[0]
     finding = replace(call.findings[0], **changes)
-    ignored = Asks(lambda *_: None, lambda *_: None, lambda *_: None)
+    ignored = Asks(*[lambda *_: None] * 4)
     call = replace(call, findings=(finding, *call.findings[1:]))
     shown = FindingCard(document, theme, SourceResult(call, 0), ignored)
     qtbot.addWidget(shown)

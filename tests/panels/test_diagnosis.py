@@ -207,6 +207,19 @@ def test_every_status_has_word_and_icon(
     panel.grab()
 
 
+def test_the_command_that_installs_a_missing_package_can_be_copied(
+    qtbot: QtBot, panel: DiagnosisPanel
+) -> None:
+    command = "/env/bin/python -m pip install pandas"
+    error = ExplainedError("ModuleNotFoundError", "No module …", 1, "Install it.", command=command)
+    show(qtbot, panel, Diagnosis((), (error,)))
+    assert command in words(panel.cards[0]).replace("\u200b", "")
+    button(panel.cards[0], "Copy the command").click()
+    assert QApplication.clipboard().text() == command
+    with qtbot.waitSignal(panel.interpreter_requested):
+        button(panel.cards[0], "Interpreters").click()
+
+
 def test_users_names_are_never_markup(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     call = panel.document.diagnosis.calls[0]
     finding = saying(call.findings[0], "<img src='x'> & <b>bold</b>")

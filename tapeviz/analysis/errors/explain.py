@@ -9,6 +9,7 @@ from ...text.source import SourceText
 from ...trace.model import Call, CallId, Failure, Trace
 from ..model import ExplainedError, Warned
 from .case import Case
+from .modules import command_for
 from .raised_inside import reached_words
 from .table import EXPLANATIONS
 
@@ -16,7 +17,13 @@ from .table import EXPLANATIONS
 def explained_errors(trace: Trace) -> tuple[ExplainedError, ...]:
     """Explain each exception that ended the snippet, or a block of a page, in their order."""
     return tuple(
-        ExplainedError(each.type, each.message, each.line, explain_error(trace, each))
+        ExplainedError(
+            each.type,
+            each.message,
+            each.line,
+            explain_error(trace, each),
+            command=command_for(each),
+        )
         for each in trace.failures
     )
 

@@ -10,15 +10,6 @@ from ...trace.model import Failure
 from .case import Case
 from .old_names import NEW_NAMES
 
-PACKAGES = {
-    "PIL": "pillow",
-    "cv2": "opencv-python",
-    "skimage": "scikit-image",
-    "sklearn": "scikit-learn",
-    "yaml": "pyyaml",
-}
-"""Modules that are installed under another name, and that name."""
-
 
 def undefined(case: Case) -> str:
     name = case.match[1]
@@ -63,22 +54,6 @@ def no_file(case: Case) -> str:
     return (
         f"Line {case.line} opens the file {name}, which is not there. {where}"
         "Write the whole path, or put values of the same shape in its place."
-    )
-
-
-def no_module(case: Case) -> str:
-    name = case.match[1]
-    if name.startswith("tensorflow."):
-        return (
-            f"This TensorFlow ({case.trace.tensorflow}) has no module {name}. "
-            f"It was part of an older version, or it has moved. "
-            f"Look for its present name, or leave the line out if the gradient does not need it."
-        )
-    root = name.split(".")[0]
-    return (
-        f"The module {name} is not installed in the Python that runs the snippet. "
-        f"Install it there (pip install {PACKAGES.get(root, root)}), choose another interpreter, "
-        f"or leave line {case.failure.line} out if the gradient does not need it."
     )
 
 

@@ -7,7 +7,7 @@ to be looked at, a function of the case has the words.
 
 from __future__ import annotations
 
-from . import calls, keras, python, tapes, tensors, training
+from . import calls, keras, modules, python, tapes, tensors, training
 from .case import Explain
 
 _CALLEE = r"(?:[\w.<>]*<locals>\.)?(?P<callee>[\w.]+)\(\)"
@@ -346,7 +346,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (r"NameError: name '(\w+)' is not defined", python.undefined),
     (r"EOFError|StdinNotImplementedError|raw_input was called", python.keyboard),
-    (r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'", python.no_module),
+    (modules.NO_MODULE, modules.no_module),
     (
         r"ImportError: cannot import name '(\w+)' from '([\w.]+)'",
         "The installed {1} has no {0}: it was part of another version, or has moved. "

@@ -25,11 +25,13 @@ _JOINT = re.compile(r"([_.](?=\w)|[a-z](?=[A-Z]))")
 
 @dataclass(frozen=True, slots=True)
 class Asks:
-    """Callbacks of a card: apply a fix, compare it, open an example (text, name)."""
+    """Callbacks of a card: apply a fix, compare it, open an example (text, name), choose another
+    interpreter."""
 
     apply: Callable[[Fix], object]
     compare: Callable[[str, Fix], object]
     example: Callable[[str, str], object]
+    interpreter: Callable[[], object]
 
 
 def breakable(text: str, longest: int = LONG_NAME) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QEnterEvent, QKeyEvent
+from PySide6.QtGui import QEnterEvent, QGuiApplication, QKeyEvent
 
 from ...analysis.alike import SourceResult, same_words, shared_title
 from ...analysis.inside_words import runs_words, words_about_values
@@ -257,11 +257,20 @@ class ErrorCard(Card):
         self.add_words(error.explanation or message)
         if error.explanation:
             self.add_words(message, "code")
+        if error.command:
+            self.add_words(error.command, "command")
+        links: list[tuple[str, Callable[[], object], str]] = []
+        if error.command:
+            copy = partial(QGuiApplication.clipboard().setText, error.command)
+            links.append(("Copy the command", copy, "Paste it into a terminal, then run again"))
+            links.append(("Interpreters", asks.interpreter, "Choose one that has the package"))
         if error.line:
             line = error.line
-            self.add_links(
+            links.append(
                 (f"Line {line}", lambda: document.selecting.go_to_line(line), "Go to this line")
             )
+        if links:
+            self.add_links(*links)
         self.column.addWidget(FixList("", asks, theme))
         self.show_fixes(error.fixes)
 

@@ -61,6 +61,7 @@ class DiagnosisPanel(Panel):
     compare_requested = Signal(str, object)
     example_requested = Signal(str, str)
     """The text of an example to open, and its name."""
+    interpreter_requested = Signal()
 
     def __init__(self, document: Document, theme: Theme) -> None:
         super().__init__(document, theme)
@@ -106,7 +107,10 @@ class DiagnosisPanel(Panel):
         self._scroll.verticalScrollBar().rangeChanged.connect(self._seek)
         self._scroll.verticalScrollBar().actionTriggered.connect(self._stop_seeking)
         self._asks = Asks(
-            self.apply_requested.emit, self.compare_requested.emit, self.example_requested.emit
+            self.apply_requested.emit,
+            self.compare_requested.emit,
+            self.example_requested.emit,
+            self.interpreter_requested.emit,
         )
         self._has_seen = False
         """The card of the drawn call was brought into sight for this trace."""
