@@ -265,6 +265,20 @@ def test_the_row_of_the_cut_is_always_in_sight(qtbot: QtBot, panel: BackpropPane
     qtbot.waitUntil(lambda: not panel.cuts.isVisible())
 
 
+def test_a_row_of_the_cut_that_has_room_again_is_not_there_twice(
+    qtbot: QtBot, panel: BackpropPanel
+) -> None:
+    panel.resize(800, 130)
+    qtbot.waitUntil(panel.cuts.isVisible)
+    last = panel.table.visualRect(panel.model.index(panel.model.rowCount() - 1, OP))
+    lacking = last.bottom() - panel.table.viewport().height()
+    panel.resize(800, 130 + lacking + 2 - panel.cuts.height())  # enough without the second table
+    qtbot.waitUntil(lambda: not panel.cuts.isVisible())
+    viewport, row = panel.table.viewport(), panel.model.index(panel.model.rowCount() - 1, OP)
+    qtbot.waitUntil(lambda: viewport.rect().contains(panel.table.visualRect(row)))
+    assert not panel.cuts.isVisible()
+
+
 @pytest.mark.parametrize(("lines", "shown"), [(3_000, MOST), (1, 0)], ids=["rows", "folded"])
 def test_of_many_cuts_only_those_that_are_shown_are_looked_at(
     panel: BackpropPanel, ran: Document, monkeypatch: pytest.MonkeyPatch, lines: int, shown: int

@@ -214,7 +214,7 @@ def test_the_command_that_installs_a_missing_package_can_be_copied(
     error = ExplainedError("ModuleNotFoundError", "No module …", 1, "Install it.", command=command)
     show(qtbot, panel, Diagnosis((), (error,)))
     assert command in words(panel.cards[0]).replace("\u200b", "")
-    button(panel.cards[0], "Copy the command").click()
+    button(panel.cards[0], "Copy command").click()
     assert QApplication.clipboard().text() == command
     with qtbot.waitSignal(panel.interpreter_requested):
         button(panel.cards[0], "Interpreters").click()

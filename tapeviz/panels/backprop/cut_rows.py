@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -11,6 +12,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QRect,
     Qt,
     QTimer,
     Signal,
@@ -92,17 +94,21 @@ class CutRows(QTableView):
         return super().eventFilter(watched, event)
 
     def refresh(self) -> None:
-        """Show the first cuts that are not wholly in sight."""
+        """Show the first cuts that are not wholly in sight; none if without this table all were."""
         room = self._table.viewport().rect()
-        hidden = (
-            row
-            for row in self._walk.cut_rows()
-            if not room.contains(self._table.visualRect(self._walk.index(row, 0)))
-        )
-        rows = list(islice(hidden, MOST))
+        whole = room.adjusted(0, 0, 0, 0 if self.isHidden() else self.height())
+        cuts = self._walk.cut_rows()
+        is_lacking = next(self._are_outside(whole, cuts), None) is not None
+        rows = list(islice(self._are_outside(room, cuts), MOST)) if is_lacking else []
         if rows != self._cuts.rows:
             self._cuts.show_rows(rows)
             for column in range(self._cuts.columnCount()):
                 self.setColumnWidth(column, self._table.columnWidth(column))
             self.setFixedHeight(len(rows) * self.verticalHeader().defaultSectionSize() + 1)
         self.setVisible(bool(rows) and not self._table.isHidden())
+
+    def _are_outside(self, room: QRect, rows: Iterable[int]) -> Iterator[int]:
+        """The rows of the table above that are not wholly in a rectangle of its viewport."""
+        for row in rows:
+            if not room.contains(self._table.visualRect(self._walk.index(row, 0))):
+                yield row

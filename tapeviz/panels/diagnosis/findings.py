@@ -257,20 +257,18 @@ class ErrorCard(Card):
         self.add_words(error.explanation or message)
         if error.explanation:
             self.add_words(message, "code")
-        if error.command:
-            self.add_words(error.command, "command")
-        links: list[tuple[str, Callable[[], object], str]] = []
-        if error.command:
-            copy = partial(QGuiApplication.clipboard().setText, error.command)
-            links.append(("Copy the command", copy, "Paste it into a terminal, then run again"))
-            links.append(("Interpreters", asks.interpreter, "Choose one that has the package"))
         if error.line:
             line = error.line
-            links.append(
+            self.add_links(
                 (f"Line {line}", lambda: document.selecting.go_to_line(line), "Go to this line")
             )
-        if links:
-            self.add_links(*links)
+        if error.command:
+            self.add_words(error.command, "command")
+            copy = partial(QGuiApplication.clipboard().setText, error.command)
+            self.add_links(
+                ("Copy command", copy, "Paste it into a terminal, then run again"),
+                ("Interpreters", asks.interpreter, "Choose one that has the package"),
+            )
         self.column.addWidget(FixList("", asks, theme))
         self.show_fixes(error.fixes)
 
