@@ -69,15 +69,29 @@ class BothStrip(QFrame):
 
 
 def said_of(both: Both) -> Iterator[str]:
-    """``∂o/∂patch: None → flows``, ``2 only before, 2 only after``, … or that nothing differs."""
+    """``∂o/∂patch: None → flows``, ``2 only before, 2 only after``, … or that nothing differs.
+
+    Another outcome comes before other numbers; what many rounds of a loop have in common is said
+    once.
+    """
     comparison = both.comparison
     changed = [pair for pair in comparison.gradients if not pair.is_same]
-    yield from map(_gradient, changed[:MOST_GRADIENTS])
-    if len(changed) > MOST_GRADIENTS:
-        yield f"{len(changed) - MOST_GRADIENTS} more gradients differ"
+    words = Counter(map(_gradient, sorted(changed, key=_rank)))
+    said = list(words.items())[:MOST_GRADIENTS]
+    yield from (name if n == 1 else f"{name} ({n:,} times)" for name, n in said)
+    rest = len(changed) - sum(n for _, n in said)
+    if rest:
+        yield f"{rest:,} more {'gradient differs' if rest == 1 else 'gradients differ'}"
     if not changed and comparison.gradients:
         yield "the same gradients"
     yield _signs(both)
+
+
+def _rank(pair: GradientPair) -> int:
+    if pair.before is None or pair.after is None:
+        return 1
+    was, now = _outcomes(pair.before, pair.after)
+    return 0 if was != now else 2
 
 
 def _gradient(pair: GradientPair) -> str:
@@ -88,8 +102,12 @@ def _gradient(pair: GradientPair) -> str:
         return f"{name}: only {'before' if pair.after is None else 'after'}"
     if _name(pair.before) != name:
         return f"{_name(pair.before)} → {name}"
-    was, now = (word_of(asked.finding) for asked in (pair.before, pair.after))
+    was, now = _outcomes(pair.before, pair.after)
     return f"{name}: {was} → {now}" if was != now else f"{name}: other numbers"
+
+
+def _outcomes(before: Asked, after: Asked) -> tuple[str, str]:
+    return word_of(before.finding), word_of(after.finding)
 
 
 def _name(asked: Asked) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from tapeviz.analysis.comparing import Comparison
 from tapeviz.app.compare import CompareDialog, changed_lines
 from tapeviz.app.processes.live import live_stages
 from tapeviz.app.window import Window
 from tapeviz.document.comparing import AFTER, BEFORE
+from tapeviz.panels.both_strip import said_of
 from tapeviz.scene.parts.frames import frame_buttons
 from tests.document.sample import FIX, SOURCE, SamplePipeline
 
@@ -109,6 +112,21 @@ def test_what_differs_is_said_marked_and_explained(qtbot: QtBot, compared: Windo
     after = {box.node.removeprefix(AFTER) for box in scene.boxes if box.node.startswith(AFTER)}
     assert before
     assert after
+
+
+def test_another_outcome_is_said_before_other_numbers_of_many_rounds(compared: Window) -> None:
+    both = compared.document.comparing.both
+    assert both is not None
+    (cut,) = both.comparison.gradients
+    assert cut.after is not None
+    other = replace(cut, before=cut.after)
+    gradients = (*[other] * 50, cut, replace(cut, before=None, outcome="added"))
+    words = list(said_of(replace(both, comparison=replace(both.comparison, gradients=gradients))))
+    assert words[0].endswith(": None → flows")
+    assert words[1].endswith(": only after")
+    assert words[2] == "50 more gradients differ"
+    words = list(said_of(replace(both, comparison=Comparison((cut, *[other] * 50)))))
+    assert words[1].endswith(": other numbers (50 times)")
 
 
 def test_a_node_of_either_side_leads_to_its_twin_and_its_line(
