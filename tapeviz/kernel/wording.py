@@ -8,8 +8,8 @@ import signal
 from .model import Exit
 
 _HINTS = {
-    "SIGKILL": ", as happens when memory runs out, or all CPU time that RLIMIT_CPU allows is used",
-    "SIGXCPU": ": it used all CPU time that RLIMIT_CPU allows",
+    "SIGKILL": ", as happens when memory runs out, or all CPU time that a limit allows is used",
+    "SIGXCPU": ": it used all CPU time that a limit (RLIMIT_CPU) allows",
     "SIGSEGV": ": it read or wrote memory that is not its own",
     "SIGABRT": ": it gave up with abort()",
 }

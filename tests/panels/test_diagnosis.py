@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QTextDocument
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import Diagnosis, ExplainedError, Warned
@@ -371,6 +371,34 @@ def test_the_card_of_the_drawn_call_is_in_sight(qtbot: QtBot, panel: DiagnosisPa
             card for card in panel.cards if getattr(card, "call", None) is many.calls[number - 1]
         ]
         qtbot.waitUntil(lambda card=card: is_in_sight(panel, card), timeout=10_000)
+
+
+def test_the_card_at_the_top_stays_there_when_the_panel_is_resized(
+    qtbot: QtBot, panel: DiagnosisPanel
+) -> None:
+    show(qtbot, panel, calls_of_many(panel, 9))
+    panel._stop_seeking()  # three seconds after the cards were made
+    scroll = panel.findChild(QScrollArea)
+    bar, card = scroll.verticalScrollBar(), panel.cards[5]
+    heading = titled(card, "Tried fixes")
+
+    def top() -> int:
+        return heading.mapTo(scroll.viewport(), QPoint()).y()
+
+    before = bar.value()
+    bar.setValue(before + top() + 5)  # its first pixels are above the panel
+    assert top() == -5
+    for width, height in ((760, 500), (300, 640), (900, 420), (340, 700)):
+        before = card.height()
+        panel.resize(width, height)
+        qtbot.waitUntil(lambda before=before: card.height() != before)
+        qtbot.wait(20)
+        assert -10 <= top() <= 10
+    bar.setValue(0)
+    qtbot.wait(400)  # it counts as laid out
+    panel.resize(760, 500)
+    qtbot.wait(50)
+    assert bar.value() == 0
 
 
 def test_after_a_run_it_is_in_sight_too(qtbot: QtBot, panel: DiagnosisPanel) -> None:

@@ -22,6 +22,7 @@ from ..panel import Panel
 from ..widgets import link_button, plain_label
 from .cards import Asks, Card
 from .findings import ErrorCard, FindingCard, WarningCard
+from .kept_place import KeptPlace
 from .summary import summary_words, troubled_of
 
 PAGE = 20
@@ -99,6 +100,7 @@ class DiagnosisPanel(Panel):
         """Cards of before, each in sight until another one is in its place."""
         self._place = 0
         self._veil = Veil(document, theme, self._scroll)
+        self._kept_place = KeptPlace(self._scroll)
         self._sought: CallId | None = None
         self._stop_seeking_later = QTimer(self)
         self._stop_seeking_later.setSingleShot(True)
@@ -351,6 +353,7 @@ class DiagnosisPanel(Panel):
 
     def _bring_into_sight(self, card: QWidget) -> None:
         """Scroll to the beginning of a card, if it is not in sight as a whole."""
+        self._kept_place.forget()
         bar, room = self._scroll.verticalScrollBar(), self._scroll.viewport().height()
         if card.y() < bar.value() or card.y() + card.height() > bar.value() + room:
             bar.setValue(card.y() - MARGIN)
@@ -366,6 +369,7 @@ class DiagnosisPanel(Panel):
             if isinstance(self._visited, FindingCard):
                 self._visited.show_call()
             self._stop_seeking()
+            self._kept_place.forget()
             self._scroll.verticalScrollBar().setValue(self._visited.y() - MARGIN)
 
     def _show_summary(self) -> None:
