@@ -26,9 +26,8 @@ QMenu::item { padding: 5px 26px 5px 24px; border-radius: 5px; }
 QMenu::item:selected { background: $accent_fill; color: $text; }
 QMenu::item:disabled { color: $text_faint; }
 QMenu::separator { height: 1px; background: $border; margin: 5px 8px; }
-QMenu::indicator { width: 12px; height: 12px; margin-left: 6px; }
-QMenu::indicator:checked { background: $accent; border-radius: 6px; width: 8px; height: 8px;
-  margin-left: 8px; }
+QMenu::indicator { width: 8px; height: 8px; margin-left: 9px; border-radius: 4px; }
+QMenu::indicator:checked { background: $accent; }
 #menuHeading { color: $text_muted; font-size: ${small}px; padding: 5px 10px 3px 10px; }
 
 #bar { background: $panel; border-bottom: 1px solid $border; }

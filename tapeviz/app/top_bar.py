@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
 
 from ..document import Document
@@ -206,11 +206,29 @@ def _extent(widget: QWidget) -> int:
     return widget.sizeHint().width() + SPACING
 
 
+class _MenuBelow(QMenu):
+    """The menu of a button: below its left edge, or its right one if it has no room there.
+
+    Qt takes the right one since the button is laid out from right to left, for its icon.
+    """
+
+    def __init__(self, button: QPushButton) -> None:
+        super().__init__(button)
+        self._button = button
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        rect, window = self._button.rect(), self._button.window().frameGeometry()
+        left = self._button.mapToGlobal(rect.topLeft()).x()
+        right = left + rect.width() - self.width()
+        self.move(left if left + self.width() <= window.right() else right, self.y())
+
+
 def _menu_button(text: str) -> QPushButton:
     button = QPushButton(text)
     button.setObjectName("flat")
     button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
-    button.setMenu(QMenu(button))
+    button.setMenu(_MenuBelow(button))
     button.menu().setLayoutDirection(Qt.LayoutDirection.LeftToRight)
     button.menu().setToolTipsVisible(True)
     return button

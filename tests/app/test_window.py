@@ -647,3 +647,19 @@ def drag(widget: QWidget, start: QPoint, end: QPoint) -> None:
         event = QMouseEvent(kind, QPointF(at), place, on, buttons, Qt.KeyboardModifier.NoModifier)
         QApplication.sendEvent(widget, event)
         QTest.qWait(20)  # Qt moves the border between two docks a moment later
+
+
+def test_the_menu_of_a_button_opens_below_its_left_edge_and_inside_the_window(
+    window: Window,
+) -> None:
+    bar = window.top_bar
+    for button in (bar.limits_button, bar.layout_button, bar.export_button, bar.kernel_button):
+        menu = button.menu()
+        left = button.mapToGlobal(QPoint()).x()
+        menu.popup(QPoint(left - 80, 90))  # as Qt does for a button from right to left
+        assert menu.isVisible()
+        right = left + button.width()
+        is_left = button in (bar.limits_button, bar.layout_button)
+        assert (menu.x() == left) if is_left else (menu.x() + menu.width() == right)
+        assert menu.x() + menu.width() <= window.frameGeometry().right() + 1
+        menu.close()
