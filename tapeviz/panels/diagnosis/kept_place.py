@@ -17,7 +17,9 @@ class KeptPlace(QObject):
 
     def __init__(self, scroll: QScrollArea) -> None:
         super().__init__(scroll)
-        self._scroll, self._bar = scroll, scroll.verticalScrollBar()
+        inside = scroll.widget()
+        assert inside is not None
+        self._inside, self._bar = inside, scroll.verticalScrollBar()
         self._kept: QWidget | None = None
         self._part = 0.0
         """The part of the height of the widget that is above the area."""
@@ -43,8 +45,7 @@ class KeptPlace(QObject):
         return super().eventFilter(watched, event)
 
     def _note(self) -> None:
-        top = self._bar.value()
-        inside = self._scroll.widget()
+        top, inside = self._bar.value(), self._inside
         shown = (each for each in inside.findChildren(QWidget) if each.isVisibleTo(inside))
         spans = [(_top_in(widget, inside), widget) for widget in shown]
         over = [(y, widget) for y, widget in spans if y <= top < y + widget.height()]
@@ -56,7 +57,7 @@ class KeptPlace(QObject):
         kept = self._kept
         if kept is not None and isValid(kept):
             self._settle.start()
-            y = _top_in(kept, self._scroll.widget())
+            y = _top_in(kept, self._inside)
             self._bar.setValue(y + round(self._part * kept.height()))
 
 
