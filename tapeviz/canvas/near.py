@@ -38,6 +38,7 @@ NAMES: dict[Layer, Callable[[Any], object]] = {
     "box": attrgetter("node"),
     "label": attrgetter("edge"),
     "mark": attrgetter("edge", "kind"),
+    "outline": attrgetter("node"),
     "change": attrgetter("node"),
 }
 """The key of a shape within its layer, the same from one scene to the next."""

@@ -19,7 +19,7 @@ from ..drawing.both import Shown, draw_both, only_drawn, open_in_picture
 from ..graph.model import NodeId
 from ..graph.nodes import op_id
 from ..scene.model import Scene
-from ..trace.model import Trace
+from ..trace.model import CallId, Trace
 from ..view import DEFAULT_VIEW, View
 from .pipeline import ArrangedGraph, Look, Opener
 
@@ -31,11 +31,12 @@ BEFORE, AFTER = "before:", "after:"
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """Two runs, their differences, and their picture. ``fix``: the fix whose text is the second
-    run."""
+    """Two runs, their differences, and their picture. ``comparison``: without the ops that this
+    leaves out; ``found``: with them. ``fix``: the fix whose text is the second run."""
 
     before: Shown
     after: Shown
+    found: Comparison
     comparison: Comparison
     arranged: ArrangedGraph
     scene: Scene
@@ -60,6 +61,8 @@ class Comparing(QObject):
         self._form = self._folds = DEFAULT_VIEW
         """The view drawn, and one whose groups were opened and closed by hand in the picture of
         both: those of the document's own picture are of one graph."""
+        self._call: CallId | None = None
+        """The gradient call drawn."""
         self._picked: NodeId = ""
         self._partners: dict[NodeId, NodeId] = {}
         document.view_changed.connect(self._follow_view)
@@ -99,11 +102,10 @@ class Comparing(QObject):
 
     def _compare(self, take: Callable[[Look], Trace], name: str, fix: Fix | None) -> None:
         document = self._document
-        current = document.current_call
-        call = current.call.id if current is not None else None
+        call = self._current_call()
         before = Shown(document.text.filename, document.trace, document.diagnosis, call)
         diagnose, view = document.stages.diagnose, self._view()
-        self._form = view
+        self._form, self._call = view, call
 
         def look(opener: Opener, trace: Trace) -> Trace:
             found = compare((before.trace, before.diagnosis), (trace, diagnose(trace)))
@@ -152,12 +154,19 @@ class Comparing(QObject):
         self._folds = self._folds.closed(path)
         self._follow_view()
 
+    def _current_call(self) -> CallId | None:
+        current = self._document.current_call
+        return current.call.id if current is not None else None
+
     def _follow_view(self) -> None:
-        both, view = self.both, self._view()
-        if both is not None and view != self._form:
-            work = partial(_draw, both.before, both.after, both.comparison, view, both.fix)
+        """Draw the view and the gradient call that the document shows now."""
+        both, view, call = self.both, self._view(), self._current_call()
+        if both is not None and (view, call) != (self._form, self._call):
+            before = replace(both.before, call=call)
+            after = replace(both.after, call=both.found.call_after(call))
+            work = partial(_draw, before, after, both.found, view, both.fix)
             self._document.background.submit("compare", work, self._show)
-        self._form = view
+        self._form, self._call = view, call
 
     def _leave_for_step(self) -> None:
         if self._document.step is not None:
@@ -203,4 +212,4 @@ class Comparing(QObject):
 def _draw(before: Shown, after: Shown, found: Comparison, view: View, fix: Fix | None) -> Both:
     comparison = only_drawn(before, after, found, view)
     arranged, scene = draw_both(before, after, comparison, view)
-    return Both(before, after, comparison, arranged, scene, fix)
+    return Both(before, after, found, comparison, arranged, scene, fix)

@@ -37,12 +37,13 @@ class FirstOpening:
     """The groups that the program opened, before the user's choices. ``place``: the gradient call's
     site and method; ``most``: how many boxes there may be; ``pins``: the
     index of the nodes that are never folded away in :attr:`OpGraph.pins`; ``ruled``: see
-    :func:`choose_open`."""
+    :func:`choose_open`; ``has_pictures``: boxes show arrays."""
 
     place: Hashable = None
     most: int = MOST_BOXES
     pins: int = 0
     ruled: Mapping[str, bool] = field(default_factory=dict)
+    has_pictures: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +86,10 @@ def arrange(
         ruled = first.ruled if is_round else {}
         opening = opening_in(built, tree, trace, view, first.most, ruled)
         if ruled and any(opening.ruled[path] for path in opening.ruled.keys() - ruled.keys()):
-            most = most_legible(built, tree, trace, _plain(view), ruled).most
-            opening = opening_in(built, tree, trace, view, most, ruled)
-        sized = folded_in(built, tree, trace, view, opening)
+            pictured = first.has_pictures
+            again = most_legible(built, tree, trace, _plain(view), ruled, has_pictures=pictured)
+            opening = opening_in(built, tree, trace, view, again.most, ruled)
+        sized = folded_in(built, tree, trace, view, opening, has_pictures=first.has_pictures)
         is_folded = (before.view.folded, before.view.unfolded) != (view.folded, view.unfolded)
         same = {} if is_folded else counterparts(before.graph, sized)
         if same or is_round:
@@ -99,12 +101,13 @@ def arrange(
                 return _beside(before, sized, view, first)
             return Arranged(sized, placed(sized, view), same, view, first, sized)
     # What the user folds or opens leaves the other groups as they are.
-    pins, best = first_view(built, trace, _plain(view))
+    best = first_view(built, trace, _plain(view))
     sized = best.sized
     if _plain(view) != view:
-        tree = grown(built, trace, view, pins)
-        sized = folded_in(built, tree, trace, view, opening_in(built, tree, trace, view, best.most))
-    first = FirstOpening(place, best.most, pins, best.opening.ruled)
+        tree = grown(built, trace, view, best.pins)
+        opening = opening_in(built, tree, trace, view, best.most)
+        sized = folded_in(built, tree, trace, view, opening, has_pictures=best.has_pictures)
+    first = FirstOpening(place, best.most, best.pins, best.opening.ruled, best.has_pictures)
     return Arranged(sized, placed(sized, view), {}, view, first, sized)
 
 

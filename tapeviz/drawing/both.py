@@ -50,13 +50,15 @@ _WORTH = 1.05
 class _Placed:
     """``graphs``: of both runs, folded, with their ``union``, which is laid out for half of the
     room; ``most``: how many boxes each may have; ``has_sources``: no source is folded away;
-    ``scale``, ``worth``: of the draft, see :func:`worth_of`."""
+    ``has_pictures``: boxes show arrays; ``scale``, ``worth``: of the draft, see
+    :func:`worth_of`."""
 
     graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph]
     union: Union
     is_below: bool
     most: int
     has_sources: bool
+    has_pictures: bool
     scale: float
     worth: float
 
@@ -94,7 +96,8 @@ def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> 
     placed = _first_view(before, after, comparison, plain)
     if plain == view:
         return placed
-    first, second = _grown(before, after, comparison, view, has_sources=placed.has_sources)
+    has_sources, has_pictures = placed.has_sources, placed.has_pictures
+    first, second = _grown(before, after, comparison, view, has_sources, has_pictures)
     for grown in (first, second):
         grown.open(placed.most)
     graphs = _folded(first, second, comparison)
@@ -102,20 +105,26 @@ def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> 
 
 
 def _first_view(before: Shown, after: Shown, comparison: Comparison, view: View) -> _Placed:
-    """Both graphs with all their sources in sight; with none of them kept there if that is better
-    to read."""
-    best = _most_legible(before, after, comparison, view, has_sources=True)
-    if best.scale < LEGIBLE:
-        fewer = _most_legible(before, after, comparison, view, has_sources=False)
-        best = max(best, fewer, key=lambda placed: placed.worth)
+    """Both graphs with all their sources in sight; with none of them kept there, or without
+    pictures of arrays, if that is better to read."""
+    best = _most_legible(before, after, comparison, view, True, True)
+    for has_sources, has_pictures in ((False, True), (True, False), (False, False)):
+        if best.scale < LEGIBLE:
+            other = _most_legible(before, after, comparison, view, has_sources, has_pictures)
+            best = max(best, other, key=lambda placed: placed.worth)
     return best
 
 
 def _most_legible(
-    before: Shown, after: Shown, comparison: Comparison, view: View, *, has_sources: bool
+    before: Shown,
+    after: Shown,
+    comparison: Comparison,
+    view: View,
+    has_sources: bool,
+    has_pictures: bool,
 ) -> _Placed:
     """Both graphs, with as many boxes as can be read; groups of both are open or closed in both."""
-    first, second = _grown(before, after, comparison, view, has_sources=has_sources)
+    first, second = _grown(before, after, comparison, view, has_sources, has_pictures)
     best: _Placed | None = None
     most = MOST_BOXES
     closed: tuple[frozenset[str], ...] = ()
@@ -132,18 +141,25 @@ def _most_legible(
             scale = shown_scale(layout, room_of_each(view.room, is_below=is_below))
             worth = worth_of(scale, len(union.graph))
             if best is None or worth > best.worth * (_WORTH if is_below else 1.0):
-                best = _Placed(graphs, union, is_below, most, has_sources, scale, worth)
+                shows = has_sources, has_pictures
+                best = _Placed(graphs, union, is_below, most, *shows, scale, worth)
             if scale >= LEGIBLE:
                 return best
         most = boxes - 1
 
 
 def _grown(
-    before: Shown, after: Shown, comparison: Comparison, view: View, *, has_sources: bool
+    before: Shown,
+    after: Shown,
+    comparison: Comparison,
+    view: View,
+    has_sources: bool,
+    has_pictures: bool,
 ) -> tuple[_Grown, _Grown]:
     pins = 0 if has_sources else -1
-    return _Grown(before, view, comparison.removed, pins), _Grown(
-        after, view, comparison.added, pins
+    return (
+        _Grown(before, view, comparison.removed, pins, has_pictures),
+        _Grown(after, view, comparison.added, pins, has_pictures),
     )
 
 
@@ -204,8 +220,11 @@ class _Grown:
     """The graph of a run, with its groups. ``held``: ops that are not hidden in them, as those of
     ``pins`` are not, which is an index of :attr:`OpGraph.pins`."""
 
-    def __init__(self, shown: Shown, view: View, held: Sequence[OpId], pins: int) -> None:
+    def __init__(
+        self, shown: Shown, view: View, held: Sequence[OpId], pins: int, has_pictures: bool
+    ) -> None:
         self._trace, self._view = shown.trace, view
+        self._has_pictures = has_pictures
         self._built = built_graph(shown.trace, view, shown.call)
         places = (self._built.places.get(op_id(op)) for op in held[:_MOST_HELD])
         self._built.pin(self._built.pins[pins])
@@ -227,7 +246,9 @@ class _Grown:
         """The graph with its open groups, and with those that are open in the other one."""
         view = replace(self._view, unfolded=self.opened.union(unfolded))
         opening = opening_in(self._built, self._tree, self._trace, view, 0)
-        return folded_in(self._built, self._tree, self._trace, self._view, opening)
+        pictured = self._has_pictures
+        parts = self._built, self._tree, self._trace
+        return folded_in(*parts, self._view, opening, has_pictures=pictured)
 
 
 def only_drawn(before: Shown, after: Shown, comparison: Comparison, view: View) -> Comparison:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import networkx as nx
 
@@ -51,6 +51,8 @@ factor."""
 _FEW, _BARE = 8, 2
 """Fewer boxes say little, as a model is more than its name; the power with which that counts."""
 
+_NARROWER = 1.5
+"""By this factor more boxes are tried without pictures of arrays, at most."""
 _TELLING = 4
 """With fewer boxes of ops and groups, beside as many of sources and other values, another way to
 show the sources is tried."""
@@ -59,16 +61,29 @@ show the sources is tried."""
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """A folded graph; ``most``: the most boxes that it was chosen with; ``scale``: at which its
-    draft fits into the room."""
+    draft fits into the room; ``has_pictures``: boxes show arrays; ``pins``: the index of the pins
+    in :attr:`OpGraph.pins`."""
 
     sized: nx.MultiDiGraph
     opening: OpenGroups
     most: int
     scale: float = LEGIBLE
+    has_pictures: bool = True
+    pins: int = 0
 
     @property
     def worth(self) -> float:
         return worth_of(self.scale, len(self.sized))
+
+    @property
+    def is_legible(self) -> bool:
+        """Whether its text can be read, or nearly."""
+        return self.scale >= _NEARLY * LEGIBLE
+
+    @property
+    def narrower(self) -> int:
+        """The most boxes to try without pictures of arrays."""
+        return min(math.ceil(_NARROWER * self.opening.boxes), MOST_BOXES)
 
     @property
     def telling(self) -> int:
@@ -85,31 +100,60 @@ def grown(built: OpGraph, trace: Trace, view: View, pins: int) -> Tree:
     return tree
 
 
-def first_view(built: OpGraph, trace: Trace, view: View) -> tuple[int, Chosen]:
-    """The folded graph of a first view, and the index of the pins that it was made with.
+def first_view(built: OpGraph, trace: Trace, view: View) -> Chosen:
+    """The folded graph of a first view.
 
     Sources that stand apart are folded into their model where they leave no room for more of it
     than its name, or for a loop to stand open in a picture of few boxes; those that got no gradient
-    only where no picture with them can be read.
+    only where no picture with them can be read. Boxes show no arrays where the text could not be
+    read with them, or these sources and the origin of NaN be shown, or a loop stand open.
     """
     found: list[Chosen] = []
     for pins in range(len(built.pins)):
-        tree = grown(built, trace, view, pins)
-        found.append(most_legible(built, tree, trace, view))
-        if found[-1].scale >= _NEARLY * LEGIBLE:
+        found.append(_most_legible(built, trace, view, pins))
+        if found[-1].is_legible:
             break
     best = max(found, key=lambda chosen: chosen.worth)
-    more = range(len(found), len(built.pins)) if best.scale >= _NEARLY * LEGIBLE else ()
-    for pins in more:
+    if not best.is_legible or built.pins[best.pins].hides > built.pins[0].hides:
+        return _without_pictures(built, trace, view, best)
+    for pins in range(len(found), len(built.pins)):
         takes_room = len(best.sized) - best.telling >= _TELLING and best.telling < _TELLING
         is_bare = len(best.sized) < _FEW and len(trace.ops) <= _QUICK
-        hides_more = built.pins[pins].hides and not built.pins[found.index(best)].hides
+        hides_more = built.pins[pins].hides > built.pins[best.pins].hides
         if not (takes_room or is_bare) or not best.opening.closed or hides_more:
             break
-        found.append(most_legible(built, grown(built, trace, view, pins), trace, view))
-        if found[-1].scale >= LEGIBLE and found[-1].telling > best.telling:
-            best = found[-1]
-    return found.index(best), best
+        other = _most_legible(built, trace, view, pins)
+        if other.scale >= LEGIBLE and other.telling > best.telling:
+            best = other
+    if best.opening.has_closed_loops and len(trace.ops) <= _QUICK:
+        other = _most_legible(built, trace, view, best.pins, best.narrower)
+        if other.scale >= LEGIBLE and other.opening.open_loops > best.opening.open_loops:
+            return other
+    return best
+
+
+def _without_pictures(built: OpGraph, trace: Trace, view: View, best: Chosen) -> Chosen:
+    """The first graph without pictures of arrays that can be read, if it hides less than the
+    ``best`` one with them or that cannot be read; else the better of all."""
+    for pins in range(len(built.pins)):
+        if best.is_legible and built.pins[pins].hides:
+            break
+        other = _most_legible(built, trace, view, pins, best.narrower)
+        if other.is_legible:
+            return other
+        best = max(best, other, key=lambda chosen: chosen.worth)
+    return best
+
+
+def _most_legible(built: OpGraph, trace: Trace, view: View, pins: int, narrower: int = 0) -> Chosen:
+    """The most legible graph with these pins; ``narrower``: the most boxes, without pictures of
+    arrays."""
+    tree = grown(built, trace, view, pins)
+    if narrower:
+        chosen = most_legible(built, tree, trace, view, most=narrower, has_pictures=False)
+    else:
+        chosen = most_legible(built, tree, trace, view)
+    return replace(chosen, pins=pins)
 
 
 def most_legible(
@@ -118,10 +162,14 @@ def most_legible(
     trace: Trace,
     view: View,
     ruled: Mapping[str, bool] | None = None,
+    *,
+    most: int = MOST_BOXES,
+    has_pictures: bool = True,
 ) -> Chosen:
     """The folded graph with as many boxes as can still be read, of those with more or fewer groups
-    open. Drafts tell how large their pictures are. ``ruled``: see :func:`opening_in`."""
-    most = 0 if view.grouping else MOST_BOXES
+    open. Drafts tell how large their pictures are. ``ruled``: see :func:`opening_in`; ``most``: the
+    most boxes to begin with; ``has_pictures``: see :func:`folded_in`."""
+    most = 0 if view.grouping else most
     best: Chosen | None = None
     closed: frozenset[str] = frozenset()
     while True:
@@ -129,12 +177,12 @@ def most_legible(
         if best is not None and opening.closed == closed:  # the rest is never closed
             return best
         closed = opening.closed
-        sized = folded_in(built, tree, trace, view, opening)
+        sized = folded_in(built, tree, trace, view, opening, has_pictures=has_pictures)
         if view.layout != "layered" or view.grouping:
             return Chosen(sized, opening, most)
         go_on()
         scale = shown_scale(placed(sized, view, is_draft=True), view.room)
-        chosen = Chosen(sized, opening, most, scale)
+        chosen = Chosen(sized, opening, most, scale, has_pictures)
         if best is None or chosen.worth > best.worth:
             best = chosen
         if scale >= LEGIBLE:
@@ -202,14 +250,26 @@ def opening_in(
 
 
 def folded_in(
-    built: OpGraph, tree: Tree, trace: Trace, view: View, opening: OpenGroups
+    built: OpGraph,
+    tree: Tree,
+    trace: Trace,
+    view: View,
+    opening: OpenGroups,
+    *,
+    has_pictures: bool = True,
 ) -> nx.MultiDiGraph:
-    """The folded graph, ready to be laid out: boxes have sizes, and edges weights."""
+    """The folded graph, ready to be laid out: boxes have sizes, and edges weights.
+
+    ``has_pictures``: boxes of arrays show these, and are wider by that."""
     unfolded = view.unfolded | _around_what_raised(built, tree, trace)
     # Edges along which values go on weigh more than those of values that begin there. So the
     # layout keeps the run of the computation straight, and its weights and constants aside.
     pinned = [built.names[place] for place in built.pinned]
-    graph = with_sizes(chip(fold(built, tree, opening, unfolded), pinned), trace)
+    folded = chip(fold(built, tree, opening, unfolded), pinned)
+    if not has_pictures:
+        for _, attributes in folded.nodes(data=True):
+            attributes["node"] = replace(attributes["node"], has_picture=False)
+    graph = with_sizes(folded, trace)
     for source, _, attributes in graph.edges(data=True):
         group = tree.groups.get(graph.nodes[source]["node"].opens)
         is_onward = graph.in_degree(source) or (group and group.kind != "values")

@@ -69,6 +69,8 @@ class Node:
     last_subtitle: str = ""
     """The subtitle of a variable in the last round, which its box has room for; empty without
     rounds."""
+    has_picture: bool = True
+    """Its box shows an array as a small picture; False where boxes must be narrow."""
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False):

@@ -94,8 +94,8 @@ class _Ends:
 
 
 class Pins(NamedTuple):
-    """A choice of :attr:`OpGraph.pinned` and :attr:`OpGraph.gathers`; ``hides``: a source that got
-    no gradient, where others of its model did, is not pinned."""
+    """A choice of :attr:`OpGraph.pinned` and :attr:`OpGraph.gathers`; ``hides``: the op where
+    NaN began, or a source that got no gradient where others of its model did, is not pinned."""
 
     pinned: frozenset[int]
     gathers: bool = False

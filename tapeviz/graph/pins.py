@@ -51,7 +51,7 @@ def _choose_pins(
     began = frozenset(_began(graph, trace, call)) - bare
     if began:
         with_it = [choice._replace(pinned=choice.pinned | began) for choice in choices]
-        choices = [*with_it, choices[-1]]
+        choices = [*with_it, choices[-1]._replace(hides=True)]
     return list(dict.fromkeys(choices))
 
 

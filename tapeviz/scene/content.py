@@ -55,7 +55,8 @@ def content_of(node: Node, trace: Trace) -> Content:
         return Content(shape, title, subtitle)
     if tensor.shape is not None and tensor.size == 1:
         return Content(shape, title, subtitle, _only_element(node.tensor, trace))
-    cells = cells_of_tensor(node.tensor, trace) if _is_numeric(tensor.dtype) else None
+    is_pictured = node.has_picture and _is_numeric(tensor.dtype)
+    cells = cells_of_tensor(node.tensor, trace) if is_pictured else None
     return Content(shape, title, subtitle, "", cells)
 
 

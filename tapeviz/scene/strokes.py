@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from .model import Box, Change, FrameBox, Heading, Mark, Scene, Wire
 from .parts.boxes import box_primitives
-from .parts.changes import change_group, heading_group
+from .parts.changes import change_group, heading_group, outline_group
 from .parts.crossings import MARGIN
 from .parts.frames import frame_group, header_group
 from .parts.geometry import arrow, circle, curve, cut_back, end_direction, line
@@ -24,7 +24,9 @@ _SCISSORS = 14 / 12
 """The length of the scissors for each px of the radius of their disc."""
 
 
-Layer = Literal["frame", "margin", "wire", "header", "box", "label", "mark", "change", "heading"]
+Layer = Literal[
+    "frame", "margin", "wire", "header", "outline", "box", "label", "mark", "change", "heading"
+]
 Shape = FrameBox | Wire | Box | Mark | Change | Heading
 
 
@@ -37,6 +39,7 @@ def drawing_order(scene: Scene) -> Iterator[tuple[Layer, Shape]]:
         yield from (("margin", wire) for wire in of_one if wire.crossings)
         yield from (("wire", wire) for wire in of_one)
     yield from (("header", frame) for frame in scene.frames)
+    yield from (("outline", change) for change in scene.changes)
     yield from (("box", box) for box in scene.boxes)
     yield from (("label", wire) for wire in labelled)
     yield from (("mark", mark) for mark in scene.marks)
@@ -129,6 +132,7 @@ _GROUPS: dict[Layer, Callable[[Any, Theme], PrimitiveGroup]] = {
     "margin": margin_group,
     "wire": wire_group,
     "header": header_group,
+    "outline": outline_group,
     "box": box_group,
     "label": label_group,
     "mark": mark_group,

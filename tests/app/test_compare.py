@@ -262,3 +262,22 @@ def test_a_group_opens_and_closes_in_both_pictures(qtbot: QtBot, ran: Window) ->
         qtbot.waitUntil(lambda: bool(graph.drawn.scene.frames))
     document.comparing.leave()
     assert not document.view.unfolded | document.view.folded
+
+
+def test_another_round_is_drawn_of_both(qtbot: QtBot, ran: Window) -> None:
+    document, graph = ran.document, ran.graph
+    document.stages = live_stages()
+    assert ran.files.open(RECORDINGS / "training_loop.tape")
+    qtbot.waitUntil(lambda: document.rounds > 1)
+    ran.side_by_side.show_file(RECORDINGS / "training_loop.tape")
+    qtbot.waitUntil(lambda: document.comparing.both is not None, timeout=10_000)
+
+    def values(side: str) -> list[tuple[str, str]]:
+        boxes = graph.view.prepared.scene.boxes
+        return [(box.title, box.value) for box in boxes if box.node.startswith(side)]
+
+    last = values(BEFORE)
+    document.select_round(2)
+    qtbot.waitUntil(lambda: values(BEFORE) != last, timeout=10_000)
+    assert values(BEFORE) == values(AFTER)
+    assert [title for title, _ in values(BEFORE)] == [title for title, _ in last]

@@ -102,7 +102,9 @@ def test_every_writer_takes_it(both: Both, suffix: str) -> None:
         text = made.decode()
         groups = ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}g")
         kinds = [group.get("class") for group in groups]
-        assert kinds.count("change") == len(scene.changes)
+        assert kinds.count("change") == kinds.count("outline") == len(scene.changes) > 0
+        first, last = kinds.index("node"), len(kinds) - kinds[::-1].index("node")
+        assert kinds.index("outline") < first < last <= kinds.index("change")
         assert kinds.count("heading") == 2
 
 

@@ -161,3 +161,29 @@ def test_a_source_without_gradient_is_not_hidden_for_a_loop(recorder: Recorder) 
     """The bias of the energy has none: only slopes of the energy are used."""
     _, scene = first_titles(recorder, HAMILTONIAN)
     assert [box.title for box in scene.boxes if box.ring == "cut"] == ["dense_2/bias"]
+
+
+RECURRENT = """\
+import tensorflow as tf
+W, U = tf.Variable(tf.ones([4, 16]) * 0.1), tf.Variable(tf.eye(16) * 0.9)
+b, V = tf.Variable(tf.zeros([16])), tf.Variable(tf.ones([16, 2]))
+x, y = tf.random.normal([50, 8, 4], seed=1), tf.random.normal([8, 2], seed=2)
+with tf.GradientTape() as tape:
+    h = tf.zeros([8, 16])
+    for t in range(50):
+        h = tf.tanh(x[t] @ W + h @ U + b)
+    loss = tf.reduce_mean((h @ V - y) ** 2)
+tape.gradient(loss, [W, U, b, V])
+"""
+
+
+def test_a_loop_opens_in_the_room_of_pictures_of_arrays(recorder: Recorder) -> None:
+    """With them the text would be 9 px high, or the loop closed."""
+    live = recorder.record(Snippet(RECURRENT))
+    trace = live.wait(60)
+    live.release()
+    for room, is_pictured in (((503.0, 411.0), False), ((800.0, 600.0), True)):
+        arranged, scene = draw(trace, diagnose(trace), replace(DEFAULT_VIEW, room=room))
+        assert [frame.title for frame in frames_in(arranged.graph)] == ["for t in range(50)"]
+        assert shown_scale(arranged.layout, room) >= LEGIBLE - 1e-6
+        assert any(box.picture for box in scene.boxes) == is_pictured

@@ -35,6 +35,15 @@ class OpenGroups:
     boxes: int = 0
     ruled: Mapping[str, bool] = field(default_factory=dict)
 
+    @property
+    def open_loops(self) -> int:
+        """The number of repeats and compiled loops that are open."""
+        return len((self.turns.keys() | self.numbers.keys()) - self.closed)
+
+    @property
+    def has_closed_loops(self) -> bool:
+        return self.open_loops < len(self.turns.keys() | self.numbers.keys())
+
 
 def choose_open(
     nodes: Collection[NodeId],

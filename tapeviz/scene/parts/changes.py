@@ -23,17 +23,22 @@ _DASH = (6.0, 4.0)
 CHANGES: tuple[ChangeKind, ...] = get_args(ChangeKind)
 
 
-def change_group(change: Change, theme: Theme) -> PrimitiveGroup:
-    """A frame around the box, dashed for a removed one, with the sign on its upper right corner."""
+def outline_group(change: Change, theme: Theme) -> PrimitiveGroup:
+    """A frame around the box, dashed for a removed one; the words of a ring stand on it."""
     colour, _ = change_colours(change.kind, theme)
     frame = frame_rect(change)
     dash = _DASH if change.kind == "removed" else ()
     outline = rounded(frame, min(14.0, frame.height / 2))
     path = Path(f"change-{change.kind}", outline, Style(None, colour, 1.8, dash))
+    return PrimitiveGroup("outline", change.node, (path,))
+
+
+def change_group(change: Change, theme: Theme) -> PrimitiveGroup:
+    """The sign of a change, on the upper right corner of the frame around its box."""
+    frame = frame_rect(change)
     corner = frame.right - 4, frame.top + 4
-    return PrimitiveGroup(
-        "change", change.node, (path, *sign(change.kind, *corner, theme)), change.tooltip
-    )
+    signs = tuple(sign(change.kind, *corner, theme))
+    return PrimitiveGroup("change", change.node, signs, change.tooltip)
 
 
 def frame_rect(change: Change) -> Rect:
