@@ -28,6 +28,22 @@ RAISING = {
         "import tensorflow as tf\nwith tf.GradientTape(persistant=True) as tape:\n    pass",
         ["Line 2 gives GradientTape an argument persistant", "Write persistent="],
     ),
+    "a check for NaN that an op of the backward pass fails": (
+        "import tensorflow as tf\ntf.debugging.enable_check_numerics()\n"
+        "x = tf.Variable([4.0, 0.0])\nwith tf.GradientTape() as tape:\n"
+        "    y = tf.reduce_sum(tf.sqrt(x))\ntape.gradient(y, x)",
+        ["tf.sqrt on line 5 gave its value", "gradient on line 6", "SqrtGrad gave infinity"],
+    ),
+    "a check for NaN that an op fails": (
+        "import tensorflow as tf\ntf.debugging.enable_check_numerics()\n"
+        "y = tf.constant([0.0, 1.0]) / 0.0",
+        ["RealDiv on line 3 gave infinity and NaN", "enable_check_numerics"],
+    ),
+    "a check of a tensor that holds NaN": (
+        "import tensorflow as tf\nx = tf.Variable([4.0, 0.0])\nwith tf.GradientTape() as tape:\n"
+        "    y = tf.math.log(x) * 0.0\n    y = tf.debugging.check_numerics(y, 'loss')\n",
+        ["Line 5 checks y, which holds NaN", "began on line 4, where tf.math.log gave"],
+    ),
     "a keyword that a function of the snippet does not have": (
         "def f(alpha, beta=1):\n    return alpha\nf(1, beat=2)",
         ["Line 3 gives f an argument beat", "Write beta="],

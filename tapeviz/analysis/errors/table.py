@@ -7,7 +7,7 @@ to be looked at, a function of the case has the words.
 
 from __future__ import annotations
 
-from . import calls, keras, modules, python, tapes, tensors, training
+from . import calls, keras, modules, not_finite, python, tapes, tensors, training
 from .case import Explain
 
 _CALLEE = r"(?:[\w.<>]*<locals>\.)?(?P<callee>[\w.]+)\(\)"
@@ -17,6 +17,12 @@ _SHAPE = r"(\[[\d,? ]*\]|\([\d,None ]*\))"
 _COUNT = r"(\d+)"
 
 EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
+    (
+        r"Detected Infinity or NaN in output \d+ of .*? op \"(?P<op>\w+)\""
+        r".*Tensor had (?P<found>[\w+, -]+) values",
+        not_finite.detected,
+    ),
+    (r": Tensor had (?P<found>[\w+, -]+) values", not_finite.checked),
     (r"non-persistent GradientTape", tapes.second_use),
     (r"gradient registry has no entry for: (\w+)", tapes.no_registry),
     (r"KerasTensor.*not tf\.Tensor|symbolic.*watch", tapes.symbolic_watch),
