@@ -30,7 +30,7 @@ from .flow.tangents import links_of_tangents
 from .flow.turns import find_turns, loop_turns, parts_of_sources
 from .flow.walk import walk
 from .flow.walked import Walked, gradients_of
-from .judge import causes_of
+from .judging.judge import causes_of
 from .model import (
     EMPTY_DIAGNOSIS,
     MOST_OTHERS,

@@ -18,8 +18,8 @@ from ..trace.op_kinds import ops_with
 from .call_facts import CallFacts, maker_past, name_of
 from .causes.custom_gradient import gradient_return_line
 from .causes.nonfinite import made_from_finite, nonfinite_in_call
-from .causes.ways import without_forms
 from .flow.dataflow import EdgesInto, Position
+from .judging.ways import without_forms
 from .model import Warned
 from .numbers.rounding import rounding_only
 from .python.terms import level_term, lost_term, unrecorded_term

@@ -6,11 +6,11 @@ import weakref
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from tapeviz.analysis import judge
 from tapeviz.analysis.call_facts import CallFacts
-from tapeviz.analysis.causes.deciding import CutPaths
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.analysis.flow.dataflow import DataFlow
+from tapeviz.analysis.judging import judge
+from tapeviz.analysis.judging.cut_paths import CutPaths
 from tapeviz.analysis.python.outside import follow
 from tapeviz.text.source import SourceText
 from tapeviz.trace.model import Trace

@@ -15,7 +15,7 @@ from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, Ve
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts, name_of
 from ..causes.questions import EdgeUnderTest
-from ..causes.ways import barrier
+from ..judging.ways import barrier
 from ..model import Finding, WalkStep
 from .dataflow import Position
 from .formulas import formula

@@ -8,9 +8,9 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, header_nodes, is_zero
-from ..numpy_words import without_exit
 from ..plan import Plan, bare, enclosed
 from ..source import ParsedSource
+from ..translation.numpy_words import without_exit
 from .counts import uncast
 from .indices import is_at_cause
 

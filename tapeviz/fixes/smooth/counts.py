@@ -12,10 +12,10 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, sole
-from ..numpy_words import LEAVING_METHODS, without_exit
 from ..plan import Plan, enclosed
 from ..rewrites import CallRewrite, Code
 from ..source import ParsedSource
+from ..translation.numpy_words import LEAVING_METHODS, without_exit
 
 
 def triangle(source: ParsedSource, distance: str) -> str:

@@ -10,9 +10,9 @@ import libcst as cst
 from ...trace.model import VariableId
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, nodes_in
-from ..numpy_words import without_exit
 from ..plan import Plan, enclosed
 from ..source import ParsedSource
+from ..translation.numpy_words import without_exit
 from .counts import searches_edges, uncast
 
 MOST_AXES = 3

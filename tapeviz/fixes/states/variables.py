@@ -10,10 +10,10 @@ from ...analysis.causes.new_variable import NewVariable
 from ..blocks import ask_inside, block_of_call, watch_inside
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name
-from ..numpy_words import without_exit
 from ..plan import Plan
 from ..rewrites import CallRewrite
 from ..source import ParsedSource
+from ..translation.numpy_words import without_exit
 
 _CONSTANT = ("constant_initializer", "Constant")
 _COMPUTED = (cst.BinaryOperation, cst.UnaryOperation, cst.Call, cst.Subscript, cst.Attribute)

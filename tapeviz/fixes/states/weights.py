@@ -11,11 +11,11 @@ import libcst as cst
 from ..blocks import Block, block_of_call, watch_inside
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, header_nodes, nodes_in, sole
-from ..numpy_words import without_exit
 from ..plan import Plan, enclosed
 from ..regions import LoopRounds, region_after, rounds_around
 from ..renaming import rename_reads
 from ..source import ParsedSource, Statement
+from ..translation.numpy_words import without_exit
 from .variables import constant_of
 
 _WEIGHTS = ("trainable_variables", "trainable_weights", "variables", "weights")

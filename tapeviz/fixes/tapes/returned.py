@@ -9,9 +9,9 @@ import libcst as cst
 from ...trace.model import Array, Leave, TensorId, Trace
 from ..model import Edit, FixCase
 from ..nodes import called_name, dotted, header_nodes
-from ..numpy_words import LEAVING_FUNCTIONS, LEAVING_METHODS, without_exit
 from ..plan import Plan
 from ..source import ParsedSource
+from ..translation.numpy_words import LEAVING_FUNCTIONS, LEAVING_METHODS, without_exit
 
 _MAKING = ("constant", "convert_to_tensor")
 

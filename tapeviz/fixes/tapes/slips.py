@@ -15,9 +15,9 @@ from ...text.messages import converted_lines
 from ...trace.model import Trace
 from ..model import Edit
 from ..nodes import all_of, called_name, dotted, sole
-from ..numpy_words import FUNCTIONS, twin_of
 from ..plan import Plan
 from ..source import ParsedSource
+from ..translation.numpy_words import FUNCTIONS, twin_of
 
 _KEYWORDS = tuple(itertools.chain(*KEYWORDS_OF_TAPES.values()))
 _UNKNOWN = re.compile(r"got an unexpected keyword argument '(\w+)'")

@@ -8,11 +8,11 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import all_of, called_name, dotted, sole
-from ..numpy_words import without_exit
 from ..plan import Plan, enclosed
 from ..smooth.widths import window_of
 from ..source import ParsedSource
 from ..states.slices import axes_of, updated
+from ..translation.numpy_words import without_exit
 
 _MAKING = ("zeros", "empty", "ones", "full", "zeros_like", "ones_like", "empty_like", "full_like")
 

@@ -13,12 +13,12 @@ import libcst as cst
 from ..blocks import block_of_call
 from ..model import Edit, FixCase, FixFunction
 from ..nodes import all_of, argument, bound_names, called_name, dotted, nodes_in, read_names
-from ..numpy_words import FUNCTIONS, PREDICTING
 from ..plan import Plan, enclosed
 from ..regions import region_after
 from ..rewrites import CallRewrite
 from ..source import ParsedSource, Statement
-from .translating import Manner, Translated, called_model
+from ..translation.numpy_words import FUNCTIONS, PREDICTING
+from ..translation.translating import Manner, Translated, called_model
 
 CALL_MODEL = CallRewrite(
     PREDICTING,

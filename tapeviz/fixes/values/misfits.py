@@ -15,9 +15,9 @@ from ...text.messages import converted_lines
 from ...trace.model import Trace, VariableId
 from ..model import Edit
 from ..nodes import called_name, dotted, header_nodes
-from ..numpy_words import METHODS, function_for_method
 from ..plan import Plan, bare
 from ..source import ParsedSource
+from ..translation.numpy_words import METHODS, function_for_method
 
 # Messages of TensorFlow 2.15 to 2.21 about two dtypes: of the runtime, of a Python check in front
 # of an op, of a graph's op, and of a conversion; they say the first as the one that was wanted.

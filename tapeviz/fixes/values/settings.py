@@ -8,9 +8,9 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted
-from ..numpy_words import without_exit
 from ..plan import Plan, enclosed
 from ..source import ParsedSource
+from ..translation.numpy_words import without_exit
 
 _LEAKY = "{tf}.maximum({x}, 0.0) + {a} * {tf}.minimum({x}, 0.0)"
 _SQUARES = "{a} * {tf}.reduce_sum({tf}.square({x}))"

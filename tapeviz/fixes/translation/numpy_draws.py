@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from .nodes import all_of, argument, called_name, dotted
-from .plan import enclosed
-from .source import ParsedSource
+from ..nodes import all_of, argument, called_name, dotted
+from ..plan import enclosed
+from ..source import ParsedSource
 
 _SCALED = "{{loc}} + {{scale}} * {{rng}}.{name}(size={{size}}).astype('float32')"
 _NORMAL = "{rng}.standard_normal({size}).astype('float32')"

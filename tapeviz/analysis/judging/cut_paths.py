@@ -13,14 +13,14 @@ from functools import partial
 from ...trace.model import Operand
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
+from ..causes.not_connected import unconnected
+from ..causes.outside_tape import OutsideTape, with_computed_again
+from ..causes.questions import Unlinked, Unwatched, used_in
+from ..causes.table import CAUSES, first_cause
 from ..flow.cut_lines import MOST_LINES, CutLine, CutLines
 from ..flow.dataflow import Ancestry, DataEdge, Position
 from ..flow.shared_sets import BySet, SharedSet, SomeNumbers, numbers_in
 from ..model import Cause
-from .not_connected import unconnected
-from .outside_tape import OutsideTape, with_computed_again
-from .questions import Unlinked, Unwatched, used_in
-from .table import CAUSES, first_cause
 from .ways import Ways, Without, by_line, is_stop, without
 
 _BRANCHES = ops_with("branch")

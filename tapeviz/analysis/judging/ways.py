@@ -9,13 +9,13 @@ from typing import TypeAlias
 from weakref import ref
 
 from ..call_facts import CallFacts
+from ..causes.questions import EdgeUnderTest
+from ..causes.stop_gradient import StopGradient
+from ..causes.table import CAUSES, first_cause
 from ..flow.dataflow import FORM_OPS, Ancestry, DataEdge, EdgesInto, Position
 from ..flow.onward import PASSES, ByPlace, Onward, Place
 from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets, contains, numbers_in
 from ..model import Cause
-from .questions import EdgeUnderTest
-from .stop_gradient import StopGradient
-from .table import CAUSES, first_cause
 
 Label: TypeAlias = Callable[[Cause], Hashable]
 """Cuts with the same label are closed together."""

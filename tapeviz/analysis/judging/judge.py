@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..trace.model import Call, Op, Operand
-from .call_facts import CallFacts
-from .causes.cancelled import Cancelled
-from .causes.custom_gradient import gradient_return_line
-from .causes.deciding import CutPaths
-from .causes.left_tensorflow import LeftTensorFlow
-from .causes.not_connected import NotConnected, SameSlope
-from .causes.not_watched import NotWatched
-from .causes.outside_tape import OutsideTape
-from .causes.questions import MadeNonfinite, MadeZero
-from .causes.saturated import clipped_to_zero, saturated_at
-from .causes.table import CAUSES, first_cause
-from .causes.zeros import MultipliedByZero, zero_tangents
-from .flow.tangents import turned
-from .model import Cause, Status
-from .numbers.inside_zero import zero_between, zero_inside
-from .numbers.spoiled import has_inside, spoiling, spoiling_op, was_given
-from .python.outside import NO_NUMBER
-from .status import is_zero, status_of
+from ...trace.model import Call, Op, Operand
+from ..call_facts import CallFacts
+from ..causes.cancelled import Cancelled
+from ..causes.custom_gradient import gradient_return_line
+from ..causes.left_tensorflow import LeftTensorFlow
+from ..causes.not_connected import NotConnected, SameSlope
+from ..causes.not_watched import NotWatched
+from ..causes.outside_tape import OutsideTape
+from ..causes.questions import MadeNonfinite, MadeZero
+from ..causes.saturated import clipped_to_zero, saturated_at
+from ..causes.table import CAUSES, first_cause
+from ..causes.zeros import MultipliedByZero, zero_tangents
+from ..flow.tangents import turned
+from ..model import Cause, Status
+from ..numbers.inside_zero import zero_between, zero_inside
+from ..numbers.spoiled import has_inside, spoiling, spoiling_op, was_given
+from ..python.outside import NO_NUMBER
+from ..status import is_zero, status_of
+from .cut_paths import CutPaths
 
 
 def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> tuple[Cause, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from .nodes import argument, called_name, dotted
+from ..nodes import argument, called_name, dotted
+from ..source import ParsedSource
 from .numpy_calls import BY_ARGUMENTS
-from .source import ParsedSource
 
 # {a}, {b}: arguments; {rest}: those after the ones named, with a comma in front if there are any.
 # The line between the two sorted elements around a place: weights by a triangle of width 2.

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from .nodes import argument, dotted
-from .plan import enclosed
-from .source import ParsedSource
+from ..nodes import argument, dotted
+from ..plan import enclosed
+from ..source import ParsedSource
 
 
 def _given(source: ParsedSource, call: cst.Call, position: int, *keywords: str) -> str:

@@ -10,9 +10,20 @@ import libcst as cst
 
 from ..model import FixCase
 from ..nodes import all_of, argument, bindings_of, called_name, dotted, pairs_of, read_names, sole
-from ..numpy_calls import interpolated_by, solved_vector
-from ..numpy_draws import BY_GAMMA, drawn, is_draw
-from ..numpy_words import (
+from ..plan import Plan, bare, enclosed, fitting
+from ..source import ParsedSource
+from ..states.slices import axes_of, stepped, updated
+from ..values.caches import take_caches_away
+from .formatting import (
+    is_format_method,
+    is_percent_format,
+    sole_expression,
+    unformatted,
+    written,
+)
+from .numpy_calls import interpolated_by, solved_vector
+from .numpy_draws import BY_GAMMA, drawn, is_draw
+from .numpy_words import (
     ENTERING,
     FUNCTIONS,
     KERAS_LEAVING_FUNCTIONS,
@@ -24,17 +35,6 @@ from ..numpy_words import (
     function_for_method,
     function_handed_on,
     twin_of,
-)
-from ..plan import Plan, bare, enclosed, fitting
-from ..source import ParsedSource
-from ..states.slices import axes_of, stepped, updated
-from .caches import take_caches_away
-from .formatting import (
-    is_format_method,
-    is_percent_format,
-    sole_expression,
-    unformatted,
-    written,
 )
 
 _MODULES = ("math", "scipy", "statistics")

@@ -1,0 +1,1 @@
+"""Say in TensorFlow what a text computes with NumPy and Python."""
