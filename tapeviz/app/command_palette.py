@@ -23,6 +23,8 @@ from PySide6.QtWidgets import (
 from .search import Repetition
 
 SIZE = (560, 400)
+BORDERS = 4
+"""Px around the rows of the list."""
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
@@ -106,7 +108,6 @@ class CommandPalette(QDialog):
         column.setContentsMargins(10, 10, 10, 10)
         column.addWidget(self.sought)
         column.addWidget(self.list, 1)
-        self.resize(*SIZE)
         middle = parent.mapToGlobal(parent.rect().center())
         self.move(middle.x() - SIZE[0] // 2, middle.y() - SIZE[1] // 2)
         self._show()
@@ -123,9 +124,18 @@ class CommandPalette(QDialog):
             item = QTreeWidgetItem([command.words, command.keys])
             item.setData(0, Qt.ItemDataRole.UserRole, command.action)
             self.list.addTopLevelItem(item)
-        first = self.list.topLevelItem(0)
-        if first is not None:
-            self.list.setCurrentItem(first)
+        if not commands:
+            none = QTreeWidgetItem(["No command has these words"])
+            none.setDisabled(True)
+            self.list.addTopLevelItem(none)
+        self.list.setCurrentItem(self.list.topLevelItem(0))
+        self._fit_height()
+
+    def _fit_height(self) -> None:
+        """Be as high as the commands found need, at most as all of them had."""
+        rows = self.list.topLevelItemCount() * self.list.sizeHintForRow(0)
+        around = self.sizeHint().height() - self.list.sizeHint().height()
+        self.resize(SIZE[0], min(around + rows + BORDERS, SIZE[1]))
 
     def _do(self, item: QTreeWidgetItem | None) -> None:
         """Run a command after closing the list, so that a dialog opens over the window."""

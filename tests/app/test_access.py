@@ -36,6 +36,23 @@ def test_every_action_is_in_the_palette(qtbot: QtBot, ran: Window) -> None:
     assert any(entry.startswith("Help › Examples › ") for entry in words)
 
 
+def test_the_palette_is_as_high_as_what_it_found(qtbot: QtBot, ran: Window) -> None:
+    palette = open_palette(qtbot, ran)
+    whole = palette.height()
+    assert palette.list.verticalScrollBar().maximum() > 0
+    qtbot.keyClicks(palette.sought, "dark theme")
+    assert palette.height() < whole / 2
+    rows = palette.list
+    qtbot.waitUntil(
+        lambda: rows.viewport().height() >= rows.visualItemRect(rows.topLevelItem(0)).height()
+    )
+    assert rows.verticalScrollBar().maximum() == 0
+    qtbot.keyClicks(palette.sought, " of nothing")
+    assert rows.topLevelItem(0).text(0) == "No command has these words"
+    qtbot.keyClick(palette.sought, Qt.Key.Key_Return)
+    assert not palette.isVisible()
+
+
 def test_the_palette_finds_and_does(qtbot: QtBot, ran: Window) -> None:
     palette = open_palette(qtbot, ran)
     qtbot.keyClicks(palette.sought, "dark theme")
