@@ -124,11 +124,12 @@ class CommandPalette(QDialog):
             item = QTreeWidgetItem([command.words, command.keys])
             item.setData(0, Qt.ItemDataRole.UserRole, command.action)
             self.list.addTopLevelItem(item)
-        if not commands:
-            none = QTreeWidgetItem(["No command has these words"])
-            none.setDisabled(True)
-            self.list.addTopLevelItem(none)
-        self.list.setCurrentItem(self.list.topLevelItem(0))
+        first = self.list.topLevelItem(0)
+        if first is None:
+            first = QTreeWidgetItem(["No command has these words"])
+            first.setDisabled(True)
+            self.list.addTopLevelItem(first)
+        self.list.setCurrentItem(first)
         self._fit_height()
 
     def _fit_height(self) -> None:
