@@ -265,11 +265,18 @@ class Stage(QMainWindow):
         bars = [bar for bar in self.findChildren(QTabBar) if bar.parent() is self]
         for tab_bar in bars:
             self._dress(tab_bar)
+        tabbed = self._tabbed
         self._bars.update({dock: self._bar_of(dock, bars) for dock in self.docks.values()})
         for dock, bar in self._bars.items():
             dock.join_tabs(self if bar is not None else None)
+        if self._tabbed != tabbed:
+            self._share_later()  # a dock in a row of tabs needs no height for a title
         self._place_headers()
         self.update()
+
+    @property
+    def _tabbed(self) -> set[DockCard]:
+        return {dock for dock, bar in self._bars.items() if bar is not None}
 
     def _dress(self, bar: QTabBar) -> None:
         if not bar.property("card"):

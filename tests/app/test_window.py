@@ -663,3 +663,20 @@ def test_the_menu_of_a_button_opens_below_its_left_edge_and_inside_the_window(
         assert (menu.x() == left) if is_left else (menu.x() + menu.width() == right)
         assert menu.x() + menu.width() <= window.frameGeometry().right() + 1
         menu.close()
+
+
+def test_a_window_that_was_large_and_starts_small_folds_the_panels_below(
+    qtbot: QtBot, pipeline: SamplePipeline, settings: Settings
+) -> None:
+    for width, height in ((1440, 900), (920, 491)):
+        window = Window(Document(pipeline, make_stages()), settings)
+        qtbot.addWidget(window)
+        window.resize(width, height)
+        window.show()
+        qtbot.waitExposed(window)
+        qtbot.wait(100)
+        dock = window.stage.docks["backprop"]
+        if height < 900:
+            assert dock.panel.isHidden()
+            qtbot.waitUntil(lambda dock=dock: dock.height() < 10)  # the tabs are above its foot
+        window.close()
