@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import __version__
-from .analysis.flow.turn_values import TurnValues, turn_values
+from .analysis.backward.turn_values import TurnValues, turn_values
 from .analysis.inside_words import words_about_values
 from .analysis.model import (
     EMPTY_DIAGNOSIS,

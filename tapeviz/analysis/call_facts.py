@@ -23,8 +23,9 @@ from ..trace.model import (
     VariableId,
     VersionId,
 )
-from .flow.dataflow import Ancestry, DataEdge, DataFlow, Position
-from .flow.feeding import Feeding
+from .backward.feeding import Feeding
+from .flow.ancestry import Ancestry, DataEdge, Position
+from .flow.dataflow import DataFlow
 from .flow.origins import Origins
 from .flow.paths import Paths
 from .model import Cause, Evidence, Link

@@ -22,14 +22,14 @@ from ..trace.model import (
     tensors_of,
 )
 from ..trace.values import norm_of
+from .backward.turns import find_turns, loop_turns, parts_of_sources
+from .backward.walk import walk
+from .backward.walked import Walked, gradients_of
 from .call_facts import CallFacts
 from .errors.explain import caught_errors, explained_errors
 from .flow.dataflow import DataFlow
 from .flow.shared_lists import not_seen
 from .flow.tangents import links_of_tangents
-from .flow.turns import find_turns, loop_turns, parts_of_sources
-from .flow.walk import walk
-from .flow.walked import Walked, gradients_of
 from .judging.judge import causes_of
 from .model import (
     EMPTY_DIAGNOSIS,

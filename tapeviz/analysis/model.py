@@ -12,7 +12,7 @@ import msgspec
 
 from ..text.op_words import friendly
 from ..trace.model import Array, Call, CallId, Check, OpId, TensorId, tensors_of
-from .flow.turns import Parts, TurnRows
+from .backward.turns import Parts, TurnRows
 from .rounds.call_sites import NO_ROUNDS, CallSite, Rounds
 from .stories import places_alike
 

@@ -18,7 +18,7 @@ from ..trace.op_kinds import ops_with
 from .call_facts import CallFacts, maker_past, name_of
 from .causes.custom_gradient import gradient_return_line
 from .causes.nonfinite import made_from_finite, nonfinite_in_call
-from .flow.dataflow import EdgesInto, Position
+from .flow.ancestry import EdgesInto, Position
 from .judging.ways import without_forms
 from .model import Warned
 from .numbers.rounding import rounding_only

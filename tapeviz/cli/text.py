@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ..analysis.alike import MOST_NAMED, alike_series, same_words, shared_title
-from ..analysis.flow.turn_values import turn_values
+from ..analysis.backward.turn_values import turn_values
 from ..analysis.inside_words import call_words, runs_words, words_about_values
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix, Warned
 from ..analysis.rounds.call_sites import CallSite

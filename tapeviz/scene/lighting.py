@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
-from ..analysis.flow.through import links_inside
+from ..analysis.backward.through import links_inside
 from ..analysis.model import CallDiagnosis, Cause, Flow, Link
 from ..graph.model import EdgeKey
 from ..trace.model import TensorId, VariableId

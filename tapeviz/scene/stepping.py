@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from ..analysis.flow.through import links_inside
+from ..analysis.backward.through import links_inside
 from ..analysis.model import CallDiagnosis, WalkStep
 from ..graph.model import EdgeKey
 from ..trace.model import TensorId

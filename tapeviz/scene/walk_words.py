@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..analysis.flow.inner_steps import agreement, trouble_of
+from ..analysis.backward.inner_steps import agreement, trouble_of
 from ..analysis.model import WalkStep
 from ..graph.words import shape_words
 from ..trace.model import Array, Call, TensorId, Trace

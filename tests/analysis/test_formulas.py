@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapeviz.analysis.flow.formulas import FORMULAS, NO_GRADIENT, formula
+from tapeviz.analysis.backward.formulas import FORMULAS, NO_GRADIENT, formula
 from tapeviz.trace.model import NOWHERE, Op, OpId, TensorId
 from tapeviz.trace.ops import OpDescription
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tapeviz.analysis.flow.inner_steps import agreement
+from tapeviz.analysis.backward.inner_steps import agreement
 from tapeviz.trace.model import OpId, Replay, Step, TensorId
 from tests.traces import op_at, trace_of
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.flow.through import links_inside
+from tapeviz.analysis.backward.through import links_inside
 from tapeviz.drawing import draw, group_paths
 from tapeviz.recording import Recorder, Snippet
 from tapeviz.trace import events as e

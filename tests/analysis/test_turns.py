@@ -9,7 +9,13 @@ import pytest
 from msgspec.structs import replace
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.flow.turns import LoopTurn, TurnRows, find_turns, loop_turns, parts_of_sources
+from tapeviz.analysis.backward.turns import (
+    LoopTurn,
+    TurnRows,
+    find_turns,
+    loop_turns,
+    parts_of_sources,
+)
 from tapeviz.analysis.model import WalkStep
 from tapeviz.drawing.arranging import repeats
 from tapeviz.recording import Recorder, Snippet

@@ -8,7 +8,7 @@ from msgspec import structs
 from PySide6.QtCore import QModelIndex, QRect, Qt
 from pytestqt.qtbot import QtBot
 
-from tapeviz.analysis.flow.turns import find_turns
+from tapeviz.analysis.backward.turns import find_turns
 from tapeviz.analysis.model import CallDiagnosis, Diagnosis, Passage, WalkStep
 from tapeviz.document import Document
 from tapeviz.panels.backprop.cut_rows import MOST

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapeviz.analysis.flow.turn_values import turn_values
+from tapeviz.analysis.backward.turn_values import turn_values
 from tapeviz.trace import events as e
 from tapeviz.trace.read import read
 

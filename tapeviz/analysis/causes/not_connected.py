@@ -12,7 +12,8 @@ from ...text.line_words import lines_in_words
 from ...trace.model import Leave, Operand, TensorId, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
-from ..flow.dataflow import FORM_OPS, Ancestry
+from ..flow.ancestry import Ancestry
+from ..flow.dataflow import FORM_OPS
 from ..flow.ends import Ends, ends_of, last_made_from
 from ..model import Cause, Evidence
 from ..numbers.branches import SkippedUse, only_use, skipped_use

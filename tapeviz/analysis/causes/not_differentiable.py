@@ -10,7 +10,8 @@ from ...trace.model import Op, VersionId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts, maker_past
-from ..flow.dataflow import LEVEL_OPS, DataEdge, Position
+from ..flow.ancestry import DataEdge, Position
+from ..flow.dataflow import LEVEL_OPS
 from ..flow.lookups import uses_of
 from ..model import Cause, Evidence
 from .questions import EdgeUnderTest, Unwatched

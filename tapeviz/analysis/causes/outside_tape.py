@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from ...trace.model import Op, Site, Tape, TensorId
 from ..call_facts import CallFacts, making_of
-from ..flow.dataflow import DataEdge
+from ..flow.ancestry import DataEdge
 from ..flow.ends import last_made_from
 from ..model import Cause, Evidence
 from ..python.blocks import line_that_kept, line_to_move

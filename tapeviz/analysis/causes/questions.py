@@ -15,7 +15,7 @@ from functools import cached_property
 from ...trace.model import Op, Operand, Step, TensorId, Variable, VariableId
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts, KeepsAnswers
-from ..flow.dataflow import Ancestry, DataEdge, EdgesInto, Position
+from ..flow.ancestry import Ancestry, DataEdge, EdgesInto, Position
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from ...text.statements import read_text
 from ...trace.model import NOWHERE, Binding, Op, Site, TensorId, Trace, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
-from ..flow.dataflow import Position
+from ..flow.ancestry import Position
 from ..flow.same import SameWork
 from ..model import Cause, Evidence
 from ..python.blocks import line_beside

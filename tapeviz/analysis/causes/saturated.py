@@ -10,7 +10,7 @@ from ...trace.model import Op, OpId, TensorId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts, maker_past
-from ..flow.dataflow import Position
+from ..flow.ancestry import Position
 from ..model import Cause, Evidence
 from ..numbers.began import is_meant
 from ..status import is_zero

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from ...trace.model import OpId, Trace
 
 if TYPE_CHECKING:
-    from .dataflow import DataEdge, DataFlow, Position
+    from .ancestry import DataEdge, Position
+    from .dataflow import DataFlow
 
 _MOST = 5_000
 """Tensors and versions that are looked at in a search for what decides."""

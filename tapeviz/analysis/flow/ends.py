@@ -10,7 +10,8 @@ from typing import Literal
 
 from ...trace.model import Method, Op, Operand, OpId, TensorId, VariableId, VersionId
 from ..call_facts import CallFacts, name_of
-from .dataflow import FORM_OPS, Position
+from .ancestry import Position
+from .dataflow import FORM_OPS
 
 _MOST = 2_000
 """Ops looked at in one direction: in a loop each call has a long past."""

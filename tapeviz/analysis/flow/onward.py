@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
-from .dataflow import Ancestry, DataEdge, Position
+from .ancestry import Ancestry, DataEdge, Position
 
 _Value = TypeVar("_Value")
 Place: TypeAlias = int

@@ -14,15 +14,9 @@ from typing import NamedTuple
 from ...text.line_words import lines_in_words
 from ...trace.model import Call, OpId, TapeId, TensorId, VariableId, VersionId
 from ...trace.op_kinds import ops_with
+from .ancestry import Ancestry, DataEdge, EdgesInto, Position
 from .control import deciders_of
-from .dataflow import (
-    Ancestry,
-    DataEdge,
-    DataFlow,
-    EdgesInto,
-    Position,
-    position_of_target,
-)
+from .dataflow import DataFlow, position_of_target
 
 _COPIES = ops_with("copy")
 

@@ -15,7 +15,7 @@ from ..call_facts import CallFacts
 from ..causes.questions import EdgeUnderTest
 from ..judging.ways import barrier
 from ..model import Link
-from .dataflow import Ancestry
+from .ancestry import Ancestry
 
 
 def turned(

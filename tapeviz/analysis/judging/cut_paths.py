@@ -17,8 +17,8 @@ from ..causes.not_connected import unconnected
 from ..causes.outside_tape import OutsideTape, with_computed_again
 from ..causes.questions import Unlinked, Unwatched, used_in
 from ..causes.table import CAUSES, first_cause
+from ..flow.ancestry import Ancestry, DataEdge, Position
 from ..flow.cut_lines import MOST_LINES, CutLine, CutLines
-from ..flow.dataflow import Ancestry, DataEdge, Position
 from ..flow.shared_sets import BySet, SharedSet, SomeNumbers, numbers_in
 from ..model import Cause
 from .ways import Ways, Without, by_line, is_stop, without

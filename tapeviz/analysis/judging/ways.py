@@ -12,7 +12,8 @@ from ..call_facts import CallFacts
 from ..causes.questions import EdgeUnderTest
 from ..causes.stop_gradient import StopGradient
 from ..causes.table import CAUSES, first_cause
-from ..flow.dataflow import FORM_OPS, Ancestry, DataEdge, EdgesInto, Position
+from ..flow.ancestry import Ancestry, DataEdge, EdgesInto, Position
+from ..flow.dataflow import FORM_OPS
 from ..flow.onward import PASSES, ByPlace, Onward, Place
 from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets, contains, numbers_in
 from ..model import Cause

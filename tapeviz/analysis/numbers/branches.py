@@ -10,7 +10,7 @@ from ...trace.compiled.model import Conditional
 from ...trace.model import Op, TensorId, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts, name_of
-from ..flow.dataflow import Ancestry, Position
+from ..flow.ancestry import Ancestry, Position
 
 _BRANCHES = ops_with("branch")
 _SWITCHES = ops_with("switch")

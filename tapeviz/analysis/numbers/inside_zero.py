@@ -20,7 +20,7 @@ from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
 from ..causes.saturated import CLIPPING, MASKING
 from ..causes.zeros import FLAT, PRODUCTS, SLOPES_OF_LINES
-from ..flow.dataflow import Ancestry, DataEdge, Position
+from ..flow.ancestry import Ancestry, DataEdge, Position
 from ..flow.onward import PASSES, ByPlace, Onward, Place
 from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets
 from ..status import is_zero

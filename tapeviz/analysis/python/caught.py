@@ -12,7 +12,7 @@ from ...text.messages import first_words
 from ...text.names import dotted
 from ...trace.model import CaughtError, Leave, TensorId
 from ..call_facts import CallFacts
-from ..flow.dataflow import Ancestry, Position
+from ..flow.ancestry import Ancestry, Position
 
 _MOST = 50
 """Exceptions looked at: a loop may catch one in each turn."""

@@ -14,7 +14,7 @@ from ...text.names import called_name
 from ...trace.model import TensorId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
-from ..flow.dataflow import Position
+from ..flow.ancestry import Position
 from .steering import carriers, read_on
 
 _FUNCTIONS = ("len", "size", "rank")

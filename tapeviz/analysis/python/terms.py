@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from ...trace.model import Leave, Op, TensorId, VersionId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
-from ..flow.dataflow import LEVEL_OPS, DataEdge, Position
+from ..flow.ancestry import DataEdge, Position
+from ..flow.dataflow import LEVEL_OPS
 from ..model import Warned
 from ..status import status_of
 from .outside import NO_NUMBER

@@ -13,7 +13,7 @@ from ...trace.compiled.rerun_ops import RerunOp
 from ...trace.model import Call, Op, OpId, TensorId, Trace
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
-from ..flow.inner_steps import trouble_of
+from ..backward.inner_steps import trouble_of
 from .loops import lacked_turns, loops_of, ops_in_turns
 from .replays import run_shown
 

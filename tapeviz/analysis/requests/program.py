@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ...trace.model import Op, OpId, TensorId, Trace, VariableId, VersionId
 from ...trace.tapes import is_differentiable
-from ..flow.dataflow import EdgesInto, Position
+from ..flow.ancestry import EdgesInto, Position
 
 How = Literal["", "beyond", "estimate"]
 """``beyond`` what stops a gradient on purpose; ``estimate``: also through what is flat."""

@@ -13,7 +13,8 @@ from typing import Any
 from ...errors import TapevizError
 from ...trace.model import Call, Op, Operand, Tensor, Trace, VariableId, VersionId
 from ...trace.state import keeps_prior_state
-from ..flow.dataflow import DataFlow, EdgesInto, Position, position_of_target
+from ..flow.ancestry import EdgesInto, Position
+from ..flow.dataflow import DataFlow, position_of_target
 from ..flow.paths import Paths
 from .program import How, has_turns, is_custom, named, program_of
 

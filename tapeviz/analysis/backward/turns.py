@@ -19,8 +19,8 @@ from ...trace.model import Array, Call, OpId, TensorId, Trace
 from ...trace.values import norm_of
 
 if TYPE_CHECKING:
+    from ..flow.ancestry import Position
     from ..model import WalkStep
-    from .dataflow import Position
 
 LEAST_TURNS = 4
 LONGEST_TURN = 1_000

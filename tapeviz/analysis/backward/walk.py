@@ -15,9 +15,9 @@ from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, Ve
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts, name_of
 from ..causes.questions import EdgeUnderTest
+from ..flow.ancestry import Position
 from ..judging.ways import barrier
 from ..model import Finding, WalkStep
-from .dataflow import Position
 from .formulas import formula
 from .inner_steps import trouble_of
 

@@ -1,0 +1,122 @@
+"""The edges that values take from position to position, and all those that lead to some targets."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import cached_property
+from typing import Literal
+
+import msgspec
+
+from ...trace.model import Leave, OpId, TensorId, VersionId
+
+Position = TensorId | VersionId
+"""A tensor, or a version of a variable."""
+DataEdgeKind = Literal["op", "read", "assign", "state", "creation", "object", "python", "captured"]
+
+
+class DataEdge(msgspec.Struct, frozen=True, gc=False):
+    """A value went from ``start`` to ``end``.
+
+    ``captured``: by the body of a custom gradient, not as its argument.
+    ``op``: the op that took it (an assign for ``assign`` and ``state``, the one that filled a
+    stateful object for ``object``, None for ``python``);
+    ``tensor``: the tensor that it took, ``input_index`` among its inputs. ``leave``: for ``python``
+    how it left TensorFlow.
+    """
+
+    kind: DataEdgeKind
+    start: Position
+    end: Position
+    op: OpId | None
+    tensor: TensorId | None = None
+    input_index: int = -1
+    leave: Leave | None = None
+
+
+EdgesInto = Mapping[Position, tuple[DataEdge, ...]]
+"""The edges that end at each position."""
+
+
+class Ancestry:
+    """Edges by the position they lead into (``into``), asked for those that a source leads to."""
+
+    def __init__(self, into: EdgesInto) -> None:
+        self.into = into
+
+    def __len__(self) -> int:
+        return len(self.into)
+
+    @cached_property
+    def places(self) -> Mapping[Position, int]:
+        """The number of each position."""
+        return {position: place for place, position in enumerate(self.into)}
+
+    @cached_property
+    def _onward(self) -> tuple[Sequence[DataEdge], array[int], array[int]]:
+        """All edges, where the first edge from each position is among them, and where the next one
+        from the same position is; -1 where there is none."""
+        edges = [edge for into in self.into.values() for edge in into]
+        places = self.places
+        first, following = array("i", [-1]) * len(self.into), array("i", [-1]) * len(edges)
+        for at in range(len(edges) - 1, -1, -1):
+            place = places.get(edges[at].start)
+            if place is not None:
+                following[at] = first[place]
+                first[place] = at
+        return edges, first, following
+
+    def edges_out_of(self, place: int) -> list[DataEdge]:
+        """The edges from a position, given by its number; those that end at one in the order of the
+        edges there."""
+        edges, first, following = self._onward
+        found = []
+        at = first[place]
+        while at >= 0:
+            found.append(edges[at])
+            at = following[at]
+        return found
+
+    @cached_property
+    def _orders(self) -> dict[Position, Mapping[DataEdge, int]]:
+        """The number of each edge among those into its end, of ends that were asked for."""
+        return {}
+
+    def _in_order(self, position: Position, edges: list[DataEdge]) -> tuple[DataEdge, ...]:
+        """Edges into a position, in the order in which they are there."""
+        if len(edges) > 1:
+            if position not in self._orders:
+                into = self.into[position]
+                self._orders[position] = {edge: number for number, edge in enumerate(into)}
+            edges.sort(key=self._orders[position].__getitem__)
+        return tuple(edges)
+
+    def leads_from(self, sources: Iterable[Position]) -> Set[Position]:
+        """The positions that edges lead to from one of the sources, those included."""
+        reached: set[Position] = set()
+        waiting = list(self.into.keys() & sources)  # looks up the fewer in the more
+        while waiting:
+            position = waiting.pop()
+            if position not in reached:
+                reached.add(position)
+                waiting.extend(edge.end for edge in self.edges_out_of(self.places[position]))
+        return reached
+
+    def edges_from(self, sources: Iterable[Position]) -> dict[Position, tuple[DataEdge, ...]]:
+        """Only the edges that lead on from one of the sources."""
+        reached = self.leads_from(sources)
+        if 2 * len(reached) > len(self.into):  # mostly the same tuples
+            return {position: _from(reached, self.into[position]) for position in reached}
+        found: dict[Position, list[DataEdge]] = {position: [] for position in reached}
+        for position in list(found):
+            for edge in self.edges_out_of(self.places[position]):
+                found[edge.end].append(edge)
+        return {position: self._in_order(position, edges) for position, edges in found.items()}
+
+
+def _from(starts: Set[Position], edges: tuple[DataEdge, ...]) -> tuple[DataEdge, ...]:
+    """The edges with one of these starts; the same object if that are all."""
+    if all(edge.start in starts for edge in edges):
+        return edges
+    return tuple([edge for edge in edges if edge.start in starts])
