@@ -20,6 +20,10 @@ class Case:
     bridged: object = None
     words: str = ""
     """Part of the message."""
+    is_zero: bool = False
+    """The gradient is zero, not None."""
+    needs_columns: bool = False
+    """What runs on a line is told apart by its columns, which Python gives since 3.11."""
 
     @property
     def line(self) -> int | None:
@@ -27,9 +31,18 @@ class Case:
         return next((n for n, line in enumerate(lines, 1) if MARK in line), None)
 
 
-def case(name: str, kind: str | None, text: str, bridged: object = None, words: str = "") -> Case:
+def case(
+    name: str,
+    kind: str | None,
+    text: str,
+    bridged: object = None,
+    words: str = "",
+    *,
+    is_zero: bool = False,
+    needs_columns: bool = False,
+) -> Case:
     text = "import tensorflow as tf\n" + dedent(text).strip() + "\n"
-    return Case(name, kind, text, bridged, words)
+    return Case(name, kind, text, bridged, words, is_zero, needs_columns)
 
 
 CASES = (
@@ -83,6 +96,7 @@ CASES = (
         t.gradient(loss, model.trainable_variables)
         """,
         words="by test_on_batch(), which gives plain numbers",
+        needs_columns=True,
     ),
     case(
         "an operation of TensorFlow that an executor runs",
@@ -120,6 +134,7 @@ CASES = (
         t.gradient(out, x)
         """,
         words="leads through len(x[x > 0.0]) on line 4",
+        needs_columns=True,
     ),
     case(
         "a branch of a function that rounds, in the second call",
@@ -138,6 +153,7 @@ CASES = (
         t.gradient(second, w)
         """,
         3.0,
+        is_zero=True,
     ),
     case(
         "a deep copy of a variable",
@@ -581,6 +597,7 @@ CASES = (
             loss = 1.0 - shared / (2.0 - shared)
         t.gradient(loss, a)
         """,
+        is_zero=True,
     ),
     case(
         "an area of two boxes side by side",
@@ -594,6 +611,7 @@ CASES = (
             loss = 1.0 - shared / (2.0 + a[0] - shared)
         t.gradient(loss, a)
         """,
+        is_zero=True,
     ),
     case(
         "a list made anew before the gradients are asked for, in each round",
@@ -851,6 +869,7 @@ CASES = (
         for _ in range(3):
             print(float(train(tf.ones((1, 2)))))
         """,
+        needs_columns=True,
     ),
     case(
         "an array of Keras",
@@ -1141,6 +1160,7 @@ CASES = (
             return tape.gradient(y, w)
         step(tf.constant(2))
         """,
+        is_zero=True,
     ),
     case(
         "one of several branches, which ran",
@@ -1170,6 +1190,7 @@ CASES = (
             return tape.gradient(y, w)
         step(tf.constant(1.0))
         """,
+        is_zero=True,
     ),
     case(
         "a loop over tf.range, which runs eagerly",
@@ -1253,6 +1274,7 @@ CASES = (
             loss = f(w * 1.0)
         tape.gradient(loss, w)
         """,
+        is_zero=True,
     ),
     case(
         "an attribute given another variable after its use",

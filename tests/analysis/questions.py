@@ -398,6 +398,7 @@ QUESTIONS: tuple[Case, ...] = (
             y = bounded(x) ** 2
         tape.gradient(y, x)
         """,
+        is_zero=True,
     ),
     case(
         "zeros of a batch_jacobian that has a cut",
@@ -410,6 +411,7 @@ QUESTIONS: tuple[Case, ...] = (
             y = tf.cast(best, tf.float32)[:, None] * tf.ones((2, 2))
         tape.batch_jacobian(y, x)
         """,
+        is_zero=True,
     ),
     case(
         "one of two outputs asked for in forward mode",
@@ -535,6 +537,7 @@ QUESTIONS: tuple[Case, ...] = (
             y = tf.reduce_sum(again(tf.constant([3.0, 4.0])) ** 2)
         t.gradient(y, v)
         """,
+        is_zero=True,
     ),
     case(
         "a part that is computed again does not round",
@@ -632,6 +635,7 @@ QUESTIONS: tuple[Case, ...] = (
             y = turns(v * 1.0)
         t.gradient(y, v)
         """,
+        is_zero=True,
     ),
     case(
         "one turn of a compiled loop stops the gradient, on the line of the other branch",
@@ -648,6 +652,7 @@ QUESTIONS: tuple[Case, ...] = (
             y = turns(v * 1.0)
         t.gradient(y, v)
         """,
+        is_zero=True,
     ),
     case(
         "a number decides how often Python repeats, before a loop of TensorFlow's of many turns",

@@ -20,30 +20,11 @@ if TYPE_CHECKING:
 
 # Where no edit can be right: what the user wants to be connected only the user knows.
 BEYOND = {"not-connected"}
-ZEROS = {
-    "a branch of a function that rounds, in the second call",
-    "NumPy in a lambda of tf.py_function, in a compiled function",
-    "a branch that did not run, beside one that calls Python",
-    "one of several branches that did not run",
-    "a part that is computed again rounds",
-    "a gradient function that gives zeros",
-    "an area of two boxes side by side",
-    "an area that two boxes do not share",
-    "one line of a compiled loop rounds a value and hands it to the next turn",
-    "one turn of a compiled loop stops the gradient, on the line of the other branch",
-    "zeros of a batch_jacobian that has a cut",
-}
-# What runs on a line is told apart by its columns, which Python gives since 3.11.
-NEED_COLUMNS = {
-    "a head that nothing uses in a compiled step, of which the loss is printed",
-    "a length of an expression that a mask picks",
-    "the number that test_on_batch gives",
-}
 
 
 @pytest.mark.parametrize("case", sampled([*CASES, *QUESTIONS], 3), ids=lambda case: case.name)
 def test_cause(case: Case, recorder: Recorder) -> None:
-    if sys.version_info < (3, 11) and case.name in NEED_COLUMNS:
+    if sys.version_info < (3, 11) and case.needs_columns:
         pytest.skip("needs columns")
     from tapeviz.analysis import diagnose
     from tapeviz.fixes import try_fixes
@@ -59,7 +40,7 @@ def test_cause(case: Case, recorder: Recorder) -> None:
         assert finding.status == "flows", finding
         assert finding.cause is None
         return
-    assert finding.status == ("zero" if case.name in ZEROS else "none")
+    assert finding.status == ("zero" if case.is_zero else "none")
     assert finding.cause is not None
     assert (finding.cause.kind, finding.cause.line) == (case.kind, case.line), finding
     assert finding.message

@@ -359,8 +359,9 @@ def test_words_of_a_variable_that_is_one_of_several_targets(is_target: bool) -> 
 
 
 NAN = float("nan")
+# kind of cause, type of the op on line 4, its input and output, the gradient that it received and
+# the one that it gave
 SPOILED = {
-    # kind of op on line 4, what it took and gave, the gradient that it received and gave
     "a clip outside its range": ("saturated", "Relu", [-1.0, -2.0], [0.0, 0.0], [1.0, 1.0], 0.0),
     "a sign": ("flat-op", "Sign", [-1.0, 2.0], [-1.0, 1.0], [1.0, 1.0], 0.0),
     "a factor of zero": ("multiplied-by-zero", "Mul", [0.0, 0.0], [0.0, 0.0], [1.0, 1.0], 0.0),
@@ -401,8 +402,28 @@ SPOILED = {
     ),
     "a square at 0": ("saturated", "Square", [0.0, 3.0], [0.0, 9.0], [1.0, 0.0], 0.0),
     "an even softmax": ("cancelled", "Softmax", [1.0, 2.0], [0.3, 0.7], [1.0, 1.0], 0.0),
+    "a choice of the other value": (
+        "multiplied-by-zero",
+        "SelectV2",
+        [1.0, 2.0],
+        [0.0, 0.0],
+        [1.0, 1.0],
+        0.0,
+    ),
     "a root at 0": ("nonfinite", "Sqrt", [0.0, 4.0], [0.0, 2.0], [1.0, 1.0], NAN),
 }
+
+
+def chosen(script: Script, value: int) -> list[int]:
+    """The condition, the value, and the one that is taken where the condition is false."""
+    return [script.tensor((2,), dtype="bool"), value, script.tensor()]
+
+
+INPUTS: dict[str, Callable[[Script, int], list[int]]] = {
+    "Mul": lambda script, value: [value, value],
+    "SelectV2": chosen,
+}
+"""The inputs of an op type, made from the value of the source; of others that value alone."""
 
 
 @pytest.mark.parametrize("name", SPOILED)
@@ -412,7 +433,8 @@ def test_the_op_that_spoiled_a_gradient(name: str) -> None:
     w = script.variable("w", value=taken, line=2)
     tape = script.tape(line=3)
     read = script.op("ReadVariableOp", [w], value=taken, line=4)
-    y = script.op(op, [read, read] if op == "Mul" else [read], value=given, line=4)
+    inputs = INPUTS[op](script, read) if op in INPUTS else [read]
+    y = script.op(op, inputs, value=given, line=4)
     spoiling = script.last_op
     target = script.op("Sum", [y], value=sum(given), line=5, name="y")
     last = script.last_op
@@ -420,7 +442,7 @@ def test_the_op_that_spoiled_a_gradient(name: str) -> None:
         seed, arrived = script.tensor(value=1.0), script.tensor(value=upstream)
         script.step(last, [seed], [arrived])
         gave = script.tensor(value=[gradient, gradient])
-        script.step(spoiling, [arrived], [gave, gave] if op == "Mul" else [gave])
+        script.step(spoiling, [arrived], [gave if each == read else 0 for each in inputs])
         results.append(gave)
     finding = diagnose(script.trace()).calls[0].findings[0]
     assert finding.cause is not None
