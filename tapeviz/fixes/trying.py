@@ -5,37 +5,28 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from ..analysis.diagnose import diagnose
-from ..analysis.model import Diagnosis, Finding
-from ..errors import TapevizError
+from ..analysis.model import Diagnosis
 from ..recording import LiveRecording, Recorder, Silent, Snippet
-from ..trace.model import Array, Trace
-from .crossing import cross_cuts, fetched
+from ..trace.model import Trace
+from .crossing import cross_cuts
+from .edit_judge import EditJudge
 from .folders import Folder
 from .goals import (
     MOST_EDITS,
     MOST_TRIALS,
     FixGoal,
-    KeptEdit,
     distinct,
     goals_of,
-    part_of,
     with_fixes,
     with_words,
 )
 from .judging import (
-    FindingKey,
     Outcome,
-    answer_to,
     breaks,
-    has_come_out,
-    has_same_numbers,
-    is_repeatable,
-    is_zero_here,
 )
 from .merging import pairs_of
 from .model import Edit, FixCase
@@ -113,7 +104,8 @@ class _Trials:
         self.before = before
         self.recorder = recorder
         seconds = before.trace.ending.seconds
-        self.like = replace(like, timeout=max(_FEWEST_SECONDS, 3 * seconds))
+        like = replace(like, timeout=max(_FEWEST_SECONDS, 3 * seconds))
+        self.judge = EditJudge(before, recorder, like)
         self.on_progress: Callable[[int, int], None] | None = None
         self.should_stop: Callable[[], bool] | None = None
         self._until = time.monotonic() + _PATIENCE
@@ -124,8 +116,6 @@ class _Trials:
         self._woken = threading.Event()
         self._runs = 0
         self._done = 0
-        self._first: Outcome | None = None
-        self._again: Outcome | None = None
 
     def run(self) -> Diagnosis:
         goals = self._goals = list(goals_of(self.before.diagnosis))
@@ -137,7 +127,7 @@ class _Trials:
             return self.before.diagnosis
         for goal in goals:
             goal.edits.extend(self._edits(goal, source))
-        self._open_first_calls(key for goal in goals if goal.edits for key in goal.keys)
+        self.judge.judge_by_first_calls(key for goal in goals if goal.edits for key in goal.keys)
         for rank in range(MOST_EDITS):  # the likeliest of each before the second of any
             for goal in goals:
                 firsts = goal.first_of_each_title()
@@ -171,7 +161,7 @@ class _Trials:
         call, number = goal.keys[0]
         diagnosed = self.before.diagnosis.calls[call]
         finding = diagnosed.findings[number]
-        rounds = self._all_rounds(goal.keys[0])
+        rounds = self.judge.all_rounds(goal.keys[0])
         is_there = any(found.status == "flows" for _, found in rounds)
         case = FixCase(self.before.trace, diagnosed.call, finding, goal.cause, source, is_there)
         edits = list(distinct(edits_for(case), source.text))
@@ -202,8 +192,8 @@ class _Trials:
             goal.tried += 1
         self._runs += 1
         listener = _Wakes(self._woken)
-        trial.folder = Folder(self.like.directory)
-        like = replace(self.like, text=trial.text, directory=trial.folder.path)
+        trial.folder = Folder(self.judge.like.directory)
+        like = replace(self.judge.like, text=trial.text, directory=trial.folder.path)
         trial.live = self.recorder.record(like, listener)
         self._running.append(trial)
 
@@ -236,10 +226,8 @@ class _Trials:
         for goal, edit in tuple(trial.edits):  # one offered meanwhile for this text comes too late
             if goal.has_enough or goal.is_told(edit):
                 continue
-            if self._is_good(goal, edit, after):
-                goal.kept.append(
-                    self._kept(goal, edit, self._values(trial, after, goal, edit), after)
-                )
+            if self.judge.is_good(goal, edit, after):
+                goal.kept.append(self.judge.kept(goal, edit, after, trial.live))
                 self._lend(trial, edit, after)
                 continue
             similar = [each for each in goal.edits if each.title == edit.title]
@@ -253,143 +241,8 @@ class _Trials:
         offered = {id(goal) for goal, _ in trial.edits}
         for goal in self._goals:
             is_open = goal.keys and not goal.kept and not goal.lent and id(goal) not in offered
-            if is_open and self._is_good(goal, edit, after):
-                values = self._values(trial, after, goal, edit)
-                goal.lent.append(self._kept(goal, edit, values, after))
-
-    def _is_good(self, goal: FixGoal, edit: Edit, after: Outcome) -> bool:
-        if not goal.keys:
-            return after.trace.failure is None and self._asked_again(after)
-        if breaks(self.before, after):
-            return False
-        first = goal.keys[0]
-        before = self._comparable(first)
-        if not has_come_out(before, after, first, edit):
-            return False
-        if has_same_numbers(before, after, first, edit) or self._goes_on(first, after, edit):
-            return True
-        return not self._repeats(first)
-
-    def _goes_on(self, key: FindingKey, after: Outcome, edit: Edit) -> bool:
-        """Whether the edit mends an earlier round as well, from which this one goes on with other
-        numbers."""
-        first = next(iter(self._rounds_of(key)), key)
-        return (
-            first[0] < key[0]
-            and has_come_out(self.before, after, first, edit)
-            and has_same_numbers(self.before, after, first, edit)
-        )
-
-    def _rounds_of(self, key: FindingKey) -> list[FindingKey]:
-        """The same result in each round of its call that has a cause of this kind, in order."""
-        finding = self.before.finding(key)
-        if finding is None or finding.cause is None:
-            return []
-        causes = ((other, found.cause) for other, found in self._all_rounds(key))
-        return [other for other, cause in causes if cause and cause.kind == finding.cause.kind]
-
-    def _all_rounds(self, key: FindingKey) -> list[tuple[FindingKey, Finding]]:
-        """The same result in each round of its call that asked for it, in order."""
-        diagnosis = self.before.diagnosis
-        site = diagnosis.rounds.site_of(diagnosis.calls[key[0]].call.id)
-        rounds = [(place, key[1]) for place in site.places] if site is not None else []
-        return [(other, found) for other in rounds if (found := self.before.finding(other))]
-
-    def _kept(
-        self,
-        goal: FixGoal,
-        edit: Edit,
-        values: dict[FindingKey, Array | None],
-        after: Outcome,
-    ) -> KeptEdit:
-        """With words about the rounds, if the gradient of the first source came out in some only.
-
-        A variable made before a loop may become a plain tensor in the loop's first turn.
-        """
-        rounds = self._rounds_of(goal.keys[0]) if goal.keys else []
-        asked = [key for key in rounds if after.finding(answer_to(key, edit)) is not None]
-        mended = sum(has_come_out(self._comparable(key), after, key, edit) for key in asked)
-        first = frozenset(key for key in values if self._comparable(key) is self._first)
-        old, new = (
-            each.finding(goal.keys[0]) if goal.keys else None for each in (self.before, after)
-        )
-        if old is not None and new is not None and is_zero_here(old, new, edit):
-            edit = replace(edit, title=f"{edit.title} (the gradient is 0 at these values)")
-        if mended == len(asked):
-            return KeptEdit(edit, values, first_calls=first)
-        title = f"{edit.title} (comes out in {mended} of {len(asked)} rounds)"
-        return KeptEdit(replace(edit, title=title), values, is_partial=True, first_calls=first)
-
-    def _open_first_calls(self, keys: Iterable[FindingKey]) -> None:
-        """Judge results of compiled functions by the first call of each, before and after.
-
-        Such a result has the values of the function's last call. In a training loop these are
-        others after a fix, since the variables were trained by other gradients. It stays with the
-        last call where the first one has another trouble.
-        """
-        repeated = [key for key in keys if self._has_many_calls(key)]
-        like = replace(self.like, round=1)
-        first = self._run_as_it_was(like) if repeated else None
-        if first is None:
-            return
-        pairs = [(self.before.finding(key), first.finding(key)) for key in repeated]
-        if all(old and new and old.status == new.status for old, new in pairs):
-            self._first, self.like = first, like
-
-    def _has_many_calls(self, key: FindingKey) -> bool:
-        call = self.before.diagnosis.calls[key[0]].call
-        return bool(call.traced) and call.ran > 1
-
-    def _comparable(self, key: FindingKey) -> Outcome:
-        """The run before the edit that shows this result in the call that trials show it in."""
-        if self._first is not None and self._has_many_calls(key):
-            return self._first
-        return self.before
-
-    def _asked_again(self, after: Outcome) -> bool:
-        """Whether the call that raised, if it was one, gives gradients now."""
-        calls = self.before.trace.calls
-        if not calls or calls[-1].ended:
-            return True
-        count = len(self.before.diagnosis.calls)
-        return count < len(after.diagnosis.calls) and not after.diagnosis.calls[count].is_troubled
-
-    def _repeats(self, key: FindingKey) -> bool:
-        """Whether the unedited text gives the same numbers each time. It is run again to find
-        out."""
-        if self._again is None:
-            self._again = self._run_as_it_was(self.like)
-        return self._again is None or is_repeatable(self._comparable(key), self._again, key)
-
-    def _run_as_it_was(self, like: Snippet) -> Outcome | None:
-        """The text without an edit, run again; ``None`` if that took too long or failed."""
-        folder = Folder(like.directory)
-        text = self.before.trace.source
-        live = self.recorder.record(replace(like, text=text, directory=folder.path))
-        try:
-            trace = live.wait(like.timeout)
-            return Outcome(trace, diagnose(trace))
-        except (TimeoutError, TapevizError):
-            return None
-        finally:
-            live.release()
-            folder.remove()
-
-    def _values(
-        self, trial: _Trial, after: Outcome, goal: FixGoal, edit: Edit
-    ) -> dict[FindingKey, Array | None]:
-        """The gradient of each finding for which it came out."""
-        values: dict[FindingKey, Array | None] = {}
-        for key in goal.keys:
-            if has_come_out(self._comparable(key), after, key, edit):
-                finding = after.finding(answer_to(key, edit))
-                assert finding is not None
-                part = edit.parts[key[1]] if edit.parts else ""
-                values[key] = None
-                with suppress(TapevizError):
-                    value = fetched(trial.live, after, finding.tensor) if trial.live else None
-                    values[key] = part_of(value, part)
-        return values
+            if is_open and self.judge.is_good(goal, edit, after):
+                goal.lent.append(self.judge.kept(goal, edit, after, trial.live))
 
     def _follow_up(self, trial: _Trial, goal: FixGoal, edit: Edit, after: Outcome) -> None:
         """The gradient meets another cut now, or an error that the edit brought: mend that, too."""
