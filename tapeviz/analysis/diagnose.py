@@ -34,13 +34,13 @@ from .judging.judge import causes_of
 from .model import (
     EMPTY_DIAGNOSIS,
     MOST_OTHERS,
+    BackwardPass,
     CallDiagnosis,
     Cause,
     Diagnosis,
     Finding,
     Flow,
     Link,
-    Passage,
     Status,
     WalkStep,
 )
@@ -113,14 +113,14 @@ def default_call(trace: Trace) -> Call | None:
 
 
 class Once:
-    """Works out the passage of a call once, and lets go of what it was made from: the facts of a
-    call, and findings that those with fixes replace."""
+    """Computes a backward pass at the first call, then drops the work with all that it refers to:
+    the facts of the gradient call, and findings without fixes that others have replaced."""
 
-    def __init__(self, work: Callable[[], Passage]) -> None:
-        self._work: Callable[[], Passage] | None = work
-        self._made = Passage()
+    def __init__(self, work: Callable[[], BackwardPass]) -> None:
+        self._work: Callable[[], BackwardPass] | None = work
+        self._made = BackwardPass()
 
-    def __call__(self) -> Passage:
+    def __call__(self) -> BackwardPass:
         work = self._work
         if work is not None:
             self._made = work()
@@ -153,16 +153,16 @@ def _diagnose_call(facts: CallFacts, repeated: RepeatedCalls, later: _FactsOf) -
         for index, source in enumerate(call.sources)
         if index < len(call.results)
     )
-    return CallDiagnosis(call, findings, Once(partial(_passage, later, call, findings)))
+    return CallDiagnosis(call, findings, Once(partial(_backward_pass, later, call, findings)))
 
 
-def _passage(facts_of: _FactsOf, call: Call, findings: Sequence[Finding]) -> Passage:
+def _backward_pass(facts_of: _FactsOf, call: Call, findings: Sequence[Finding]) -> BackwardPass:
     facts = facts_of.call(call)
     steps = walk(facts, findings)
     turns = find_turns(steps, loop_turns(facts.trace, call, steps))
     names = {finding.tensor: finding.source for finding in findings if finding.tensor is not None}
     parts = parts_of_sources(facts.trace, names, steps) if turns else None
-    return Passage(steps, _flow(facts, findings, steps), turns, parts)
+    return BackwardPass(steps, _flow(facts, findings, steps), turns, parts)
 
 
 def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Operand) -> Finding:

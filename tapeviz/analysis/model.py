@@ -245,8 +245,8 @@ class Flow:
 EMPTY_FLOW = Flow()
 
 
-class Passage(NamedTuple):
-    """One call: the rows of the Backprop panel, and where the gradient went.
+class BackwardPass(NamedTuple):
+    """The backward pass of one call: the rows of the Backprop panel, and where the gradient went.
 
     ``turns``: stretches of rows that go back through a loop; ``parts``: if there are any, what
     each row gives to gradients that are sums.
@@ -258,36 +258,37 @@ class Passage(NamedTuple):
     parts: Parts | None = None
 
 
-def _pending(call: Call) -> Passage:
+def _pending(call: Call) -> BackwardPass:
     targets, sources = tensors_of(call.differentiated), tensors_of(call.by)
-    return Passage((), Flow(targets=frozenset(targets), sources=frozenset(sources)))
+    return BackwardPass((), Flow(targets=frozenset(targets), sources=frozenset(sources)))
 
 
 @dataclass(frozen=True)
 class CallDiagnosis:
     """The findings about the gradients that one call asked for.
 
-    ``passage``: works out the backward pass, once, when someone looks at this call: of thousands of
-    rounds few are looked at. ``is_pending``: it is long, and has no steps here until they are
-    worked out.
+    ``backward_pass()`` is computed at the first call and kept: of thousands of rounds few are
+    looked at. ``is_pending``: it is long and still being computed, and has no steps here yet.
     """
 
     call: Call
     findings: tuple[Finding, ...]
-    passage: Callable[[], Passage] = field(default=Passage, compare=False, repr=False)
+    backward_pass: Callable[[], BackwardPass] = field(
+        default=BackwardPass, compare=False, repr=False
+    )
     is_pending: bool = field(default=False, compare=False)
 
     @property
     def steps(self) -> tuple[WalkStep, ...]:
-        return self.passage().steps
+        return self.backward_pass().steps
 
     @property
     def flow(self) -> Flow:
-        return self.passage().flow
+        return self.backward_pass().flow
 
     def work_out(self) -> None:
-        """Work out the backward pass now: of a long one it takes seconds."""
-        self.passage()
+        """Compute the backward pass now, which takes seconds if it is long."""
+        self.backward_pass()
 
     @cached_property
     def alike(self) -> tuple[tuple[int, ...], ...]:
@@ -371,7 +372,7 @@ class Diagnosis:
 
     def without_pass(self, call: CallDiagnosis) -> Diagnosis:
         """The diagnosis with the findings of this call, but not yet where its gradient went."""
-        pending = replace(call, passage=partial(_pending, call.call), is_pending=True)
+        pending = replace(call, backward_pass=partial(_pending, call.call), is_pending=True)
         calls = tuple(pending if known is call else known for known in self.calls)
         return replace(self, calls=calls)
 

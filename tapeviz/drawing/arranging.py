@@ -222,8 +222,8 @@ def repeats(trace: Trace, view: View, call: int | None = None) -> dict[str, int]
 def built_graph(trace: Trace, view: View, call: int | None = None) -> OpGraph:
     """Every node that the view shows, before anything is folded."""
     chosen = _drawn_call(trace, call)
-    links = follow(trace).links
-    return build(trace, chosen, shows_all=view.shows_all, links=links, opened=view.unfolded)
+    came_back = follow(trace).came_back
+    return build(trace, chosen, shows_all=view.shows_all, came_back=came_back, opened=view.unfolded)
 
 
 def _drawn_call(trace: Trace, call: int | None) -> Call | None:

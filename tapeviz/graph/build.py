@@ -18,7 +18,7 @@ from .nodes import Nodes, constant_id, is_recorded, op_id, version_id
 from .op_graph import OpGraph
 from .pins import pin_down
 from .select import NodeSelection, select
-from .trace_index import NO_LINKS, Links, TraceIndex, shown_calls, version_before
+from .trace_index import NOTHING_CAME_BACK, CameBack, TraceIndex, shown_calls, version_before
 from .words import ranked_names
 
 
@@ -27,16 +27,16 @@ def build(
     call: Call | None = None,
     *,
     shows_all: bool = False,
-    links: Links = NO_LINKS,
+    came_back: CameBack = NOTHING_CAME_BACK,
     opened: Collection[str] = (),
 ) -> OpGraph:
     """The op graph of a gradient call (default: the last), or with ``shows_all`` of the whole run.
 
-    ``links``: for each constant that came back from Python, the tensors that it was made from.
+    ``came_back``: for each constant that came back from Python, the tensors that it was made from.
     ``opened``: paths of values computed outside the picture whose ops are shown all the same, see
     `scope.before_path`.
     """
-    index = _index_of(trace, links)
+    index = _index_of(trace, came_back)
     if call is None and trace.calls:
         call = shown_calls(trace)[-1]
     go_on()
@@ -80,17 +80,17 @@ def _carried(
     return tuple(found)
 
 
-_latest: list[tuple[Trace, Links, TraceIndex]] = []
+_latest: list[tuple[Trace, CameBack, TraceIndex]] = []
 """The index made last: most pictures are of the same trace as the one before."""
 
 
-def _index_of(trace: Trace, links: Links) -> TraceIndex:
-    for known, with_links, index in _latest:
-        if known is trace and with_links == links:
+def _index_of(trace: Trace, came_back: CameBack) -> TraceIndex:
+    for known, known_back, index in _latest:
+        if known is trace and known_back == came_back:
             return index
     prepared = replace(trace, producers=_makers(trace), names=ranked_names(trace))
-    index = TraceIndex(prepared, links)
-    _latest[:] = [(trace, links, index)]
+    index = TraceIndex(prepared, came_back)
+    _latest[:] = [(trace, came_back, index)]
     return index
 
 
@@ -121,7 +121,7 @@ class _Wiring:
         self._index = index
         self._trace = index.trace
         self._selection = selection
-        self._links = index.links
+        self._came_back = index.came_back
         self.graph = OpGraph(Nodes(index, selection))
         self._ops: dict[OpId, int] = {}
         """The places of ops."""
@@ -380,7 +380,7 @@ class _Wiring:
         place = self._others.get(node)
         if place is None and adds:
             place = self._others[node] = self.graph.add(node, tensor)
-            for left in self._links.get(tensor, ()):
+            for left in self._came_back.get(tensor, ()):
                 # Ids count up: a constant is not made from a tensor with a larger id.
                 if left < tensor:
                     self._edge(self._left_from(left, tensor), place, left, None)

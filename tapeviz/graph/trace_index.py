@@ -16,9 +16,9 @@ from ..trace.model import Call, CallId, Op, OpId, TensorId, Trace, VariableId, V
 from ..trace.naming import bound_lines
 from .bookkeeping import is_integer
 
-Links = Mapping[TensorId, tuple[TensorId, ...]]
+CameBack = Mapping[TensorId, tuple[TensorId, ...]]
 """Constant → the tensors whose values left TensorFlow and came back as this constant."""
-NO_LINKS: Links = MappingProxyType({})
+NOTHING_CAME_BACK: CameBack = MappingProxyType({})
 _WRAPPER = "cflow_gradient_wrapper"
 """The function that TensorFlow runs a loop or a branch in which a tape watches, for gradients of
 gradients (``run_as_function_for_tape_gradients`` in control_flow_util_v2.py, 2.15-2.21)."""
@@ -40,9 +40,9 @@ class Descent:
 class TraceIndex:
     """Tables of a whole trace, made when they are first needed."""
 
-    def __init__(self, trace: Trace, links: Links) -> None:
+    def __init__(self, trace: Trace, came_back: CameBack) -> None:
         self.trace = trace
-        self.links = links
+        self.came_back = came_back
 
     @cached_property
     def entry_of(self) -> dict[OpId, Op]:
@@ -52,7 +52,7 @@ class TraceIndex:
     def left_for(self, constant: TensorId, since: TensorId) -> Sequence[TensorId]:
         """The tensors that a constant was made from: of those that ops of one place made, where one
         has an id after ``since`` no older ones. Ids count up."""
-        tensors = self.links.get(constant, ())
+        tensors = self.came_back.get(constant, ())
         if len(tensors) < 2 or not since:
             return tensors
         recent = {self._place_of(tensor) for tensor in tensors if tensor > since}
@@ -160,7 +160,7 @@ class TraceIndex:
     def descent(self) -> Descent:
         """The tensors and ops that derive from what a gradient could reach; one pass over the
         ops."""
-        trace, links = self.trace, self.links
+        trace, came_back = self.trace, self.came_back
         carrying = set(asked_for(trace, shown_calls(trace)))
         carrying.update(trace.reads)
         users: set[OpId] = set()
@@ -168,8 +168,8 @@ class TraceIndex:
         touching = {op for op, _ in trace.touches}
         for op in trace.ops.values():
             inputs = op.inputs
-            for tensor in inputs if links else ():
-                back = links.get(tensor)
+            for tensor in inputs if came_back else ():
+                back = came_back.get(tensor)
                 if back and not carrying.isdisjoint(back):
                     carrying.add(tensor)
             if not carrying.isdisjoint(inputs) or (

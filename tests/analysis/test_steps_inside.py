@@ -238,7 +238,7 @@ def test_a_loop_is_walked_turn_by_turn(recorder: Recorder) -> None:
     assert np.allclose(received, given, rtol=1e-5)
     assert [row.title for row in rows if row.kind == "sum"] == ["Σ at b", "Σ at w"]
     assert "bit for bit" in inner_words(trace, call)
-    (turns,) = diagnose(trace).calls[-1].passage().turns
+    (turns,) = diagnose(trace).calls[-1].backward_pass().turns
     assert turns.count == 3
 
 

@@ -125,7 +125,7 @@ tape.gradient(loss, w)
     trace = live.wait(60)
     live.release()
     (call,) = diagnose(trace).calls
-    (rows,) = call.passage().turns
+    (rows,) = call.backward_pass().turns
     assert (rows.numbers, rows.total) == (tuple(range(12, 0, -1)), 12)
     assert list(repeats(trace, DEFAULT_VIEW).values()) == [12]
 

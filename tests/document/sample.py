@@ -15,13 +15,13 @@ import numpy as np
 
 from tapeviz.analysis.causes.assign import Assigned
 from tapeviz.analysis.model import (
+    BackwardPass,
     CallDiagnosis,
     Cause,
     Diagnosis,
     Finding,
     Fix,
     Flow,
-    Passage,
     WalkStep,
     Warned,
 )
@@ -163,7 +163,7 @@ def make_diagnosis(trace: Trace, with_fix: bool = False) -> Diagnosis:
         frozenset((TensorId(6),)),
         frozenset((TensorId(2),)),
     )
-    call = CallDiagnosis(trace.calls[0], (finding,), lambda: Passage(STEPS, flow))
+    call = CallDiagnosis(trace.calls[0], (finding,), lambda: BackwardPass(STEPS, flow))
     return Diagnosis((call,), (), (Warned("vector-target", 8, "A warning in plain words."),))
 
 

@@ -15,7 +15,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from tapeviz.analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Diagnosis, Flow, Passage
+from tapeviz.analysis.model import EMPTY_DIAGNOSIS, BackwardPass, CallDiagnosis, Diagnosis, Flow
 from tapeviz.document import Document
 from tapeviz.document.background import Background
 from tapeviz.document.inbox import MOST_PIECES, Inbox
@@ -185,7 +185,7 @@ def test_strip_cards_and_picture_of_a_growing_run_are_of_one_moment(
     stages = document.stages
 
     def diagnose(trace: Trace) -> Diagnosis:
-        calls = (CallDiagnosis(call, (), lambda: Passage((), Flow())) for call in trace.calls)
+        calls = (CallDiagnosis(call, (), lambda: BackwardPass((), Flow())) for call in trace.calls)
         return Diagnosis(tuple(calls))
 
     def arrange(trace: Trace, view: View, call: int | None, before: Any) -> ArrangedGraph:
@@ -557,12 +557,15 @@ def test_the_backward_pass_is_worked_out_in_the_background(
 
     def noted(trace: Trace) -> Diagnosis:
         @cache
-        def passage(known: Callable[[], Passage]) -> Passage:
+        def backward_pass(known: Callable[[], BackwardPass]) -> BackwardPass:
             threads.append(threading.current_thread())
             return known()
 
         found = diagnose(trace)
-        calls = (replace(call, passage=partial(passage, call.passage)) for call in found.calls)
+        calls = (
+            replace(call, backward_pass=partial(backward_pass, call.backward_pass))
+            for call in found.calls
+        )
         return replace(found, calls=tuple(calls))
 
     monkeypatch.setattr(document, "stages", replace(document.stages, diagnose=noted))

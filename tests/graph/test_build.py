@@ -311,7 +311,7 @@ def test_a_value_that_left_is_linked_to_the_constant_it_came_back_as() -> None:
     y = s.op("Exp", [back], line=4, name="y")
     with s.call(tape, [y], [x]) as results:
         results.append(0)
-    graph = unfolded(s.trace(), links={TensorId(back): (TensorId(square),)})
+    graph = unfolded(s.trace(), came_back={TensorId(back): (TensorId(square),)})
     assert arrows(graph) == {("x", "square"), ("square", "4.0"), ("4.0", "y")}
 
 
@@ -397,7 +397,7 @@ def test_a_variable_that_left_is_linked_in_the_version_that_was_read() -> None:
     y = s.op("Exp", [back], line=4, name="y")
     with s.call(tape, [y], [v], variables=[v]) as results:
         results.append(0)
-    graph = unfolded(s.trace(), links={TensorId(back): (TensorId(v),)})
+    graph = unfolded(s.trace(), came_back={TensorId(back): (TensorId(v),)})
     assert ("v", "9.0") in arrows(graph)
     assert nodes(graph)["v"].subtitle == "after 1 update"
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, QRect, Qt
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.backward.turns import find_turns
-from tapeviz.analysis.model import CallDiagnosis, Diagnosis, Passage, WalkStep
+from tapeviz.analysis.model import BackwardPass, CallDiagnosis, Diagnosis, WalkStep
 from tapeviz.document import Document
 from tapeviz.panels.backprop.cut_rows import MOST
 from tapeviz.panels.backprop.panel import BackpropPanel
@@ -33,7 +33,7 @@ def panel(qtbot: QtBot, ran: Document, light: Theme) -> BackpropPanel:
 
 
 def with_steps(call: CallDiagnosis, steps: tuple[WalkStep, ...]) -> CallDiagnosis:
-    return replace(call, passage=lambda: Passage(steps, call.flow, find_turns(steps)))
+    return replace(call, backward_pass=lambda: BackwardPass(steps, call.flow, find_turns(steps)))
 
 
 def row(panel: BackpropPanel, number: int) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tapeviz.analysis.model import CallDiagnosis, Cause, Finding, Flow, Passage, WalkStep
+from tapeviz.analysis.model import BackwardPass, CallDiagnosis, Cause, Finding, Flow, WalkStep
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
 from tapeviz.scene.sizes import with_sizes
@@ -188,10 +188,10 @@ def diagnosis() -> CallDiagnosis:
         frozenset({LOSS}),
         frozenset({TensorId(PATCH_ID)}),
     )
-    return CallDiagnosis(call, (finding,), lambda: Passage(steps, flow))
+    return CallDiagnosis(call, (finding,), lambda: BackwardPass(steps, flow))
 
 
 def with_flow(shown: CallDiagnosis, flow: Flow, **changes: Any) -> CallDiagnosis:
     """The same call with another flow."""
     steps = shown.steps
-    return replace(shown, passage=lambda: Passage(steps, flow), **changes)
+    return replace(shown, backward_pass=lambda: BackwardPass(steps, flow), **changes)

@@ -38,7 +38,7 @@ class Outside:
     left: Mapping[TensorId, tuple[Leave, ...]] = field(default_factory=dict)
 
     @cached_property
-    def links(self) -> dict[TensorId, tuple[TensorId, ...]]:
+    def came_back(self) -> dict[TensorId, tuple[TensorId, ...]]:
         """Constant that came back → the tensors that its value was made from."""
         return {
             tensor: tuple(dict.fromkeys(leave.tensor for leave in leaves))

@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from ...analysis.backward.turns import Parts, TurnRows
-from ...analysis.model import Passage, WalkStep
+from ...analysis.model import BackwardPass, WalkStep
 from ...canvas.tips import plain_tip
 from ...document import Document
 from ...scene.walk_words import STEP_WORDS, gradients_words, upstream_words
@@ -57,8 +57,8 @@ class WalkModel(QAbstractTableModel):
         self._steps = steps
         stops = takewhile(lambda step: step.kind == "stop", reversed(steps))  # the last rows
         self._cuts = range(len(steps) - sum(1 for _ in stops) + 1, len(steps) + 1)
-        passage = call.passage() if call is not None else Passage()
-        self._folded, self._parts = WalkRows(len(steps), passage.turns), passage.parts
+        backward_pass = call.backward_pass() if call is not None else BackwardPass()
+        self._folded, self._parts = WalkRows(len(steps), backward_pass.turns), backward_pass.parts
         self._text.cache_clear()
         self.endResetModel()
 
