@@ -18,7 +18,7 @@ class Front(QObject):
         super().__init__(stage)
         self._document = document
         self._stage = stage
-        self._shown: Literal["", "steps", "question", "failure"] = ""
+        self._shown: Literal["", "steps", "question", "failure", "printed"] = ""
         """The reason for which the present run brought a panel to the front last."""
         self._is_stepping = False
         document.run_started.connect(self._begin_anew)
@@ -31,7 +31,8 @@ class Front(QObject):
         self._shown = ""
 
     def _turn_to_run(self) -> None:
-        """Bring the steps to the front when a run has its first ops, the output if it raised."""
+        """Bring the steps to the front when a run has its first ops, the output if it raised, or
+        ended without any op and printed something."""
         trace = self._document.trace
         if trace is EMPTY_TRACE:
             self._begin_anew()
@@ -41,6 +42,9 @@ class Front(QObject):
         elif trace.ops and not self._shown:
             self._shown = "steps"
             self._stage.bring("backprop", opens=False)
+        elif not (self._document.is_running or self._shown) and trace.printed:
+            self._shown = "printed"
+            self._stage.bring("output", opens=False)
 
     def _turn_to_question(self) -> None:
         """Bring the output to the front while ``input()`` waits for a line."""

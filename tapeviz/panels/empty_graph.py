@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from ..analysis.run_words import ran_no_code, tracing_words
+from ..analysis.run_words import ended_well, ran_no_code, tracing_words
 from ..document import Document
 from .widgets import plain_label
 
@@ -63,7 +63,13 @@ class EmptyGraph(QWidget):
             )
         elif document.trace.source and not document.trace.ops:
             self.title.setText("No TensorFlow op ran")
-            self.words.setText("The snippet ended before it computed anything. See Output.")
+            self.words.setText(
+                "The snippet ended before it computed anything. See Output."
+                if not ended_well(document.trace)
+                else "The snippet computed nothing with TensorFlow. See Output for what it printed."
+                if document.trace.printed
+                else "The snippet computed nothing with TensorFlow, and printed nothing."
+            )
         elif document.trace.source and document.background.busy & _MAKING:
             self.title.setText("Drawing …")
             self.words.setText("")

@@ -311,6 +311,9 @@ def raised(error: BaseException, filename: str) -> Event:
         words = str(error)
     except BaseException:  # as Python's own printing does
         words = "<exception str() failed>"
+    found = {**_searched_folder(error), **_searched_modules(error)}
+    if found and not os.path.isabs(filename) and not filename.startswith("<"):
+        found["is_saved"] = False  # of a file the path is whole, of standard input it is <stdin>
     return {
         "e": "error",
         "type": type(error).__name__,
@@ -318,8 +321,7 @@ def raised(error: BaseException, filename: str) -> Event:
         "line": line,
         "traceback": _ends(_printed(error, filename)),
         "frames": lines,
-        **_searched_folder(error),
-        **_searched_modules(error),
+        **found,
     }
 
 
@@ -332,7 +334,7 @@ def _ends(text: str) -> str:
     return f"{text[:kept]}\n… {left_out:,} characters left out …\n{text[-kept:]}"
 
 
-def _searched_folder(error: BaseException) -> dict[str, str]:
+def _searched_folder(error: BaseException) -> Event:
     """The folder in which a file was looked for that is not there, unless its path is whole."""
     name = getattr(error, "filename", None)
     if not isinstance(error, FileNotFoundError) or os.path.isabs(os.fsdecode(name or "/")):
@@ -342,7 +344,7 @@ def _searched_folder(error: BaseException) -> dict[str, str]:
     return {}
 
 
-def _searched_modules(error: BaseException) -> dict[str, str]:
+def _searched_modules(error: BaseException) -> Event:
     """The interpreter that lacks a module, and the folder in which it looks for modules first."""
     if not isinstance(error, ModuleNotFoundError):
         return {}

@@ -357,7 +357,7 @@ class Raised(_Event, frozen=True, tag="error"):
 
     ``frames``: the snippet's lines in the traceback, outermost first. ``folder``: where a file or
     a module was looked for that is not there; ``python``: the path of the interpreter that lacks
-    a module.
+    a module; ``is_saved``: false if the snippet is no file and ran in an empty folder of its own.
     """
 
     type: str
@@ -367,6 +367,7 @@ class Raised(_Event, frozen=True, tag="error"):
     frames: list[int] = []
     folder: str = ""
     python: str = ""
+    is_saved: bool = True
 
 
 class Noted(_Event, frozen=True, tag="note"):

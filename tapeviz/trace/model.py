@@ -334,7 +334,8 @@ class Failure:
     """An exception that ended the snippet, or a block of a page.
 
     ``folder``: where a file, without a whole path, or a module was looked for that is not there;
-    ``python``: the path of the interpreter that lacks a module.
+    ``python``: the path of the interpreter that lacks a module; ``is_saved``: false if the snippet
+    is no file and ran in an empty folder of its own.
     """
 
     type: str
@@ -344,6 +345,7 @@ class Failure:
     lines: tuple[int, ...] = ()
     folder: str = ""
     python: str = ""
+    is_saved: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -403,6 +403,7 @@ class Reader:
             tuple(event.frames),
             event.folder,
             event.python,
+            event.is_saved,
         )
         if "failure" in self._facts:
             self._facts["later_failures"] = (*self._facts.get("later_failures", ()), failure)

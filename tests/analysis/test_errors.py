@@ -261,7 +261,7 @@ RAISING = {
     ),
     "no such file": (
         "import os, pathlib\npathlib.Path('inner').mkdir()\nos.chdir('inner')\nopen('data.csv')",
-        ["Line 4", "data.csv", "looked for in /", "/inner."],
+        ["Line 4", "data.csv", "looked for in /", "/inner.", "save it beside the file"],
     ),
     "no pairs": (
         TAPE + "tf.keras.optimizers.SGD(0.1).apply_gradients(tape.gradient(y, [x]))",
@@ -295,7 +295,7 @@ RAISING = {
     "keyboard": ("n = int(input('how many? '))", ["Line 1", "keyboard"]),
     "missing module": (
         "import a_module_nobody_has",
-        ["Line 1 needs the module a_module_nobody_has", "beside the snippet in /", "pip install"],
+        ["Line 1 needs the module a_module_nobody_has", "save the snippet in its", "pip install"],
     ),
     "missing package": (
         "import sklearn.cluster",
@@ -636,10 +636,21 @@ def test_a_command_is_given_for_a_package_that_is_known(
     assert error.command == command
 
 
-def _recorded(text: str, recorder: Recorder) -> Trace:
+def test_a_saved_snippet_is_told_where_its_own_files_are_looked_for(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    for text, told in (
+        ("import a_module_nobody_has", "a_module_nobody_has.py, put it into /"),
+        ("open('data.csv')", f"It was looked for in {tmp_path}. Write the whole path"),
+    ):
+        (error,) = diagnose(_recorded(text, recorder, tmp_path)).errors
+        assert told in error.explanation
+
+
+def _recorded(text: str, recorder: Recorder, folder: Path | None = None) -> Trace:
     from tapeviz.recording import Snippet
 
-    live = recorder.record(Snippet(text))
+    live = recorder.record(Snippet(text, directory=folder))
     trace = live.wait(60)
     live.release()
     return trace

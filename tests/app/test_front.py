@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from tapeviz.app.window import Window
 from tapeviz.document import Document
 from tapeviz.document.inbox import Question
-from tapeviz.trace.model import EMPTY_TRACE, Failure
+from tapeviz.trace.model import EMPTY_TRACE, Failure, Trace
 from tests.document.sample import SamplePipeline, make_trace
 
 
@@ -43,6 +43,22 @@ def test_a_growing_run_leaves_the_panel_that_the_user_turned_to(
     qtbot.waitUntil(lambda: not document.is_running and not document.background.busy)
     assert document.trace.ending.how == "stopped"
     assert in_front(window) == "output"
+
+
+def test_the_output_comes_to_the_front_of_a_run_that_only_printed(
+    qtbot: QtBot, ran: Window
+) -> None:
+    document, empty = ran.document, ran.graph.empty
+    assert in_front(ran) == "backprop"
+    document.run_started.emit()
+    document.showing.take(Trace("print('hello')", printed=(("stdout", "hello\n"),)))
+    qtbot.waitUntil(lambda: in_front(ran) == "output")
+    qtbot.waitUntil(lambda: empty.title.text() == "No TensorFlow op ran")
+    assert "See Output for what it printed" in empty.words.text()
+    document.showing.take(Trace("pass"))
+    qtbot.waitUntil(lambda: "printed nothing" in empty.words.text())
+    document.showing.take(Trace("1 / 0", failure=Failure("ZeroDivisionError", "by zero", 1, "")))
+    qtbot.waitUntil(lambda: "ended before it computed anything" in empty.words.text())
 
 
 def test_a_question_stays_in_front_when_the_run_has_its_first_ops(

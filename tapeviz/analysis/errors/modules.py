@@ -94,11 +94,13 @@ def no_module(case: Case) -> str:
             f"{missing}runs the snippet. Install it there (pip install {package}), choose an "
             f"interpreter that has it, or {leave_out}"
         )
-    folder = f" in {case.failure.folder}" if case.failure.folder else ""
+    beside = f"put it into {case.failure.folder}" if case.failure.folder else "put it beside that"
+    if not case.failure.is_saved:
+        beside = "save the snippet in its folder"
     return (
-        f"{missing}runs the snippet. If it is a file of yours, {name}.py, put it beside the "
-        f"snippet{folder}. If it is a package, install it there (pip install {name}), or choose "
-        f"an interpreter that has it."
+        f"{missing}runs the snippet. If it is a file of yours, {name}.py, {beside}. "
+        f"If it is a package, install it there (pip install {name}), or choose an interpreter that "
+        f"has it."
     )
 
 

@@ -51,10 +51,13 @@ def no_file(case: Case) -> str:
     """A file that is not there, and the folder in which it was looked for."""
     name, folder = case.match.group(1), case.failure.folder
     where = f"It was looked for in {folder}. " if folder else ""
-    return (
-        f"Line {case.line} opens the file {name}, which is not there. {where}"
-        "Write the whole path, or put values of the same shape in its place."
-    )
+    begin = f"Line {case.line} opens the file {name}, which is not there. {where}"
+    if folder and not case.failure.is_saved:
+        return (
+            f"{begin}A text that is not saved runs in an empty folder: save it beside the file, "
+            "write the whole path, or put values of the same shape in the file's place."
+        )
+    return f"{begin}Write the whole path, or put values of the same shape in its place."
 
 
 def old_name(case: Case) -> str:
