@@ -59,7 +59,7 @@ from .states.assigned_lists import use_new_list
 from .states.assigns import rebind_attribute, rebind_name, return_tensor, use_new_tensor
 from .states.variables import SHALLOW_COPY, keep_in_scope, keep_tensor, use_original
 from .states.weights import call_with_computed_weights, step_by_hand
-from .tapes import raising, slips
+from .tapes import keras_calls, raising, slips
 from .tapes.both_outputs import give_both, give_symbolic
 from .tapes.closures import keep_value_of_turn, use_shadowed
 from .tapes.entering import enter_again
@@ -124,7 +124,7 @@ from .values.estimates import (
     straight_through_largest,
     straight_through_names,
 )
-from .values.filling import blend_window, fill_tensor
+from .values.filling import bind_new_tensor, blend_window, fill_tensor
 from .values.infinities import (
     SAFE_FORMS,
     SAFE_NORM,
@@ -394,11 +394,15 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     raising.make_dense,
     raising.compute_by_hand,
     raising.leave_out_parentheses,
+    keras_calls.name_weight,
+    keras_calls.compute_on_tape,
+    bind_new_tensor,
     slips.spell_keyword,
     slips.add_self,
     slips.return_last,
     slips.spell_attribute,
     slips.say_in_tensorflow,
+    slips.print_in_graph,
     give_tensors,
     use_functions_for_methods,
     use_present_names,

@@ -325,6 +325,45 @@ RAISING = {
         "    y = tf.gather(w, [0])\ng = tape.gradient(y, w)\nw.assign_sub(0.1 * g)",
         ["Line 6", "IndexedSlices", "tf.convert_to_tensor"],
     ),
+    "changing elements that a mask picks": (
+        TAPE + "y[y > 2.0] = 0.0",
+        ["Line 6 tries to change a tensor", "tensor_scatter_nd_update"],
+    ),
+    "elements of a list that a mask picks": (
+        "import tensorflow as tf\nxs = [1.0, 2.0]\nxs[tf.constant([True, False])]",
+        ["Line 3 takes one element of a Python list", "tf.boolean_mask"],
+    ),
+    "changing a variable by =": (
+        "import tensorflow as tf\nv = tf.Variable([1.0, 2.0])\nv[0] = 3.0",
+        ["Line 3 writes into a tf.Variable", "assign(value)"],
+    ),
+    "a loss that has the name of its function": (
+        "import tensorflow as tf\nx = tf.Variable([1.0])\nloss = tf.keras.losses.MeanSquaredError()"
+        "\nfor _ in range(2):\n    loss = loss(tf.constant([2.0]), x)",
+        ["Line 5 calls loss and gives the same name", "no function any more but a tensor"],
+    ),
+    "a list beside a tensor": (
+        TAPE + "tf.keras.losses.MeanSquaredError()([1.0, 2.0], x)",
+        ["Line 6 gives Keras a Python list", "tf.constant"],
+    ),
+    "a tensor that is called": (
+        TAPE + "tf.reduce_sum(x)(y)",
+        ["Line 6 calls tf.reduce_sum(x), which is a tensor", "second pair"],
+    ),
+    "a number of a symbolic tensor": (
+        "import tensorflow as tf\n@tf.function(autograph=False)\ndef f(x):\n    return float(x)\n"
+        "f(tf.constant(1.0))",
+        ["Line 4 asks a symbolic tensor for its numbers"],
+    ),
+    "labels of a sparse loss": (
+        "import tensorflow as tf\n"
+        "tf.nn.sparse_softmax_cross_entropy_with_logits([0, 1], tf.ones([3, 2]))",
+        ["line 2", "labels of shape (2,)", "logits of shape (3, 2)"],
+    ),
+    "batch_jacobian of a number": (
+        TAPE + "    z = tf.reduce_sum(y)\ntape.batch_jacobian(z, x)",
+        ["line 7", "z or the source is a single number", "tape.jacobian"],
+    ),
     "batch_jacobian": (TAPE + "tape.batch_jacobian(y, x)", ["(2,)", "tape.jacobian"]),
     "too many gradients": (
         "import tensorflow as tf\n@tf.custom_gradient\ndef f(x):\n"
@@ -535,6 +574,17 @@ def test_an_attribute_beside_what_cannot_be_called_is_not_blamed() -> None:
     failure = Failure("TypeError", "'float' object is not callable", 3, "")
     words = explain_error(Trace("xs = [1.0]\nt = f()\nxs[0](2) + t.numpy()", failure=failure))
     assert "numpy" not in words
+
+
+def test_an_error_in_a_traced_function_has_the_line_inside(recorder: Recorder) -> None:
+    trace = _recorded(
+        "import tensorflow as tf\n@tf.function\ndef f(x):\n    print(x.numpy())\n"
+        "f(tf.constant(1.0))",
+        recorder,
+    )
+    assert [error.line for error in diagnose(trace).errors] == [4]
+    assert trace.failure is not None
+    assert trace.failure.line == 5
 
 
 def test_an_error_of_the_users_own_keeps_its_words() -> None:

@@ -2894,6 +2894,84 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
             """,
             "tape.gradient(y, layer.trainable_variables)",
         ),
+        (
+            """
+            w = tf.Variable([1.0, 2.0])
+            out = tf.zeros((3, 2))
+            with tf.GradientTape() as tape:
+                for i in range(3):
+                    out[i, 1] = w[1] * float(i)
+                loss = tf.reduce_sum(out ** 2)
+            tape.gradient(loss, w)
+            """,
+            "out = tf.tensor_scatter_nd_update(out, [[i, 1]], [w[1] * float(i)])",
+        ),
+        (
+            """
+            x = tf.Variable([1.0, -2.0])
+            with tf.GradientTape() as tape:
+                y = x * 2.0
+                y[y < 0.0] = 0.5
+            tape.gradient(y, x)
+            """,
+            "y = tf.where(y < 0.0, 0.5, y)",
+        ),
+        (
+            """
+            x = tf.Variable([1.0, -2.0])
+            with tf.GradientTape() as tape:
+                loss = tf.keras.losses.MeanSquaredError()([1.0, 2.0], x)
+            tape.gradient(loss, x)
+            """,
+            "loss = tf.keras.losses.MeanSquaredError()(tf.constant([1.0, 2.0]), x)",
+        ),
+        (
+            """
+            v = tf.Variable([1.0, -2.0])
+            v[0] += 5.0
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(v * v)
+            tape.gradient(loss, v)
+            """,
+            "v[0].assign(v[0] + 5.0)",
+        ),
+        (
+            """
+            w = tf.Variable(2.0)
+            @tf.function
+            def step(x):
+                with tf.GradientTape() as tape:
+                    y = w * x
+                print("y", y.numpy())
+                return tape.gradient(y, w)
+            step(tf.constant(2.0))
+            """,
+            'tf.print("y", y)',
+        ),
+        (
+            """
+            class Layer(tf.keras.layers.Layer):
+                def build(self, shape):
+                    self.w = self.add_weight("w", [shape[-1], 2], initializer="ones")
+                def call(self, x):
+                    return x @ self.w
+            layer = Layer()
+            with tf.GradientTape() as tape:
+                y = layer(tf.ones((1, 3)))
+            tape.gradient(y, layer.trainable_variables)
+            """,
+            'self.w = self.add_weight(name="w", shape=[shape[-1], 2], initializer="ones")',
+        ),
+        (
+            """
+            w = tf.Variable([1.0, 2.0])
+            loss = lambda: tf.reduce_sum(w * w)
+            optimizer = tf.keras.optimizers.SGD(0.1)
+            for _ in range(2):
+                optimizer.minimize(loss, var_list=[w])
+            """,
+            "optimizer.apply_gradients(zip(tape.gradient(value, [w]), [w]))",
+        ),
     ],
 )
 def test_an_error_mended(text: str, line: str, recorder: Recorder) -> None:

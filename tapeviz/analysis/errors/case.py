@@ -29,17 +29,12 @@ class Case:
     def line(self) -> int:
         """The innermost line of the snippet; in a compiled function, or one that is traced, that
         which TensorFlow names."""
-        inner = self.traced_lines or converted_lines(self.failure.message, self.trace.filename)
-        return inner[-1] if inner else self.failure.line
+        return innermost_line(self.failure, self.trace.filename)
 
     @property
     def traced_lines(self) -> Sequence[int]:
-        """The lines that an op which raised in a compiled function was traced from, outermost
-        first (``Detected at node … defined at``, TensorFlow 2.15–2.21)."""
-        _, _, stack = self.failure.message.partition("Detected at node")
-        if "[Op:__" not in stack:  # of a session, which ran the whole graph
-            return ()
-        return lines_in_stack(stack, self.trace.filename)
+        """The lines of :func:`traced_lines` in its message."""
+        return traced_lines(self.failure, self.trace.filename)
 
     @property
     def call(self) -> Call | None:
@@ -96,6 +91,22 @@ class Case:
         call = nones[-1]
         pairs = zip(call.sources, call.results, strict=False)
         return call, [source.text for source, result in pairs if result is None]
+
+
+def innermost_line(failure: Failure, filename: str) -> int:
+    """The line of :attr:`Case.line`: the traceback of what TensorFlow raises while it traces a
+    function, or runs one that is compiled, ends at the call of that function."""
+    inner = traced_lines(failure, filename) or converted_lines(failure.message, filename)
+    return inner[-1] if inner else failure.line
+
+
+def traced_lines(failure: Failure, filename: str) -> Sequence[int]:
+    """The lines that an op which raised in a compiled function was traced from, outermost first
+    (``Detected at node … defined at``, TensorFlow 2.15–2.21)."""
+    _, _, stack = failure.message.partition("Detected at node")
+    if "[Op:__" not in stack:  # of a session, which ran the whole graph
+        return ()
+    return lines_in_stack(stack, filename)
 
 
 Explain = Callable[[Case], str]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence, Set
 from ...text.source import SourceText
 from ...trace.model import Call, CallId, Failure, Trace
 from ..model import ExplainedError, Warned
-from .case import Case
+from .case import Case, innermost_line
 from .modules import command_for
 from .raised_inside import reached_words
 from .table import EXPLANATIONS
@@ -20,7 +20,7 @@ def explained_errors(trace: Trace) -> tuple[ExplainedError, ...]:
         ExplainedError(
             each.type,
             each.message,
-            each.line,
+            innermost_line(each, trace.filename),
             explain_error(trace, each),
             command=command_for(each),
         )

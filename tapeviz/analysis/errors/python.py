@@ -120,7 +120,8 @@ def no_key(case: Case) -> str:
 def called(case: Case) -> str:
     """Parentheses after what is no function: an attribute that holds a list, or a name that the
     snippet gave to a value, as ``sum = 0``."""
-    kind, line = case.match[1], case.failure.line
+    line, made_of = case.line, case.match[1]
+    kind = next((words for end, words in _KINDS.items() if made_of.endswith(end)), made_of)
     statement = case.text.statement(line)
     calls = (
         [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement else []
@@ -138,6 +139,19 @@ def called(case: Case) -> str:
         if (made := _last_value(case, call.func.id))
     ]
     article = "an" if kind == "int" else "a"
+    results = [call.func for call in calls if isinstance(call.func, ast.Call)]
+    if len(results) == 1 and not named and made_of in _OF_TENSORS:
+        return (
+            f"Line {line} calls {case.text.segment(results[0])}, which is {article} {kind} and no "
+            f"function: its parentheses are closed, and others follow. "
+            f"Leave out the second pair, or write * between them where a product is meant."
+        )
+    if len(named) == 1 and named[0][1] == line and not plain:
+        return (
+            f"Line {line} calls {named[0][0]} and gives the same name to what comes back. When it "
+            f"ran again, {named[0][0]} was no function any more but {article} {kind}. "
+            f"Give the result another name."
+        )
     if len(named) == 1 and not plain:
         name, made = named[0]
         own = f"Python's own function {name}" if hasattr(builtins, name) else "the function"
@@ -155,15 +169,24 @@ def called(case: Case) -> str:
     )
 
 
+_KINDS = {"Tensor": "tensor", "Variable": "tf.Variable", "ndarray": "NumPy array"}
+"""The ends of the names of classes, and words for those."""
+_OF_TENSORS = ("EagerTensor", "SymbolicTensor", "ndarray")
+
+
 def _last_value(case: Case, name: str) -> int:
-    """The last line above the failure that gives a value to a name, as no def or import does."""
+    """The line that gave a tensor to a name last; else the last line above the failure that gives
+    a value to it, as no def or import does."""
+    bound = [each.site.line for each in case.trace.bindings if each.name == name]
+    if bound and case.match[1] in _OF_TENSORS:
+        return bound[-1]
     tree = case.text.tree
     statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt)) if tree else ()
     makers = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For)
     lines = [
         statement.lineno
         for statement in statements
-        if isinstance(statement, makers) and statement.lineno < case.failure.line
+        if isinstance(statement, makers) and statement.lineno < case.line
         if any(
             isinstance(target, ast.Name) and target.id == name for target in targets_of(statement)
         )

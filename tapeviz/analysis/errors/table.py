@@ -115,6 +115,20 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (tensors.OF_VECTORS, tensors.vectors),
     (r"logits_size=" + _SHAPE + r" labels_size=" + _SHAPE, tensors.shapes),
     (
+        r"Expected an instance of (list|tuple), got <tf\.",
+        "Line {line} gives Keras a Python {0} beside a tensor, as labels or predictions. Keras "
+        "takes a {0} for the outputs of a model that has several, so the two do not match. "
+        "Make it one tensor: tf.constant([…]).",
+    ),
+    (
+        r"`labels\.shape` must equal `logits\.shape` except for the last dimension\. Received: "
+        r"labels\.shape=(\(.*?\)) and logits\.shape=(\(.*?\))",
+        "The loss on line {line} got labels of shape {0} and logits of shape {1}. A sparse "
+        "cross-entropy takes one class number for each row of logits, so the labels have the "
+        "shape of the logits without the last axis. Look which of the two has a wrong number of "
+        "rows; labels that are one-hot rows belong into the loss without sparse in its name.",
+    ),
+    (
         r"Dimension \d+ in both shapes must be equal: shape\[\d+\] = "
         + _SHAPE
         + r" vs\.? shape\[\d+\] = "
@@ -381,6 +395,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         calls.missing_argument,
     ),
     (r"Attempt to convert a value \(None\)|NoneType|None values not supported", calls.none_given),
+    (r"IndexError: list index out of range", tapes.no_batch),
     (r"IndexError: list index out of range|KeyError", python.no_key),
     (
         r"tf\.gradients is not supported when eager",
@@ -389,7 +404,8 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Compute inside with tf.GradientTape() as tape:, then call tape.gradient(y, x).",
     ),
     (
-        r"Tensor'? object has no attribute '(?:numpy|eval)'|numpy\(\) is only available",
+        r"Tensor'? object has no attribute '(?:numpy|eval)'|numpy\(\) is only available"
+        r"|(?:float|int|complex)\(\) argument must be .*, not '\w*Tensor'",
         tensors.no_numpy,
     ),
     (
@@ -397,7 +413,8 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         python.old_name,
     ),
     (
-        r"Tensor' object has no attribute 'assign|does not support item assignment",
+        r"Tensor' object has no attribute 'assign"
+        r"|'[\w.]*(?:Tensor|Variable)' object does not support item assignment",
         tensors.assigned_tensor,
     ),
     (
@@ -406,6 +423,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "batch, and one of them has the shape {0}. "
         "Use tape.jacobian, which asks nothing of the shapes.",
     ),
+    (r"only integer scalar arrays can be converted to a scalar index", tensors.picked_by_many),
     (
         r"expected to return (\d+) gradients,? but returned (\d+)",
         "The gradient function of a tf.custom_gradient returned {1} gradients, and "
@@ -413,7 +431,8 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "TensorFlow hands them out by position. Return one for each argument, in their order.",
     ),
     (
-        r"TypeError: '(list|tuple|int|float|str|dict|NoneType)' object is not callable",
+        r"TypeError: '(?:[\w.]+\.)?(list|tuple|int|float|str|dict|NoneType|ndarray|\w*Tensor|"
+        r"\w*Variable)' object is not callable",
         python.called,
     ),
     (

@@ -53,6 +53,20 @@ def no_tensor(case: Case) -> str:
     return _left(which, name, kind)
 
 
+def no_batch(case: Case) -> str:
+    """A target or source of batch_jacobian that is a single number: TensorFlow looks for the first
+    element of its shape, ``[]`` (``batch_jacobian`` in backprop.py, 2.15-2.21)."""
+    call = case.call
+    if call is None or call.method != "batch_jacobian":
+        return ""
+    name = case.argument(0, call.method)
+    return (
+        f"batch_jacobian on line {case.line} needs a target and a source whose first axis counts "
+        f"the samples of a batch, and {name or 'the target'} or the source is a single number. "
+        f"Use tape.jacobian, which works with any shapes."
+    )
+
+
 def _verb(name: str) -> str:
     return "contains" if name.startswith(("[", "(")) else "is"
 

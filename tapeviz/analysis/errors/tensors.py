@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from ...text.names import targets_of
 from .case import Case
 from .raised_inside import reached_words
 
@@ -57,11 +58,32 @@ def literal_dtype(case: Case) -> str:
 
 
 def assigned_tensor(case: Case) -> str:
+    if "Variable" in case.match[0]:
+        return (
+            f"Line {case.line} writes into a tf.Variable by =, and a variable is changed by its "
+            f"methods only. Write v[…].assign(value) for some elements, v.assign(value) for all; "
+            f"no gradient follows such a write to the value."
+        )
     return (
         f"Line {case.line} tries to change a tensor, and tensors never change. "
         f"Only a tf.Variable has a state that can be assigned. "
         f"Compute a new tensor (tf.tensor_scatter_nd_update changes single elements), which also "
         f"keeps the gradient."
+    )
+
+
+def picked_by_many(case: Case) -> str:
+    """A tensor of several elements where Python takes one whole number: ``x[mask] = 0`` of a
+    tensor, which it tries as it would with a list, or ``layers[mask]`` of a list."""
+    statement = case.text.statement(case.line)
+    targets = targets_of(statement) if statement is not None else ()
+    if any(isinstance(target, ast.Subscript) for target in targets):
+        return assigned_tensor(case)
+    return (
+        f"Line {case.line} takes one element of a Python list, by a tensor or array that has "
+        f"several elements. An index of a list is one whole number. "
+        f"Make the list a tensor: tf.gather(tf.stack(values), indices), or "
+        f"tf.boolean_mask(tf.stack(values), mask)."
     )
 
 

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...analysis.errors.calls import KEYWORDS_OF_TAPES
+from ...analysis.errors.case import innermost_line
 from ...text.messages import converted_lines
 from ...trace.model import Trace
 from ..model import Edit
 from ..nodes import all_of, called_name, dotted, sole
-from ..plan import Plan
+from ..plan import Plan, enclosed
 from ..source import ParsedSource
 from ..translation.numpy_words import FUNCTIONS, twin_of
 
@@ -102,6 +103,34 @@ def spell_attribute(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 plan.replace(node.attr, near[0])
         if plan.changes:
             yield Edit(f"Write {near[0]} in place of {found[2]}", plan.text())
+
+
+_NO_NUMBER = re.compile(
+    r"Tensor'? object has no attribute 'numpy'|numpy\(\) is only available"
+    r"|(?:float|int)\(\) argument must be .*, not '\w*Tensor'"
+)
+
+
+def print_in_graph(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``print(y.numpy())`` and ``float(y)`` in a function that is traced, where tensors have no
+    numbers → ``tf.print(y)`` and ``y``."""
+    failure = trace.failure
+    if failure is None or not _NO_NUMBER.search(failure.message):
+        return
+    plan, is_shown = Plan(source), False
+    for call in source.calls(innermost_line(failure, trace.filename), "numpy", "float", "int"):
+        if called_name(call) == "numpy" and isinstance(call.func, cst.Attribute):
+            plan.replace(call, call.func.value)
+        elif isinstance(call.func, cst.Name) and len(call.args) == 1:
+            plan.replace(call, enclosed(call.args[0].value))
+        around = [above for above in source.ancestors(call) if isinstance(above, cst.Call)]
+        for above in around:
+            if isinstance(above.func, cst.Name) and above.func.value == "print":
+                plan.replace(above.func, f"{source.tf}.print")
+                is_shown = True
+    if plan.changes:
+        shown = "Print with tf.print, which shows the numbers of each call"
+        yield Edit(shown if is_shown else "Keep the tensor: it has no numbers yet", plan.text())
 
 
 def say_in_tensorflow(trace: Trace, source: ParsedSource) -> Iterator[Edit]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.errors.case import innermost_line
+from ...trace.model import Trace
 from ..model import Edit, FixCase
 from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan, enclosed
@@ -27,17 +29,60 @@ def fill_tensor(case: FixCase) -> Iterator[Edit]:
             continue
         plan, name = Plan(source), source.code(written.value)
         plan.replace(made, f"{source.tf}.cast({source.code(made)}, {source.tf}.float32)")
-        for small in (*all_of(source.module, cst.Assign), *all_of(source.module, cst.AugAssign)):
-            target = _written(small)
-            axes = axes_of(target, None) if target is not None else None
-            if target is None or axes is None or source.code(target.value) != name:
-                continue
-            state = cst.parse_expression(
-                updated(source.tf, name, axes, source.code(_written_value(source, small)))
-            )
-            bound = cst.Assign([cst.AssignTarget(cst.Name(name))], state)
-            plan.replace(small, lambda old, new=bound: new.with_changes(semicolon=old.semicolon))  # type: ignore[misc]
+        _bind_updated(plan, name)
         yield Edit(f"Write into a tensor in place of the array {name}", plan.text())
+
+
+def bind_new_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``x[i] = e`` of a tensor, which cannot be changed → a new tensor under the same name; of a
+    ``tf.Variable`` the slice assign that does the same."""
+    failure = trace.failure
+    if failure is None or not any(words in failure.message for words in _REFUSED):
+        return
+    small = sole(source.statement(innermost_line(failure, trace.filename)))
+    written = _written(small)
+    if written is None:
+        return
+    plan, name = Plan(source), source.code(written.value)
+    if "Variable" in failure.message:
+        for write in (*all_of(source.module, cst.Assign), *all_of(source.module, cst.AugAssign)):
+            target = _written(write)
+            if target is not None and source.code(target.value) == name:
+                value = source.code(_written_value(source, write))
+                call = cst.Expr(cst.parse_expression(f"{source.code(target)}.assign({value})"))
+                plan.replace(write, lambda old, new=call: new.with_changes(semicolon=old.semicolon))  # type: ignore[misc]
+        yield Edit(f"Write into {name} by assign", plan.text())
+        return
+    _bind_updated(plan, name)
+    if plan.changes:
+        yield Edit(f"Make a new tensor {name} with the new elements", plan.text())
+
+
+_REFUSED = (
+    "does not support item assignment",
+    "only integer scalar arrays can be converted to a scalar index",
+)
+"""Messages of Python for ``x[i] = e``; the second where ``i`` is a tensor of several elements."""
+
+
+def _bind_updated(plan: Plan, name: str) -> None:
+    """Let each write into elements of ``name`` bind it to a tensor that has the new elements."""
+    source = plan.source
+    for small in (*all_of(source.module, cst.Assign), *all_of(source.module, cst.AugAssign)):
+        target = _written(small)
+        if target is None or source.code(target.value) != name:
+            continue
+        value, axes = _written_value(source, small), axes_of(target, None)
+        part = target.slice[0].slice
+        if isinstance(part, cst.Index) and isinstance(part.value, cst.Comparison):  # a mask
+            picked = source.code(part.value)
+            text = f"{source.tf}.where({picked}, {source.code(value)}, {name})"
+        elif axes is not None:
+            text = updated(source.tf, name, axes, source.code(value))
+        else:
+            continue
+        bound = cst.Assign([cst.AssignTarget(cst.Name(name))], cst.parse_expression(text))
+        plan.replace(small, lambda old, new=bound: new.with_changes(semicolon=old.semicolon))  # type: ignore[misc]
 
 
 def blend_window(case: FixCase) -> Iterator[Edit]:

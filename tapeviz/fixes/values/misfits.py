@@ -137,13 +137,22 @@ def use_functions_for_methods(trace: Trace, source: ParsedSource) -> Iterator[Ed
 
 def give_tensors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """``model([states, actions])`` of an array and a tensor, which a Keras model refuses → of
-    tensors (``Layer.__call__`` of Keras 3)."""
+    tensors (``Layer.__call__`` of Keras 3); ``loss_fn([1.0], x)`` → of ``tf.constant([1.0])``."""
     failure = trace.failure
-    if failure is None or "cannot mix tensors and non-tensors" not in failure.message:
-        return
-    statement = source.statement(failure.line)
+    statement = source.statement(failure.line) if failure is not None else None
     plan = Plan(source)
-    for given in header_nodes(statement, cst.Arg) if statement is not None else ():
+    if failure is None or statement is None:
+        return
+    if re.search(r"Expected an instance of (?:list|tuple), got <tf\.", failure.message):
+        for given in header_nodes(statement, cst.Arg):
+            if isinstance(given.value, (cst.List, cst.Tuple)):
+                plan.replace(given.value, f"{source.tf}.constant({source.code(given.value)})")
+        if plan.changes:
+            yield Edit("Give Keras a tensor in place of a list", plan.text())
+        return
+    if "cannot mix tensors and non-tensors" not in failure.message:
+        return
+    for given in header_nodes(statement, cst.Arg):
         if isinstance(given.value, (cst.List, cst.Tuple)):
             for each in given.value.elements:
                 text = f"{source.tf}.convert_to_tensor({source.code(each.value)})"

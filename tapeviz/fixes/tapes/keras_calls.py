@@ -1,0 +1,91 @@
+"""Edit calls of Keras 2 that Keras 3 does not take: of ``add_weight`` and of optimizers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ...trace.model import Trace
+from ..model import Edit
+from ..nodes import all_of, argument, called_name
+from ..plan import Plan
+from ..source import ParsedSource, Statement
+
+_IN_ORDER = ("name", "shape", "dtype", "initializer")
+"""The first parameters of ``Layer.add_weight`` in Keras 2; in Keras 3 the first is the shape."""
+
+
+def name_weight(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``self.add_weight("w", [2])`` → ``self.add_weight(name="w", shape=[2])``, wherever a weight
+    is made so: the next one would raise as well."""
+    failure = trace.failure
+    if failure is None or "add_weight" not in source.text:
+        return
+    plan = Plan(source)
+    for call in all_of(source.module, cst.Call):
+        first = call.args[0] if call.args else None
+        is_named = first is not None and isinstance(first.value, cst.SimpleString)
+        if called_name(call) != "add_weight" or not is_named or (first and first.keyword):
+            continue
+        given = [arg for arg in call.args if arg.keyword is None and not arg.star]
+        rest = [arg for arg in call.args if arg.keyword is not None]
+        if len(given) + len(rest) != len(call.args) or len(given) > len(_IN_ORDER):
+            continue
+        words = [
+            f"{keyword}={source.code(arg.value)}"
+            for keyword, arg in zip(_IN_ORDER, given, strict=False)
+        ]
+        words += [f"{arg.keyword.value}={source.code(arg.value)}" for arg in rest if arg.keyword]
+        plan.replace(call, f"{source.code(call.func)}({', '.join(words)})")
+    if plan.changes:
+        yield Edit("Give add_weight its arguments by name", plan.text())
+
+
+_COMPUTING = ("minimize", "compute_gradients")
+
+
+def compute_on_tape(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``opt.minimize(loss_fn, [w])`` → the loss on a tape, then ``opt.apply_gradients``.
+
+    ``opt.compute_gradients(loss_fn, [w])``, which gives pairs, likewise.
+    """
+    failure = trace.failure
+    if failure is None or not any(f"'{name}'" in failure.message for name in _COMPUTING):
+        return
+    plan = Plan(source)
+    for call in all_of(source.module, cst.Call):
+        loss, variables = argument(call, 0, "loss"), argument(call, 1, "var_list")
+        statement = source.statement_of(call)
+        if called_name(call) not in _COMPUTING or not isinstance(call.func, cst.Attribute):
+            continue
+        value = _value(source, loss) if loss is not None else ""
+        if not value or variables is None or not isinstance(statement, cst.SimpleStatementLine):
+            continue
+        tape, result = source.free_name("tape"), source.free_name("value")
+        asked = source.code(variables.value)
+        plan.before(statement, _on_tape(source, tape, f"{result} = {value}"))
+        pairs = f"zip({tape}.gradient({result}, {asked}), {asked})"
+        is_step = called_name(call) == "minimize"
+        optimizer = source.code(call.func.value)
+        plan.replace(call, f"{optimizer}.apply_gradients({pairs})" if is_step else f"list({pairs})")
+    if plan.changes:
+        yield Edit("Compute the gradients on a tape, and apply them", plan.text())
+
+
+def _on_tape(source: ParsedSource, tape: str, line: str) -> Statement:
+    text = f"with {source.tf}.GradientTape() as {tape}:\n    {line}\n"
+    block = cst.parse_statement(text)
+    assert isinstance(block, cst.With)
+    return block
+
+
+def _value(source: ParsedSource, loss: cst.Arg) -> str:
+    """The code that computes a loss that is given as a function of nothing; empty for a tensor."""
+    given = loss.value
+    made = source.bound_to(given) if isinstance(given, cst.Name) else given
+    if isinstance(made, cst.Lambda) and not made.params.params:
+        return source.code(made.body) if made is given else f"{source.code(given)}()"
+    functions = (function.name.value for function in all_of(source.module, cst.FunctionDef))
+    is_function = isinstance(given, cst.Name) and given.value in functions
+    return f"{source.code(given)}()" if is_function else ""
