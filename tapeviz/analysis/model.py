@@ -158,7 +158,7 @@ class Finding:
             places[_MOST_FURTHER:] = [f"{over}{len(places) - _MOST_FURTHER} more"]
         listed = " and ".join(filter(None, (", ".join(places[:-1]), places[-1])))
         if self.status == "zero":
-            return f"Another way is cut on {listed}."
+            return f"Another path is cut on {listed}."
         return f"The gradient is cut on {listed}, too."
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from ..analysis.causes.assign import Assigned
 from ..analysis.causes.cancelled import Cancelled
@@ -21,7 +22,8 @@ from ..analysis.causes.stateful import StatefulObject
 from ..analysis.causes.stop_gradient import StopGradient
 from ..analysis.causes.zeros import FlatOp, MultipliedByZero
 from ..analysis.model import Evidence
-from ..trace.model import Trace
+from ..analysis.python.caught import SkippedByError
+from ..trace.model import Failure, Trace
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .smooth.activations import SMOOTH_ABSOLUTE, SMOOTH_MAXIMUM, smooth_activation
 from .smooth.argmax import soften_argmax
@@ -41,6 +43,7 @@ from .smooth.sums import CANCELLING, OTHER_SUMS
 from .smooth.suppression import keep_softly
 from .smooth.widths import (
     count_softly,
+    take_lengths,
     weigh_by_width,
     weigh_by_window,
     weigh_copies,
@@ -113,7 +116,13 @@ from .tapes.watching import (
     watch_values,
 )
 from .values.codebooks import codebook_loss, pass_on_to_compared
-from .values.datasets import map_in_python, unstack_values, walk_generator
+from .values.datasets import (
+    keep_elements,
+    map_in_python,
+    reduce_in_python,
+    unstack_values,
+    walk_generator,
+)
 from .values.decoding import ctc_loss
 from .values.draws import score_function, score_of_choice
 from .values.estimates import (
@@ -171,6 +180,17 @@ from .values.tokens import pass_one_hot
 
 _log = logging.getLogger(__name__)
 
+
+def mend_caught_error(case: FixCase) -> Iterator[Edit]:
+    """The edits for an error that was caught on the way from the source, as if it had ended the
+    snippet. The target is another one then: the part that it lacked is computed."""
+    why = case.cause.evidence.why if isinstance(case.cause.evidence, NotConnected) else None
+    if isinstance(why, SkippedByError):
+        failure = Failure(why.type, why.message, why.line, "", (why.line,))
+        for edit in edits_for_error(replace(case.trace, failure=failure), case.source):
+            yield replace(edit, has_other_value=True)
+
+
 FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     Assigned: (
         use_new_tensor,
@@ -185,6 +205,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     NewVariable: (keep_tensor, use_original, call_with_computed_weights, SHALLOW_COPY),
     LeftTensorFlow: (
+        keep_elements,
         walk_generator,
         map_in_python,
         CALL_MODEL,
@@ -275,11 +296,13 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         weigh_by_width,
         weigh_by_window,
         weigh_copies,
+        take_lengths,
         *SOFT_COUNTS,
         *SOFT_GROUPS,
         soften_bounds,
         take_text_away,
         soft_logic,
+        soften_comparison,
         pass_through_cast,
         straight_through_names,
         take_cast_away,
@@ -305,8 +328,10 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         ask_for_bound,
         ask_for_original,
         compute_anew,
+        compute_in_call,
     ),
     NotConnected: (
+        mend_caught_error,
         swap,
         keep_value_of_turn,
         use_shadowed,
@@ -326,6 +351,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     CustomGradient: (return_computed, differentiate_itself, pass_upstream),
     StatefulObject: (
+        reduce_in_python,
         loop_in_python,
         keep_written,
         compute_beside_metric,

@@ -34,7 +34,8 @@ class TextBranch(NamedTuple):
     ``test``: its condition, or the pattern of the ``case``; ``when``: the truth value with which
     the branch runs; ``uses``: the lines where it and other branches first compute with the name:
     those before an ``elif``, or all of a ``match``; ``lines``: its own, none if they hold other
-    code, too; ``around``: lines that run only if the ``if`` is reached or is going to be.
+    code, too; ``around``: lines that run only if the ``if`` is reached or is going to be; of a
+    ``match`` its own lines are among them.
     """
 
     test: ast.expr | ast.pattern
@@ -144,14 +145,17 @@ def _of(
 def _of_match(node: ast.Match) -> Iterator[tuple[str, TextBranch]]:
     reads = [_reads(case.body) for case in node.cases]
     everywhere = set(reads[0]).intersection(*reads)
-    for case, names in zip(node.cases, reads, strict=True):
-        own = _lines(case.body)
-        others = (line for other in node.cases for line in _lines(other.body))
-        around = frozenset({*_lines([node.subject]), *others} - own)
+    uses: dict[str, list[int]] = {}
+    for names in reads:
+        for name, line in names.items():
+            uses.setdefault(name, []).append(line)
+    own = [_lines(case.body) for case in node.cases]
+    around = frozenset(_lines([node.subject])).union(*own)  # for all: a branch that ran is no cause
+    for case, names, lines in zip(node.cases, reads, own, strict=True):
         for name in names.keys() - everywhere:
-            uses = sorted(found[name] for found in reads if name in found)[:_MOST_USES]
-            lines = range(min(own), max(own) + 1)
-            yield name, TextBranch(case.pattern, True, tuple(uses), lines, around)
+            first = tuple(sorted(uses[name])[:_MOST_USES])
+            branch = range(min(lines), max(lines) + 1)
+            yield name, TextBranch(case.pattern, True, first, branch, around)
 
 
 def _reads(body: Sequence[ast.AST]) -> dict[str, int]:

@@ -122,7 +122,7 @@ CASES = (
             out = n * 2.0
         t.gradient(out, x)
         """,
-        words="leads through tf.size(some) on line 5. It counts the elements that were picked",
+        words="goes through tf.size(some) on line 5. It counts the elements that were picked",
     ),
     case(
         "a length of an expression that a mask picks",
@@ -133,7 +133,7 @@ CASES = (
             out = tf.constant(2.0) * len(x[x > 0.0])  # cut
         t.gradient(out, x)
         """,
-        words="leads through len(x[x > 0.0]) on line 4",
+        words="goes through len(x[x > 0.0]) on line 4",
         needs_columns=True,
     ),
     case(
@@ -1410,5 +1410,60 @@ CASES = (
                 y += v ** 2
         t.gradient(y, w)
         """,
+    ),
+    case(
+        "the branch that ran in another round, beside one that only follows the gradient call",
+        "not-connected",
+        """
+        w = tf.Variable(1.0)
+        for step in range(3):
+            with tf.GradientTape() as t:
+                if step < 2:  # cut
+                    y = (w - 2.0) ** 2
+                else:
+                    y = (tf.constant(1.0) - 2.0) ** 2
+            g = t.gradient(y, w)
+            if g is not None:
+                w.assign_sub(0.1 * g)
+        """,
+        words="step < 2 on line 5 was False",
+    ),
+    case(
+        "numbers that a dataset gives as arrays",
+        "left-tensorflow",
+        """
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            total = 0.0
+            for v in tf.data.Dataset.from_tensor_slices(w * 2.0).as_numpy_iterator():  # cut
+                total = total + v * v
+            y = tf.constant(total)
+        t.gradient(y, w)
+        """,
+        words="as_numpy_iterator",
+    ),
+    case(
+        "an element of a TensorArray that runs eagerly",
+        "left-tensorflow",
+        """
+        i = tf.Variable(1.25)
+        with tf.GradientTape() as t:
+            values = tf.TensorArray(tf.float32, 3).unstack([1.0, 5.0, 7.0])
+            y = values.read(tf.cast(i, tf.int32)) ** 2  # cut
+        t.gradient(y, i)
+        """,
+        words="which element line 5 takes",
+    ),
+    case(
+        "a function that a dataset reduces with",
+        "stateful",
+        """
+        u = tf.Variable(1.0)
+        data = tf.data.Dataset.from_tensor_slices([2.0, 3.0])
+        with tf.GradientTape() as t:
+            y = data.reduce(tf.constant(0.0), lambda s, x: s + (x - u) ** 2)  # cut
+        t.gradient(y, u)
+        """,
+        words="the method reduce of a dataset",
     ),
 )

@@ -747,15 +747,15 @@ QUESTIONS: tuple[Case, ...] = (
     ),
     case(
         "elements that go into a dataset and come out as arrays",
-        "not-connected",
+        "left-tensorflow",
         """
         w = tf.Variable([1.0, 2.0])
         with tf.GradientTape() as t:
             ds = tf.data.Dataset.from_tensor_slices(w * 3.0)
-            y = tf.add_n([tf.reduce_sum(part) for part in ds.as_numpy_iterator()])
-        t.gradient(y, w)  # cut
+            y = tf.add_n([tf.reduce_sum(part) for part in ds.as_numpy_iterator()])  # cut
+        t.gradient(y, w)
         """,
-        words="w reaches tf.data.Dataset.from_tensor_slices (line 4) and nothing after it",
+        words="by as_numpy_iterator(), which gives NumPy arrays",
     ),
     case(
         "a number that picks an element of a list",

@@ -220,9 +220,9 @@ SNIPPET = dedent(
 
 FOUND = {
     "unwatched": ("none", "not-watched", "x (line {line}) is a plain tensor"),
-    "positions": ("none", "not-differentiable", "leads through tf.argmax on line {line}"),
-    "turns": ("zero", "not-differentiable", "leads through tf.round on line {line}"),
-    "loop": ("zero", "not-differentiable", "leads through tf.floor on line {line}"),
+    "positions": ("none", "not-differentiable", "goes through tf.argmax on line {line}"),
+    "turns": ("zero", "not-differentiable", "goes through tf.round on line {line}"),
+    "loop": ("zero", "not-differentiable", "goes through tf.floor on line {line}"),
     "rebound": ("none", "replaced-source", "Line {line} gives the name x to another tensor"),
     "branch": ("none", "stop-gradient", "Line {line} calls tf.stop_gradient"),
     "skipped": ("zero", "not-connected", "flag > 0.0 on line {line} was True"),
@@ -234,10 +234,10 @@ FOUND = {
     "either": ("nonfinite", "nonfinite", "tf.sqrt on line {line} got 0.0"),
     "stopped": ("zero", "stop-gradient", "Line {line} calls tf.stop_gradient"),
     "counted": ("zero", "not-connected", "w decides how often line {line} repeats"),
-    "chosen": ("none", "not-connected", "Line {line} asks whether something made from w is true"),
+    "chosen": ("none", "not-connected", "Line {line} tests a condition that depends on w"),
     "limited": ("none", "not-connected", "w decides how often line {line} repeats"),
-    "broken": ("zero", "not-connected", "Line {line} asks whether something made from w is true"),
-    "handed": ("zero", "not-differentiable", "leads through tf.round on line {line}"),
+    "broken": ("zero", "not-connected", "Line {line} tests a condition that depends on w"),
+    "handed": ("zero", "not-differentiable", "goes through tf.round on line {line}"),
     "masked": ("zero", "multiplied-by-zero", "h * MASK[i] on line {line} multiplies by a value"),
     "first_turn": ("zero", "multiplied-by-zero", "h * w on line {line} multiplies by a value"),
     "listed": ("zero", "saturated", "tf.nn.relu on line {line} is flat at these values"),
@@ -359,3 +359,29 @@ def test_rounds_and_calls_before_the_last_one(recorder: Recorder) -> None:
     assert cause is not None
     assert (cause.line, cause.op) == (lines["root"], "Sqrt")
     assert not any(site.odd_shapes for site in found.rounds.sites)
+
+
+def test_a_function_that_another_one_calls_twice_ran_twice_for_each_call_of_that(
+    recorder: Recorder,
+) -> None:
+    text = """
+        import tensorflow as tf
+        w = tf.Variable(2.0)
+        @tf.function
+        def step(x):
+            with tf.GradientTape() as tape:
+                y = w * x
+            return tape.gradient(y, w)
+        @tf.function
+        def twice(x):
+            return step(x) + step(x + 1.0)
+        for _ in range(3):
+            twice(tf.constant(1.0))
+        step(tf.constant(1.0))
+    """
+    from tapeviz.recording import Snippet
+
+    live = recorder.record(Snippet(dedent(text).lstrip()))
+    trace = live.wait(60)
+    live.release()
+    assert [call.ran for call in trace.calls] == [7]

@@ -70,7 +70,7 @@ def test_the_message_says_where_the_two_ways_end(recorder: Recorder) -> None:
         "alone.",
         "lam reaches reg (line 12) and nothing after it; loss (line 13) is made from mse alone.",
         "Nothing that ran while the tape recorded uses right",
-        "Line 19 asks whether something made from lam is true",
+        "Line 19 tests a condition that depends on lam",
         "right reaches unused (line 26) and nothing after it; total (line 27) is made from used "
         "alone.",
         "Swap the two.",
@@ -187,7 +187,7 @@ def test_a_tape_told_to_watch_nothing_is_named_by_its_own_line(recorder: Recorde
     assert reset.cause
     assert (reset.cause.kind, reset.cause.line) == ("outside-tape", 8)
     assert "Line 8 resets the tape" in reset.message
-    assert "line 7 among it" in reset.message
+    assert "line 7 included" in reset.message
 
 
 def test_a_variable_of_another_model_with_the_same_name_is_not_taken_for_this_one() -> None:

@@ -26,19 +26,19 @@ tape.gradient(y, {source})
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("tf.cast(tf.argmax(x), tf.float32)", "leads through tf.argmax on line 6"),
-        ("tf.where(x > 2.0, 1.0, 0.0)", "leads through x > 2.0 on line 6"),
-        ("3.0 * (x // 2.0)", "leads through x // 2.0 on line 6"),
-        ("(lambda one: tf.round(one))(x)", "leads through tf.round on line 6"),
-        ("tf.keras.layers.Lambda(round)(x) if 0 else x // 1.0 ", "leads through x // 1.0"),
+        ("tf.cast(tf.argmax(x), tf.float32)", "goes through tf.argmax on line 6"),
+        ("tf.where(x > 2.0, 1.0, 0.0)", "goes through x > 2.0 on line 6"),
+        ("3.0 * (x // 2.0)", "goes through x // 2.0 on line 6"),
+        ("(lambda one: tf.round(one))(x)", "goes through tf.round on line 6"),
+        ("tf.keras.layers.Lambda(round)(x) if 0 else x // 1.0 ", "goes through x // 1.0"),
         ("tf.stop_gradient(tf.round(x) - x + x)", "close the parenthesis after the difference"),
-        ("tf.gather([1.0, 2.0], tf.math.top_k(x, 1)[1])", "Weigh what is picked by its score"),
+        ("tf.gather([1.0, 2.0], tf.math.top_k(x, 1)[1])", "Multiply what is picked by its score"),
         ("tf.constant(float(x[0]))", "leaves TensorFlow (by float())"),
         ("tf.constant(x.numpy())", "leaves TensorFlow (by .numpy())"),
         ("tf.constant(float(w))", "leaves TensorFlow (by float())"),
         (
             "tf.round(x) * tf.stop_gradient(x)",
-            "One way from x to y leads through tf.round on line 6, and the other ways",
+            "One path from x to y goes through tf.round on line 6, and the other paths",
         ),
         ("tf.cast(tf.cast(x, tf.int32), tf.float32)", "Line 6 turns the value into int32."),
     ],
@@ -105,7 +105,7 @@ ZEROS = {
     "the size of nothing but 0": (
         "w = tf.Variable([0.0, 0.0])\nwith tf.GradientTape() as tape:\n"
         "    loss = tf.reduce_sum(tf.abs(w) * [1.0, 2.0])\ntape.gradient(loss, w)\n",
-        "tf.abs on line 4 got nothing but 0, the corner of its graph",
+        "tf.abs on line 4 got only 0, where its graph has a corner",
     ),
     "a number that overflowed": (
         "w = tf.Variable(tf.constant([300.0, 200.0], tf.float16))\n"
@@ -156,7 +156,7 @@ def test_a_constant_that_python_chose_is_told_with_the_choice(recorder: Recorder
     finding = first_finding(recorder, text)
     assert finding.cause is not None
     assert (finding.cause.kind, finding.cause.line) == ("not-connected", 4)
-    assert "Line 4 asks whether something made from w is true" in finding.message
+    assert "Line 4 tests a condition that depends on w" in finding.message
 
 
 def test_lines_are_those_that_python_counts() -> None:
@@ -218,7 +218,7 @@ def test_a_branch_is_no_further_cut_since_tensorflow_pauses_while_it_traces_it(
 @pytest.mark.parametrize(
     ("first", "second", "words"),
     [
-        ("w * mask", "tf.cast(tf.cast(w, tf.int32), tf.float32)", "Another way is cut on line 6 "),
+        ("w * mask", "tf.cast(tf.cast(w, tf.int32), tf.float32)", "Another path is cut on line 6 "),
         ("tf.round(w)", "tf.stop_gradient(w)", "The gradient is cut on line 6 (tf.stop_gradient),"),
         ("w * mask", "tf.zeros(())", ""),
         ("tf.round(w)", "2.0 * tf.ones(())", ""),
@@ -295,7 +295,7 @@ def test_ops_and_objects_are_told_apart(recorder: Recorder) -> None:
     said = [call.findings[0].message for call in diagnose(trace).calls]
     moved, chosen, noise, row, twice, branch, made = said
     assert "into int32, and tf.roll on line 14 computes by that" in moved
-    assert "leads through tf.round on line 12" in chosen
+    assert "goes through tf.round on line 12" in chosen
     assert "(line 7) is made from net.w alone" in made
     assert "tf.random.normal on line 18 computes by that" in noise
     assert "line 19 picks elements by it" in row

@@ -255,7 +255,7 @@ FOUND = {
     "recomputed": ("multiplied-by-zero", "tf.exp(h) * [0.0, 0.0] on line {line} multiplies"),
     "python_twice": ("integer", "Line {line} turns the value into int32"),
     "inner_jacobian": ("left-tensorflow", "On line {line} the value leaves TensorFlow"),
-    "compiled_jacobian": ("not-differentiable", "leads through w * 1.5 > 0.3 on line {line}"),
+    "compiled_jacobian": ("not-differentiable", "goes through w * 1.5 > 0.3 on line {line}"),
     "second_order": ("flat-op", "The ReLU on line {line} is made of straight lines"),
     "forward_relu": ("saturated", "tf.nn.relu on line {line} is flat at these values"),
     "forward_where": ("multiplied-by-zero", "tf.where on line {line} chooses the other value"),
@@ -271,7 +271,7 @@ FOUND = {
     ),
     "complex_abs": (
         "saturated",
-        "tf.abs on line {line} got nothing but 0, the corner of its graph",
+        "tf.abs on line {line} got only 0, where its graph has a corner",
     ),
     "imaginary": (
         "multiplied-by-zero",

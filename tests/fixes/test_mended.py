@@ -18,6 +18,80 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "a mask of what is not 0, by a cast": (
+        """
+        x = tf.Variable([0.0, 1.5])
+        with tf.GradientTape() as tape:
+            y = tf.where(tf.cast(x, tf.bool), [3.0, 5.0], 0.0)
+        tape.gradient(y, x)
+        """,
+        "y = tf.tanh(tf.abs(x)) * [3.0, 5.0] + (1.0 - tf.tanh(tf.abs(x))) * 0.0",
+        [0.0, 0.9035323],
+    ),
+    "the rank of a matrix": (
+        """
+        a = tf.Variable([[1.0, 0.0], [0.0, 0.5]])
+        with tf.GradientTape() as tape:
+            y = tf.cast(tf.linalg.matrix_rank(a), tf.float32)
+        tape.gradient(y, a)
+        """,
+        "y = tf.cast(tf.reduce_sum(tf.tanh(tf.linalg.svd(a, compute_uv=False)), -1), tf.float32)",
+        [[0.4199743, 0.0], [0.0, 0.7864477]],
+    ),
+    "the lengths that rows were made of": (
+        """
+        lengths = tf.Variable([2.0, 1.0])
+        with tf.GradientTape() as tape:
+            rows = tf.RaggedTensor.from_row_lengths([1.0, 2.0, 3.0], tf.cast(lengths, tf.int64))
+            y = tf.reduce_sum(tf.cast(rows.row_lengths(), tf.float32) ** 2)
+        tape.gradient(y, lengths)
+        """,
+        "y = tf.reduce_sum(tf.cast(lengths, tf.float32) ** 2)",
+        [4.0, 2.0],
+    ),
+    "an error that was caught on the way to the target": (
+        """
+        w = tf.Variable(2.0)
+        n = tf.constant(3)
+        with tf.GradientTape() as tape:
+            try:
+                y = w * n
+            except Exception:
+                y = tf.constant(0.0)
+        tape.gradient(y, w)
+        """,
+        "y = w * tf.cast(n, tf.float32)",
+        3.0,
+    ),
+    "a sparse matrix that a layer makes of its weight once": (
+        """
+        class Layer(tf.keras.layers.Layer):
+            def build(self, shape):
+                self.values = self.add_weight(shape=(2,), initializer="ones")
+                self.matrix = tf.SparseTensor([[0, 0], [1, 1]], self.values * 1.0, (2, 2))
+            def call(self, x):
+                return tf.sparse.sparse_dense_matmul(self.matrix, x)
+        layer = Layer()
+        layer(tf.ones((2, 1)))
+        with tf.GradientTape() as tape:
+            y = layer(tf.constant([[3.0], [4.0]]))
+        tape.gradient(y, layer.trainable_variables[0])
+        """,
+        "self.matrix = tf.SparseTensor([[0, 0], [1, 1]], self.values * 1.0, (2, 2))",
+        [3.0, 4.0],
+    ),
+    "noise of the shape of the input, which is not used": (
+        """
+        v = tf.constant([1.0, 2.0])
+        r = tf.random.uniform(tf.shape(v), 0.0, 1.0)
+        with tf.GradientTape() as tape:
+            tape.watch(r)
+            y = tf.reduce_sum(v * 3.0)
+        tape.gradient(y, r)
+        """,
+        "y = tf.reduce_sum((v + r) * 3.0)",
+        [3.0, 3.0],
+    ),
     "logarithms of probabilities that an agent keeps while it acts": (
         """
         class Agent:

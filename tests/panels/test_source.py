@@ -4,7 +4,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -17,6 +17,7 @@ from tapeviz.document.pipeline import Repairs
 from tapeviz.panels.look import Theme
 from tapeviz.panels.source.line_marks import LineMark, marks_of
 from tapeviz.panels.source.panel import SourcePanel
+from tapeviz.panels.source.pasting import has_code
 from tapeviz.panels.source.repair_strip import listed
 from tapeviz.panels.source.sight import rows_in_sight
 from tapeviz.trace.model import Failure, OpId, Site, SiteId, StackFrame, Trace
@@ -31,6 +32,21 @@ def panel(qtbot: QtBot, ran: Document, light: Theme) -> SourcePanel:
     panel.show()
     qtbot.waitExposed(panel)
     return panel
+
+
+def test_code_that_holds_addresses_is_code_and_addresses_alone_are_not() -> None:
+    def carried(text: str, *urls: str) -> QMimeData:
+        data = QMimeData()
+        data.setUrls([QUrl(url) for url in urls])
+        data.setText(text)
+        return data
+
+    page, file = "https://example.org/x.csv", "file:///home/a/x.py"
+    assert has_code(carried(f"urls = [\n    '{page}',\n]\n", page))
+    assert has_code(carried("x = 1"))
+    assert not has_code(carried(f"{page}\n", page))
+    assert not has_code(carried(file, file))
+    assert not has_code(carried("/home/a/x.py", file))
 
 
 def by_line(document: Document) -> dict[int, list[str]]:

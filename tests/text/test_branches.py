@@ -61,3 +61,13 @@ def test_a_branch_that_computes_with_an_element(element: str) -> None:
 def test_an_element_of_a_long_sum_in_a_branch() -> None:
     total = " + ".join(f"x{n}" for n in range(800))
     assert SourceText(f"if flag:\n    y = ({total})[0]\n").branches["x0"]
+
+
+def test_the_branches_of_a_match_know_the_lines_of_each_other() -> None:
+    cases = (f"    case {k}:\n        y = {y}\n" for k, y in ((1, "w"), (2, "w"), ("_", "0")))
+    text = "match k:\n" + "".join(cases)
+    found = SourceText(text).branches["w"]
+    assert [branch.lines for branch in found] == [range(3, 4), range(5, 6)]
+    assert [branch.uses for branch in found] == [(3, 5), (3, 5)]
+    assert found[0].around is found[1].around  # of many branches it is made once
+    assert found[0].around == {1, 3, 5, 7}

@@ -26,20 +26,20 @@ class CustomGradient(Evidence):
         name = self.function
         if self.is_captured:
             return (
-                f"{name} brings its own gradient, and what it makes of {source} it uses without "
-                f"being given it as an argument. TensorFlow asks such a function for the gradients "
-                f"of its arguments and variables only. Make it an argument of {name}."
+                f"{name} defines its own gradient, and it uses {source}, or a tensor made from it, "
+                f"that is not one of its arguments. TensorFlow asks such a function for the "
+                f"gradients of its arguments and variables only. Make it an argument of {name}."
             )
         if self.gave_zeros:
             return (
                 f"The gradient function of {name} (line {cause.line}) was given a gradient and "
-                f"{cause.probably}gave zeros for this input. TensorFlow takes what that function "
-                f"returns as it is. "
-                f"Look at what it multiplies or clips there."
+                f"{cause.probably}gave zeros for this input. TensorFlow uses what that function "
+                f"returns without a check. "
+                f"Look at what it multiplies by or clips."
             )
         return (
             f"The tf.custom_gradient function {name} gave None for this input (line {cause.line}). "
-            f"TensorFlow takes what that function returns as it is. "
+            f"TensorFlow uses what that function returns without a check. "
             f"Return a gradient for every input that should have one."
         )
 

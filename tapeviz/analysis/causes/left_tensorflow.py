@@ -38,6 +38,7 @@ _HOW = {
     "predict": "by predict(), which gives NumPy arrays",
     "get_weights": "by get_weights(), which gives NumPy arrays",
     "predict_on_batch": "by predict_on_batch(), which gives NumPy arrays",
+    "as_numpy_iterator": "by as_numpy_iterator(), which gives NumPy arrays",
     "evaluate": "by evaluate(), which gives plain numbers",
     "test_on_batch": "by test_on_batch(), which gives plain numbers",
     "train_on_batch": "by train_on_batch(), which gives plain numbers",
@@ -64,25 +65,25 @@ class LeftTensorFlow(Evidence):
             if self.steered.picks:
                 decided = f"which element line {self.steered.line} takes"
             return (
-                f"On line {cause.line} the value leaves TensorFlow ({self._words()}), and only "
-                f"decides {decided}: {target} gets no "
-                f"number from it. Such a decision jumps, and has no derivative. Compute {target} "
-                f"from {source} in what follows, too, or weigh the outcomes."
+                f"On line {cause.line} the value leaves TensorFlow ({self._words()}), and it only "
+                f"decides {decided}: {target} is not computed from its value. A decision jumps "
+                f"from one outcome to another and has no derivative. Use {source} itself in what "
+                f"follows, or weigh the outcomes."
             )
         if self.how == "kept":
             return (
                 f"Line {cause.line} gives the value to a Python function that TensorFlow calls, by "
                 f"tf.py_function, and {target} is made from something that this function keeps, in "
-                f"a list or a variable. Gradients follow only what the function returns, so the "
-                f"way from {target} back to {source} ends there. Return it, and use what "
-                f"tf.py_function gives."
+                f"a list or a variable. Gradients follow only what the function returns, so no "
+                f"gradient of {target} gets back to {source}. Return it, and use what "
+                f"tf.py_function returns."
             )
         if self.how == "thread":
             return (
-                f"Line {cause.line} takes the value in Python code that TensorFlow calls by itself "
-                f"(of tf.py_function, tf.numpy_function or a dataset). Gradients follow at most "
-                f"what such code is given, and {source} is not given to it: what comes out, and "
-                f"{target} is {cause.probably}made from that, has no link to {source}. "
+                f"Line {cause.line} uses the value in Python code that TensorFlow calls by itself "
+                f"(of tf.py_function, tf.numpy_function or a dataset). Gradients pass at most to "
+                f"the arguments of such code, and {source} is none of them: its result, from which "
+                f"{target} is {cause.probably}made, has no link to {source}. "
                 f"Compute with {source} outside of that code instead."
             )
         return (

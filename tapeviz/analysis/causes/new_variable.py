@@ -24,15 +24,15 @@ class NewVariable(Evidence):
         if self.copied:
             return (
                 f"Line {cause.line} makes a new tf.Variable ({self.variable}) with the value of "
-                f"{self.copied}. It is a variable of its own from then on and does not remember "
-                f"where its value came from, so the way back to {source} ends there. "
+                f"{self.copied}. From then on it is a separate variable and does not know where "
+                f"its value came from, so the gradient stops there and does not reach {source}. "
                 f"Ask for the gradient of {self.variable}, or compute with {self.copied}."
             )
         return (
             f"Line {cause.line} makes a new tf.Variable ({self.variable}) out of a computed value. "
-            f"A variable starts from a copy of the number and does not remember where it came "
-            f"from, so the way back to {source} ends there. "
-            f"Make variables before that, and keep the computed value a tensor."
+            f"A variable starts from a copy of the number and does not know where it came from, "
+            f"so the gradient stops there and does not reach {source}. "
+            f"Keep the computed value a tensor, and make variables before the computation."
         )
 
 

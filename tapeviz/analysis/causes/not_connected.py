@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from ...text.branches import names_inside
 from ...text.line_words import lines_in_words
+from ...text.statements import read_text
 from ...trace.model import Leave, Operand, TensorId, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
@@ -37,15 +38,14 @@ _HOW: dict[How, str] = {
         "Compute {target} from {source} with tf operations."
     ),
     "chosen": (
-        "Line {line} asks whether something made from {source} is true, and by the answer it goes "
-        "on: {source} chooses what {target} is made from, and gives no number to it. A choice "
-        "has no derivative. Compute {target} from {source} in what follows that choice, too, or "
-        "weigh both outcomes by a sigmoid."
+        "Line {line} tests a condition that depends on {source}: {source} chooses what {target} is "
+        "made from, but {target} is not computed from its value. A choice has no derivative. Use "
+        "{source} in what follows that choice, too, or weigh both outcomes by a sigmoid."
     ),
     "repeated": (
-        "{source} decides how often line {line} repeats, and gives no number to {target}. The "
-        "number of turns is whole and jumps from one to the next, so there is no derivative. "
-        "Compute {target} from the values that the loop works on, too."
+        "{source} decides how often line {line} repeats, but {target} is not computed from its "
+        "value. The number of turns is whole and jumps from one to the next, so it has no "
+        "derivative. Compute {target} from the values that the loop works on, too."
     ),
     "swapped": (
         "{source} was computed from {target}, not the other way round. "
@@ -58,9 +58,9 @@ _HOW: dict[How, str] = {
         "computed with."
     ),
     "form": (
-        "{target} takes nothing of {source} but its form: {op} looks at how many elements there "
-        "are, not at what they are. That is a whole number, of which there is no derivative. "
-        "Use the values of {source}, too, where the gradient should come from."
+        "{target} uses only the shape of {source}: {op} asks how many elements there are, not what "
+        "they are. That is a whole number, which has no derivative. "
+        "Use the values of {source} as well, if {target} should depend on them."
     ),
 }
 
@@ -83,9 +83,9 @@ class SkippedBranch:
             return (
                 f"{predicate} on line {cause.line} was {self.was}, so line {self.lines[0]}, which "
                 f"writes what is made from {source} into {self.writes}, did not run, and {target} "
-                f"has nothing of {source} in this call. Where it runs, the gradient is None as "
-                f"well: gradients follow no write to a variable. Compute {target} with the tensor "
-                f"that is written, in place of {self.writes}."
+                f"does not depend on {source} in this call. Where it runs, the gradient is None as "
+                f"well: gradients do not pass a write to a variable. Compute {target} with the "
+                f"tensor that is written, in place of {self.writes}."
             )
         branches = "branches" if len(self.lines) > 1 else "a branch"
         where = f" ({lines_in_words(self.lines)})" if self.lines else ""
@@ -172,13 +172,13 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
     if not reaches:
         return (
             f"{nothing} uses {source}, and {other}. "
-            f"Use {source} on the way to {target}, or ask for what {target} is made from."
+            f"Use {source} to compute {target}, or ask for what {target} is made from."
         )
     arrives = f"{source} reaches {reaches} (line {ends.reaches_line})"
     itself = f"Compute {target} from {source} itself."
     match ends.fate:
         case "decides":
-            return f"{arrives}, which decides what runs and gives no number; {other}. {itself}"
+            return f"{arrives}, which only decides what runs; {other}. {itself}"
         case "counts":
             return (
                 f"{arrives}, which gives whole numbers (a place or a count has no derivative); "
@@ -191,7 +191,7 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
         case "inside":
             return (
                 f"{source} goes into what ran for {target}, but there it only decides what runs or "
-                f"is counted: no number that is made from it arrives; {other}. {itself}"
+                f"is counted: no value computed from it arrives; {other}. {itself}"
             )
         case "beside":
             return (
@@ -200,16 +200,16 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
             )
         case "read":
             return (
-                f"Line {ends.reaches_line} reads {source} and takes none of its elements (its "
-                f"shape, size and rank are constants); {other}. Use the values of {source}, too, "
-                f"where the gradient should come from."
+                f"Line {ends.reaches_line} reads {source} and uses none of its elements (its "
+                f"shape, size and rank are constants); {other}. Use the values of {source} as "
+                f"well, if {target} should depend on them."
             )
         case "asked":
             return f"{arrives}, and not {target}; {other}. {itself}"
         case "unused":
             return (
-                f"{arrives} and nothing after it; {other}. Use {reaches} on the way to {target}, "
-                f"if that was meant."
+                f"{arrives} and nothing after it; {other}. Use {reaches} to compute {target}, if "
+                f"that was meant."
             )
 
 
@@ -244,9 +244,13 @@ def in_branch_of_python(asked: Unlinked) -> Cause | None:
     if not found or tensor is None or last_made_from(facts, tensor) is not None:
         return None
     ran = {lines[-1] for lines in facts.ran}
+    block, scope = _block_of_tape(facts), read_text(facts.text).scope
     for branch in found:
         if branch.around.isdisjoint(ran) or not ran.isdisjoint(branch.lines):
             continue
+        line = branch.test.lineno
+        if block and line not in block and scope(line) == scope(block.start):
+            continue  # what it would have run no tape would have recorded
         words = facts.text.segment(branch.test)
         words = words if len(words) <= _LONGEST else ""
         was: bool | str = not branch.when
@@ -255,6 +259,15 @@ def in_branch_of_python(asked: Unlinked) -> Cause | None:
         skipped = SkippedBranch(words, was, branch.uses)
         return facts.cause(NotConnected(None, branch=skipped), branch.test.lineno)
     return None
+
+
+def _block_of_tape(facts: CallFacts) -> range:
+    """The lines of the ``with`` that the call's tape recorded in; empty if there is none."""
+    tape, tree = facts.tape, facts.text.tree
+    for node in ast.walk(tree) if tape is not None and tree is not None else ():
+        if isinstance(node, ast.With) and tape is not None and node.lineno == tape.site.line:
+            return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    return range(0)
 
 
 def only_decides(asked: Unlinked) -> Cause | None:

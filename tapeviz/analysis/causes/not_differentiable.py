@@ -28,15 +28,14 @@ _WITHOUT_GRADIENT = ops_with("no-gradient")
 _CASTING = ("cast", "to_", "dtype", "astype")
 """Parts of the names of functions that are there to give another dtype."""
 _DECODED = "Train with tf.nn.ctc_loss on the logits, and keep what is decoded for reports."
-_WEIGHED = "Weigh what is picked by its score: then the scores get a gradient."
+_WEIGHED = "Multiply what is picked by its score: then the scores get a gradient."
 _PICKED = (
-    "A position jumps from one whole number to the next, so there is no slope to follow. "
-    "Weigh the elements by how near they are to it (interpolate between them) in place of picking "
-    "some."
+    "A position jumps from one whole number to the next, so it has no slope. "
+    "Interpolate between the elements around the position in place of picking one."
 )
 _MASKED = (
-    "A mask takes an element or not, with nothing in between, so there is no slope to follow. "
-    "Weigh the elements by numbers from 0 to 1 (a sigmoid) in place of picking some."
+    "A mask takes an element or not, with nothing in between, so it has no slope. "
+    "Multiply the elements by weights from 0 to 1 (a sigmoid) in place of picking some."
 )
 _BETWEEN = "Interpolate between the values of the two edges around it."
 # What is done in place of an op that many use in a loss.
@@ -75,15 +74,15 @@ class NotDifferentiable(Evidence):
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.is_inside:
             return (
-                f"Every way from {source} to {target} leads through the compiled function that "
+                f"Every path from {source} to {target} goes through the compiled function that "
                 f"line {cause.line} calls, and forward mode gives None for what it returns: an "
                 f"operation in it has no derivative, or stops the gradient. Look for a rounding, a "
                 f"comparison, a whole number or tf.stop_gradient there."
             )
-        every = "Every way" if cause.is_alone else "One way"
-        rest = "" if cause.is_alone else ", and the other ways are cut, too"
+        every = "Every path" if cause.is_alone else "One path"
+        rest = "" if cause.is_alone else ", and the other paths are cut, too"
         return (
-            f"{every} from {source} to {target} leads through {cause.op_words} on line "
+            f"{every} from {source} to {target} goes through {cause.op_words} on line "
             f"{cause.line}{rest}. {self._why(cause)} {self._way_out(cause.op, source)}"
         )
 
@@ -119,7 +118,7 @@ class NotDifferentiable(Evidence):
         if op in _QUESTIONS and _stands_for_more(cause.words, op):
             return "Inside it compares numbers, and a comparison has no slope."
         if op in _QUESTIONS:
-            return "It answers true or false, and in between there is nothing to follow."
+            return "Its result is true or false, with nothing in between, so it has no slope."
         if op in _SHAPES:
             return "It looks at how many elements there are, not at their values."
         if op == "Bitcast":
@@ -129,7 +128,7 @@ class NotDifferentiable(Evidence):
         if not self.is_level:
             return "TensorFlow has no derivative of it by this input."
         return (
-            "It jumps from value to value and is level in between, so there is no slope to follow."
+            "Its result jumps from value to value and is constant in between, so it has no slope."
         )
 
 
@@ -158,7 +157,7 @@ class IntegerValue(Evidence):
             return (
                 f"On line {cause.line} the value becomes text. "
                 f"Text has no derivative, and a number read from it has no link to the one before. "
-                f"Keep the value a float tensor on the way to {target}."
+                f"Keep the value a float tensor up to {target}."
             )
         if self.picks_on and cause.op:
             return (
@@ -176,14 +175,14 @@ class IntegerValue(Evidence):
             return (
                 f"Line {cause.line} turns the value into {self.dtype}, and {self.taken_by} on line "
                 f"{self.taken_on} computes by that. A whole number jumps from one to the next, so "
-                f"there is no slope to follow. Weigh what comes out for the two whole numbers "
-                f"around the value by how near they are to it (interpolate)."
+                f"it has no slope. Compute the result for the two whole numbers around the value, "
+                f"and interpolate between the two."
             )
         if cause.op:
             return (
                 f"Line {cause.line} turns the value into {self.dtype}. "
                 f"Gradients exist for real and complex numbers only, so the gradient stops here. "
-                f"Leave that out on the way to {target}, or stay with a float dtype."
+                f"Leave that out between {source} and {target}, or use a float dtype."
             )
         return (
             f"On line {cause.line} the value is of dtype {self.dtype}. "

@@ -28,30 +28,30 @@ class NotWatched(Evidence):
         if self.how == "late":
             return (
                 f"Line {cause.line} watches {source} only after it had been used. "
-                f"A tape follows a tensor from the moment it is watched. "
+                f"A tape records what uses a tensor only from the moment it is watched. "
                 f"Call watch before the first operation that uses {source}."
             )
         if self.how == "non-trainable":
             return (
                 f"{source} (line {cause.line}) is a variable with trainable=False. "
-                f"A tape watches only trainable variables by itself. "
+                f"A tape watches only trainable variables automatically. "
                 f"Call watch on it inside the tape's block, or make it trainable."
             )
         if self.how == "tape":
             return (
                 f"Line {cause.line} makes the tape with watch_accessed_variables=False, so it "
-                f"follows no variable by itself, and no one asked it to watch {source} "
+                f"watches no variable automatically, and nothing asked it to watch {source} "
                 f"(line {self.made}). Call watch on {source} inside the tape's block, or "
                 f"leave the argument out."
             )
         if self.how == "unread":
             return (
                 f"{source} (line {cause.line}) was read while the tape did not record, so the tape "
-                f"does not follow it. Call watch on it inside the tape's block."
+                f"did not notice it. Call watch on it inside the tape's block."
             )
         return (
-            f"{source} (line {cause.line}) is a plain tensor, and no one asked the tape to watch "
-            f"it. Tapes follow trainable variables by themselves, other tensors only after watch. "
+            f"{source} (line {cause.line}) is a plain tensor, and nothing asked the tape to watch "
+            f"it. Tapes watch trainable variables automatically, other tensors only on request. "
             f"Call watch({source}) at the start of the tape's block, or make it a tf.Variable."
         )
 

@@ -55,9 +55,9 @@ class OutsideTape(Evidence):
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.ran:
             return (
-                f"Line {cause.line} resets the tape: it forgets all that it has recorded, line "
-                f"{self.ran} among it. So this step between {source} and {target} is "
-                f"missing. Take the reset away, or do it before line {self.ran}."
+                f"Line {cause.line} resets the tape, which then forgets all that it has recorded, "
+                f"line {self.ran} included. So this step between {source} and {target} is "
+                f"missing. Remove the reset, or do it before line {self.ran}."
             )
         if self.where == "thread":
             return (
@@ -69,8 +69,8 @@ class OutsideTape(Evidence):
         called = f", which calls line {self.inside}," if self.inside else ""
         return (
             f"Line {cause.line}{called} ran {_WHERE[self.where].format(recorder=self.recorder)}. "
-            f"{self._one} knows only what runs while it records, so this step between {source} and "
-            f"{target} is missing. {self._way_out()}"
+            f"{self._one} knows only operations that run while it records, so this step between "
+            f"{source} and {target} is missing. {self._way_out()}"
         )
 
     @property

@@ -58,7 +58,7 @@ _SENTENCES = {
     ),
     "owner": (
         "Line {line} gives the name {name} to another object, and {target} was computed with the "
-        "one before it. {source} belongs to the new one, of which {target} has nothing. "
+        "one before it. {source} belongs to the new one, which {target} does not use. "
         "Keep the first one under a name of its own, or ask for the gradient before line {line}."
     ),
     "outdated": (
@@ -72,13 +72,13 @@ _SENTENCES = {
         "Ask for the gradient of the original, and slice or copy the result."
     ),
     "computed-again": (
-        "Line {line} computes once more what {target} was computed from: the same numbers in "
+        "Line {line} computes again what {target} was computed from: the same numbers in "
         "another tensor, which {target} does not depend on. "
         "Compute it once, and make both {target} and the source from that."
     ),
     "lost": (
         "{source} was a tf.Variable until line {line} gave its name to a plain tensor. "
-        "Tapes follow trainable variables by themselves, other tensors only after watch. "
+        "Tapes watch trainable variables automatically, other tensors only on request. "
         "Change the variable in place with {source}.assign(…), so that it stays one."
     ),
     "cloned": (
@@ -94,7 +94,7 @@ _SENTENCES = {
     "made-again": (
         "Line {line} makes a new layer or variable each time it runs, so {target} was "
         "computed with other weights than {source}. "
-        "Make it once, outside of what is called again and again, and keep it."
+        "Make it once, outside of the function or loop that runs again, and keep it."
     ),
 }
 

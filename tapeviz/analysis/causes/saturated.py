@@ -74,8 +74,8 @@ class AtCorner(Saturated):
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         return (
-            f"{cause.op_words} on line {cause.line} got nothing but 0, the corner of its graph: "
-            f"there is no slope there, and TensorFlow takes 0 for it. So nothing of the gradient "
+            f"{cause.op_words} on line {cause.line} got only 0, where its graph has a corner: the "
+            f"slope is not defined there, and TensorFlow uses 0. So nothing of the gradient "
             f"reaches {source}. Look why the values are 0, or start from others."
         )
 

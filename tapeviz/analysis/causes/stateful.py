@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ...text.names import called_name
 from ...trace.model import VersionId
 from ..model import Cause, Evidence
 from .questions import EdgeUnderTest, Unlinked
 
 _WHAT = {
-    "dataset": "a dataset, which gives out copies of what it was made from",
+    "dataset": "a dataset, which returns copies of what it was made from",
     "metric": "a metric, which keeps it in variables",
-    "array": "a TensorArray, and what write() gives back is dropped",
+    "array": "a TensorArray, and what write() returns is not kept",
     "object": "an object that keeps a copy of it",
 }
 _INSTEAD = {
@@ -26,23 +28,30 @@ _INSTEAD = {
 @dataclass(frozen=True, slots=True)
 class StatefulObject(Evidence):
     """``what``: the sort of object; ``loop``: a dataset whose elements a compiled function loops
-    over."""
+    over; ``reduce``: one whose method of that name computes."""
 
     kind: ClassVar[str] = "stateful"
-    what: Literal["dataset", "metric", "array", "object", "loop"]
+    what: Literal["dataset", "metric", "array", "object", "loop", "reduce"]
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
+        if self.what == "reduce":
+            return (
+                f"Line {cause.line} computes by the method reduce of a dataset. TensorFlow runs "
+                f"its function inside of the dataset, as one op that has no derivative, so no "
+                f"gradient of {target} gets back to {source}. "
+                f"Loop over the dataset in Python, and call the function for each element."
+            )
         if self.what == "loop":
             return (
                 f"Line {cause.line} loops over a dataset in a compiled function. TensorFlow runs "
-                f"such a loop inside of the dataset, as one op that has no derivative: no gradient "
-                f"comes out of its turns, so the way from {target} back to {source} ends there. "
+                f"such a loop inside of the dataset, as one op that has no derivative, so no "
+                f"gradient of {target} gets back to {source}. "
                 f"Loop over the dataset outside of the function, and call it for each element."
             )
         return (
             f"Line {cause.line} puts the value into {_WHAT[self.what]}. "
-            f"Gradients follow tensors from op to op, not through the state of an object, so the "
-            f"way from {target} back to {source} ends there. "
+            f"Gradients pass from tensor to tensor, not through the state of an object, so no "
+            f"gradient of {target} gets back to {source}. "
             f"{_INSTEAD[self.what]}"
         )
 
@@ -56,7 +65,14 @@ def looped_over_dataset(asked: EdgeUnderTest) -> Cause | None:
     op = asked.op
     if op is None or op.type != "ReduceDataset":
         return None
-    return asked.facts.cause(StatefulObject("loop"), op.line, asked.edge)
+    statement = asked.facts.text.statement(op.line)
+    is_loop = statement is None or isinstance(statement, (ast.For, ast.AsyncFor))
+    calls = (
+        (node for node in ast.walk(statement) if isinstance(node, ast.Call)) if statement else ()
+    )
+    is_method = not is_loop and any(called_name(call) == "reduce" for call in calls)
+    how = StatefulObject("reduce" if is_method else "loop")
+    return asked.facts.cause(how, op.line, asked.edge)
 
 
 def went_into_metric(asked: EdgeUnderTest) -> Cause | None:

@@ -27,14 +27,14 @@ class StopGradient(Evidence):
             )
         if not cause.is_alone:
             return (
-                f"Line {cause.line} calls tf.stop_gradient on one way from {target} back to "
-                f"{source}, and the other ways are cut, too. "
-                f"It passes the value on and no gradient: take it away, or mend another way."
+                f"Line {cause.line} calls tf.stop_gradient on one path from {target} back to "
+                f"{source}, and the other paths are cut, too. "
+                f"It passes the value on but no gradient: remove it, or open another path."
             )
         return (
-            f"Line {cause.line} calls tf.stop_gradient, and every way from {target} back to "
-            f"{source} leads through it. It passes the value on and keeps every gradient back. "
-            f"Take it away, or take it off the part that {source} should learn from."
+            f"Line {cause.line} calls tf.stop_gradient, and every path from {target} back to "
+            f"{source} goes through it. It passes the value on and blocks every gradient. "
+            f"Remove it, or call it only on the part that {source} should not learn from."
         )
 
 

@@ -74,7 +74,7 @@ class FlatOp(Evidence):
             return (
                 f"The slope of {self.slope_of} on line {cause.line} jumps, and is constant in "
                 f"between. {target} is made from that slope, whose own derivative, the second one, "
-                f"is 0 everywhere. Use an operation in place of {self.slope_of} that is curved."
+                f"is 0 everywhere. Use a curved operation in place of {self.slope_of}."
             )
         return (
             f"{cause.op_words} on line {cause.line} has a derivative of 0 everywhere. So it gives "
@@ -127,9 +127,9 @@ class MultipliedByZero(Evidence):
             )
         if self.by == "nothing":
             return (
-                f"{cause.op_words} on line {cause.line} takes no element at all of what it is "
-                f"given. So {target} is made from nothing of {source}, and the gradient is 0 "
-                f"everywhere. Look at the mask or the indices there."
+                f"{cause.op_words} on line {cause.line} picks no element of its input. So {target} "
+                f"uses nothing of {source}, and the gradient is 0 everywhere. "
+                f"Look at the mask or the indices there."
             )
         if self.by == "empty":
             return (

@@ -149,20 +149,26 @@ def missing_argument(case: Case) -> str:
 
 
 def none_given(case: Case) -> str:
-    """None where a tensor should be, as a function without a return gives it."""
-    statement = case.text.statement(case.failure.line)
+    """None where a tensor should be, as a function without a return gives it, or the text."""
+    statement, line = case.text.statement(case.line), case.line
     read = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)} if statement else set()
-    for assign in reversed(list(_nodes(case, ast.Assign))):
+    assigns = [each for each in _nodes(case, ast.Assign) if each.lineno <= line]
+    for assign in sorted(assigns, key=lambda each: -each.lineno):  # the last one before
         names = {target.id for target in targets_of(assign) if isinstance(target, ast.Name)}
-        if not names & read or not isinstance(assign.value, ast.Call):
+        if not names & read:
             continue
-        made = _definition(case, called_name(assign.value))
-        if made is not None and not _returns(made) and assign.lineno <= case.failure.line:
-            name = sorted(names & read)[0]
+        name = sorted(names & read)[0]
+        if isinstance(assign.value, ast.Constant) and assign.value.value is None:
             return (
-                f"Line {case.failure.line} works with {name}, which is None: {made.name} (line "
-                f"{made.lineno}) returns nothing to line {assign.lineno}. End it with a return of "
-                f"what it computes."
+                f"Line {line} works with {name}, which is None: line {assign.lineno} gives it "
+                f"None. Give it a tensor there, or leave line {line} out when it is None."
+            )
+        made = isinstance(assign.value, ast.Call) and _definition(case, called_name(assign.value))
+        if made and not _returns(made):
+            return (
+                f"Line {line} works with {name}, which is None: {made.name} (line {made.lineno}) "
+                f"returns nothing to line {assign.lineno}. End it with a return of what it "
+                f"computes."
             )
     return ""
 

@@ -40,9 +40,10 @@ class Case:
     def call(self) -> Call | None:
         """The gradient call that raised it."""
         lines = self.failure.lines or (self.failure.line,)
-        raised = [call for call in self.trace.calls if not call.ended]
+        said = f"{self.failure.type}: {self.failure.message}"
+        raised = [c for c in self.trace.calls if not c.ended and c.error in ("", said)]
         if raised and raised[-1] is self.trace.calls[-1]:
-            return raised[-1]
+            return raised[-1]  # another one's error was caught
         # A page goes on after an error in one of its blocks.
         return next((call for call in reversed(raised) if call.line in lines), None)
 

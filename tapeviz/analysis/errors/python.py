@@ -17,7 +17,7 @@ def undefined(case: Case) -> str:
     if failed is not None:
         return (
             f"Line {case.failure.line} uses the name {name}, which line {failed.line} would have "
-            f"defined: it raised {failed.type}. Mend that line first."
+            f"defined: it raised {failed.type}. Fix that line first."
         )
     known = {"tf": "import tensorflow as tf", "np": "import numpy as np"}
     known["keras"] = "from tensorflow import keras"
@@ -157,8 +157,8 @@ def called(case: Case) -> str:
         own = f"Python's own function {name}" if hasattr(builtins, name) else "the function"
         return (
             f"Line {line} calls {name}, but line {made} made it {article} {kind}, and that cannot "
-            f"be called. {own[0].upper()}{own[1:]} is out of sight since then. "
-            f"Give what line {made} makes another name."
+            f"be called. {own[0].upper()}{own[1:]} cannot be reached any more. "
+            f"Use another name on line {made}."
         )
     if len(plain) != 1 or named or not are_known:  # layers[0](x): any of them may be meant
         return ""

@@ -233,7 +233,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"add_weight\(|add_weight\(\) got multiple values",
-        "Line {line} calls add_weight in the way of Keras 2, with the name first. "
+        "Line {line} calls add_weight as in Keras 2, with the name first. "
         "In Keras 3 the first argument is the shape. "
         "Write self.add_weight(shape=…, name='w').",
     ),
@@ -286,7 +286,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"^(?:SyntaxError|IndentationError|TabError)",
         "Python cannot read line {line}, so nothing of the snippet ran and no gradient was "
-        "asked for. Mend the line and run it again.",
+        "asked for. Fix the line and run it again.",
     ),
     (
         r"FailedPreconditionError.*(?:not exist|uninitialized|Could not find variable)",

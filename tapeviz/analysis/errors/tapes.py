@@ -215,7 +215,7 @@ def no_registry(case: Case) -> str:
     found = found or (ran[-1] if ran else None)
     where = f"line {found.line}" if found is not None else "an earlier line"
     return (
-        f"{where[0].upper()}{where[1:]} runs the operation {op}, and the way of the gradient leads "
+        f"{where[0].upper()}{where[1:]} runs the operation {op}, and the gradient has to pass "
         f"through it. TensorFlow has no gradient function for {op}, so it cannot go on. "
         f"Use other operations there, wrap that line in tf.custom_gradient, or put "
         f"tf.stop_gradient around it if its gradient is not needed."
@@ -264,7 +264,7 @@ def no_target(case: Case) -> str:
     if (inner := _gave_none(case, call, name)) is not None:
         return (
             f"{is_none}, as {inner.method} on line {inner.line} gave None. "
-            f"Mend that one first: what is said about it there tells why."
+            f"Fix that one first: what is said about it there tells why."
         )
     return (
         f"{is_none}. Often a function that computes a loss has no return, the result of print() "

@@ -38,9 +38,9 @@ class SkippedByError:
         words = f"{self.type} ({said})" if said else self.type
         probably = "" if self.is_sure else "probably "
         return (
-            f"Line {self.line} raised {words}. {self.catcher} caught it, so what would have "
-            f"{probably}led from {source} to {target} did not run. Mend that error: as long as it "
-            f"is passed over, the gradient is None."
+            f"Line {self.line} raised {words}. {self.catcher} caught it, so the code that would "
+            f"{probably}have computed {target} from {source} did not run. Fix that error: as long "
+            f"as it is caught there, the gradient is None."
         )
 
 

@@ -78,6 +78,13 @@ def _heads(node: ast.AST) -> Iterator[tuple[ast.expr, Steered]]:
                 yield test, _steered(node, [node], repeats=False)
             if isinstance(part, ast.Subscript):
                 yield part.slice, _steered(node, [node], repeats=False)._replace(picks=True)
+            elif isinstance(part, ast.Call) and part.args and _reads_array(part):
+                yield part.args[0], _steered(node, [node], repeats=False)._replace(picks=True)
+
+
+def _reads_array(call: ast.Call) -> bool:
+    """Whether it may be the ``read`` of a ``tf.TensorArray``, which takes an index alone."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "read" and len(call.args) == 1
 
 
 def _steered(

@@ -65,7 +65,7 @@ def lost_term(facts: CallFacts) -> Iterator[Warned]:
             line,
             f"The gradient of {target} counts only a part: on line {line} a value leaves "
             f"TensorFlow, and {place} it is added to {target} as a plain number. A constant "
-            f"changes {target}, but not one gradient. Stay with tf operations for that term.",
+            f"changes {target}, but no gradient. Stay with tf operations for that term.",
         )
         return
 
@@ -141,9 +141,9 @@ def level_term(facts: CallFacts) -> Iterator[Warned]:
             "lost-term",
             line,
             f"The gradient of {target} counts only a part: {name or 'a term of it'} is made "
-            f"through {facts.words_of(last) or last.type} on line {line}, which jumps from value "
-            f"to value and is level in between, so there is no slope to follow. That term changes "
-            f"{target}, but not one gradient. Use a smooth operation in its place, or leave the "
+            f"through {facts.words_of(last) or last.type} on line {line}, whose result jumps "
+            f"from value to value and is constant in between, so it has no slope. That term "
+            f"changes {target}, but no gradient. Use a smooth operation in its place, or leave the "
             f"term out.",
         )
         return

@@ -22,9 +22,12 @@ def soft_truth(
 ) -> str:
     """``tf.sigmoid(a - b)`` of ``a > b``, a product of such for ``and``, the larger for ``or``, and
     the distance from 1 for ``not``, as fuzzy sets have it; the largest for ``tf.reduce_any``, the
-    smallest for ``tf.reduce_all``; also of a name bound to a condition, and of ``bool(…)``; empty
-    for what compares nothing so. ``number``: the code of what is compared; without it the code as
-    it stands there, without ``float()`` and ``.numpy()``."""
+    smallest for ``tf.reduce_all``; ``tf.tanh(tf.abs(x))`` of ``tf.cast(x, tf.bool)``; also of a
+    name bound to a condition, and of ``bool(…)``; empty for what compares nothing so.
+
+    ``number``: the code of what is compared; without it the code as it stands there, without
+    ``float()`` and ``.numpy()``.
+    """
     condition = without_exit(condition)
     if isinstance(condition, cst.Name):
         condition = without_exit(source.bound_to(condition) or condition)
@@ -43,6 +46,9 @@ def soft_truth(
         rest = "".join(f", {source.code(arg)}".rstrip(", ") for arg in condition.args[1:])
         name = _REDUCING[called_name(condition)]
         return f"{source.tf}.{name}({inner}{rest})" if inner else ""
+    if isinstance(condition, cst.Call) and is_cast_to_bool(source, condition):  # not 0
+        x = condition.args[0].value
+        return f"{source.tf}.tanh({source.tf}.abs({number(x) if number else source.code(x)}))"
     if isinstance(condition, cst.Call) and len(condition.args) >= 2:
         sides = [arg.value for arg in condition.args[:2]]
         order = _COMPARING.get(called_name(condition), 0)
@@ -60,6 +66,12 @@ def soft_truth(
     larger, smaller = (without_exit(bare(side)) for side in (larger, smaller))
     difference = f"{source.code(enclosed(larger))} - {source.code(enclosed(smaller))}"
     return f"{source.tf}.sigmoid({source.code(larger) if is_zero(smaller) else difference})"
+
+
+def is_cast_to_bool(source: ParsedSource, call: cst.Call) -> bool:
+    """Whether this is ``tf.cast(x, tf.bool)``, which is true where x is not 0."""
+    dtype = argument(call, 1, "dtype") if called_name(call) == "cast" else None
+    return dtype is not None and source.code(dtype.value).rpartition(".")[2].strip("'\"") == "bool"
 
 
 # 1 where the first must be the larger of the two, -1 where the second.

@@ -13,7 +13,7 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, sole
 from ..plan import Plan, enclosed
-from ..rewrites import CallRewrite, Code
+from ..rewrites import CallRewrite, Code, template
 from ..source import ParsedSource
 from ..translation.numpy_words import LEAVING_METHODS, without_exit
 
@@ -199,6 +199,11 @@ SOFT_COUNTS = (
     _row("how far the target is among the first, by sigmoids", _in_top_k, "in_top_k"),
     _row("the sum of absolute values in place of the count", _absolute, "count_nonzero"),
     _row("the cross-entropy in place of the accuracy", _cross_entropy, *_ACCURACIES),
+    _row(
+        "count each singular value by tanh, which goes from 0 to 1",
+        template("{tf}.reduce_sum({tf}.tanh({tf}.linalg.svd({arg}, compute_uv=False)), -1)"),
+        "matrix_rank",
+    ),
 )
 """The rows of the table :data:`tapeviz.fixes.table.FIXES` that make counts smooth."""
 

@@ -29,6 +29,11 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
     for call in all_of(source.module, cst.Call):
         params, indices = argument(call, 0, "params"), argument(call, 1, "indices", "ids")
         name = called_name(call)
+        if name == "read" and isinstance(call.func, cst.Attribute) and len(call.args) == 1:
+            x = uncast(source, call.args[0].value)
+            if x and is_at_cause(case, call.args[0]):
+                plan.replace(call, _between_elements(source, call, x))
+            continue
         table = embeddings_of(source, call)
         if table and (ids := argument(call, 0 if name != "embedding_lookup" else 1, "ids")):
             x = uncast(source, ids.value)
@@ -68,6 +73,18 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             plan.replace(node, f"{p}[{i}] + ({x} - {i}) * ({following} - {p}[{i}])")
     if plan.changes:
         yield Edit(_TITLE, plan.text(), is_estimate=True)
+
+
+def _between_elements(source: ParsedSource, read: cst.Call, x: str) -> str:
+    """The line between two elements of a ``tf.TensorArray``, at ``x``."""
+    tf, given = source.tf, read.args[0].value
+    i, array = (
+        source.code(enclosed(given)),
+        source.code(cst.ensure_type(read.func, cst.Attribute).value),
+    )
+    following = f"{array}.read({tf}.minimum({i} + 1, {array}.size() - 1))"
+    here = source.code(read)
+    return f"{here} + ({x} - {tf}.cast({i}, {tf}.float32)) * ({following} - {here})"
 
 
 def _between_rows(

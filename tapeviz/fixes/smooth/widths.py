@@ -32,6 +32,26 @@ def count_softly(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True)
 
 
+def take_lengths(case: FixCase) -> Iterator[Edit]:
+    """``rows.row_lengths()`` of ``tf.RaggedTensor.from_row_lengths(v, tf.cast(x, tf.int64))`` → the
+    numbers ``x``."""
+    source, plan = case.source, Plan(case.source)
+    for call in all_of(source.module, cst.Call):
+        if called_name(call) != "row_lengths" or not isinstance(call.func, cst.Attribute):
+            continue
+        rows = call.func.value
+        made = source.bound_to(rows) if isinstance(rows, cst.Name) else rows
+        if not isinstance(made, cst.Call) or called_name(made) != "from_row_lengths":
+            continue
+        lengths = argument(made, 1, "row_lengths")
+        width = _width(case, lengths.value) if lengths is not None else ""
+        if width:
+            plan.replace(call, width)
+    if plan.changes:
+        title = "Estimate: take the lengths themselves, before they are rounded to whole numbers"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
 def put_sum(plan: Plan, place: cst.BaseExpression, text: str) -> None:
     """In the place of a count, and of the ``float()`` around it."""
     plan.replace(place, text)

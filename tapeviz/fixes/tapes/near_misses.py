@@ -13,8 +13,8 @@ from ...analysis.flow.ends import Ends
 from ...analysis.python.shadowed import Shadowed
 from ..blocks import block_of_call, body_of, gradient_call
 from ..model import Edit, FixCase
-from ..nodes import argument, bound_names, called_name, nodes_in, sole
-from ..plan import Plan, enclosed
+from ..nodes import argument, bound_names, called_name, nodes_in, read_names, sole
+from ..plan import Plan, enclosed, fitting
 from ..renaming import reads_of, rename_reads
 from ..source import Statement
 
@@ -52,21 +52,36 @@ def use_the_unused(case: FixCase) -> Iterator[Edit]:
 
 def use_made_tensor(case: FixCase) -> Iterator[Edit]:
     """``xt = tf.constant(x); tape.watch(xt); y = model(x)`` → ``model(xt)``: the tensor that is
-    asked for was made from what the target is computed with, an array or another tensor."""
+    asked for was made from what the target is computed with, an array or another tensor.
+
+    ``r = tf.random.normal(tf.shape(x))`` → ``model(x + r)``, then ``model(r)``.
+    """
     source, name = case.source, case.finding.source
     made = source.bound_to(name) if name.isidentifier() else None
     block = block_of_call(source, case.trace, case.call)
-    if block is None or not isinstance(made, cst.Call) or called_name(made) not in _MAKING:
+    if block is None or not isinstance(made, cst.Call):
         return
-    given = made.args[0].value if made.args else None
     statement = source.statement_of(made)
-    if statement is None or not isinstance(given, cst.Name):
+    if statement is None:
         return
     later = [each for each in body_of(block) if source.line(each) > source.line(statement)]
-    plan = Plan(source)
-    if rename_reads(plan, given, name, later):
-        title = f"Use {name} in place of {given.value}, which it was made from"
-        yield Edit(title, plan.text(), has_other_value=True)
+    given = made.args[0].value if made.args else None
+    if called_name(made) in _MAKING and isinstance(given, cst.Name):
+        plan = Plan(source)
+        if rename_reads(plan, given, name, later):
+            title = f"Use {name} in place of {given.value}, which it was made from"
+            yield Edit(title, plan.text(), has_other_value=True)
+        return
+    for other in sorted(read_names(made) & {*_names_like(case, name)}):  # noise of its shape
+        for new, title in (
+            (f"{other} + {name}", f"Add {name} to {other}, whose shape it has"),
+            (name, f"Use {name} in place of {other}, whose shape it has"),
+        ):
+            plan = Plan(source)
+            for read in reads_of(source, cst.Name(other), later):
+                plan.replace(read, fitting(source, read, cst.parse_expression(new)))
+            if plan.changes:
+                yield Edit(title, plan.text(), has_other_value=True)
 
 
 _MAKING = ("constant", "convert_to_tensor", "Variable", "cast", "identity", "expand_dims")

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..blocks import block_of_call
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name
+from ..nodes import all_of, argument, called_name, sole
 from ..plan import Plan, enclosed
 from ..source import ParsedSource
 from .leaving import PYTHON_FUNCTIONS
@@ -176,3 +176,32 @@ def _batch_size(source: ParsedSource, made: cst.Call) -> tuple[cst.Call, cst.Bas
     if not isinstance(call, cst.Call) or called_name(call) != "batch" or not call.args:
         return None
     return call, call.args[0].value
+
+
+def reduce_in_python(case: FixCase) -> Iterator[Edit]:
+    """``y = ds.reduce(start, f)`` → ``y = start``, and ``for element in ds: y = f(y, element)``."""
+    source = case.source
+    for call in case.calls("reduce"):
+        start, function = argument(call, 0, "initial_state"), argument(call, 1, "reduce_func")
+        statement = source.statement_of(call)
+        small = sole(statement)
+        if start is None or function is None or not isinstance(small, cst.Assign):
+            continue
+        if small.value is not call or statement is None or not isinstance(call.func, cst.Attribute):
+            continue
+        y, f = source.code(small.targets[0].target), source.code(enclosed(function.value))
+        element, elements = source.free_name("element"), source.code(call.func.value)
+        plan = Plan(source)
+        plan.replace(call, source.code(start.value))
+        plan.after(statement, f"for {element} in {elements}:\n    {y} = {f}({y}, {element})\n")
+        yield Edit("Loop over the dataset in Python, where the tape records it", plan.text())
+
+
+def keep_elements(case: FixCase) -> Iterator[Edit]:
+    """``ds.as_numpy_iterator()`` → ``ds``, whose elements are tensors."""
+    plan = Plan(case.source)
+    for call in case.calls("as_numpy_iterator"):
+        if isinstance(call.func, cst.Attribute):
+            plan.replace(call, call.func.value)
+    if plan.changes:
+        yield Edit("Take the elements as tensors, without as_numpy_iterator", plan.text())

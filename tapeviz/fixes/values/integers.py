@@ -207,7 +207,7 @@ def take_cast_away(case: FixCase) -> Iterator[Edit]:
             if most.keyword is not None and most.keyword.value == "max_val":
                 plan.replace(most.value, "1.0")  # the images are not scaled any more
         if plan.changes:
-            yield Edit("Stay with floats: take the cast away", plan.text(), is_estimate=True)
+            yield Edit("Stay with floats: remove the cast", plan.text(), is_estimate=True)
 
 
 def _statement(case: FixCase) -> Statement | None:

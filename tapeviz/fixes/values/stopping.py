@@ -26,7 +26,7 @@ def take_away(case: FixCase) -> Iterator[Edit]:
     first = [call for line in lines[:1] for call in _stopping(source, line)]
     for chosen in (first, calls) if len(calls) > len(first) else (first,):
         if chosen:
-            title = "Let the gradient through: take tf.stop_gradient away"
+            title = "Let the gradient through: remove tf.stop_gradient"
             yield Edit(title, _without(source, chosen))
     for call in first if len(first) > 1 else ():
         title = f"Let the gradient through {source.code(call.args[0].value)} alone"
@@ -90,7 +90,7 @@ def give_identity(case: FixCase) -> Iterator[Edit]:
         if called_name(call) == "stop_gradient" and call.args:
             plan.replace(call, partial(inner, source, call))
     if plan.changes:
-        yield Edit("Let the gradient through: take tf.stop_gradient away", plan.text())
+        yield Edit("Let the gradient through: remove tf.stop_gradient", plan.text())
 
 
 def inner(source: ParsedSource, place: cst.Call, call: cst.Call) -> cst.BaseExpression:

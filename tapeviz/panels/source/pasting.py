@@ -9,8 +9,13 @@ from ...notebook import code_in
 
 
 def has_code(data: QMimeData) -> bool:
-    """Whether there is a text, plain or of a web page, and not the address of a file."""
-    return (data.hasText() or data.hasHtml()) and not data.hasUrls()
+    """Whether there is a text, plain or of a web page, and not addresses alone, as of files."""
+    if not (data.hasText() or data.hasHtml()):
+        return False
+    forms = ((url.toString(), url.toLocalFile()) for url in data.urls())
+    addresses = {form for pair in forms for form in pair}
+    lines = [line.strip() for line in data.text().splitlines() if line.strip()]
+    return not data.hasUrls() or not addresses.issuperset(lines)
 
 
 def code_of(data: QMimeData) -> str:

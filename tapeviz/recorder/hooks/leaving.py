@@ -45,7 +45,11 @@ _HANDING_OUT = {
     "_eager_cond_implementation": "cond",
     "_indexed_case_helper": "cond",
     "while_loop": "while_loop",
+    "to_numpy": "as_numpy_iterator",
 }
+# Where a ``tf.TensorArray`` runs eagerly it is a list of Python's, whose index is a number
+# (``_EagerTensorArray`` in tensor_array_ops.py, 2.15-2.21).
+_OF_ARRAYS = ("read", "write", "gather")
 _TAKING_IN = (_PREDICT, "evaluate")
 _FRAMES_TO_SNIPPET = 8
 
@@ -58,6 +62,10 @@ def install(recording: RecordingContext, installed: Installed) -> None:
                 return _leaving(recording, take, how)
 
             installed.replace(private.EagerMethods, name, wrap)
+    if hasattr(private.EagerMethods, _OF_ITERATORS):
+        installed.replace(
+            private.EagerMethods, _OF_ITERATORS, lambda take: _leaving_iterator(recording, take)
+        )
     installed.replace(
         private.script_functions, private.NUMPY_FUNCTION, lambda run: _handing_over(recording, run)
     )
@@ -108,6 +116,22 @@ def _leaving(recording: RecordingContext, take: Callable[..., Any], how: str) ->
     return leave
 
 
+_OF_ITERATORS = "_numpy"
+"""The method by which ``as_numpy_iterator`` asks a tensor (``to_numpy`` in dataset_ops.py, 2.15
+to 2.21); so do the methods of tensors that are wrapped themselves."""
+
+
+def _leaving_iterator(recording: RecordingContext, take: Callable[..., Any]) -> Callable[..., Any]:
+    leave = _leaving(recording, take, "numpy")
+
+    def taken(self: Any) -> Any:
+        frame = caller()
+        is_asked = frame is not None and frame.f_code.co_name == "to_numpy"
+        return leave(self) if is_asked else take(self)
+
+    return taken
+
+
 def _taker(frame: FrameType | None, how: str) -> tuple[FrameType | None, str]:
     """The frame that took the value, and how: past a variable's methods, which ask its tensor in
     turn, and past what AutoGraph calls in the place of the snippet."""
@@ -133,8 +157,11 @@ def _handing_out(recording: RecordingContext, frame: FrameType | None) -> str | 
     for _ in range(_FRAMES_TO_SNIPPET):
         if frame is None or recording.is_snippet(frame):
             return None
-        if frame.f_code.co_name in _HANDING_OUT:
-            return _HANDING_OUT[frame.f_code.co_name]
+        name = frame.f_code.co_name
+        if name in _HANDING_OUT:
+            return _HANDING_OUT[name]
+        if name in _OF_ARRAYS and frame.f_globals.get("__name__") == private.TENSOR_ARRAYS:
+            return "index"
         frame = frame.f_back
     return None
 

@@ -72,8 +72,8 @@ class Bodies:
         """The graph of each gradient call that was traced, and how often it was called."""
         ran: dict[int, int] = {}
         for top, count in self._counts.items():
-            for number in self.graphs.within(top):
-                ran[number] = ran.get(number, 0) + count
+            for number, times in self.graphs.times(top).items():
+                ran[number] = ran.get(number, 0) + count * times
         return {
             call: (number, ran.get(number, 0) if number in self._emitted else 0)
             for number, graph in self.graphs.known.items()

@@ -6,7 +6,8 @@ while it was traced is kept with the graph, and emitted for a run of it (:mod:`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -37,13 +38,14 @@ class GraphWrite(NamedTuple):
 class TracedGraph:
     """The events of one graph, in order, and how its tracing ended.
 
-    ``runs``: the numbers of the graphs that it runs. ``size``: its ops, theirs included.
+    ``runs``: the numbers of the graphs that it runs, with how many of its ops run each. ``size``:
+    its ops, theirs included.
     """
 
     begun: e.BodyTraced
     events: list[e.Event] = field(default_factory=list)
     ended: e.BodyTraced = _NOT_ENDED
-    runs: set[int] = field(default_factory=set)
+    runs: Counter[int] = field(default_factory=Counter)
     size: int = 0
     writes: list[GraphWrite] = field(default_factory=list)
 
@@ -93,6 +95,7 @@ class TracedGraphs:
         self._open: dict[int, list[TracedGraph]] = {}
         """By the thread that traces them, the innermost last."""
         self._closures: dict[int, frozenset[int]] = {}
+        self._times: dict[int, Mapping[int, int]] = {}
 
     @property
     def is_tracing(self) -> bool:
@@ -137,6 +140,18 @@ class TracedGraphs:
         if found is None:
             inner = [self.within(inner) for inner in self.known[graph].runs if inner in self.known]
             found = self._closures[graph] = frozenset({graph}).union(*inner)
+        return found
+
+    def times(self, graph: int) -> Mapping[int, int]:
+        """How often each of these graphs runs when this one does once: one time for each op that
+        runs it, as if each loop had one turn and each conditional took all its branches."""
+        found = self._times.get(graph)
+        if found is None:
+            counted = Counter({graph: 1})
+            for inner, count in self.known[graph].runs.items():
+                for within, times in self.times(inner).items() if inner in self.known else ():
+                    counted[within] += count * times
+            found = self._times[graph] = counted
         return found
 
     def _measure(self, graph: TracedGraph) -> None:
