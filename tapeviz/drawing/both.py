@@ -25,7 +25,7 @@ from ..scene.together import Side, moved_layout, room_of_each, together
 from ..trace.model import CallId, Op, OpId, Trace
 from ..view import View
 from .arranging import Arranged, built_graph, compose_over, part_of, shown_call
-from .first_view import folded_in, opening_in, shown_scale, worth_of
+from .first_view import fitted_rows, folded_in, opening_in, shown_scale, worth_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,16 +204,18 @@ def _united(graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph], comparison: Compari
 
 
 def _laid(union: Union, view: View, *, is_below: bool, is_draft: bool = False) -> Layout:
-    return lay_out_nested(
+    room = room_of_each(view.room, is_below=is_below)
+    layout = lay_out_nested(
         union.graph,
         {frame.path: frame.parent for frame in union.frames},
         {frame.path: frame_width(frame) for frame in union.frames},
         name=view.layout,
         direction=view.direction,
-        room=room_of_each(view.room, is_below=is_below),
+        room=room,
         may_wrap=False,
         is_draft=is_draft,
     )
+    return fitted_rows(layout, room, 0.0) if view.layout == "layered" else layout
 
 
 class _Grown:

@@ -218,13 +218,20 @@ def placed(sized: nx.MultiDiGraph, view: View, *, is_draft: bool = False) -> Lay
     )
     if view.layout != "layered":
         return layout
-    (across, along), (beside, above) = view.room, _RINGS
-    made = squeezed(layout, (across / LEGIBLE - beside, along / LEGIBLE - above))
-    made = loosened(made, (across - beside, along - above))
+    made = fitted_rows(layout, view.room, _NEARLY * LEGIBLE)
     if not is_draft and (scale := shown_scale(made, view.room)) < LEGIBLE:
         draft = placed(sized, view, is_draft=True)  # it has more crossings
         return draft if shown_scale(draft, view.room) >= min(_LARGER * scale, LEGIBLE) else made
     return made
+
+
+def fitted_rows(layout: Layout, room: tuple[float, float], least: float) -> Layout:
+    """The layout with its rows closer where its text is too small in a room (width, height), if
+    that makes a scale of ``least``; and farther apart where there is more room than it needs."""
+    (across, along), (beside, above) = room, _RINGS
+    made = squeezed(layout, (across / LEGIBLE - beside, along / LEGIBLE - above))
+    made = made if shown_scale(made, room) >= least else layout
+    return loosened(made, (across - beside, along - above))
 
 
 def opening_in(

@@ -20,16 +20,16 @@ ROOMY = 44.0
 
 
 def squeezed(layout: Layout, room: tuple[float, float]) -> Layout:
-    """The layout with lower gaps between its rows, if it then fits into ``room`` (width, height in
-    px), else as it is. Boxes keep their sizes."""
-    over = layout.bounds.height - room[1]
-    if layout.direction != "down" or over <= 0 or layout.bounds.width > room[0]:
+    """The layout with lower gaps between its rows, as far as all of it is larger in ``room``
+    (width, height in px) then, up to its own size. Boxes keep their sizes."""
+    bounds = layout.bounds
+    over = bounds.height - room[1] * max(bounds.width / room[0], 1.0)
+    if layout.direction != "down" or over <= 0:
         return layout
     gaps = _gaps(layout)
     spare = sum(bottom - top for top, bottom in gaps)
-    if over > (1 - LEAST) * spare:
-        return layout
-    return _with_heights(layout, gaps, [(1 - over / spare) * (b - t) for t, b in gaps])
+    share = min(over / max(spare, 1.0), 1 - LEAST)
+    return _with_heights(layout, gaps, [(1 - share) * (b - t) for t, b in gaps])
 
 
 def loosened(layout: Layout, room: tuple[float, float]) -> Layout:

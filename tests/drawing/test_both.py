@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -90,6 +91,28 @@ def test_nothing_sticks_out_and_the_sides_do_not_touch(both: Both) -> None:
     above = max(b.rect.bottom for b in before.values()) < min(b.rect.top for b in after.values())
     assert apart or above
     assert set(arranged.graph) == {box.node for box in scene.boxes} == set(arranged.layout.rects)
+
+
+ARRAYS = """
+p = tf.Variable([3.0, 1.0])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(tf.sin(tf.exp(tf.round(tf.sin(p)))) * p[0])
+tape.gradient(loss, p)
+"""
+ARRAYS_MENDED = ARRAYS.replace("tf.round", "tf.tanh")
+
+
+def test_in_little_room_rows_are_closer_and_boxes_show_no_arrays(recorder: Recorder) -> None:
+    before, after = (record(recorder, text) for text in (ARRAYS, ARRAYS_MENDED))
+    shown = Shown("cut.py", *before), Shown("mended.py", *after)
+    little, large = (
+        draw_both(*shown, compare(before, after), replace(DEFAULT_VIEW, room=room))[1]
+        for room in ((360.0, 300.0), (2000.0, 1400.0))
+    )
+    assert {box.node for box in little.boxes} == {box.node for box in large.boxes}
+    assert little.bounds.height < 0.9 * large.bounds.height
+    assert not any(box.picture for box in little.boxes)
+    assert any(box.picture for box in large.boxes)
 
 
 @pytest.mark.parametrize("suffix", ["svg", "dot", "graphml", "json", "html", "pdf"])

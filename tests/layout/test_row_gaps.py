@@ -7,7 +7,7 @@ from test_wrapping import apart, chain
 
 from tapeviz.layout import lay_out, lay_out_nested
 from tapeviz.layout.nested import HEADER, PADDING
-from tapeviz.layout.row_gaps import ROOMY, loosened, squeezed
+from tapeviz.layout.row_gaps import LEAST, ROOMY, loosened, squeezed
 
 
 def test_rows_come_closer_until_the_picture_fits() -> None:
@@ -29,18 +29,19 @@ def test_rows_come_closer_until_the_picture_fits() -> None:
 
 def test_gaps_keep_half_of_their_height_at_least() -> None:
     plain = lay_out(chain(12))
-    boxes = sum(plain.rects[str(i)].height for i in range(12))
-    spare = plain.bounds.height - boxes  # at least what is between the rows
-    assert squeezed(plain, (plain.bounds.width, plain.bounds.height - 0.4 * spare)) is not plain
-    assert squeezed(plain, (plain.bounds.width, plain.bounds.height - 0.55 * spare)) is plain
+    rows = {round(rect.y): rect.height for rect in plain.rects.values()}
+    spare = plain.bounds.height - sum(rows.values())
+    layout = squeezed(plain, (plain.bounds.width, plain.bounds.height / 4))
+    assert layout.bounds.height == pytest.approx(plain.bounds.height - LEAST * spare)
 
 
-def test_what_would_not_fit_keeps_its_gaps() -> None:
+def test_rows_come_no_closer_than_makes_the_picture_larger() -> None:
     plain = lay_out(chain(12))
     width, height = plain.bounds.width, plain.bounds.height
     assert squeezed(plain, (width, height)) is plain
-    assert squeezed(plain, (width, height / 2)) is plain
-    assert squeezed(plain, (width - 10, height - 10)) is plain
+    assert squeezed(plain, (width / 2, height / 2)) is plain
+    layout = squeezed(plain, (width / 2, 0.45 * height))
+    assert layout.bounds.height == pytest.approx(0.9 * height)
 
 
 def test_rows_within_a_frame_come_closer_too() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import networkx as nx
@@ -32,6 +33,7 @@ from .pictured import (
     PATCH_ID,
     READ,
     TRANSPOSE,
+    TURNED,
     Pictured,
     Y,
     pictured,
@@ -152,6 +154,33 @@ def test_a_ring_says_in_words_what_it_means(
     found = replace(finding, status=status, nonfinite=nonfinite)
     shown = replace(example.shown, findings=(found,))
     assert box(scene(example, shown), "patch").ring_label == words
+
+
+@pytest.mark.parametrize("order", [("none", "flows"), ("flows", "none"), ("none", "none")])
+def test_a_group_of_sources_says_how_many_have_no_gradient(
+    example: Pictured, order: Sequence[Status]
+) -> None:
+    """The ring is that of the worst, wherever it is among them."""
+    graph = nx.MultiDiGraph()
+    group = Node("group:g", "group", "g", "2 ops", "group", 6, members=("op:2", "op:3"))
+    graph.add_node("group:g", node=group)
+    graph.add_node("o", node=Node("o", "op", "o", "Mean", "Mean", 7, tensor=LOSS, op=MEAN))
+    graph.add_edge("group:g", "o", 0, edge=Edge("group:g", "o", 0, Y, MEAN))
+    graph = with_sizes(graph, example.trace)
+    rects = {"group:g": Rect(0, 0, 120, 50), "o": Rect(0, 100, 120, 50)}
+    routes = {("group:g", "o", 0): ((0.0, 25.0), (0.0, 75.0))}
+    layout = Layout("layered", "down", rects, routes, Rect(0, 50, 120, 150))
+    (finding,), (operand,) = example.shown.findings, example.shown.call.sources
+    sources = tuple(replace(operand, tensor=tensor) for tensor in (TURNED, Y))
+    shown = with_flow(
+        example.shown,
+        replace(example.shown.flow, sources=frozenset({TURNED, Y}), targets=frozenset({LOSS})),
+        call=replace(example.shown.call, sources=sources),
+        findings=tuple(replace(finding, status=status) for status in order),
+    )
+    found = box(scene(replace(example, graph=graph, layout=layout), shown), "group:g")
+    words = "source · None" if order.count("none") == 2 else "1 of 2 None"
+    assert (found.ring, found.ring_label) == ("cut", words)
 
 
 def test_words_of_a_ring_keep_clear_of_wires_and_boxes(example: Pictured) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -31,25 +31,35 @@ def rings_of(base: BaseScene, shown: CallDiagnosis | None) -> dict[str, Ring]:
         if finding.status == "nonfinite" and finding.cause and finding.cause.op_id is not None:
             for name in base.boxes_of_op(finding.cause.op_id):
                 rings[name] = Ring("nonfinite", status_words(finding))
+    at: dict[str, list[Finding | None]] = {}
+    copies: set[str] = set()
     for tensor, found in _sources(shown).items():
         for place, name in enumerate(boxes_of(base, tensor, shown)):
-            status = "flows" if found is None else found.status
-            kind: RingKind = "source"
-            if status == "none":
-                kind = "cut"
-            elif status == "nonfinite":
-                kind = "nonfinite"
-            words = "" if found is None else status_words(found)
-            ring = Ring(kind, f"source · {words}" if words else "source")
-            # All copies of a widely used value are ringed; only the first has words.
-            is_copy = place > 0 and base.node(name).is_chip
-            # A folded group with a source in it has words only for trouble.
-            is_around = ring.label == "source" and base.node(name).role == "group"
-            rings[name] = replace(ring, label="") if is_copy or is_around else ring
+            at.setdefault(name, []).append(found)
+            if place > 0 and base.node(name).is_chip:
+                copies.add(name)
+    for name, of_box in at.items():
+        ring = _source_ring(of_box)
+        # All copies of a widely used value are ringed; only the first has words.
+        # A folded group with a source in it has words only for trouble.
+        is_around = ring.label == "source" and base.node(name).role == "group"
+        rings[name] = replace(ring, label="") if name in copies or is_around else ring
     for tensor in shown.flow.targets:
         for name in target_boxes(base, tensor, shown):
             rings[name] = Ring("target", "target")
     return rings
+
+
+def _source_ring(of_box: Sequence[Finding | None]) -> Ring:
+    """The ring of a box that stands for some sources, by their findings: ``1 of 6 None``."""
+    worst = max(filter(None, of_box), key=_badness, default=None)
+    words = "" if worst is None else status_words(worst)
+    if worst is None or not words:
+        return Ring("source", "source")
+    count = sum(found is not None and found.status == worst.status for found in of_box)
+    kinds: dict[Status, RingKind] = {"none": "cut", "nonfinite": "nonfinite"}
+    label = f"source · {words}" if count == len(of_box) else f"{count} of {len(of_box)} {words}"
+    return Ring(kinds.get(worst.status, "source"), label)
 
 
 def status_words(finding: Finding) -> str:
