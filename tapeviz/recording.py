@@ -27,10 +27,11 @@ _BEGUN_WITHIN = 60.0
 """Seconds until a pool has handed over a run that it began."""
 _TRACE_EVERY = 0.5
 _PAUSES = 10
-"""A trace of a long run costs more each time: so many times as long passes before the next one."""
+"""The time between two traces of a run under way, as a multiple of the time that making one took:
+the longer the run, the longer that takes."""
 MOST_LIVE = 10_000
-"""Ops up to which a listener gets traces of a run under way. A longer one would need as much memory
-again as that of the whole run, which comes soon after it."""
+"""The most ops of a run under way of which a listener gets traces. A trace of more would need as
+much memory again as the one of the whole run, which comes soon after it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,13 @@ from .rounds.round_words import troubled_rounds
 from .stories import grouped, story_of
 
 MOST_NAMED = 2
-"""A heading names so many sources; of more it says how many there are."""
+"""The most sources that a heading names; of more it gives the number."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """The source at ``place`` of ``call``. ``series``: its rounds where the call site has several;
-    then the call is that of the round that says most."""
+    """The source number ``place`` of a call. ``series``: its rounds, where the call site has
+    several; ``call`` is then the round to show (:attr:`SourceSeries.telling`)."""
 
     call: CallDiagnosis
     place: int
@@ -37,8 +37,8 @@ class SourceResult:
 
 
 def told_in_order(diagnosis: Diagnosis) -> Iterator[CallSite | CallDiagnosis | Warned]:
-    """Calls and call sites in trouble, then the warnings, then what flows: a warning says what the
-    numbers of the last do not count."""
+    """Calls and call sites in trouble, then the warnings, then the calls whose gradients flow: a
+    warning may say that these numbers are wrong all the same."""
     yield from (group for group in diagnosis.groups if group.is_troubled)
     yield from diagnosis.warnings
     yield from (group for group in diagnosis.groups if not group.is_troubled)
@@ -47,8 +47,8 @@ def told_in_order(diagnosis: Diagnosis) -> Iterator[CallSite | CallDiagnosis | W
 def alike_results(
     diagnosis: Diagnosis, group: CallSite | CallDiagnosis
 ) -> list[tuple[SourceResult, ...]]:
-    """The sources of a call or call site, those together of which one card can speak; trouble
-    comes first."""
+    """The sources of a call or call site, grouped so that one card can speak of each group; groups
+    in trouble come first."""
     if isinstance(group, CallSite):
         found = [
             tuple(_series_result(diagnosis, group, series) for series in alike)
@@ -64,7 +64,7 @@ def _series_result(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -
 
 
 def alike_series(diagnosis: Diagnosis, site: CallSite) -> list[tuple[SourceSeries, ...]]:
-    """The sources of a call site, those together that had the same story in the same rounds."""
+    """The sources of a call site, grouped by the story that they had in the same rounds."""
     return grouped(
         (series, _series_story(diagnosis, site, series), series.is_troubled)
         for series in site.sources
@@ -79,7 +79,7 @@ def shared_title(target: str, sources: Sequence[str]) -> str:
 
 
 def same_words(sources: Sequence[str]) -> str:
-    """For the end of what was said about the first of them."""
+    """The sentence that what was said about the first source holds for the others, too."""
     others = sources[1] if len(sources) == 2 else f"the other {len(sources) - 1}"
     return f"The same holds for {others}."
 

@@ -81,9 +81,10 @@ def make_application() -> QApplication:
     from .processes.garbage import GarbageCollector
     from .processes.heap import return_large_blocks
 
-    # Diagnosis, layout and fixes run Python on other threads. The window's thread waits this long
-    # each time that Qt calls it back: at 1 ms it was silent for a quarter of a second while cards
-    # were made and fixes tried, at 0.3 ms for half of that. Less costs more than it gains.
+    # Diagnosis, layout and fixes run Python on other threads. The window's thread waits for the
+    # interpreter lock this long, each time that Qt calls Python: with 1 ms it did not answer for a
+    # quarter of a second while cards were made and fixes tried, with 0.3 ms for half of that. With
+    # less, switching costs more than is gained.
     sys.setswitchinterval(0.0003)
     known = QApplication.instance()
     application = known if isinstance(known, QApplication) else QApplication(["tapeviz"])

@@ -206,8 +206,8 @@ class Window(QMainWindow):
         application, sheet = QApplication.instance(), stylesheet(self.theme)
         if isinstance(application, QApplication) and self.styleSheet() != sheet:
             application.setPalette(palette(self.theme))
-            # Of the window, not of the application: Qt would style the hundreds of widgets anew,
-            # too, that pyqtgraph makes for menus that are never shown.
+            # Set on the window, not on the application, where Qt would also style the hundreds of
+            # widgets that pyqtgraph makes for menus that are never shown.
             self.setStyleSheet(sheet)
         for panel in (self.graph, *self.panels.values()):
             panel.set_theme(self.theme)

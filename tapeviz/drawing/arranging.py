@@ -34,10 +34,12 @@ from .first_view import first_view, folded_in, grown, most_legible, opening_in, 
 
 @dataclass(frozen=True, slots=True)
 class FirstOpening:
-    """The groups that the program opened, before the user's choices. ``place``: the gradient call's
-    site and method; ``most``: how many boxes there may be; ``pins``: the
-    index of the nodes that are never folded away in :attr:`OpGraph.pins`; ``ruled``: see
-    :func:`choose_open`; ``has_pictures``: boxes show arrays."""
+    """The groups that the program opened, before the user's choices.
+
+    ``place``: the gradient call's site and method; ``most``: how many boxes there may be; ``pins``:
+    the index in :attr:`OpGraph.pins` of the nodes that are never folded away; ``ruled``: see
+    :func:`~tapeviz.graph.groups.opening.choose_open`; ``has_pictures``: boxes show arrays.
+    """
 
     place: Hashable = None
     most: int = MOST_BOXES

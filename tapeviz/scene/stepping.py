@@ -62,7 +62,8 @@ def _holders(base: BaseScene, tensor: TensorId | None) -> dict[str, None]:
 def _arrived(
     base: BaseScene, shown: CallDiagnosis, steps: Sequence[WalkStep]
 ) -> dict[str, TensorId]:
-    """The gradient of each box so far; one that is a sum, over wires or turns, only after that."""
+    """The gradient of each box so far. A gradient that is a sum, over wires or turns, is left out
+    until the sum is complete."""
     summed = {
         name for step in shown.steps if step.kind == "sum" for name in _holders(base, step.summed)
     }

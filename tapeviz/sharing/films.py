@@ -20,7 +20,7 @@ from ..view import View
 N = TypeVar("N", int, int | None)
 
 ROUNDS_FILMED = 60
-"""Drawings of a film of rounds, besides those of rounds that differ."""
+"""The rounds of a film, evenly spread; up to as many special ones come on top."""
 ROUND_SECONDS = 0.25
 
 

@@ -89,13 +89,13 @@ def friendly(op_type: str) -> str:
 
 @lru_cache(maxsize=1024)
 def words_on_line(text: SourceText, line: int, op_type: str, path: str = "") -> str:
-    """``tf.argmax`` of an ``ArgMax``, ``x > 2.0`` of a ``Greater``.
+    """The expression on a line that made an op: ``tf.argmax`` for an ``ArgMax``, ``x > 2.0`` for a
+    ``Greater``. Empty if none may have made it, or several that read differently.
 
     ``path``: the op's name with its scopes. Functions of several ops open a scope by their name:
     ``clip_by_value/Minimum``, and ``clip_by_value`` for the ``Maximum`` that is its last op
-    (TensorFlow 2.15 to 2.21). A function that is handed a lambda (``tf.cond``) opens a scope for
-    the lambda's ops as well, which it did not make. Empty unless the expressions on the line that
-    may have made such an op all read alike.
+    (TensorFlow 2.15 to 2.21). A function that is given a lambda (``tf.cond``) opens its scope also
+    for the ops of the lambda, which are not its own.
     """
     kind = re.sub(r"V\d+$", "", op_type).lower()
     *scopes, own = (re.sub(r"_\d+$", "", part).replace("_", "").lower() for part in path.split("/"))
@@ -109,9 +109,9 @@ def words_on_line(text: SourceText, line: int, op_type: str, path: str = "") -> 
 
 
 def _expressions(text: SourceText, line: int, *, with_lambdas: bool) -> Iterator[ast.expr]:
-    """The functions called and the operators on a line; of calls the function alone.
+    """The function of each call on a line, and each operation and comparison.
 
-    ``with_lambdas``: calls that are handed a lambda, too.
+    ``with_lambdas``: also of calls that are given a lambda.
     """
     statement = text.statement(line)
     for node in ast.walk(statement) if statement is not None else ():

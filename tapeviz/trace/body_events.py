@@ -12,8 +12,8 @@ class Event(msgspec.Struct, frozen=True, tag_field="e", omit_defaults=True):
 class TracedEvent(Event, frozen=True, kw_only=True):
     """An event that can belong to a graph which is being traced.
 
-    ``tracer``: the number of the thread that traces it, or would (0: the first one). Events of
-    several threads lie mixed.
+    ``tracer``: the number of the thread on which it happened (0: the first one); events of several
+    threads are interleaved.
     """
 
     tracer: int = 0

@@ -47,8 +47,8 @@ class Tensor(msgspec.Struct, frozen=True, gc=False):
 
 
 class OpDescription(msgspec.Struct, frozen=True, gc=False):
-    """The traits that an op shares with others of its place in the program: all of them hold one
-    object. The fields are told at :class:`Op`, which has each of them, too."""
+    """The fields that an op shares with others of the same place in the program, which all refer to
+    one object. :class:`Op` explains them, and gives each as a property."""
 
     attrs: Mapping[str, Any]
     site: Site

@@ -123,7 +123,7 @@ class Soundness:
 
 
 def _problem_of_numbers(line: bytes) -> str:
-    """Whole numbers of an event go into columns of 64 bits."""
+    """Why the whole numbers of an event do not fit into columns of 64 bits; empty if they do."""
     if not _LONG.search(line):
         return ""
     numbers: list[str] = []

@@ -89,8 +89,11 @@ class VersionTracker:
                 versions[-1].touched_by.append(op.id)
 
     def _is_creation(self, op_type: str, line: int, handle: VariableId) -> bool:
-        """A variable that is made while a function is traced gets its initial value afterwards, in
-        the function or eagerly (``UnliftedInitializerVariable``, TensorFlow 2.15-2.21)."""
+        """Whether a write is the first one of a variable that was made while a function was traced.
+
+        Such a variable gets its initial value afterwards, in the function or eagerly
+        (``UnliftedInitializerVariable``, TensorFlow 2.15-2.21).
+        """
         made, versions = self._made.get(handle), self._open.get(handle, [])
         return (
             op_type == CREATION

@@ -18,13 +18,14 @@ from .loops import lacked_turns, loops_of, ops_in_turns
 from .replays import run_shown
 
 MOST_STEPS = 20_000
-"""Ops in all turns of its loops."""
+"""The most ops that are walked, counted in every turn of loops."""
 _RUNS_GRAPHS = ops_with("branch") | ops_with("loop")
 _UNKNOWN = "the op was not looked into"
 
 
 def has_inside(trace: Trace, identity: OpId | None) -> bool:
-    """Whether an op of a backward pass ran ops of its own that can be asked for."""
+    """Whether the steps inside of an op can be asked for: it is a call of a compiled function, or a
+    branch or loop in one."""
     op = trace.op(identity)
     function = function_of(trace, op) if op is not None else None
     if op is None or function is None or function.ran_as is None:
@@ -34,15 +35,15 @@ def has_inside(trace: Trace, identity: OpId | None) -> bool:
 
 
 def function_of(trace: Trace, op: Op) -> Op | None:
-    """The eager call of a compiled function that an op is, or ran in."""
+    """The op itself if it is an eager call of a compiled function, else the call that it ran in."""
     function = trace.op(op.within) if op.within is not None else op
     return function if function is not None and function.runs else None
 
 
 def lacks_turns(trace: Trace, function: Op) -> bool:
-    """Whether a call has loops of which not every turn ran again with its ops.
+    """Whether a call has a loop of which not all turns were computed again op by op.
 
-    Raises :class:`TapevizError` if these are too many.
+    Raises :class:`TapevizError` if their ops are too many.
     """
     loops = loops_of(trace, function)
     if not any(map(lacked_turns, loops)):
@@ -98,7 +99,8 @@ def _ops_inside(trace: Trace, op: Op, function: Op) -> list[RerunOp]:
 
 
 def check_answer(trace: Trace, call: Call, index: int) -> None:
-    """Raise :class:`TapevizError`, with the reason, if the steps inside do not stand for a step."""
+    """Raise :class:`TapevizError`, with the reason, if the steps inside of a step are not known or
+    do not add up to what TensorFlow gave for it."""
     inner = call.inner.get(index)
     trouble = trouble_of(trace, call.steps[index], inner) if inner is not None else _UNKNOWN
     if trouble:

@@ -95,9 +95,9 @@ def _place_words(finding: Finding) -> str:
 def troubled_rounds(
     diagnosis: Diagnosis, site: CallSite, series: SourceSeries
 ) -> Iterator[tuple[int, Finding]]:
-    """For each status and cause of a gradient that does not flow the first round that has it.
+    """The first round of each status and cause of a gradient that does not flow, with its finding.
 
-    After the first NaN an update has written it into the variables: those rounds tell nothing new.
+    Rounds after the first NaN are left out if an update only carried it into the variables.
     """
     known: set[object] = set()
     has_nan = False

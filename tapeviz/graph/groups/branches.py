@@ -19,9 +19,9 @@ GroupKind = Kind | str
 class Branch:
     """A group in the making. ``key``: tells it from a neighbour with the same title; ``children``:
     branches, and numbers of ops (0 ran first), in order; ``ops``: the number of ops in it;
-    ``values``: of values that nothing else takes; ``shape``: the same for branches that are
-    alike; ``last``: the last line of a section; ``is_library``: see
-    :func:`~.library.mark_library_calls`."""
+    ``values``: the number of variables and constants that only one op takes, which is in it;
+    ``shape``: the same for branches that are alike; ``last``: the last line of a section;
+    ``is_library``: see :func:`~.library.mark_library_calls`."""
 
     kind: GroupKind
     title: str
@@ -173,8 +173,8 @@ class _Entries:
 
 
 def shared_levels(own: Sequence[Level], around: Sequence[Level]) -> int:
-    """The number of the levels of an op that its entry is in, too. ``own``: those of the entry,
-    without the layers around it: an entry is recorded without its name scope."""
+    """How many of the levels ``around`` an op its entry ran in, too. ``own``: the levels of the
+    entry, which lack the layers: an entry is recorded without its name scope."""
     depth = 0
     for level in own:
         at = depth

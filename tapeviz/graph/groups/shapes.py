@@ -25,12 +25,13 @@ class Shapes:
         """The shape of each stretch of the ops (kind, first and last number) that was a branch."""
         self._kinds: list[int] = []
         self._inputs: list[tuple[int, ...]] = []
-        # An op is part of a shape at each level of groups. Most ops take values made near them; one
-        # code for the op with its inputs, made once, serves all levels then.
+        # An op counts in the shape of each group around it. Most ops take values that were made
+        # near them, inside of all these groups: then one code for op and inputs serves them all.
         self._whole: list[int] = []
         self._first: list[int] = []
         self._last: list[int] = []
-        """The numbers of the first and the last op that made an input; its own if there is none."""
+        """For each op: its code, and the numbers of the first and the last op that made one of its
+        inputs (its own number if no op did)."""
         number_of = {op.id: number for number, op in enumerate(ops)}
         producers = trace.producers
         none = OpId(-1)
@@ -95,8 +96,8 @@ class Shapes:
         return self._known.setdefault(hash((kind, *codes)), len(self._known) + 1)
 
     def _code_within(self, number: int, first: int, last: int) -> int:
-        """A number for an op's type, line and those inputs that were made from ``first`` to
-        ``last``."""
+        """The code of an op in a stretch of ops: its type, its line, and those of its inputs that
+        ops from ``first`` to ``last`` made."""
         inputs = self._inputs[number]
         near = tuple([number - taken if first <= taken <= last else 0 for taken in inputs])
         return self._code((self._kinds[number], near))
@@ -112,7 +113,8 @@ class Shapes:
 
 
 def _end(children: Iterable[Branch | int], known: Mapping[int, int]) -> int:
-    """The number of the first op among some children; ``known``: for branches, by ``id``."""
+    """The number of the op that comes first (or last) in ``children``, which are in this order.
+    ``known``: that number for each branch, by ``id``."""
     for child in children:
         if isinstance(child, int):
             return child
@@ -133,8 +135,8 @@ def _ops_in(root: Branch) -> Iterator[int]:
 
 
 def weigh(root: Branch, values: Mapping[int, int]) -> None:
-    """Set ``ops`` and ``values`` of all branches; ``values``: of each op that alone takes some, how
-    many."""
+    """Set ``ops`` and ``values`` of all branches. ``values``: for an op, by its number, how many
+    variables and constants it alone takes."""
     for branch in inner_first(root):
         branch.ops = branch.values = 0
         for child in branch.children:

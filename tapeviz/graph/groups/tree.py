@@ -225,8 +225,10 @@ def _user_name(graph: OpGraph, trace: Trace, op: Op, place: int) -> str:
 
 
 def _own_values(graph: OpGraph, places: Sequence[int]) -> Mapping[int, int]:
-    """For each op that alone takes variables and constants how many. ``places``: those of the ops,
-    which are known by their numbers here."""
+    """Number of an op → how many variables and constants it alone takes, for ops that take any.
+
+    ``places``: the place in the graph of each op, by its number.
+    """
     sources, targets = np.array(graph.edges.sources), np.array(graph.edges.targets)
     lowest, highest = np.full(len(graph), len(graph)), np.full(len(graph), -1)
     np.minimum.at(lowest, sources, targets)
@@ -240,7 +242,7 @@ def _own_values(graph: OpGraph, places: Sequence[int]) -> Mapping[int, int]:
 
 def _reads(graph: OpGraph, places: Sequence[int]) -> Reads:
     """The ops that make a value, and those that read it; what an op writes into a variable is read
-    where the variable is. ``places``: those of the ops, which are known by their numbers here."""
+    where the variable is. ``places``: the place in the graph of each op, by its number."""
     number = np.full(len(graph), -1, np.int64)
     number[places] = np.arange(len(places))
     sources = np.array(graph.edges.sources, np.int64)

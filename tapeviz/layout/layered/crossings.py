@@ -11,8 +11,8 @@ def count_crossings(gap: Ints, upper: Ints, lower: Ints) -> int:
     """The number of pairs of links in one gap between rows whose ends are in inverse order.
 
     ``gap[k]``: the number of link k's gap; ``upper[k]``, ``lower[k]``: the places of its ends.
-    Links are sorted by their upper ends. Inversions of the lower ends are counted bit by bit, those
-    of pairs that agree in the higher bits and differ in this one.
+    Links are sorted by their upper ends. Inversions of the lower ends are counted bit by bit: at
+    each bit those of the pairs that differ in it and agree in all higher ones.
     """
     by_upper = np.lexsort((lower, upper, gap))
     low = lower[by_upper]

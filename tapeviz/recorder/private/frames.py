@@ -59,15 +59,15 @@ CALLER_OF_LOG = (
     find("tensorflow.python.platform.tf_logging", "the place of TensorFlow's log lines"),
     "_get_caller",
 )
-"""Where ``tf.get_logger()`` asks for the place of a line (2.15-2.21)."""
+"""The function by which ``tf.get_logger()`` finds the line that logs (2.15-2.21)."""
 
 run_as_it_is = find(
     "tensorflow.python.autograph.impl.api:autograph_artifact",
     "AutoGraph in layers that predict calls",
     tf.autograph.experimental.do_not_convert,
 )
-"""Marks a function that AutoGraph calls without converting it; what that calls is converted or not
-as without it, which ``do_not_convert`` would change (2.15-2.21)."""
+"""Marks a function that AutoGraph shall call as it is. Functions that it calls in turn are
+converted or not as without the mark, which ``do_not_convert`` would change (2.15-2.21)."""
 
 
 _main_thread = main_thread()
@@ -84,7 +84,7 @@ def autograph_lines() -> Mapping[tuple[str, int], tuple[str, int, str]]:
     lines: Mapping[tuple[str, int], tuple[str, int, str]]
     lines = own[-1].get_effective_source_map() if own else {}
     if not lines and thread != _main_thread.ident:
-        # A replica's thread runs code that was made on the thread that waits for it.
+        # A replica's thread runs code that AutoGraph made on the main thread, which waits for it.
         waiting = stacks.get(_main_thread.ident)
         lines = waiting[-1].get_effective_source_map() if waiting else {}
     return lines

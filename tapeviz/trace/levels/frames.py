@@ -20,7 +20,7 @@ from .loops import LoopLines, LoopStatement
 
 Kind = Literal["loop", "turn", "function", "layer", "entry", "backward", "line"]
 Mark = tuple[int, tuple[str, Site]]
-"""(when, (name, site)) of the binding of a loop variable or parameter."""
+"""A binding of a loop variable or of a parameter: (when, (name, site))."""
 
 
 class Level(msgspec.Struct, frozen=True, gc=False):
@@ -34,13 +34,17 @@ class Level(msgspec.Struct, frozen=True, gc=False):
 
 
 Turns = tuple[tuple[object, int], ...]
-"""Counts of turns and invocations that something depends on: the key and the number of each."""
+"""(key of a loop or function, number of its turns or invocations begun) for each count that some
+levels depend on."""
 
 
 class _Link(NamedTuple):
-    """A frame of a chain of callers. ``parent``: the number of its innermost level; ``levels``,
-    ``turns``: the number of levels of the chain up to it, and of the counts that they depend on;
-    ``moves``: it or a caller is in a loop whose turns are told by the statements alone."""
+    """A frame in a chain of callers, with what was read of the chain from its outer end to here.
+
+    ``parent``: the id of the innermost level; ``levels``: how many levels there are; ``turns``: how
+    many counts of turns they depend on; ``moves``: this frame or a caller is in a loop whose turns
+    no binding shows, only the order of its statements.
+    """
 
     frame: StackFrame | None
     parent: int
@@ -50,9 +54,10 @@ class _Link(NamedTuple):
 
 
 class FrameTables(NamedTuple):
-    """Tables of a snippet's text and bindings, to find loops and their turns by.
+    """Tables of a snippet's text and bindings that show where loops are and when a turn begins.
 
-    ``headers_bound``: the lines of marks; ``marks``: in their order.
+    ``marks``: the bindings that may begin a turn, in the order of time; ``headers_bound``: their
+    lines.
     """
 
     lines: LoopLines
@@ -61,12 +66,15 @@ class FrameTables(NamedTuple):
     marks: Sequence[Mark]
 
     def has_unseen_turns(self, loop: LoopStatement) -> bool:
-        """Whether no binding tells the turns of a loop."""
+        """Whether no binding shows when a turn of the loop begins."""
         return not loop.names or loop.line not in self.headers_bound
 
 
 class TurnCounts:
-    """Counts the turns of loops, and the invocations of functions, that began before each mark."""
+    """Counts how many turns of a loop, or invocations of a function, began before a mark.
+
+    A mark is given by its index in :attr:`FrameTables.marks`.
+    """
 
     def __init__(self) -> None:
         self.layers_called: dict[object, tuple[str, str, tuple[str, ...]]] = {}
@@ -82,16 +90,17 @@ class TurnCounts:
         return self._ids.setdefault(key, next(self._new_ids)) if known is None else known
 
     def begin(self, key: object, mark: int) -> None:
-        """Another turn or invocation begins. ``mark``: not before those of earlier calls."""
+        """Another turn or invocation begins at ``mark``, not before that of the last call."""
         self._begun.setdefault(key, []).append(mark)
 
     def begun(self, key: object, mark: int) -> int:
-        """The number of those that began before a mark. ``key``: of a loop that of its level."""
+        """How many turns or invocations began before a mark. ``key``: for a loop, the key of its
+        level."""
         return bisect_left(self._begun.get(key, ()), mark)
 
 
 class FrameReader:
-    """Gives the levels of chains of frames as of :attr:`mark`, the number of marks before it."""
+    """Reads the levels of chains of frames as they were after the first :attr:`mark` marks."""
 
     def __init__(self, tables: FrameTables, counts: TurnCounts) -> None:
         self.mark = 0
@@ -99,30 +108,30 @@ class FrameReader:
         self._tables = tables
         self._stands: dict[object, int] = {}
         self._chain: list[_Link] = []
-        """The chain of callers read last, outermost first."""
+        """The chain of callers that was read last, outermost first."""
         self._found: list[Level] = []
-        """The levels of these frames."""
+        """The levels of the chain."""
         self._turns: list[tuple[object, int]] = []
-        """The counts that these depend on, and perhaps some of a frame read after them."""
+        """The counts that the levels depend on; then perhaps some of a frame read afterwards."""
         self._depth = 0
         self._readers: dict[object, int] = {}
-        """For each count of turns the index in the chain of the first frame that depends on it."""
+        """Key of a count → the index in the chain of the first frame that depends on it."""
 
     def move(self, mark: int) -> None:
-        """Read as of another mark from now on."""
+        """Read from now on as it was at another mark."""
         self.mark = mark
         self._chain.clear()
         self._readers.clear()
 
     @property
     def is_moving(self) -> bool:
-        """Whether the turn of the chain read last may change without anything being bound."""
+        """Whether the chain read last may come into another turn without a binding."""
         return bool(self._chain) and self._chain[-1].moves
 
     def around(self, frames: tuple[StackFrame, ...]) -> tuple[list[Level], int]:
-        """The levels of a chain of frames (innermost first), and the number of the innermost level.
+        """The levels of a chain of frames (innermost first), and the id of the innermost level.
 
-        Most frames are those of the op before; their levels are taken over. Sites share the frame
+        Most frames are those of the op before, so their levels are reused. Sites share the frame
         objects of their callers, so frames are compared by identity.
         """
         chain, found = self._chain, self._found
@@ -150,12 +159,11 @@ class FrameReader:
 
     @property
     def turns(self) -> Turns:
-        """The counts that the levels read last depend on, as they are at :attr:`mark`."""
+        """The counts at :attr:`mark` that the levels read last depend on."""
         return tuple(self._turns)
 
     def still(self, turns: Turns) -> int:
-        """The number of these counts that are the same at :attr:`mark`, up to the first that is
-        not."""
+        """How many of the counts, from the first on, are still the same at :attr:`mark`."""
         begun, mark = self.counts.begun, self.mark
         for same, (key, number) in enumerate(turns):
             if begun(key, mark) != number:
@@ -163,14 +171,15 @@ class FrameReader:
         return len(turns)
 
     def next_turn(self, levels: tuple[Level, ...], turns: Turns) -> tuple[tuple[Level, ...], Turns]:
-        """Levels that end with a turn, as they are now that only its loop's count is another."""
+        """The levels and counts at :attr:`mark`, where of ``turns`` only the last has changed: that
+        of the loop whose turn ends ``levels``."""
         loop = turns[-1][0]
         number = self.counts.begun(loop, self.mark)
         turn = _turn_level(number, levels[-1].line, self.counts.id((loop, max(number, 1))))
         return (*levels[:-1], turn), (*turns[:-1], (loop, number))
 
     def _turn(self, key: object) -> int:
-        """The number of the turn or invocation of the frame being read."""
+        """How many turns or invocations began; notes that the frame being read depends on it."""
         self._readers[key] = self._depth
         number = self.counts.begun(key, self.mark)
         self._turns.append((key, number))
@@ -202,30 +211,31 @@ class FrameReader:
         number = bisect_left(loop.starts, line + 1)
         if number < self._stands.get(key, 0):
             before = self.mark - 1
-            if not self.counts.begun(key, self.mark):  # nothing told that the first one began
+            if not self.counts.begun(key, self.mark):  # the first turn has not been counted
                 self.counts.begin(key, before)
             self.counts.begin(key, before)
         self._stands[key] = number
 
 
 def _turn_level(begun: int, line: int, key: object) -> Level:
-    """``begun``: the number of turns that began; before anything tells of one, the first runs."""
+    """The level of the turn that runs. ``begun``: how many turns were counted; 0 in the first turn
+    of a loop that is counted by its statements."""
     return Level("turn", f"turn {max(begun, 1)}", line, key)
 
 
 class MarkReader(FrameReader):
-    """Counts turns and invocations by the marks of a run, in their order."""
+    """Counts turns and invocations by reading the marks of a run in their order."""
 
     def __init__(self, tables: FrameTables) -> None:
         super().__init__(tables, TurnCounts())
         self._bound: dict[object, set[str]] = {}
         self._known: dict[tuple[str, int], tuple[object, Turns]] = {}
-        """For each name at a site the key of the loop or function whose turn or invocation binds
-        it, and the counts that this depends on."""
+        """(name, id of the site) → the key of the loop or function whose turn or invocation binds
+        the name, and the counts that this key depends on."""
         self._reading = Lock()
 
     def read(self, until: int) -> None:
-        """Count by the marks up to a number of them; those that were read are not read again."""
+        """Read the first ``until`` marks, those that were not read before."""
         with self._reading:
             while self.mark < until:
                 _, (name, site) = self._tables.marks[self.mark]
@@ -233,7 +243,7 @@ class MarkReader(FrameReader):
                 self.mark += 1
 
     def _read(self, name: str, site: Site) -> None:
-        """If the current turn or invocation has bound the name already, the next one begins."""
+        """Read a mark: a turn or invocation that binds a name a second time is the next one."""
         known = self._known.get((name, site.id))
         if known is not None and self.still(known[1]) == len(known[1]):
             key = known[0]
