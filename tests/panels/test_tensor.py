@@ -47,7 +47,7 @@ def look_at(panel: TensorPanel, array: Any) -> None:
 
 def test_it_shows_the_selected_value_or_gradient(qtbot: QtBot, panel: TensorPanel) -> None:
     panel.document.selecting.select_nodes(frozenset(("x1",)))
-    assert panel.about.text() == "of x′"
+    assert panel.about.text() == "x′"
     assert panel.stats.text().startswith("float32 · 2×3 · min 0 · max 100")
     qtbot.mouseClick(panel.gradient_button, LEFT)
     assert panel.stats.text() == "float32 · 2×3 · min 1 · max 52 · mean 18.3 · finite"
@@ -87,7 +87,7 @@ def test_a_gradient_of_another_run_is_shown_too(qtbot: QtBot, panel: TensorPanel
 
 def test_a_step_shows_its_gradient(panel: TensorPanel) -> None:
     panel.document.stepping.go_to(4)
-    assert panel.about.text() == "of x′ (step 4)"
+    assert panel.about.text() == "Gradient of x′ (step 4)"
     assert "mean 18.3" in panel.stats.text()
 
 

@@ -121,7 +121,7 @@ class TensorPanel(Panel):
         self.value_button.setEnabled(selection.tensor is not None)
         self.gradient_button.setEnabled(gradient is not None or self.is_gradient)
         across = ", across the cut" if bridged and self.is_gradient else ""
-        self.about.setText(about_words(document, selection.tensor) + across)
+        self.about.setText(about_words(document, selection.tensor, self.is_gradient) + across)
         if tensor is None:
             self._show_words(missing_words(selection.tensor), "")
             return

@@ -14,17 +14,18 @@ from ...trace.model import Array, Stats, TensorId
 LONGEST_COPY = 200_000
 
 
-def about_words(document: Document, tensor: TensorId | None) -> str:
-    """``of loss (step 3) · round 7``."""
+def about_words(document: Document, tensor: TensorId | None, is_gradient: bool) -> str:
+    """``loss · round 7``, ``Gradient of loss (step 3) · round 7``."""
     node, number = document.links.node_of_tensor(tensor), document.step
     if node is not None:
-        title = f"of {document.links.nodes[node].title}"
+        title = document.links.nodes[node].title
     elif tensor is not None and number:  # the step's tensor has no box
         title = document.steps[number - 1].title
     else:
         return ""
+    what = "Gradient of " if is_gradient else ""
     step = f" (step {number})" if number else ""
-    return f"{title}{step}{round_words(document)}"
+    return f"{what}{title}{step}{round_words(document)}"
 
 
 def round_words(document: Document) -> str:
