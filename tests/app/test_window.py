@@ -150,7 +150,7 @@ def test_line_node_step_and_tensor_move_together(qtbot: QtBot, ran: Window) -> N
     qtbot.waitUntil(ran.source.editor.hasFocus)
     ran.source.editor.go_to(7)
     assert ran.document.selection.nodes == {"op5"}
-    assert ran.tensor.about.text() == "o"
+    assert ran.tensor.about.text() == "Gradient of o"
 
 
 def test_ctrl_f_finds_in_the_text_from_the_editor(qtbot: QtBot, ran: Window) -> None:

@@ -17,6 +17,8 @@ LONGEST_COPY = 200_000
 def about_words(document: Document, tensor: TensorId | None, is_gradient: bool) -> str:
     """``loss · round 7``, ``Gradient of loss (step 3) · round 7``."""
     node, number = document.links.node_of_tensor(tensor), document.step
+    if number and document.links.selection_at(document.steps[number - 1]).tensor != tensor:
+        number = None  # something else was selected since
     if node is not None:
         title = document.links.nodes[node].title
     elif tensor is not None and number:  # the step's tensor has no box
