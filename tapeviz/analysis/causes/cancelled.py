@@ -40,10 +40,13 @@ SHARING = _NORMALISED_BY_HAND | {"Sum", "Mean"} | ops_with("moves")
 class Cancelled(Evidence):
     """Contributions of opposite sign add up to 0.
 
-    ``why``: by the ``values`` of this run alone; for each value of the source, as the ``sum`` of
-    what was made to have that sum, the softmax of a single number (``softmax-of-one``), or a
-    number less the mean of itself (``mean-of-one``); since what was ``subtracted`` is added again;
-    or in forward mode by the ``tangents`` that were given.
+    ``why``:
+      ``values``: they do at the values of this run;
+      ``sum``: always, for values that were normalised are added up;
+      ``softmax-of-one``: always, for a softmax of a single number is 1;
+      ``mean-of-one``: always, for a single number minus its own mean is 0;
+      ``subtracted``: always, for what was subtracted is added again;
+      ``tangents``: in forward mode, with the tangents that were given.
     """
 
     kind: ClassVar[str] = "cancelled"
@@ -106,7 +109,7 @@ def sound_summands(zero: MadeZero) -> Cause | None:
 
 
 def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
-    """By the ops that took the tensor.
+    """Why the gradients of a tensor add up to zero, by the ops that took it.
 
     ``reduce_sum(x / reduce_sum(x))`` is 1 and ``reduce_sum(x - reduce_mean(x))`` is 0, whatever x,
     also if it is divided by a deviation; ``y - x + x`` is y.
@@ -129,14 +132,15 @@ def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
 
 
 _Terms = Mapping[tuple[bool, tuple[TensorId, ...]], int]
-"""How often a number stands in a sum: as its mean or as itself, and multiplied by which factors."""
+"""A sum that is linear in a number: (the mean of the number instead of itself, the factors of the
+term) → how often that term is added."""
 
 
 def _is_less_itself(facts: CallFacts, reads: Sequence[TensorId]) -> bool:
-    """Whether a single element goes nowhere but into differences to its own mean, which may be
-    multiplied by the same factors before: ``x * k + (b - mean * k)``.
+    """Whether a single element is only used in differences to its own mean; both may have been
+    multiplied by the same factors: ``x * k + (b - mean * k)``.
 
-    ``reads``: the tensors that are this element.
+    ``reads``: the tensors that hold the element.
     """
     terms: dict[TensorId, _Terms] = {tensor: {(False, ()): 1} for tensor in reads}
     waiting = {op.id: op for tensor in reads for _, op, _ in facts.feeding.of(tensor)}
@@ -156,7 +160,8 @@ def _is_less_itself(facts: CallFacts, reads: Sequence[TensorId]) -> bool:
 
 
 def _terms_made(facts: CallFacts, op: Op, known: Mapping[TensorId, _Terms]) -> _Terms | None:
-    """None for an op that is not linear in the number, or in which it cancels itself."""
+    """The terms of what an op gives; None if it is not linear in the number, or if a term
+    cancels itself there."""
     given = [known.get(tensor, {}) for tensor in op.inputs]
     if op.type == "SquaredDifference":  # without a slope where there is no difference
         given = [known.get(tensor) or _terms_behind(facts, tensor, known) for tensor in op.inputs]
@@ -174,7 +179,7 @@ def _terms_made(facts: CallFacts, op: Op, known: Mapping[TensorId, _Terms]) -> _
 
 
 def _added(given: Sequence[_Terms], sign: int) -> _Terms | None:
-    """The terms of a sum, in which a number and its mean cancel; None if one of them cancels
+    """The terms of a sum, where a number and its mean cancel each other. None if a term cancels
     itself."""
     first, second = given
     sums = {key: first.get(key, 0) + sign * second.get(key, 0) for key in {**first, **second}}
@@ -184,7 +189,7 @@ def _added(given: Sequence[_Terms], sign: int) -> _Terms | None:
 
 
 def _terms_behind(facts: CallFacts, tensor: TensorId, known: Mapping[TensorId, _Terms]) -> _Terms:
-    """The terms of a mean that gets no gradient."""
+    """The terms of a tensor that copies and means made, perhaps behind a ``tf.stop_gradient``."""
     is_mean, maker = False, facts.trace.maker(tensor)
     while tensor not in known and maker is not None:
         is_mean |= maker.type == "Mean"
@@ -196,10 +201,10 @@ def _terms_behind(facts: CallFacts, tensor: TensorId, known: Mapping[TensorId, _
 
 
 def is_sum_of_spread(facts: CallFacts, step: Step, op: Op) -> bool:
-    """Whether ``op`` multiplies by what is made from a variance, and all elements are added up.
+    """Whether ``op`` multiplies by a scale made from a variance, and all its elements are added up.
 
-    The sum of what was brought to a mean and a deviation, as a layer does that normalises, is the
-    same whatever the deviation, and also if all elements are multiplied by the same number before.
+    Normalised values have the same sum whatever the deviation was by which they were divided, and
+    also if all of them were multiplied by the same number afterwards.
     """
     scales = [each for each in op.inputs if _variance_behind(facts, each) is not None]
     if op.type not in _PRODUCTS or len(scales) != 1:
@@ -213,7 +218,7 @@ def is_sum_of_spread(facts: CallFacts, step: Step, op: Op) -> bool:
 
 
 def why_same_sum(facts: CallFacts, step: Step, op: Op) -> Cancelled | None:
-    """Why the elements that the op gives have one sum whatever it is given, if they have."""
+    """Why the outputs of an op have the same sum for every input; None if they have not."""
     if op.type in NORMALISING | _LOSSES and _is_of_one(facts, op.inputs[0]):
         return Cancelled("softmax-of-one")
     if op.type in NORMALISING and is_even(facts, step):
@@ -228,8 +233,8 @@ def why_same_sum(facts: CallFacts, step: Step, op: Op) -> Cancelled | None:
 
 
 def softmax_of_one_behind(facts: CallFacts, op: Op) -> Op | None:
-    """The softmax over a single element that gave what ``op`` clips, as a loss of Keras does with
-    probabilities: it is 1 whatever it is given, clipped or not."""
+    """The softmax over a single element whose result ``op`` clips, as losses of Keras clip
+    probabilities: that result is always 1, clipped or not."""
     maker: Op | None = op
     for _ in range(_DEEPEST):
         if maker is None or not maker.inputs or not _is_of_one(facts, maker.inputs[0]):
@@ -259,7 +264,7 @@ def _is_same(facts: CallFacts, tensor: TensorId | None) -> bool:
 
 
 def _variance_behind(facts: CallFacts, tensor: TensorId) -> Op | None:
-    """The mean of squares that the tensor was made from, by scaling alone."""
+    """The mean of squares from which the tensor was made by scaling alone."""
     makers = [facts.trace.maker(tensor)]
     for maker in makers:
         if maker is None or len(makers) > _DEEPEST:

@@ -1,4 +1,4 @@
-"""Find which statement made a variable, and the variables that the same statement made."""
+"""Find the statement that made a variable, and other variables that it made."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from .questions import Used
 _MAKING = frozenset({"__init__", "__new__", "__post_init__"})
 """Methods of an object that run while it is made."""
 
-Making = tuple[int, str, tuple[int | None, ...] | None, str]
+VariableKey = tuple[int, str, tuple[int | None, ...] | None, str]
 
 
-def making(variable: Variable) -> Making:
-    """The key that variables have in common which the same statement made."""
+def variable_key(variable: Variable) -> VariableKey:
+    """A key that is the same for variables that one statement made, as in another turn of a
+    loop."""
     return variable.site.line, variable.dtype, variable.shape, _own_name(variable)
 
 
-def first_made(used: Used) -> dict[Making, tuple[Variable, Variable | None]]:
-    """The first of the variables used that are alike, and the first made while the tape
-    recorded."""
-    found: dict[Making, tuple[Variable, Variable | None]] = {}
+def first_made(used: Used) -> dict[VariableKey, tuple[Variable, Variable | None]]:
+    """Key → (the first variable with it that the target was made from, the first of them that was
+    made while the tape recorded)."""
+    found: dict[VariableKey, tuple[Variable, Variable | None]] = {}
     for handle in used.tensors:
         variable = used.facts.trace.variables.get(VariableId(handle))
         if variable is not None:
-            first, inside = found.get(making(variable), (variable, None))
+            first, inside = found.get(variable_key(variable), (variable, None))
             if inside is None and is_made_inside(used.facts, variable):
                 inside = variable
-            found[making(variable)] = first, inside
+            found[variable_key(variable)] = first, inside
     return found
 
 
@@ -39,25 +40,27 @@ def is_made_inside(facts: CallFacts, variable: Variable) -> bool:
 
 
 def _own_name(variable: Variable) -> str:
-    """``kernel`` of ``dense_1/kernel``: one build makes a layer's weights, each with its own."""
+    """``kernel`` of ``dense_1/kernel``: a layer's weights are made by one statement and differ in
+    this part."""
     return (variable.path or variable.name).split("/")[-1]
 
 
 def line_of_maker(facts: CallFacts, variable: Variable) -> int:
-    """Where the Keras layer, or another object, was made that owns the variable, else where the
-    variable was."""
+    """The line that made the Keras layer, or other object, that owns the variable; else the line
+    that made the variable."""
     made = bound_before(facts, variable)
     return line_of_owner(variable) if made is None else made.site.line
 
 
 def line_of_owner(variable: Variable) -> int:
-    """Where the object was made whose constructor made the variable, else where that was made."""
+    """The line that made the object whose constructor made the variable; else the line that made
+    the variable."""
     frames = dropwhile(lambda frame: frame.function in _MAKING, variable.site.frames)
     return next((frame.line for frame in frames), variable.site.line)
 
 
 def bound_before(facts: CallFacts, variable: Variable) -> Binding | None:
-    """The last name given to a Keras object before the variable was made, by the same function."""
+    """The last binding of a Keras object in the same function before the variable was made."""
     function = variable.site.frames[0].function if variable.site.frames else ""
     makers = facts.once(_bound_layers).get(function, [])
     earlier = bisect_left(makers, variable.when, key=lambda binding: binding.when)
@@ -65,7 +68,7 @@ def bound_before(facts: CallFacts, variable: Variable) -> Binding | None:
 
 
 def _bound_layers(facts: CallFacts) -> dict[str, list[Binding]]:
-    """The names given to Keras objects, by the function that did so, in their order."""
+    """Name of a function → its bindings of Keras objects, in the order of time."""
     found: dict[str, list[Binding]] = {}
     for binding in facts.trace.bindings:
         if binding.value.startswith("keras") and binding.site.frames:

@@ -39,14 +39,20 @@ _DIVISIONS = frozenset({"Div", "RealDiv"})
 
 @dataclass(frozen=True, slots=True)
 class Nonfinite(Evidence):
-    """``how``: such numbers were ``given`` as ``output_gradients``; the op got them (``input``,
-    with their ``origin`` in words and the line on which they were ``made``, 0 if they were given;
-    ``is_from_variable``: a variable held them), gave them
-    (``output``; ``result``: and the gradients are finite all the same; ``forward``: and the op
-    named in ``brought_in_by`` was the first of the backward pass to work with them), has no slope
-    there (``point``; ``masked``: what arrived was 0), its gradient function is the snippet's own
-    and gave them (``written``), or its gradient is too large for its ``dtype`` (``overflow``).
+    """NaN or infinity came into the gradient at an op.
 
+    ``how``:
+      ``given``: they were given as ``output_gradients``;
+      ``input``: the op took them in the forward pass; ``origin``: where from, in words; ``made``:
+        the line, 0 if no line made them; ``is_from_variable``: a variable held them;
+      ``output``: the op gave them in the forward pass;
+      ``result``: it did, and its gradients are finite all the same;
+      ``forward``: it did, and the op ``brought_in_by`` was the first of the backward pass to use
+        them;
+      ``point``: the op has no slope at its input;
+      ``masked``: so it is, and the gradient that arrived was 0;
+      ``written``: its gradient function is the snippet's own and gave them;
+      ``overflow``: its gradient is too large for its ``dtype``.
     ``value``: what the op got there, empty if not known. ``number``: which of several ``calls`` of
     a compiled function it was, from 1; 0 if there is one only.
     """

@@ -20,7 +20,14 @@ from ..flow.same import SameWork
 from ..model import Cause, Evidence
 from ..python.blocks import line_beside
 from ..python.steering import read_on
-from .makers import bound_before, first_made, is_made_inside, line_of_maker, line_of_owner, making
+from .makers import (
+    bound_before,
+    first_made,
+    is_made_inside,
+    line_of_maker,
+    line_of_owner,
+    variable_key,
+)
 from .questions import Unlinked, Unwatched, Used
 
 _VIEWS = ops_with("view")
@@ -355,7 +362,7 @@ def _made_again(case: Unlinked) -> Cause | None:
     source = case.facts.trace.variables.get(VariableId(case.tensor))
     if source is None or not source.site.line:
         return None
-    first, inside = case.used.once(first_made).get(making(source), (None, None))
+    first, inside = case.used.once(first_made).get(variable_key(source), (None, None))
     done = _done(case)
     twin = first if source.when > done else inside
     if twin is None or (source.when <= done and is_made_inside(case.facts, source)):
@@ -377,7 +384,7 @@ def _made_inside(case: Unlinked) -> Cause | None:
         return None
     for handle in case.used.tensors:
         used = facts.trace.variables.get(VariableId(handle))
-        if used is None or not used.path or making(used)[1:] != making(source)[1:]:
+        if used is None or not used.path or variable_key(used)[1:] != variable_key(source)[1:]:
             continue
         made = bound_before(facts, used)
         if made is not None and facts.tape is not None and facts.tape.is_recording(made.when):

@@ -85,14 +85,22 @@ class FlatOp(Evidence):
 
 @dataclass(frozen=True, slots=True)
 class MultipliedByZero(Evidence):
-    """``by``: a ``factor`` that is 0, the slope of a ``square`` where that is smallest, zeros
-    ``given`` as ``output_gradients`` or as ``tangents``, ``nothing``: no element was taken;
-    ``empty``: there is none; ``others``: the elements that were taken later are other ones;
-    ``imaginary``: what was taken later are the imaginary parts of numbers that are real;
-    ``underflow``: the product is smaller than the smallest number of ``dtype``; ``exponent``: it is
-    the slope of a power by its exponent, where all powers are the same; ``vanished``: a factor is 0
-    since the product on line ``made`` was smaller than the smallest number; or ``clipped``: a
-    factor is 0 since the op ``clip`` on that line clipped it."""
+    """The gradient was multiplied by zeros at an op.
+
+    ``by``:
+      ``factor``: the other factor of a product;
+      ``square``: the slope of a square, or of a power, at 0;
+      ``given``, ``tangents``: what was given as ``output_gradients``, or as tangents;
+      ``nothing``: the op takes no element of its input;
+      ``empty``: its input has no element;
+      ``others``: the target is made from elements of other inputs of the op;
+      ``imaginary``: the target is made from the imaginary parts of real numbers;
+      ``underflow``: the product is smaller than the smallest number of ``dtype``;
+      ``exponent``: the slope of a power by its exponent, where all powers are the same;
+      ``vanished``: a factor, which is smaller than the smallest number of ``dtype`` and was
+        computed on line ``made``;
+      ``clipped``: a factor that the op ``clip`` on line ``made`` clipped to 0.
+    """
 
     kind: ClassVar[str] = "multiplied-by-zero"
     by: Literal[

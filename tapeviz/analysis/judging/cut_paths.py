@@ -37,8 +37,8 @@ class CutPaths:
         self._deciding = _deciding_from(facts, self._ancestry, self._starts)
 
     def beside_zero(self) -> tuple[Cause, ...]:
-        """The cuts on other ways, where the gradient that came is zero: of what ran since the tape
-        began to record."""
+        """The cuts on other ways to a source whose gradient is zero; none for a source that was
+        used only before the tape began to record."""
         if self._ancestry is not self._facts.paths.recent:
             return ()
         return self._deciding.recent(self._starts)
@@ -55,7 +55,8 @@ class CutPaths:
         return found if cause is None else (cause, *found)
 
     def explain_cut(self) -> tuple[Cause, ...]:
-        """The same where no way without cuts leads from the source to the targets; else none."""
+        """As :meth:`explain_none`, but without causes if a way without cuts leads from the source
+        to a target."""
         facts, source, tensor, starts = self._facts, self._source, self._source.tensor, self._starts
         if tensor is None:
             return (unconnected(facts, source),)
@@ -92,10 +93,10 @@ class CutPaths:
 
 
 class _Share:
-    """Some of the cuts on some ways, in the orders in which they are asked for.
+    """The cuts for which ``has`` is true, in each of the orders that are needed.
 
-    ``left_out``: cuts over which no way leads when the distance to the target is measured;
-    ``has``: whether a cut is one of these."""
+    ``left_out``: the cuts that count as missing edges where the distance to the target is measured.
+    """
 
     def __init__(self, ways: Ways, left_out: Without, has: Callable[[int], bool]) -> None:
         self.left_out = left_out
@@ -112,8 +113,8 @@ class _Share:
 
 
 class _Deciding:
-    """Decides about the cuts on some ways, for each source anew: what is known of a set of cuts
-    serves for all sources that have them, and perhaps others, on their ways."""
+    """Decides which cut on the ways of a source is its cause. One object serves all sources of a
+    call: they share many cuts, and what was worked out for a set of cuts is kept."""
 
     def __init__(self, ways: Ways) -> None:
         self.ways = ways
@@ -123,17 +124,18 @@ class _Deciding:
         self._around = _Share(ways, Without.NOTHING, ways.is_gone_around)
 
     def _counted(self, some: SomeNumbers, counts: tuple[int, int]) -> tuple[int, int]:
-        """How many of the cuts the gradient goes around, and how many there are."""
+        """Add the highest cut of a set to the counts (cuts gone around, cuts) of the others."""
         return counts[0] + self.ways.is_gone_around(some.highest), counts[1] + 1
 
     def _share_of(self, cuts: SharedSet) -> _Share:
-        """The cuts that the gradient does not go around within the same call; all of them if it
-        seems to go around each: from turn to turn of a loop a way may lead back to the same cut."""
+        """The cuts that the gradient does not go around (:meth:`Ways.is_gone_around`). All cuts if
+        it seems to go around each: in a loop, a way around may lead to the same cut in the next
+        turn."""
         around, count = self._counts.of(cuts, self._counted) if self.ways.is_passed_by else (0, 0)
         return self._own if 0 < around < count else self._all
 
     def _harmless(self, cuts: SharedSet, share: _Share) -> list[Cause]:
-        """The other cuts, earliest first."""
+        """The cuts that the gradient goes around, earliest first."""
         lines = self._around.earliest.of(cuts) if share is self._own else ()
         return [replace(line.cause, is_gone_around=True) for line in lines]
 
@@ -145,13 +147,16 @@ class _Deciding:
         return (*own, *self._harmless(cuts, share))
 
     def recent(self, starts: Collection[Position]) -> tuple[Cause, ...]:
-        """The cuts of what ran since the tape began to record, and on it."""
+        """The cuts at ops that ran while the tape recorded, earliest first."""
         cuts = self.ways.cuts_after(starts)
         return tuple([line.cause for line in self._share_of(cuts).earliest_recent.of(cuts)])
 
     def decide(self, starts: Collection[Position]) -> tuple[Cause, ...]:
-        """The deciding cause and the others, if the cuts together stop the gradient: nearest the
-        target, and alone enough to stop it. None of those that the gradient goes around decides."""
+        """The deciding cause and the others; none if the cuts together do not stop the gradient.
+
+        The cut that decides is the one nearest the target among those that alone stop the gradient,
+        and not one that the gradient goes around.
+        """
         ways = self.ways
         cuts = ways.cuts_after(starts)
         if cuts is None:
@@ -174,7 +179,10 @@ class _Deciding:
         share: _Share,
         is_meant: Callable[[Cause], bool] = lambda _: True,
     ) -> CutLine | None:
-        """The line of cuts nearest the target among those of which each is enough."""
+        """The line nearest the target whose cuts alone stop the gradient, where ``is_meant`` holds.
+
+        ``closing``: the lines that do, as :meth:`Ways.closing` gives them.
+        """
         nearest = share.nearest.of(cuts)
         for line in nearest:
             if self.ways.is_in(by_line, line.label, closing) and is_meant(line.first):
@@ -188,28 +196,28 @@ class _Deciding:
     def _decide_together(
         self, starts: Collection[Position], cuts: SharedSet, share: _Share
     ) -> CutLine:
-        """The deciding line where no cut alone is enough."""
+        """The deciding line, where the cuts of no single line stop the gradient."""
         ways, kinds = self.ways, share.nearest_of_kind.of(cuts)
         stopping = ways.closing(starts, is_stop, share.left_out)
         if True not in ways.labels(is_stop, stopping) and any(
             is_stop(kind.first) for kind in kinds
         ):
-            # The first cut that is enough on the ways beside a ``tf.stop_gradient``: that one is
+            # The first line that is enough on the ways without a ``tf.stop_gradient``, which stands
             # there on purpose, as around the target value of a temporal difference.
             beside = ways.closing(starts, by_line, share.left_out | Without.STOPS)
             line = self._first_in(beside, cuts, share, lambda cause: not is_stop(cause))
             if line is not None:
                 return line
-        # Or the first of a kind of which all together are enough (two variables assigned, on two
-        # lines), or the first.
+        # Else the first line of a kind whose cuts are enough together (two variables that are
+        # assigned on two lines), else the first line.
         enough = ways.labels(_by_kind, ways.closing(starts, _by_kind, share.left_out))
         of_kind = next((kind for kind in kinds if kind.label in enough), None)
         line = of_kind and share.nearest.line(cuts, by_line(of_kind.first))
         return line or share.nearest.of(cuts)[0]
 
     def _named(self, cuts: SharedSet, share: _Share, deciding: CutLine) -> tuple[Cause, ...]:
-        """This cause first, then the others; of several ops outside the tape, the first of those
-        that should be inside."""
+        """The deciding cause, then the others. Of several ops that ran outside of the tape, the one
+        that ran first decides: from there on the code should be inside."""
         evidence = deciding.first.evidence
         if isinstance(evidence, OutsideTape):
             outside = share.first_outside.line(cuts, evidence.where)
@@ -221,7 +229,8 @@ class _Deciding:
 
 
 def _deciding_from(facts: CallFacts, ancestry: Ancestry, starts: Collection[Position]) -> _Deciding:
-    """Leave out edges that carry only a tensor's shape, if the others lead to a target too."""
+    """The object that decides about these ways. Edges that carry only a tensor's shape are left out
+    if the other edges lead to a target, too."""
     known = facts.once(_known_deciding)
     for are_of_values in (True, False):
         key = ancestry is facts.paths.recent, are_of_values
@@ -233,7 +242,7 @@ def _deciding_from(facts: CallFacts, ancestry: Ancestry, starts: Collection[Posi
 
 
 def _known_deciding(facts: CallFacts) -> dict[tuple[bool, bool], _Deciding]:
-    """Keep what decides about the ways of a call: of the recent ones or all, of values or all."""
+    """(recent ways alone, ways of values alone) → the object that decides about them; of a call."""
     return {}
 
 
@@ -246,7 +255,8 @@ def _any(_: Cause) -> Hashable:
 
 
 def _by_recent_line(facts: CallFacts, cause: Cause) -> Hashable:
-    """None for what ran before the tape began to record, or not on it."""
+    """The kind and line; None for an op that ran before the tape began to record, or outside of
+    it."""
     op = facts.trace.op(cause.op_id)
     if isinstance(cause.evidence, OutsideTape) or (op is not None and op.when < facts.paths.begin):
         return None
@@ -264,7 +274,8 @@ def _op_of(cause: Cause) -> int:
 def _beside_a_cut(
     facts: CallFacts, into: Collection[DataEdge], reached: Collection[Position]
 ) -> list[DataEdge]:
-    """Edges from branches of a conditional that a gradient can pass, beside one that it cannot."""
+    """The edges out of branches that a gradient can pass, if it cannot pass another branch of the
+    conditional. ``into``: the edges into one position."""
     branches = [edge for edge in into if (op := facts.op(edge)) and op.type in _BRANCHES]
     is_cut = any(edge.start not in reached for edge in branches)
     return [edge for edge in branches if edge.start in reached] if is_cut else []

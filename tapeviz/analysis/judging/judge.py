@@ -44,10 +44,11 @@ def causes_of(facts: CallFacts, index: int, source: Operand, status: Status) -> 
 def _before_jacobian(
     facts: CallFacts, source: Operand, causes: tuple[Cause, ...]
 ) -> tuple[Cause, ...]:
-    """The cuts before an inner jacobian from which the target seems to get nothing of the source.
+    """The cuts between the source and the target of an inner jacobian, from which the outer target
+    is made; none unless the outer target seems not to depend on the source at all.
 
-    What a jacobian computes inside of a compiled function is not recorded op by op, so a slope
-    that depends on the source looks like one that does not.
+    A jacobian in a compiled function is not recorded op by op, so the outer target seems to be made
+    from a slope that does not depend on the source.
     """
     first = causes[0].evidence if causes else None
     if not (isinstance(first, NotConnected) and isinstance(first.why, SameSlope)):
@@ -109,9 +110,10 @@ def _as_tuple(cause: Cause | None) -> tuple[Cause, ...]:
 
 
 def _cut_inside(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
-    """A compiled function or a loop gives zeros for what its outputs are not connected with.
+    """The cuts inside of a compiled function, loop or conditional, which give zeros in place of
+    None.
 
-    Its backward graph starts with zeros for the outputs that no gradient came to
+    The backward graph starts with zeros for the outputs that no gradient came to
     (``_construct_function_from_graph_outputs`` in concrete_function.py, ``_WhileGrad`` in
     while_v2.py, ``_IfGrad`` in cond_v2.py, 2.15-2.21).
     """
@@ -133,13 +135,14 @@ def _goes_inside(facts: CallFacts) -> bool:
 
 
 def _is_about_recording(causes: tuple[Cause, ...]) -> bool:
-    """Whether the deciding cause is that a tape did not watch or record, which gives None, no
-    zeros."""
+    """Whether the deciding cause is that the tape did not watch or record: that gives None, and
+    never zeros."""
     return bool(causes) and isinstance(causes[0].evidence, (NotWatched, OutsideTape))
 
 
 def _cut_jacobian(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
-    """``batch_jacobian`` gives zeros where ``gradient`` gives None (backprop.py, 2.15-2.21)."""
+    """The cuts before a ``batch_jacobian``, which gives zeros where ``gradient`` gives None
+    (backprop.py, 2.15-2.21)."""
     if facts.call.method != "batch_jacobian":
         return ()
     causes = CutPaths(facts, source).explain_none()
@@ -147,7 +150,8 @@ def _cut_jacobian(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
 
 
 def _forward(facts: CallFacts, asked: Operand, status: Status) -> tuple[Cause, ...]:
-    """Forward mode asks the other way round: what links a primal to the output ``asked`` for."""
+    """The causes of a tangent, in forward mode: there the primals are the call's targets, and a
+    source is an output, here ``asked``."""
     if status not in ("none", "zero"):
         return ()
     if status == "zero" and (given := zero_tangents(facts)) is not None:
@@ -167,7 +171,7 @@ def _forward_from(between: CallFacts, primal: Operand, status: Status) -> tuple[
     """Why an output has no tangent, or zeros, from this primal."""
     paths = CutPaths(between, primal)
     if status == "zero":
-        # TensorFlow may have put zeros in place of None.
+        # TensorFlow puts zeros in place of None if it is asked to.
         causes = paths.explain_cut() if between.call.unconnected == "zero" else ()
         return causes or _as_tuple(_zero_by_values(between, primal))
     causes = paths.explain_none()
@@ -177,8 +181,8 @@ def _forward_from(between: CallFacts, primal: Operand, status: Status) -> tuple[
 
 
 def _inside_python(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
-    """An op whose backward pass calls Python, which asks another tape, gives zeros where that tape
-    gave None, or zeros.
+    """The causes inside of an op that calls Python in its backward pass, which asks another tape:
+    where that tape gives None or zeros, the op gives zeros.
 
     ``EagerFunc.backward`` in ``script_ops.py`` and ``recompute_grad`` in ``custom_gradient.py`` ask
     for ``unconnected_gradients`` zero, or leave zeros to the op (2.15-2.21).
@@ -213,14 +217,15 @@ def _body(facts: CallFacts, op: Op) -> list[Op]:
 
 
 def _is_given(facts: CallFacts, operand: Operand, op: Op) -> bool:
-    """Whether the tensor may be one that the op handed to Python, by the numbers in them."""
+    """Whether the op may have given this tensor to Python: one of its inputs has the same
+    statistics, or they are not known."""
     inside = facts.trace.stats(operand.tensor)
     given = [facts.trace.stats(tensor) for tensor in op.inputs]
     return inside is None or None in given or inside in given
 
 
 def _left_inside(facts: CallFacts) -> Cause | None:
-    """The function gave back a constant, and something had left TensorFlow while it ran."""
+    """That a value left TensorFlow inside of a Python function which returned a constant."""
     trace, tape = facts.trace, facts.tape
     if tape is None or any(target.tensor in trace.producers for target in facts.call.targets):
         return None
@@ -231,11 +236,10 @@ def _left_inside(facts: CallFacts) -> Cause | None:
 
 
 def _calls_inside(facts: CallFacts) -> list[Call]:
-    """The gradient calls that Python made, called back in the backward pass of this one, the
-    latest first.
+    """The gradient calls that Python made in the backward pass of this call, the latest first.
 
-    In a compiled function that runs on threads of TensorFlow's, and nothing of the snippet stands
-    above it; the call of the function ends after it.
+    In a compiled function TensorFlow calls this Python on threads of its own, without frames of the
+    snippet; the call of the function ends after it.
     """
     trace, call = facts.trace, facts.call
     if call.within is None:

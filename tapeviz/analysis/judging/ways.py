@@ -19,14 +19,15 @@ from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets, contains, numb
 from ..model import Cause
 
 Label: TypeAlias = Callable[[Cause], Hashable]
-"""Cuts with the same label are closed together."""
+"""Gives cuts the same label if they are mended together, as those on one line."""
 _Spot = tuple[int, int]
 """Line and column of what the snippet ran. In a function that AutoGraph converts the column is
 unknown, and all of a line is one call."""
 
 
 class Without(Flag):
-    """Cut edges that are taken for edges that are not there: no way leads over them at all."""
+    """Which cut edges count as missing, so that no way leads over them: those that the gradient
+    goes around, and those of ``tf.stop_gradient``."""
 
     NOTHING = 0
     GONE_AROUND = 1
@@ -36,9 +37,11 @@ class Without(Flag):
 class Ways(Onward):
     """The edges of an ancestry that lead on from the positions that were asked about.
 
-    ``are_of_values``: without edges that carry only a tensor's shape; else a shape that the snippet
-    asks for is a number that it computes with. They do not hold the facts, which keep them: nobody
-    collects such a circle for a while, and the data flow of a trace with it.
+    ``are_of_values``: without edges that carry only a tensor's shape; else an edge of a shape that
+    the snippet asks for belongs to them, for it may compute with that number.
+
+    The facts hold this object, so it refers to them weakly: a reference cycle would keep the data
+    flow of the trace alive until Python looks for garbage.
     """
 
     def __init__(self, facts: CallFacts, ancestry: Ancestry, *, are_of_values: bool) -> None:
@@ -80,12 +83,12 @@ class Ways(Onward):
         return self._sets.join(self._cuts_after.at(start) for start in begun)
 
     def is_gone_around(self, cut: int) -> bool:
-        """Whether at the start of a cut another way begins that a gradient can pass, within the ops
-        of the same call and out of it.
+        """Whether the gradient has a way around the cut: another edge leaves the position where the
+        cut begins, and leads through ops of the same call of the snippet and out of it.
 
-        TensorFlow and Keras write such on purpose: a cross entropy asks ``logits >= 0`` to choose
-        between two formulas, ``tf.nn.moments`` stops the gradient of a mean that it takes off the
-        values anyway. Nothing of the snippet has to be mended there.
+        TensorFlow and Keras write such cuts on purpose: a cross entropy asks ``logits >= 0`` to
+        choose between two formulas; ``tf.nn.moments`` stops the gradient of the mean that it
+        subtracts. The snippet has nothing to mend there.
         """
         if not self.is_passed_by:  # most cuts are the only way from where they begin
             return False
@@ -94,7 +97,8 @@ class Ways(Onward):
         return self._spot(edge) in self._spots_left.at(self._place(edge.start))
 
     def moment(self, cut: int) -> tuple[int, int, str]:
-        """When it happened, and which of the edges of that op it is."""
+        """The place of a cut in the order of time: when its op ran, and which of its edges it
+        is."""
         edge = self.cut_edges[cut]
         op = self.facts.op(edge)
         happened = op if op is not None else edge.leave
@@ -102,15 +106,15 @@ class Ways(Onward):
         return when, edge.input_index, edge.kind
 
     def nearness(self, left_out: Without, cut: int) -> tuple[int, int, int, str]:
-        """The nearest of several cuts has the least: by the number of edges from there to the
-        nearest target, the latest first."""
+        """A sort key of cuts, least for the one nearest a target: the number of edges to the
+        nearest target, then the later cut first."""
         when, index, kind = self.moment(cut)
         distance = self._distances_without(left_out).at(self._place(self.cut_edges[cut].end))
         return distance or 0, -when, index, kind
 
     def closing(self, starts: Collection[Position], label: Label, without: Without) -> SharedSet:
-        """The labels of which each is on a cut on every way from these positions to the targets,
-        as a set that :meth:`labels` reads."""
+        """The labels that alone stop the gradient: each way from these positions to a target has a
+        cut with that label. :meth:`labels` reads the set."""
         begun = self.find(starts)
         known = self._closing.setdefault((label, without), ByPlace(EVERYTHING))
         self.settle(known, partial(self._closing_from, known, label, without))
@@ -129,7 +133,7 @@ class Ways(Onward):
         return {self._numbered[number] for number in numbers_in(closing)}
 
     def edges_from(self, starts: Collection[Position]) -> EdgesInto:
-        """The edges themselves, of these positions alone."""
+        """The edges on the ways that begin at these positions."""
         edges = self.ancestry.edges_from(starts)
         kept = without(edges, partial(self._is_left_out, self.facts))
         return Ancestry(kept).edges_from(starts)
@@ -197,7 +201,8 @@ class Ways(Onward):
         return Without.GONE_AROUND in left_out and self.is_gone_around(cut)
 
     def _spots_left_from(self, place: Place) -> frozenset[_Spot]:
-        """The calls of the snippet that a gradient can pass out of on its way to this position."""
+        """The calls of the snippet in which a value at this place is used and from which a way
+        without cuts leads out again."""
         spots: set[_Spot] = set()
         edges = self.edges_out_of(place)
         for edge, (end, cut) in zip(edges, self.onward(place), strict=True):
@@ -210,8 +215,8 @@ class Ways(Onward):
         return frozenset(spots)
 
     def _spots_onward(self, place: Place) -> frozenset[_Spot]:
-        """The calls of the snippet that take what is at a place."""
-        if place not in self._spots_out:  # as many places as it has edges ask for it
+        """The calls of the snippet that use the value at a place."""
+        if place not in self._spots_out:  # it is asked for once for each edge that ends here
             spots = map(self._spot, self.edges_out_of(place))
             self._spots_out[place] = frozenset(spot for spot in spots if spot is not None)
         return self._spots_out[place]
@@ -246,7 +251,7 @@ def without(edges: EdgesInto, is_left_out: Callable[[DataEdge], bool]) -> EdgesI
 
 
 def without_forms(facts: CallFacts, edges: EdgesInto) -> Ancestry:
-    """The edges but those that carry only a tensor's shape."""
+    """The edges without those that carry only a tensor's shape."""
     return Ancestry(without(edges, partial(_takes_form, facts)))
 
 
