@@ -1466,4 +1466,16 @@ CASES = (
         """,
         words="the method reduce of a dataset",
     ),
+    case(
+        "an array that the backend of Keras gives",
+        "left-tensorflow",
+        """
+        from tensorflow.keras import backend as K
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            y = tf.reduce_sum(K.eval(w * 2.0) ** 2)  # cut
+        t.gradient(y, w)
+        """,
+        words="by eval(), which gives a NumPy array",
+    ),
 )

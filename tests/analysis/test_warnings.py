@@ -419,6 +419,17 @@ ODDS = (
         """,
     ),
     _odd(
+        "the largest values, beside their positions",
+        None,
+        """
+        q = tf.Variable([0.1, 0.9, 0.5])
+        with tf.GradientTape() as t:
+            largest, _ = tf.math.top_k(q, k=2)
+            out = tf.reduce_mean(largest)
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
         "a straight-through estimate that writes its expression out each time",
         None,
         """

@@ -63,6 +63,12 @@ def test_the_place_of_a_binding_is_the_name(record: Record) -> None:
     assert seen.frames(bound.site)[0][2] in (0, -1)
 
 
+def test_names_of_one_statement_are_bound_when_all_values_are_there(record: Record) -> None:
+    """A function on the right still reads the old value of the first name."""
+    seen = record("def f():\n    c = tf.constant(3.0)\n    return c\na, b = tf.constant(1.0), f()")
+    assert [event.name for event in seen.of(e.NameBound) if event.tensors] == ["c", "a", "b"]
+
+
 def test_numbers_and_arrays_are_told_by_type_and_object(record: Record) -> None:
     seen = record("a = np.ones(3)\nf = 2.5\nn = [1, 2.0]\nt = 'text'\nd = {'k': 1}\n")
     found = {event.name: (event.value, event.object > 0) for event in seen.of(e.NameBound)}

@@ -35,6 +35,7 @@ _HOW = {
     "str": "into text",
     "convert_to_numpy": "by convert_to_numpy(), which gives a NumPy array",
     "get_value": "by get_value(), which gives a NumPy array",
+    "eval": "by eval(), which gives a NumPy array",
     "predict": "by predict(), which gives NumPy arrays",
     "get_weights": "by get_weights(), which gives NumPy arrays",
     "predict_on_batch": "by predict_on_batch(), which gives NumPy arrays",

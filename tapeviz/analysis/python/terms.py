@@ -30,6 +30,7 @@ _WITHOUT_SLOPE = ops_with("no-gradient", "flat", "position", "question", "no-dat
     "StopGradient"
 }
 _FORM = ops_with("form", "shape", "no-data")
+_POSITIONS = ops_with("position")
 _LARGEST = 1e30
 _MOST_BEFORE = 300
 """Positions that are gone back from a term that was computed before the tape recorded."""
@@ -173,6 +174,8 @@ def _is_level(facts: CallFacts, edge: DataEdge) -> bool:
     if edge.kind != "op" or op is None:
         return False
     is_number = any(kind in facts.dtype(edge.end) for kind in ("float", "complex", "variant"))
+    if op.type in _POSITIONS and is_number:
+        return False  # the values of top_k, beside their positions
     return op.type in LEVEL_OPS or (op.type == "Cast" and not is_number)
 
 

@@ -244,7 +244,7 @@ def function_for_method(source: ParsedSource, call: cst.Call) -> cst.BaseExpress
 LEAVING_METHODS = frozenset(("numpy", "item", "tolist", "to_list", "__float__", "__array__"))
 LEAVING_FUNCTIONS = frozenset(("float", "int", "bool", "complex"))
 # Functions of keras.ops and keras.backend that give arrays.
-KERAS_LEAVING_FUNCTIONS = frozenset(("convert_to_numpy", "get_value"))
+KERAS_LEAVING_FUNCTIONS = frozenset(("convert_to_numpy", "eval", "get_value"))
 # They cut digits off: what is left without them is another number, if but slightly.
 ROUNDING_FUNCTIONS = frozenset(("round", "str", "repr", "format"))
 # What makes a tensor of a value that is a tensor already.

@@ -41,8 +41,9 @@ def instrument_handlers(tree: ast.Module) -> ast.Module:
 
 # Packages whose functions take arrays, and so tensors through the buffer protocol.
 _OF_ARRAYS = frozenset(("numpy", "scipy", "sklearn", "pandas", "PIL", "cv2", "skimage"))
-# ``keras.ops.convert_to_numpy`` and ``keras.backend.get_value`` are ``np.array`` for a tensor.
-CONVERTING = ("convert_to_numpy", "get_value")
+# ``keras.ops.convert_to_numpy``, ``keras.backend.get_value`` and ``keras.backend.eval`` are
+# ``np.array`` for a tensor.
+CONVERTING = ("convert_to_numpy", "get_value", "eval")
 
 
 def _array_names(tree: ast.Module) -> frozenset[str]:
@@ -157,12 +158,17 @@ def _report_caught(handler: ast.ExceptHandler) -> None:
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """Each of several targets with its own value (``self.a, self.b = x, y``), if they have one."""
+    """Each of several targets with its own value (``self.a, self.b = x, y``), if they have one.
+
+    Plain names are reported when all values are there: in ``a, b = x, f()`` ``a`` keeps its old
+    value while ``f`` runs.
+    """
     kinds = (ast.Tuple, ast.List)
     if not isinstance(target, kinds) or not isinstance(value, kinds):
         return []
     has_each_one = len(target.elts) == len(value.elts)
     is_plain = all(isinstance(to, _SIMPLE) for to in target.elts)
+    is_plain &= not all(isinstance(to, ast.Name) for to in target.elts)
     is_plain &= not any(isinstance(each, ast.Starred) for each in value.elts)
     return list(zip(target.elts, value.elts, strict=True)) if has_each_one and is_plain else []
 
