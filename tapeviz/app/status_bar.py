@@ -11,7 +11,7 @@ from ..analysis.run_words import ending_words, tracing_words
 from ..document import Document
 from ..panels.widgets import ShortLabel, link_button, plain_label
 from ..recording import MOST_LIVE
-from ..trace.model import EMPTY_TRACE
+from ..trace.model import EMPTY_TRACE, Trace
 from ..wording import counted
 
 PATIENCE = 500
@@ -52,6 +52,8 @@ class StatusBar(QWidget):
         self.cancel_button = link_button("Cancel")
         self.cancel_button.clicked.connect(self.cancel)
         self.state = plain_label()
+        self._counted: tuple[Trace, int] = (EMPTY_TRACE, 0)
+        """A trace and the number of ops that were recorded of it."""
         self._bring_back: Callable[[], object] | None = None
         self.former = link_button("", "It is unsaved; also under File, Open recent")
         self.former.clicked.connect(self._take_former)
@@ -75,6 +77,7 @@ class StatusBar(QWidget):
             document.text.changed,
             document.trace_changed,
             document.scene_changed,
+            document.comparing.changed,
         ):
             signal.connect(self._show)
         document.progress_changed.connect(self._note_progress)
@@ -121,9 +124,10 @@ class StatusBar(QWidget):
 
     def _facts(self) -> list[str]:
         document, trace = self._document, self._document.trace
-        ops = document.runs.ops if document.is_running else len(trace.ops)
+        ops = document.runs.ops if document.is_running else self._recorded(trace)
         parts = [f"{counted(ops, 'op')} recorded"] if ops else []
-        drawn = len(document.scene.boxes)
+        both = document.comparing.both
+        drawn = len((document if both is None else both).scene.boxes)
         if drawn and not document.is_running:
             parts.append(f"{drawn:,} box{'es' if drawn != 1 else ''} drawn")
         seconds = trace.ending.seconds
@@ -135,6 +139,13 @@ class StatusBar(QWidget):
             parts.append(ending_words(trace))
         parts.append(self.kernel_words)
         return parts
+
+    def _recorded(self, trace: Trace) -> int:
+        """The number of ops that ran one by one: those of calls that were looked into are known
+        from the traced graph, and others are known with each call that is shown."""
+        if trace is not self._counted[0]:
+            self._counted = trace, sum(op.within is None for op in trace.ops.values())
+        return self._counted[1]
 
     # Progress
 

@@ -10,9 +10,9 @@ import numpy as np
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QPushButton
 
-from ..layout.model import Rect
 from ..scene.model import Box
 from .camera import COMFORT, Camera
+from .framing import area_under
 from .prepared import Prepared
 from .view import GraphView
 
@@ -66,17 +66,11 @@ class Beyond:
             QPoint(round(across * part) if x is None else x, round(down * part) if y is None else y)
             for part in PLACES
         ]
-        areas = {spot: self._in_scene(QRect(spot, button.size())) for spot in spots}
-        prepared = self._view.prepared
+        camera, prepared = view.camera, view.prepared
+        areas = {spot: area_under(camera, QRect(spot, button.size())) for spot in spots}
         free = (spot for spot in spots if not prepared.has_boxes(areas[spot]))
         others = (spot for spot in spots if not prepared.has_buttons(areas[spot]))
         button.move(next(chain(free, others, spots)))
-
-    def _in_scene(self, rect: QRect) -> Rect:
-        camera = self._view.camera
-        left, top = camera.to_scene((rect.left(), rect.top()))
-        right, bottom = camera.to_scene((rect.right(), rect.bottom()))
-        return Rect.from_sides(left, top, right, bottom)
 
     def go(self, side: Side) -> None:
         """Move the camera towards what lies beyond a side."""

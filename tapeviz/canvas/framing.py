@@ -1,4 +1,4 @@
-"""Views of the graph that are shown again when the widget gets another size or place."""
+"""Areas that a viewport shows, and views that are shown again when it gets another size or place."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, QRect
 
 from ..layout.model import Point, Rect
 from .camera import Camera
+
+
+def area_under(camera: Camera, part: QRect) -> Rect:
+    """The area of the scene that a part of the viewport (px) shows."""
+    left, top = camera.to_scene((part.left(), part.top()))
+    width, height = part.width() / camera.scale, part.height() / camera.scale
+    return Rect(left + width / 2, top + height / 2, width, height)
 
 
 @dataclass(frozen=True)

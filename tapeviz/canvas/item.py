@@ -10,13 +10,13 @@ from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from ..layout.model import Rect
 from ..scene.model import Scene
 from ..scene.theme import Theme
 from .backing import Backing
 from .bands import Band, band_for, paint_borders, paint_dots, paint_lines, paint_rectangles
 from .camera import Camera
 from .differences import paint_frames, paint_headings
+from .framing import area_under
 from .near import NearPainter
 from .prepared import NOTHING_PREPARED, Ints, Prepared
 
@@ -82,9 +82,7 @@ class SceneItem(pg.GraphicsObject):  # type: ignore[misc]
         prepared = self.prepared
         if not prepared.scene.boxes:
             return
-        left, top = camera.to_scene((part.left(), part.top()))
-        width, height = part.width() / camera.scale, part.height() / camera.scale
-        sight = Rect(left + width / 2, top + height / 2, width, height)
+        sight = area_under(camera, part)
         boxes, wires = prepared.boxes_in(sight), prepared.wires_in(sight)
         if band == "near":
             painter.save()

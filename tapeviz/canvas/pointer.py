@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QRubberBand, QToolTip
 from ..layout.model import Point, Rect
 from ..scene.parts.boxes import minus_rect, plus_rect
 from ..scene.parts.frames import button_at
+from .framing import area_under
 
 if TYPE_CHECKING:
     from .view import GraphView
@@ -78,7 +79,9 @@ class Pointer:
             return
         if was_panning and was_framing:
             self._frame.hide()
-            self._take_frame(_between(pressed, event.position()))
+            frame = _between(pressed, event.position())
+            framed = area_under(self._view.camera, frame)
+            self._view.nodes_framed.emit(self._view.prepared.boxes_within(framed))
         self._show_hand(event.position())
 
     def click_twice(self, event: QMouseEvent) -> None:
@@ -109,13 +112,6 @@ class Pointer:
             adds = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
             view.node_clicked.emit(box.node if box else "", adds)
             self._show_hand(event.position())
-
-    def _take_frame(self, frame: QRect) -> None:
-        view = self._view
-        left, top = view.camera.to_scene((frame.left(), frame.top()))
-        right, bottom = view.camera.to_scene((frame.right(), frame.bottom()))
-        framed = Rect.from_sides(left, top, right, bottom)
-        view.nodes_framed.emit(view.prepared.boxes_within(framed))
 
     def _show_hand(self, at: QPointF) -> None:
         view, point = self._view, self._point(at)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from ..canvas.anchoring import anchor_of
 from ..canvas.beyond import Beyond
 from ..canvas.camera import COMFORT, ENOUGH
+from ..canvas.framing import area_under
 from ..canvas.legend import Legend
 from ..canvas.minimap import Minimap
 from ..canvas.view import KEY_STEP, GraphView
@@ -157,7 +158,8 @@ class GraphPanel(Panel):
             found: list[tuple[bool, bool]] = []
             for is_right, is_low in CORNERS:
                 corner = (right if is_right else EDGE, low if is_low else EDGE)
-                spot = self._spot(self.minimap.rect().translated(*corner))
+                around = self.minimap.rect().translated(*corner).adjusted(-GAP, -GAP, GAP, GAP)
+                spot = area_under(view.camera, around)
                 found.append((view.prepared.has_boxes(spot), view.prepared.is_used(spot)))
             best = min(range(len(CORNERS)), key=found.__getitem__)
             self._map_at = CORNERS[best]
@@ -166,13 +168,6 @@ class GraphPanel(Panel):
             right if self._map_at[0] else EDGE,
             low if self._map_at[1] else EDGE,
         )
-
-    def _spot(self, rect: QRect) -> Rect:
-        """The part of the scene under a rectangle of the view, and a little around it."""
-        spot = rect.adjusted(-GAP, -GAP, GAP, GAP)
-        left, top = self.view.camera.to_scene((spot.left(), spot.top()))
-        right, bottom = self.view.camera.to_scene((spot.right(), spot.bottom()))
-        return Rect.from_sides(left, top, right, bottom)
 
     def _tell_room(self) -> None:
         """The picture is laid out for the pane as large as it could be, unless the user moved in

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
@@ -14,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from tapeviz.analysis.model import Diagnosis
 from tapeviz.app.actions import ACTIONS
 from tapeviz.app.help import about_window, keys_window
-from tapeviz.app.processes.live import LivePipeline
+from tapeviz.app.processes.live import LivePipeline, live_stages
 from tapeviz.app.processes.pools import Pools
 from tapeviz.app.sizes import GRAPH, SizesByHand, sizes_by_content
 from tapeviz.app.storage.settings import Settings
@@ -76,6 +77,17 @@ def test_ctrl_enter_runs_and_the_picture_comes(qtbot: QtBot, window: Window) -> 
     assert window.status.facts.text().startswith("5 ops recorded · 7 boxes drawn")
     assert window.status.state.text() == "up to date"
     assert window.top_bar.run_button.text() == "Run"
+
+
+def test_ops_inside_of_a_call_are_not_counted_as_recorded(qtbot: QtBot, window: Window) -> None:
+    """They become known with the call that is shown."""
+    window.document.stages = live_stages()
+    assert window.files.open(Path(__file__).parents[1] / "graph" / "compiled_silu.tape")
+    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    ops = window.document.trace.ops.values()
+    own = [op for op in ops if op.within is None]
+    assert len(own) < len(ops)
+    assert window.status.facts.text().startswith(f"{len(own)} ops recorded")
 
 
 def test_the_button_runs_too_and_stop_appears(
