@@ -100,8 +100,11 @@ def watch_inside(
     outer: Block | None,
     watched: Callable[[cst.BaseExpression], str],
 ) -> None:
-    """Make the tapes in a region, other than ``outer``, watch what ``watched`` makes of the sources
-    that they are asked for, if anything: by itself a tape follows only variables."""
+    """Let the tapes in a region, other than ``outer``, watch what they are asked for, since a tape
+    follows only variables by itself.
+
+    ``watched``: the text to watch for an expression that is asked for, empty for none.
+    """
     source = plan.source
     for statement in region:
         asked: dict[str, list[cst.BaseExpression]] = {}
@@ -118,8 +121,10 @@ def watch_inside(
 
 
 def ask_inside(plan: Plan, outer: Block, form: str) -> int:
-    """Make the tapes inside a block's text or elsewhere, but not ``outer``, watch and ask for what
-    ``form`` makes of their sources; how many ask."""
+    """Let all tapes of the text but ``outer`` watch and ask for another form of their sources.
+
+    ``form``: with ``{asked}`` for the sources as they were written. Returns the number of calls.
+    """
     source, count = plan.source, 0
     watch_inside(plan, [source.module], outer, lambda asked: form.format(asked=source.code(asked)))
     for call in all_of(source.module, cst.Call):

@@ -22,7 +22,8 @@ _FEWEST_SECONDS = 10.0
 
 
 def cross_cuts(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
-    """With ``bridged_value``, or with ``no_bridge`` in words. Blocks for one run of the snippet."""
+    """The diagnosis, whose findings have a ``bridged_value`` if the second run gave one, else the
+    reason as ``no_bridge``. Blocks for one run of the snippet."""
     keys = [
         (number, index)
         for number, call in enumerate(before.diagnosis.calls)
@@ -53,9 +54,10 @@ def cross_cuts(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
 
 
 def _aligned(before: Outcome, after: Outcome) -> Outcome:
-    """The other run with its calls in the order of the same ones before.
+    """The second run, with its gradient calls in the order of those of the first run.
 
-    Traced, a function asks for its gradients once; op by op it does so each time.
+    A compiled function asks for its gradients once, when it is traced; run op by op, as in the
+    second run, it asks each time.
     """
     lines: dict[tuple[int, str], list[CallDiagnosis]] = {}
     for call in reversed(after.diagnosis.calls):

@@ -18,9 +18,9 @@ from .judging import FindingKey, Outcome
 from .model import Edit
 
 MOST_EDITS = 4
-"""Found for one finding."""
+"""The most edits, by their titles, that are looked for and tried for a goal."""
 MOST_TRIALS = 6
-"""For one finding of which none is good yet: with those of a second cut behind the first."""
+"""The most edits that are tried for a goal while none is good, with those for further cuts."""
 MOST_KEPT = 2
 
 
@@ -37,16 +37,17 @@ class KeptEdit:
 
 @dataclass(slots=True)
 class FixGoal:
-    """Findings of one cause. Without keys: the error that ended the snippet."""
+    """The findings that have one cause, which an edit is to mend. Without keys: the error that
+    ended the snippet."""
 
     cause: Cause | None
     keys: list[FindingKey] = field(default_factory=list)
     edits: list[Edit] = field(default_factory=list)
-    """In the order of their likelihood; of those with one title the first that is good is kept."""
+    """The likeliest first. Of several with the same title the first that is good is kept."""
     tried: int = 0
     kept: list[KeptEdit] = field(default_factory=list)
     lent: list[KeptEdit] = field(default_factory=list)
-    """Edits for another goal that mend this one as well; they stand where none of its own do."""
+    """Edits for other goals that mend this one, too; they are shown if none of its own mends it."""
 
     def first_of_each_title(self) -> list[Edit]:
         titles = [edit.title for edit in self.edits]
@@ -86,14 +87,14 @@ class FixGoal:
         ]
 
     def is_told(self, edit: Edit) -> bool:
-        """Whether an edit of this title, or one that gives the same text, is kept."""
+        """Whether a kept edit has this title, or gives the same text."""
         kept = [each.edit for each in self.kept]
         return any(e.title == edit.title or e.new_text == edit.new_text for e in kept)
 
     @property
     def has_enough(self) -> bool:
-        """Whether no further edit is kept; partial ones and those whose gradients are zeros do not
-        count."""
+        """Whether so many edits are kept that no further one is tried. Those that are partial, or
+        whose gradients are zeros, do not count."""
         kept = (each for each in self.kept if not each.is_partial)
         return sum(not _are_zeros(each.values.values()) for each in kept) >= MOST_KEPT
 
@@ -117,7 +118,7 @@ def goals_of(diagnosis: Diagnosis) -> Iterator[FixGoal]:
 
 
 def _has_more_than(edit: Edit, titles: set[str]) -> bool:
-    """Whether an edit is another one, which mends alone, and something more."""
+    """Whether an edit does what one of these titles says, which mends alone, and something more."""
     title = edit.title.lower()
     return any(other != title and other in title for other in titles)
 
@@ -148,14 +149,15 @@ def _zeros_in(values: Iterable[Array | None]) -> int:
 
 
 def _are_zeros(values: Iterable[Array | None]) -> bool:
-    """Whether all gradients are zeros: mended from NaN they can be, but something better may be."""
+    """Whether all gradients are zeros: they may be right in place of NaN, but another edit may give
+    more."""
     known = [value for value in values if value is not None and value.dtype.kind in "fc"]
     return bool(known) and not any(value.any() for value in known)
 
 
 def distinct(edits: Iterator[Edit], text: str) -> Iterator[Edit]:
-    """Edits that change something, differ from each other, and give text that parses: of at most
-    so many titles, for of those with one title the next is tried where the last was not good."""
+    """The edits that change something, differ from each other, and give text that parses, up to
+    :data:`MOST_EDITS` titles: several with one title are ways to do the same, tried in turn."""
     seen = {text}
     titles: set[str] = set()
     for edit in edits:

@@ -81,8 +81,8 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
 
 
 def is_zero_here(old: Finding, new: Finding, edit: Edit) -> bool:
-    """Whether a value that was whole is a real number now, and its gradient arrives, which is 0 at
-    these values: at a minimum of the target."""
+    """Whether a value that was a whole number is a real one now, and its gradient arrives but is 0
+    at these values, as at a minimum of the target."""
     kinds = [each.cause.kind for each in (old, new) if each.cause is not None]
     is_whole = kinds[:1] == ["integer"] and old.status == "none" and not edit.is_estimate
     return (
@@ -101,8 +101,8 @@ def _is_zero_across(trace: Trace, finding: Finding) -> bool:
 
 
 def _has_vanished(trace: Trace, old: Finding, after: Trace, new: Finding) -> bool:
-    """Whether a gradient is nothing but rounding: as good as the zero before, or a millionth of the
-    gradient across the cut, as that of a sum which is 1 whatever its parts are."""
+    """Whether a gradient is nothing but rounding: no larger than that where it was zero before, or
+    a millionth of the gradient across the cut. So it is for a sum that is always 1."""
     norm = _norm(after, new.tensor)
     if norm is None:
         return False

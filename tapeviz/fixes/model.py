@@ -18,13 +18,17 @@ from .source import ParsedSource
 class Edit:
     """A whole new text, and in a few words what it does.
 
-    ``is_estimate``: the forward value or the derivative is another one than was written.
+    An edit is kept if the gradient then arrives with the shape that it should have, the target
+    keeps its value, and the gradient is the one across the cut, where that is known. Each
+    ``has_other_…`` excuses the edit from a part of this:
+
+    ``is_estimate``: the target or the gradient differs from what was written; the user is told.
+    ``has_other_shape``: the gradient is asked for by another tensor, of another shape.
+    ``has_other_value``: the target changes on purpose: the one that was written was a mistake.
+    ``has_other_slope``: the gradient differs on purpose from the one across the cut.
+    ``gives_zeros``: the gradient is zero, for the target does not depend on the source.
     ``parts``: for each source the subscript that picks its part of the result (``[0]``), or "".
-    ``has_other_shape``: the gradient asked for now is that of a tensor of another shape.
-    ``has_other_value``: the target was not what was meant, and is another one now.
-    ``has_other_slope``: what was written has the gradient across the cut, and was not meant so.
-    ``gives_zeros``: the gradient is zero, as it is where a target does not depend on a source.
-    ``asks_once``: one source is asked for now, and all those before are parts of it.
+    ``asks_once``: a single source is asked for now, of which all those before are parts.
     ``is_corrected``: it raised until a second edit was made for the error that it brought.
     """
 

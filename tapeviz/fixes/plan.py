@@ -54,7 +54,7 @@ class Plan:
         self.put_after.setdefault(statement, []).extend(map(self.parse, new))
 
     def first(self, block: cst.CSTNode, *new: Statement | str) -> None:
-        """As the first statements of a compound statement's body."""
+        """Put statements at the begin of a compound statement's body."""
         self.put_first.setdefault(block, []).extend(map(self.parse, new))
 
     def last(self, block: cst.CSTNode, *new: Statement | str) -> None:
@@ -136,7 +136,7 @@ class _EditTransformer(cst.CSTTransformer):
 
 
 def _is_idle(statement: cst.CSTNode) -> bool:
-    """Whether it is a line that says ``x = x``: what is left of ``x = tf.stop_gradient(x)``."""
+    """Whether a line only says ``x = x``, as ``x = tf.stop_gradient(x)`` does after an edit."""
     assign = sole(statement)
     if not isinstance(assign, cst.Assign) or len(assign.targets) > 1:
         return False
@@ -177,7 +177,7 @@ _ROOMY = (cst.Assign, cst.AnnAssign, cst.Arg, cst.Return, cst.Expr, cst.Element,
 
 
 def as_term(node: cst.BaseExpression) -> cst.BaseExpression:
-    """In parentheses, unless it can be added or subtracted as it is."""
+    """The expression, in parentheses unless it can be added or subtracted as it is."""
     is_product = isinstance(node, cst.BinaryOperation) and isinstance(node.operator, _PRODUCTS)
     return node if is_product else enclosed(node)
 
@@ -191,12 +191,12 @@ def fitting(
 
 
 def bare(node: cst.BaseExpression) -> cst.BaseExpression:
-    """Without the parentheses around it, if it has some."""
+    """The expression without the parentheses around it."""
     return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1]) if node.lpar else node
 
 
 def enclosed(node: cst.BaseExpression) -> cst.BaseExpression:
-    """In parentheses, unless it binds at least as tightly as a call."""
+    """The expression, in parentheses unless it binds at least as tightly as a call."""
     tight = (cst.Name, cst.Call, cst.Attribute, cst.Subscript, cst.BaseNumber, cst.BaseString)
     closed = (cst.List, cst.Dict, cst.Set, cst.ListComp, cst.DictComp, cst.SetComp)
     if isinstance(node, (*tight, *closed)) or node.lpar:

@@ -14,9 +14,10 @@ from .source import ParsedSource, Statement
 class Region:
     """The statements that may see the effect of a statement.
 
-    ``statements``: those that follow it, up to the end of the tape's block or of the function;
-    with a ``loop`` around it that whole loop, for its next round, and what follows.
-    ``block``: the tape's block, if the statement stands in it.
+    ``statements``: those that follow it, up to the end of the tape's block or of the function.
+    ``loop``: the outermost loop around the statement, if there is one; then all of the loop belongs
+    to them, because it runs again in the next round. ``block``: the tape's block, if the statement
+    stands in it.
     """
 
     statements: tuple[cst.CSTNode, ...]
@@ -51,8 +52,9 @@ def region_after(source: ParsedSource, statement: Statement, block: Block | None
 class LoopRounds:
     """The loop in whose rounds a statement runs again and again under a tape.
 
-    ``loop``: the innermost one around it; ``statements``: that loop and what follows it, without
-    the next round of a further loop around; ``end``: behind this statement all rounds are over.
+    ``loop``: the innermost loop around it; ``statements``: that loop and what follows it, up to the
+    end of the round of the next loop around; ``end``: the statement after which all rounds are
+    over.
     """
 
     loop: Statement

@@ -18,16 +18,16 @@ from .nodes import all_of, called_name
 from .plan import Plan, enclosed, fitting
 
 Code: TypeAlias = "Callable[[FixCase, cst.Call], str]"
-"""A call in, the code in its place out; empty where the call has another form."""
+"""Gives the code that replaces a call; empty if the call is left as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallRewrite:
     """A fix function: calls of these functions or methods become what ``code`` makes of them.
 
-    Those on the lines of the cause; where there are none, those that take a name bound there. Of
-    some in others first the inner ones alone.
-    ``{name}`` in the title stands for the first function that was replaced.
+    It looks for the calls on the lines of the cause; if there are none, for those that take a name
+    bound there. Where such calls stand in the arguments of others, an edit of the inner ones alone
+    comes first. ``{name}`` in the title stands for the first function that was replaced.
     """
 
     names: Collection[str]

@@ -40,7 +40,8 @@ EdgesInto = Mapping[Position, tuple[DataEdge, ...]]
 
 
 class Ancestry:
-    """Edges by the position they lead into (``into``), asked for those that a source leads to."""
+    """The edges that lead to some targets, by the position in which they end (``into``); which of
+    them lead there from a source can be asked."""
 
     def __init__(self, into: EdgesInto) -> None:
         self.into = into
@@ -55,8 +56,9 @@ class Ancestry:
 
     @cached_property
     def _onward(self) -> tuple[Sequence[DataEdge], array[int], array[int]]:
-        """All edges, where the first edge from each position is among them, and where the next one
-        from the same position is; -1 where there is none."""
+        """A linked list for each position of the edges that begin there: all edges; for each
+        position the index of its first edge; for each edge the index of the next one from the same
+        position. -1: there is none."""
         edges = [edge for into in self.into.values() for edge in into]
         places = self.places
         first, following = array("i", [-1]) * len(self.into), array("i", [-1]) * len(edges)
@@ -68,8 +70,8 @@ class Ancestry:
         return edges, first, following
 
     def edges_out_of(self, place: int) -> list[DataEdge]:
-        """The edges from a position, given by its number; those that end at one in the order of the
-        edges there."""
+        """The edges that begin at a position, given by its number. Those with the same end are in
+        the order of ``into``."""
         edges, first, following = self._onward
         found = []
         at = first[place]
@@ -84,7 +86,7 @@ class Ancestry:
         return {}
 
     def _in_order(self, position: Position, edges: list[DataEdge]) -> tuple[DataEdge, ...]:
-        """Edges into a position, in the order in which they are there."""
+        """Edges into a position, in the order of ``into``."""
         if len(edges) > 1:
             if position not in self._orders:
                 into = self.into[position]
@@ -93,7 +95,7 @@ class Ancestry:
         return tuple(edges)
 
     def leads_from(self, sources: Iterable[Position]) -> Set[Position]:
-        """The positions that edges lead to from one of the sources, those included."""
+        """The positions that can be reached from the sources, with the sources themselves."""
         reached: set[Position] = set()
         waiting = list(self.into.keys() & sources)  # looks up the fewer in the more
         while waiting:
@@ -104,7 +106,7 @@ class Ancestry:
         return reached
 
     def edges_from(self, sources: Iterable[Position]) -> dict[Position, tuple[DataEdge, ...]]:
-        """Only the edges that lead on from one of the sources."""
+        """The edges that can be reached from the sources, by the position in which they end."""
         reached = self.leads_from(sources)
         if 2 * len(reached) > len(self.into):  # mostly the same tuples
             return {position: _from(reached, self.into[position]) for position in reached}

@@ -23,11 +23,11 @@ _MOST = 5_000
 def deciders_of(
     flow: DataFlow, targets: Iterable[Position], skip: Callable[[DataEdge], bool]
 ) -> Mapping[Position, OpId]:
-    """The positions from which values go into a predicate and on to the targets in no other way,
-    each with the conditional or loop that it decides about. Edges that ``skip`` are not followed.
+    """The positions whose values go into a predicate, and to the targets in no other way, each with
+    the conditional or loop of that predicate. Edges for which ``skip`` is true are not followed.
 
-    Of several in a row it is the first from the position: AutoGraph makes a ``break`` a conditional
-    that decides about others, which stand in no text.
+    Where one decides about the next, it is the one nearest the position: AutoGraph makes of a
+    ``break`` a conditional that decides about others, which do not stand in the text.
     """
     trace = flow.trace
     deciders = _deciders(trace)

@@ -30,11 +30,16 @@ class End:
 
 
 Fate = Literal["unused", "asked", "decides", "counts", "left", "inside", "beside", "read"]
-"""``asked``: it is the target of another call; ``decides``: a truth value; ``counts``: a whole
-number, of which there is no derivative; ``left``: it left TensorFlow; ``inside``: it is the target,
-and the source goes no farther than into a function or branch on the way; ``beside``: only another
-result of that function is made from the source; ``read``: it is the value
-of a variable, of which nothing was taken; ``unused``: something else that no op takes."""
+"""The last tensor that was made from a source, by its use. It
+
+``asked``: is the target of another call;
+``decides``: is a truth value;
+``counts``: is a whole number, of which there is no derivative;
+``left``: left TensorFlow;
+``inside``: is part of what ran for the target, where it only decides what runs, or is counted;
+``beside``: is a result of a compiled function, and the target is made from another result of it;
+``read``: is the value of a variable, and no op takes it;
+``unused``: is something else that no op takes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,11 @@ Place: TypeAlias = int
 """A position, by its number in the ancestry."""
 _ENTERED, _FOLLOWED = 1, 2
 PASSES = -1
-"""In place of a number, on an edge that has nothing on it."""
+"""The number of an edge that a gradient passes: there is no cut on it."""
 
 
 class ByPlace(Generic[_Value]):
-    """Values by place, worked out for the first ``done`` positions that ways were followed from."""
+    """A value for each place, known for the first ``done`` places of :attr:`Onward._followed`."""
 
     def __init__(self, otherwise: _Value) -> None:
         self._otherwise = otherwise
@@ -38,7 +38,7 @@ class ByPlace(Generic[_Value]):
         return self._values[place]
 
     def update(self, place: Place, value: _Value) -> bool:
-        """Whether something else was known before."""
+        """Set a value. Returns whether another one was known before."""
         is_new = self._values[place] != value
         if is_new:
             self._values[place] = value
@@ -54,11 +54,12 @@ class Onward(ABC):
     def __init__(self, ancestry: Ancestry) -> None:
         self.ancestry = ancestry
         self.is_passed_by = False
-        """Whether some position begins both an edge with a number and one without."""
+        """Whether both a cut edge and one without a cut begin at some position."""
         self._entered = bytearray(len(ancestry))
-        """For each place whether it was found, and whether what edges lead to from there was."""
+        """For each place 0, ``_ENTERED`` if it was found, ``_FOLLOWED`` if all that edges lead to
+        from there was found, too."""
         self._followed = array("i")
-        """The places, in an order in which those that edges lead to come first."""
+        """The places that were followed, each after those that its edges lead to."""
         self._first, self._count = (array("i", [0]) * len(ancestry) for _ in range(2))
         """Where the edges from each place begin, and how many there are."""
         self._ends, self._numbers = array("i"), array("i")
@@ -66,7 +67,7 @@ class Onward(ABC):
 
     @abstractmethod
     def number(self, edge: DataEdge) -> int:
-        """The number of what is on an edge, else :data:`PASSES`. Asked once for each edge."""
+        """The number of the cut on an edge, else :data:`PASSES`. Asked once for each edge."""
 
     def edges_out_of(self, place: Place) -> Sequence[DataEdge]:
         return self.ancestry.edges_out_of(place)
@@ -78,7 +79,8 @@ class Onward(ABC):
         return zip(self._ends[first:beyond], self._numbers[first:beyond], strict=True)
 
     def find(self, starts: Collection[Position]) -> Collection[Place]:
-        """Find what these positions lead to. Gives those of them that the targets are made from."""
+        """Follow the edges that lead on from these positions. Returns the places of those from
+        which the targets are made."""
         places = self.ancestry.places
         begun = [places[start] for start in places.keys() & starts]
         for place in begun:
@@ -115,8 +117,8 @@ class Onward(ABC):
                     self.is_passed_by = any(passing) and not all(passing)
 
     def settle(self, known: ByPlace[_Value], work_out: Callable[[Place], _Value]) -> None:
-        """Work out what is not known yet: once, and where ways lead in a circle until nothing
-        changes."""
+        """Compute the values that are not known yet: once, or where edges lead in a circle, again
+        and again until none changes."""
         lacking = self._followed[known.done :]
         known.done = len(self._followed)
         known.grow(len(self._entered))

@@ -95,7 +95,8 @@ class BySet(Generic[_Value]):
         self._known: dict[SomeNumbers, _Value] = {}
 
     def of(self, some: SharedSet, with_highest: Callable[[SomeNumbers, _Value], _Value]) -> _Value:
-        """``with_highest``: gets a set, and the value of its lower numbers."""
+        """The value of a set. ``with_highest``: makes it from the set and the value of the set of
+        its lower numbers."""
         above: list[SomeNumbers] = []
         for each in lower_sets(some):
             if each in self._known:
@@ -112,8 +113,8 @@ class BySet(Generic[_Value]):
 
 
 def lower_sets(some: SharedSet, lowest: int = 0) -> Iterator[SomeNumbers]:
-    """A set, that of its lower numbers, and so on, as long as they have numbers from ``lowest``
-    on."""
+    """The set, the set without its highest number, and so on, while the highest is at least
+    ``lowest``."""
     while some is not None and some.highest >= lowest:
         yield some
         some = some.lower
