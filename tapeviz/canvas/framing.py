@@ -1,4 +1,4 @@
-"""Areas that a viewport shows, and views that are shown again when it gets another size or place."""
+"""Areas that a viewport shows, and views that are shown again when it has another size or place."""
 
 from __future__ import annotations
 
