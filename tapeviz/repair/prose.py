@@ -8,18 +8,24 @@ import difflib
 import keyword
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from ..text.names import bound_names
 from .facts import read_facts
 from .page import LineEdit, Page, aside
 from .scanning import CLOSED, Open, scan
-from .sentences import CODE_START, PROVIDED, is_prose, mistyped_keyword
+from .sentences import CODE_START, PROVIDED, is_prose, mistyped_keyword, opens_sentence
 from .statements import PastedStatement, indent_of, read_statements
 
 _WHAT = "not Python: kept as a comment"
 _BUILTINS = frozenset(dir(builtins))
-_BEGINS_WITH_KEYWORD = re.compile(r"(?:with|for|while|if|not|in)(?: [A-Za-z'-]{2,}){2,} ?[:.]?")
+_KEYWORD_AND_WORDS = re.compile(
+    r"(?:with|for|while|if|elif|else|not|in|or|and|from|try|pass|as|is|except|finally)"
+    r"(?: (?:[A-Za-z'-]{2,}|[aAI]),?)+ ?[:.!?]?"
+)
+_RULER = re.compile(r"([-=_*~#])\1{2,}")
+_VERSION = re.compile(r"([A-Za-z][\w-]+)(?: version)?:? v?\d+(?:\.\w+)+")
+"""``tensorflow 2.15.0``"""
 _FOREIGN_START = re.compile(r"\s*[^\W\d_a-zA-Z]")
 _NUMBERED = re.compile(r"\(?([A-Za-z]{3,}) #?\d+(?:[.-]\d+)*(?![\w(\[])")
 """``Listing 4.3: A network``, ``Epoch 1: loss = 0.3``: no statement begins with name and number."""
@@ -40,6 +46,9 @@ def set_aside_prose(page: Page) -> Iterator[LineEdit]:
         for statement in _outside_brackets(statements)
         if is_prose(statement.text, names)
         or _is_numbered(statement.text, mentioned)
+        or _begins_with_keyword(page, statement, names)
+        or _is_version(statement.text, names - PROVIDED)
+        or _RULER.fullmatch(statement.text.strip())
         or _is_stray_sign(page.pasted[statement.first])
     ]
     found += around
@@ -99,6 +108,11 @@ def _is_numbered(text: str, mentioned: frozenset[str]) -> bool:
     return mistyped_keyword(found[1]) is None and found[1] not in _BUILTINS
 
 
+def _is_version(text: str, names: frozenset[str]) -> bool:
+    found = _VERSION.fullmatch(text.strip())
+    return found is not None and found[1] not in names
+
+
 def _is_number(statement: PastedStatement) -> bool:
     """Whether a statement at the margin is only a number or ``None``: votes, a page's number, what
     was printed."""
@@ -146,17 +160,45 @@ def _paragraphs(
         paragraphs[-1].append(statement)
         last = statement.last
     for paragraph in paragraphs:
-        after = page.lines[paragraph[-1].last + 1 :]
-        has_body = bool(indent_of(next((line for line in after if line.strip()), "")))
-        if not has_body and not any(_may_be_code(statement, names) for statement in paragraph):
+        may_be_code = (_may_be_code(page, statement, names) for statement in paragraph)
+        if not (_has_body(page, paragraph[-1]) or any(may_be_code)):
             yield from paragraph
 
 
-def _may_be_code(statement: PastedStatement, names: frozenset[str]) -> bool:
+def _has_body(page: Page, statement: PastedStatement) -> bool:
+    after = page.lines[statement.last + 1 :]
+    return bool(indent_of(next((line for line in after if line.strip()), "")))
+
+
+def _begins_with_keyword(page: Page, statement: PastedStatement, names: frozenset[str]) -> bool:
+    """Whether a line at the margin is a sentence that begins with a keyword (``with this code:``).
+
+    It has words alone, none a name of the code, and no body below; two of its words stand side by
+    side, as names never do in code, or its only word is one that begins sentences.
+    """
+    text = statement.text.strip()
+    if statement.indent or not _KEYWORD_AND_WORDS.fullmatch(text) or _has_body(page, statement):
+        return False
+    words = re.findall(r"[A-Za-z'-]+", text)[1:]
+    if any(_is_of_code(word, names) for word in words):
+        return False
+    are_keywords = [keyword.iskeyword(word) for word in words]
+    has_pair = any(not (first or second) for first, second in pairwise(are_keywords))
+    return has_pair or (len(words) == 1 and (opens_sentence(words[0]) or words[0] == "example"))
+
+
+def _is_of_code(word: str, names: frozenset[str]) -> bool:
+    """Whether a word is a name of the code or a builtin, or a keyword that was misspelt."""
+    if word in names or word in ("True", "False", "None") or mistyped_keyword(word):
+        return True
+    return word in _BUILTINS and not opens_sentence(word)
+
+
+def _may_be_code(page: Page, statement: PastedStatement, names: frozenset[str]) -> bool:
     text = statement.text
     if statement.tree is not None or statement.indent:
         return True
-    if CODE_START.match(text) and not _BEGINS_WITH_KEYWORD.fullmatch(text.strip()):
+    if CODE_START.match(text) and not _begins_with_keyword(page, statement, names):
         return True
     words = re.findall(r"[^\W\d]\w*", statement.text)
     return any(word in names or mistyped_keyword(word) for word in words)

@@ -134,6 +134,11 @@ def _opens_sentence(bare: str, first: str, names: frozenset[str], pairs: int) ->
     return pairs > 0 or (len(first) > 1 and bare.strip() != first)
 
 
+def opens_sentence(word: str) -> bool:
+    """Whether a word is one that begins sentences: ``this``, ``then``."""
+    return _OPENERS.fullmatch(word.lower()) is not None
+
+
 def _assigns(bare: str) -> bool:
     """Whether there is an ``=`` outside all brackets."""
     while (inner := _BRACKETS.sub("", bare)) != bare:

@@ -468,3 +468,54 @@ Listing 4.3 – A small network
 Chapter 4. Deep learning
 """
     assert code_of(text) == "def forward(x):\n    return x * 'a'\nforward(2)"
+
+
+PLAIN_CODE = "import tensorflow as tf\nx = tf.Variable(3.0)\ny = x * x\n"
+AROUND = [
+    "with this code",
+    "with this code:",
+    "for example:",
+    "from the docs",
+    "if I run this",
+    "try this:",
+    "or use this",
+    "and then",
+    "else it fails",
+    "pass it",
+    "---",
+    "======",
+    "tensorflow 2.15.0",
+    "TensorFlow version: 2.15",
+    "[3]\n0s",
+    "1.2 s",
+]
+
+
+@pytest.mark.parametrize("words", AROUND)
+def test_words_that_begin_like_code_are_none_beside_code(words: str) -> None:
+    plain = ast.unparse(ast.parse(PLAIN_CODE))
+    assert code_of(f"my\ncode\n{words}\n{PLAIN_CODE}") == plain
+    assert code_of(f"{PLAIN_CODE}{words}\n") == plain
+    assert code_of(f"{PLAIN_CODE}{words}\n\n{PLAIN_CODE}") == f"{plain}\n{plain}"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("for item in items\nprint(item)\n", 1),
+        ("with tape as t\ny = 1\n", 1),
+        ("while training\nstep()\n", 1),
+        ("if loss is nan\nprint(1)\n", 1),
+        ("x = 1\nif x\n    print(x)\n", 2),
+        ("x = 1\nwith open file\nprint(x)\n", 2),
+        ("if training on\n    step()\n", 1),
+        ("from keras import layers Dense\nx = 1\n", 1),
+        ("for epoch\n", 1),
+        ("a = 1\na --- 2 +\n", 2),
+        ("x = tf\nx 2.5\n", 2),
+    ],
+)
+def test_a_statement_that_lacks_something_is_no_sentence(text: str, line: int) -> None:
+    found = repair(text)
+    assert found.error is not None
+    assert found.error.line == line
