@@ -326,6 +326,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         make_once,
         watch_lost,
         ask_for_bound,
+        ask_for_called,
         ask_for_original,
         compute_anew,
         compute_in_call,

@@ -1478,4 +1478,49 @@ CASES = (
         """,
         words="by eval(), which gives a NumPy array",
     ),
+    case(
+        "a tensor that is pickled and read again",
+        "left-tensorflow",
+        """
+        import pickle
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            h = w * 3.0
+            text = pickle.dumps(h)  # cut
+            again = pickle.loads(text)
+            y = tf.reduce_sum(again ** 2)
+        t.gradient(y, w)
+        """,
+        words="when it is pickled",
+    ),
+    case(
+        "variables that were listed before the model was made again",
+        "replaced-source",
+        """
+        def build():
+            return tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+        model = build()
+        weights = model.trainable_variables
+        model = build()  # cut
+        with tf.GradientTape() as t:
+            y = tf.reduce_sum(model(tf.ones((1, 2))))
+        t.gradient(y, weights)
+        """,
+        words="was listed on line 5 and belongs to the one before it",
+    ),
+    case(
+        "variables that were listed again after the model was",
+        None,
+        """
+        def build():
+            return tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+        model = build()
+        weights = model.trainable_variables
+        model = build()
+        weights = model.trainable_variables
+        with tf.GradientTape() as t:
+            y = tf.reduce_sum(model(tf.ones((1, 2))))
+        t.gradient(y, weights)
+        """,
+    ),
 )

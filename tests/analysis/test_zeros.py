@@ -217,6 +217,10 @@ SNIPPET = dedent(
     slope(lambda m: normalised(m[:1]))
     scaled = lambda e, k: e * k + (7.0 - tf.reduce_mean(e) * k)  # cut scaled
     slope(lambda m: scaled(m[0, 0], m[1, 1]))
+    def divided(x):
+        mean, variance = tf.nn.moments(x, [0], keepdims=True)
+        return (x - mean) / tf.sqrt(variance + 0.1) * 3.0  # cut divided
+    slope(lambda m: divided(m[:1]))
     met = lambda e: tf.reduce_mean(e) ** 2 - 4.0 * e  # cut met
     slope(lambda m: met(m[0, 0]))
     apart = lambda e: e - (mean := tf.reduce_mean(e)) + mean**2 - 4.0 * mean
@@ -290,6 +294,7 @@ FOUND = {
     "class": ("cancelled", "logits on line {line} takes a softmax of a single number"),
     "alone": ("cancelled", "Line {line} subtracts the mean of a single element from"),
     "scaled": ("cancelled", "Line {line} subtracts the mean of a single element from"),
+    "divided": ("cancelled", "Line {line} subtracts the mean of a single element from"),
     "met": ("cancelled", "loss is at a minimum, a maximum or a saddle point of w"),
     "apart": ("cancelled", "loss is at a minimum, a maximum or a saddle point of w"),
     "exponent": ("multiplied-by-zero", "on line {line} takes powers of numbers that are all 0, or"),

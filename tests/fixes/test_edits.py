@@ -140,6 +140,23 @@ BEFORE_AND_AFTER = [
     ),
     (
         "assign",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            tf.assign(c, a * 2.0)
+            y = c ** 2
+        tape.gradient(y, a)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            c_new = a * 2.0
+            y = c_new ** 2
+        c.assign(c_new)
+        tape.gradient(y, a)
+        """,
+    ),
+    (
+        "assign",
         3,
         """
         with tf.GradientTape() as tape:

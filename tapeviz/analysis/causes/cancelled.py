@@ -257,6 +257,32 @@ def _is_mean_of_one(facts: CallFacts, op: Op) -> bool:
     return op.type == "Mean" and len(sizes) == 2 and sizes[0] is not None and sizes[0] == sizes[1]
 
 
+def less_own_mean(facts: CallFacts, op: Op) -> Op | None:
+    """The op that subtracted from a number the mean of itself alone, and so made a factor of ``op``
+    that is 0 whatever the number is, as where each channel is normalised over one pixel."""
+    for tensor in op.inputs:
+        maker = facts.trace.maker(tensor)
+        if maker is None or maker.type != "Sub" or len(maker.inputs) != 2:
+            continue
+        behind = facts.trace.maker(maker.inputs[1])
+        for _ in range(_DEEPEST):
+            if behind is None or _is_mean_of_one(facts, behind) or behind.type not in _COPIES:
+                break
+            behind = facts.trace.maker(behind.inputs[0])
+        if behind is None or not _is_mean_of_one(facts, behind):
+            continue
+        if behind.inputs[0] == maker.inputs[0] or _is_read_of(facts, behind, maker):
+            return maker
+    return None
+
+
+def _is_read_of(facts: CallFacts, mean: Op, difference: Op) -> bool:
+    """Whether both took the same version of a variable."""
+    reads = (facts.trace.reads.get(each.inputs[0]) for each in (mean, difference))
+    first, second = (read.id if read is not None else None for read in reads)
+    return first is not None and first == second
+
+
 def _is_same(facts: CallFacts, tensor: TensorId | None) -> bool:
     """Whether all elements are equal."""
     stats = facts.trace.stats(tensor) if tensor is not None else None

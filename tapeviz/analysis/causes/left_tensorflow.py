@@ -44,6 +44,7 @@ _HOW = {
     "test_on_batch": "by test_on_batch(), which gives plain numbers",
     "train_on_batch": "by train_on_batch(), which gives plain numbers",
     "numpy_function": "into tf.numpy_function",
+    "pickle": "when it is pickled",
     "buffer": "into a NumPy function",
     "thread": "into Python code that TensorFlow calls by itself",
 }

@@ -34,15 +34,17 @@ _VIEWS = ops_with("view")
 _DEEPEST = 40
 
 
+Owner = Literal["owner", "owner-outdated"]
 How = Literal[
-    "rebound", "owner", "outdated", "copy", "computed-again", "lost", "cloned", "kept", "made-again"
+    Owner, "rebound", "outdated", "copy", "computed-again", "lost", "cloned", "kept", "made-again"
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class ReplacedSource(Evidence):
     """``how``: a name was ``rebound``; so was the ``name`` of a model or other object that has the
-    source (``owner``); an attribute of this ``name`` was given another tensor, with
+    source (``owner``), or had it when the source was ``listed`` on that line
+    (``owner-outdated``); an attribute of this ``name`` was given another tensor, with
     which the target was computed (``outdated``); a ``copy`` or slice was made; the same was
     computed from the same values (``computed-again``); the name of a variable was given to a tensor
     (``lost``); a model was ``cloned``; a result was ``kept`` since an earlier tape; a layer or
@@ -51,10 +53,11 @@ class ReplacedSource(Evidence):
     kind: ClassVar[str] = "replaced-source"
     how: How
     name: str = ""
+    listed: int = 0
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         words = {"line": cause.line, "target": target, "source": source, "name": self.name}
-        return _SENTENCES[self.how].format(**words)
+        return _SENTENCES[self.how].format(**words, listed=self.listed)
 
 
 _SENTENCES = {
@@ -67,6 +70,11 @@ _SENTENCES = {
         "Line {line} gives the name {name} to another object, and {target} was computed with the "
         "one before it. {source} belongs to the new one, which {target} does not use. "
         "Keep the first one under a name of its own, or ask for the gradient before line {line}."
+    ),
+    "owner-outdated": (
+        "Line {line} gives the name {name} to another object, and {target} was computed with that. "
+        "{source} was listed on line {listed} and belongs to the one before it, which {target} "
+        "does not use. List the variables of {name} again after line {line}."
     ),
     "outdated": (
         "Line {line} assigns another tensor to {name}, and {target} was computed with that. "
@@ -261,6 +269,31 @@ def _objects_named(trace: Trace) -> dict[str, list[Binding]]:
     return found
 
 
+def _owner_outdated(case: Unlinked) -> Cause | None:
+    """The source was put into a list by a line that reads the name of a model or another object,
+    and that name meant another one when the target was made."""
+    facts, done = case.facts, _done(case)
+    for name in sorted(facts.names_of_sources):
+        listed = [
+            binding
+            for binding in facts.trace.bindings
+            if binding.name == name and binding.when < facts.call.when
+            if any(tensor == case.tensor for tensor, _ in binding.tensors)
+        ]
+        if not listed:
+            continue
+        last = listed[-1]
+        for owner in sorted(read_on(facts.text, last.site.line) - {name}):
+            named = _objects_named(facts.trace).get(owner, ())
+            before = [binding for binding in named if binding.when < last.when]
+            then = [binding for binding in named if last.when < binding.when < done]
+            is_read = any(owner in read_on(facts.text, line) for line in case.used.lines)
+            if before and then and is_read and before[-1].object != then[-1].object:
+                evidence = ReplacedSource("owner-outdated", owner, last.site.line)
+                return facts.cause(evidence, then[-1].site.line)
+    return None
+
+
 def _function(site: Site) -> str:
     return site.frames[0].function if site.frames else ""
 
@@ -396,6 +429,7 @@ REPLACEMENTS: tuple[Callable[[Unlinked], Cause | None], ...] = (
     _rebound,
     _given_after,
     _owner_rebound,
+    _owner_outdated,
     _outdated,
     _made_anew,
     _copied,

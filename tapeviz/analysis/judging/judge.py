@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...trace.model import Call, Op, Operand
 from ..call_facts import CallFacts
-from ..causes.cancelled import Cancelled
+from ..causes.cancelled import Cancelled, less_own_mean
 from ..causes.custom_gradient import gradient_return_line
 from ..causes.left_tensorflow import LeftTensorFlow
 from ..causes.not_connected import NotConnected, SameSlope
@@ -83,6 +83,9 @@ def _explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
     cause = first_cause(CAUSES.zero, MadeZero(facts, op, step, suspect, is_sure, starts))
     if cause is None or source.tensor is None or not isinstance(cause.evidence, MultipliedByZero):
         return cause
+    difference = less_own_mean(facts, op) if cause.evidence.by == "factor" else None
+    if difference is not None:
+        return facts.cause_at(Cancelled("mean-of-one"), difference)
     if cause.evidence.by in ("factor", "square", "clipped"):
         clip = clipped_to_zero(facts, op, starts)
         return facts.cause_at(saturated_at(facts, clip), clip) if clip is not None else cause

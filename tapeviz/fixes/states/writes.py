@@ -74,7 +74,8 @@ def write_of(source: ParsedSource, call: cst.Call, is_slice: bool) -> Write | No
     method = call.func.attr.value
     receiver: cst.BaseExpression = call.func.value
     first = 0
-    if dotted(receiver).rsplit(".", 1)[-1] in _MODULES:  # tf.compat.v1.assign(c, value)
+    module = dotted(receiver)
+    if module == source.tf or module.rsplit(".", 1)[-1] in _MODULES:  # tf.assign(c, value)
         given = argument(call, 0, "ref", "x")
         if given is None:
             return None

@@ -46,6 +46,7 @@ _HANDING_OUT = {
     "_indexed_case_helper": "cond",
     "while_loop": "while_loop",
     "to_numpy": "as_numpy_iterator",
+    "__reduce__": "pickle",
 }
 # Where a ``tf.TensorArray`` runs eagerly it is a list of Python's, whose index is a number
 # (``_EagerTensorArray`` in tensor_array_ops.py, 2.15-2.21).
@@ -62,9 +63,9 @@ def install(recording: RecordingContext, installed: Installed) -> None:
                 return _leaving(recording, take, how)
 
             installed.replace(private.EagerMethods, name, wrap)
-    if hasattr(private.EagerMethods, _OF_ITERATORS):
+    if hasattr(private.EagerMethods, _INNER):
         installed.replace(
-            private.EagerMethods, _OF_ITERATORS, lambda take: _leaving_iterator(recording, take)
+            private.EagerMethods, _INNER, lambda take: _leaving_inside(recording, take)
         )
     installed.replace(
         private.script_functions, private.NUMPY_FUNCTION, lambda run: _handing_over(recording, run)
@@ -116,17 +117,18 @@ def _leaving(recording: RecordingContext, take: Callable[..., Any], how: str) ->
     return leave
 
 
-_OF_ITERATORS = "_numpy"
-"""The method by which ``as_numpy_iterator`` asks a tensor (``to_numpy`` in dataset_ops.py, 2.15
-to 2.21); so do the methods of tensors that are wrapped themselves."""
+_INNER = "_numpy"
+_ASKING_INNER = ("to_numpy", "__reduce__")
+"""The methods that ask a tensor by that method: ``as_numpy_iterator`` (``to_numpy`` in
+dataset_ops.py, 2.15-2.21) and what pickles it. Those that are wrapped themselves do so, too."""
 
 
-def _leaving_iterator(recording: RecordingContext, take: Callable[..., Any]) -> Callable[..., Any]:
+def _leaving_inside(recording: RecordingContext, take: Callable[..., Any]) -> Callable[..., Any]:
     leave = _leaving(recording, take, "numpy")
 
     def taken(self: Any) -> Any:
         frame = caller()
-        is_asked = frame is not None and frame.f_code.co_name == "to_numpy"
+        is_asked = frame is not None and frame.f_code.co_name in _ASKING_INNER
         return leave(self) if is_asked else take(self)
 
     return taken
