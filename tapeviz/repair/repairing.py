@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from .blocks import blocks_of, has_code, leave_out_undefined, leave_out_unreadable
-from .characters import decode_entities, drop_invisible, plain_spaces, strip_after_backslash
-from .debris import (
+from .page import Page, Pass, Repaired, Skipped
+from .parsing import SyntaxFailure, compile_failure, parse
+from .passes.characters import decode_entities, drop_invisible, plain_spaces, strip_after_backslash
+from .passes.debris import (
     apply_diffs,
     drop_fences,
     drop_leftovers,
@@ -12,16 +14,14 @@ from .debris import (
     drop_tags,
     switch_off_commands,
 )
-from .levels import restore_indentation
-from .line_numbers import drop_line_numbers
-from .output import accidental_output, set_aside_output, set_aside_tracebacks
-from .page import Page, Pass, Repaired, Skipped
-from .parsing import SyntaxFailure, compile_failure, parse
+from .passes.levels import restore_indentation
+from .passes.line_numbers import drop_line_numbers
+from .passes.output import accidental_output, set_aside_output, set_aside_tracebacks
+from .passes.prompts import accidental_prompt, drop_prompts
+from .passes.prose import accidental_words, set_aside_prose
+from .passes.punctuation import plain_punctuation
+from .passes.tabs import expand_tabs
 from .problems import find_problem
-from .prompts import accidental_prompt, drop_prompts
-from .prose import accidental_words, set_aside_prose
-from .punctuation import plain_punctuation
-from .tabs import expand_tabs
 
 # Remove what no Python text has; applied to every text that does not parse.
 CLEANING: tuple[Pass, ...] = (

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .punctuation import fold
+from .passes.punctuation import fold
 
 PROVIDED = frozenset({"tf", "np", "keras", "tensorflow", "numpy"})
 """Names that code has without binding them."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .page import LineEdit, Page
-from .parsing import SyntaxFailure, parse
-from .scanning import scan_lines
+from ..page import LineEdit, Page
+from ..parsing import SyntaxFailure, parse
+from ..scanning import scan_lines
 
 _WIDTHS = (4, 8, 2)
 

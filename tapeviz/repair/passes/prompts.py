@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .page import LineEdit, Page, aside, blank
-from .parsing import SyntaxFailure, parse
-from .scanning import scan_lines
+from ..page import LineEdit, Page, aside, blank
+from ..parsing import SyntaxFailure, parse
+from ..scanning import scan_lines
 
 _PROMPT = re.compile(r"^\s*(?P<name>>>>(?!>)|In\s?\[[\d\s*]*\]:)(?P<gap> ?)(?P<code>.*)$")
 _MORE = re.compile(r"^\s*(?P<name>\.\.\.(?:\.+:|:)?)(?P<gap> |$)(?P<code>.*)$")

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, takewhile
 
-from ..text.names import bound_names
-from .facts import read_facts
-from .page import LineEdit, Page, aside
-from .scanning import CLOSED, Open, scan
-from .sentences import CODE_START, PROVIDED, is_prose, mistyped_keyword, opens_sentence
-from .statements import PastedStatement, indent_of, read_statements
+from ...text.names import bound_names
+from ..facts import read_facts
+from ..page import LineEdit, Page, aside
+from ..scanning import CLOSED, Open, scan
+from ..sentences import CODE_START, PROVIDED, is_prose, mistyped_keyword, opens_sentence
+from ..statements import PastedStatement, indent_of, read_statements
 
 _WHAT = "not Python: kept as a comment"
 _BUILTINS = frozenset(dir(builtins))

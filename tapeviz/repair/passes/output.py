@@ -7,10 +7,10 @@ import builtins
 import re
 from collections.abc import Iterator
 
-from ..text.names import bound_names
-from .facts import read_facts
-from .page import LineEdit, Page, aside
-from .statements import PastedStatement, read_statements
+from ...text.names import bound_names
+from ..facts import read_facts
+from ..page import LineEdit, Page, aside
+from ..statements import PastedStatement, read_statements
 
 _WHAT = "output: kept as a comment"
 _OF_NUMBERS = (

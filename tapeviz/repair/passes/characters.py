@@ -7,8 +7,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from .page import LineEdit, Page
-from .scanning import map_code, scan_lines
+from ..page import LineEdit, Page
+from ..scanning import map_code, scan_lines
 
 # Zero-width characters, direction marks, soft hyphen, byte-order mark: pages put them between
 # letters, Python refuses them. A NUL even ends the reading of the text.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .page import LineEdit, Page
+from ..page import LineEdit, Page
 
 _NUMBERED = re.compile(
     r"^[ \t]*(?:(?:❱|→|-+>)[ \t]+)?(\d{1,6})(?:[.:|)\]│](?!\d)|[ \t]+[|│](?=[ \t]|$)|(?=[ \t]|$)"

@@ -7,10 +7,10 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from .imports import PROVIDED
-from .page import LineEdit, Page, aside, blank
-from .scanning import scan_lines
-from .statements import read_statements, statement_starts
+from ..imports import PROVIDED
+from ..page import LineEdit, Page, aside, blank
+from ..scanning import scan_lines
+from ..statements import read_statements, statement_starts
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*\{?\.?([\w+#.-]*)[^`]*$")
 _FENCED = "removed the Markdown fence"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .page import LineEdit, Page
-from .scanning import Scan, map_code, scan_lines
+from ..page import LineEdit, Page
+from ..scanning import Scan, map_code, scan_lines
 
 _DOUBLE = "“”„‟«»＂〝〞″"
 _SINGLE = "‘’‚‛＇′´"

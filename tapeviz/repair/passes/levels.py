@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from .bodies import Gap, Script, body_end, cannot_stay, ends_body, is_needed, leaves, tape_names
-from .facts import read_facts
-from .page import LineEdit, Page
-from .scanning import scan_lines
-from .statements import PastedStatement, indent_of, read_statements
+from ..bodies import Gap, Script, body_end, cannot_stay, ends_body, is_needed, leaves, tape_names
+from ..facts import read_facts
+from ..page import LineEdit, Page
+from ..scanning import scan_lines
+from ..statements import PastedStatement, indent_of, read_statements
 
 _STEP = 4
 _DEEPEST = 40
