@@ -350,7 +350,11 @@ def test_the_copy_comes_by_itself(
     window.draft._timer.setInterval(20)
     edit(window, "typed = 1\n")
     folder = window.settings.state / "drafts"
-    qtbot.waitUntil(lambda: any("typed" in f.read_text() for f in folder.glob("*.json")))
+
+    def is_written() -> bool:
+        return any("typed" in file.read_text() for file in folder.glob("*.json"))
+
+    qtbot.waitUntil(is_written, timeout=30_000)  # a busy disk takes seconds to write it through
 
 
 # Before the window
