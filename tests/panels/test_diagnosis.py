@@ -422,6 +422,20 @@ def test_cards_of_the_last_run_go_with_the_next(
     qtbot.waitUntil(lambda: not panel.document.is_running)
 
 
+def test_the_keyboard_stays_in_the_panel_when_its_card_goes(
+    qtbot: QtBot, panel: DiagnosisPanel
+) -> None:
+    panel.activateWindow()
+    link = button(panel.cards[0], "Show the cut")
+    link.setFocus()
+    qtbot.waitUntil(link.hasFocus)
+    show(qtbot, panel, calls_of_many(panel, 1))
+    assert link not in panel.findChildren(QPushButton)
+    assert QApplication.focusWidget() is panel.findChild(QScrollArea)
+    qtbot.keyClick(panel.findChild(QScrollArea), Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is panel.cards[0]
+
+
 def test_cards_of_another_text_are_veiled(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     document, veil = panel.document, panel.findChild(Veil)
     assert not veil.isVisible()

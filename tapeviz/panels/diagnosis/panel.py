@@ -9,7 +9,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
 
 from ...analysis.alike import SourceResult, alike_results, told_in_order
 from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Fix, Warned
@@ -195,6 +195,9 @@ class DiagnosisPanel(Panel):
     def _drop(self, card: Card) -> None:
         self._stories = {key: known for key, known in self._stories.items() if known[1] is not card}
         self._column.removeWidget(card)
+        focused = QApplication.focusWidget()
+        if focused is not None and (focused is card or card.isAncestorOf(focused)):
+            self._scroll.setFocus()  # Tab leads from here to the new cards
         card.hide()
         card.deleteLater()
 
