@@ -22,7 +22,6 @@ from .after.again import CannotRepeat, tensor_of
 from .encode import Encoder
 from .history import History
 from .hooks import (
-    above,
     backward,
     bodies,
     calls,
@@ -32,10 +31,8 @@ from .hooks import (
     leaving,
     names,
     ops,
-    profiling,
     tapes,
     traced_names,
-    tracing,
     variables,
 )
 from .hooks.kept_calls import KeptCalls
@@ -47,6 +44,7 @@ from .rerun.silence import silence
 from .sites import Sites
 from .symbols import Symbols
 from .tensors import Tensors
+from .unseen import above, profiling, tracing
 from .values import array_of, little_endian, part_of, raw_bytes, spread_of, statistics
 
 FORMAT_VERSION = 1

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
+from ..hooks.definitions import first_line
 from ..installed import Installed, is_called_by_replacement, is_ours
-from .definitions import first_line
 
 TraceFunction = Callable[[FrameType, str, Any], Any]
 TRACED = ("__main__", "tensorflow", "keras", "tf_keras", "numpy")
