@@ -423,6 +423,7 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     raising.leave_out_parentheses,
     keras_calls.name_weight,
     keras_calls.compute_on_tape,
+    keras_calls.call_model,
     bind_new_tensor,
     slips.spell_keyword,
     slips.add_self,

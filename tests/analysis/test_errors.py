@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,11 @@ import pytest
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.analysis.errors.explain import explain_error
 from tapeviz.analysis.errors.old_names import NEW_NAMES, RENAMED
+from tapeviz.fixes.source import ParsedSource
+from tapeviz.fixes.table import edits_for_error
 from tapeviz.trace.model import Failure, Trace
+
+from ..traces import Script
 
 if TYPE_CHECKING:
     from tapeviz.recording import Recorder
@@ -27,6 +32,12 @@ RAISING = {
     "a keyword that is misspelt": (
         "import tensorflow as tf\nwith tf.GradientTape(persistant=True) as tape:\n    pass",
         ["Line 2 gives GradientTape an argument persistant", "Write persistent="],
+    ),
+    "an op without gradient function in a compiled function": (
+        "import tensorflow as tf\nx = tf.Variable([2.0])\n@tf.function\ndef f(x):\n"
+        "    return tf.unique(x)[0] * x\nwith tf.GradientTape() as tape:\n    y = f(x)\n"
+        "tape.gradient(y, x)",
+        ["Line 5 runs the operation Unique", "no gradient function"],
     ),
     "a check for NaN that an op of the backward pass fails": (
         "import tensorflow as tf\ntf.debugging.enable_check_numerics()\n"
@@ -568,6 +579,17 @@ def test_a_matrix_that_is_not_positive_definite() -> None:
     words = explain_error(Trace("a\nb", failure=Failure("InvalidArgumentError", message, 2, "")))
     assert "line 2" in words
     assert "diagonal" in words
+
+
+def test_predict_under_a_tape_of_keras_2() -> None:
+    """Keras 2 hands on tensors of the graph that ``predict`` runs (TensorFlow 2.15)."""
+    s = Script("net = model()\nout = net.predict(x, verbose=0)\ntape.gradient(out, x)\n")
+    s.op("IteratorGetNext", [], line=2)
+    message = "No gradient defined for operation'IteratorGetNext' (op type: IteratorGetNext). In …"
+    trace = replace(s.trace(), failure=Failure("LookupError", message, 3, ""))
+    assert "Call the model itself in its place: net(x)." in explain_error(trace)
+    (edit,) = edits_for_error(trace, ParsedSource(trace.source))
+    assert "out = net(x)\n" in edit.new_text
 
 
 def test_an_attribute_beside_what_cannot_be_called_is_not_blamed() -> None:

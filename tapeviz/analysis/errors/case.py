@@ -73,9 +73,9 @@ class Case:
             return ""
         return self.text.segment(call.args[position])
 
-    def calling(self, *methods: str) -> ast.Call | None:
-        """The call of such a method on the line."""
-        statement = self.text.statement(self.failure.line)
+    def calling(self, *methods: str, line: int = 0) -> ast.Call | None:
+        """The call of such a method on a line, by default the one that raised."""
+        statement = self.text.statement(line or self.failure.line)
         for node in ast.walk(statement) if statement else ():
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue

@@ -24,7 +24,11 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (r": Tensor had (?P<found>[\w+, -]+) values", not_finite.checked),
     (r"non-persistent GradientTape", tapes.second_use),
-    (r"gradient registry has no entry for: (\w+)", tapes.no_registry),
+    (
+        r"gradient registry has no entry for: (\w+)|No gradient defined for operation.*?\(op type: "
+        r"(\w+)\)",
+        tapes.no_registry,
+    ),
     (r"KerasTensor.*not tf\.Tensor|symbolic.*watch", tapes.symbolic_watch),
     (r"Passed in object <(?:Keras)?Variable path=|of type 'Variable', not tf", tapes.keras_watch),
     (r"Passed in object .* of type '(\w+)', not tf\.Tensor", tapes.no_tensor_watch),

@@ -209,11 +209,21 @@ def output_gradients(case: Case) -> str:
 
 
 def no_registry(case: Case) -> str:
-    op, asked = case.match[1], case.op_differentiated
+    """An op without gradient function, run eagerly, or inside of a compiled function, as is the
+    model by ``predict`` of Keras 2 (TensorFlow 2.15)."""
+    op, asked = case.match[case.match.lastindex or 0], case.op_differentiated
     ran = [found for found in case.trace.ops.values() if found.type == op and found.line]
     found = asked if asked is not None and asked.type == op and asked.line else None
     found = found or (ran[-1] if ran else None)
     where = f"line {found.line}" if found is not None else "an earlier line"
+    predict = case.calling("predict", line=found.line) if found is not None else None
+    if predict is not None and predict.args and op == "IteratorGetNext":
+        given = case.text.segment(predict.args[0])
+        model = case.text.segment(predict.func).rpartition(".")[0]
+        return (
+            f"predict on {where} runs the model over a dataset that it makes of {given}, and no "
+            f"gradient passes a dataset. Call the model itself in its place: {model}({given})."
+        )
     return (
         f"{where[0].upper()}{where[1:]} runs the operation {op}, and the gradient has to pass "
         f"through it. TensorFlow has no gradient function for {op}, so it cannot go on. "

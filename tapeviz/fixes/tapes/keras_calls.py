@@ -1,4 +1,4 @@
-"""Edit calls of Keras 2 that Keras 3 does not take: of ``add_weight`` and of optimizers."""
+"""Edit calls of Keras that raise: those of Keras 2 that Keras 3 does not take, and ``predict``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..model import Edit
 from ..nodes import all_of, argument, called_name
 from ..plan import Plan
 from ..source import ParsedSource, Statement
+from ..translation.translating import called_model
 
 _IN_ORDER = ("name", "shape", "dtype", "initializer")
 """The first parameters of ``Layer.add_weight`` in Keras 2; in Keras 3 the first is the shape."""
@@ -89,3 +90,18 @@ def _value(source: ParsedSource, loss: cst.Arg) -> str:
     functions = (function.name.value for function in all_of(source.module, cst.FunctionDef))
     is_function = isinstance(given, cst.Name) and given.value in functions
     return f"{source.code(given)}()" if is_function else ""
+
+
+def call_model(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``model.predict(x)`` on a tape → ``model(x)``: the dataset that ``predict`` makes has no
+    gradient function (``IteratorGetNext``; TensorFlow 2.15, where its results are on the tape)."""
+    failure = trace.failure
+    if failure is None or "IteratorGetNext" not in failure.message:
+        return
+    plan = Plan(source)
+    for line in {op.line for op in trace.ops.values() if op.type == "IteratorGetNext"}:
+        for call in source.calls(line, "predict"):
+            if model := called_model(source, call):
+                plan.replace(call, model)
+    if plan.changes:
+        yield Edit("Call the model itself in place of predict", plan.text())
