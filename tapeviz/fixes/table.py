@@ -167,6 +167,7 @@ from .values.lookups import ask_for_rows
 from .values.metrics import compute_beside_metric, follow_average
 from .values.misfits import (
     cast_to_agree,
+    cast_to_allowed,
     give_tensors,
     multiply_vectors,
     use_functions_for_methods,
@@ -431,10 +432,13 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     slips.spell_attribute,
     slips.say_in_tensorflow,
     slips.print_in_graph,
+    slips.ask_for_variables,
+    slips.make_loss,
     give_tensors,
     use_functions_for_methods,
     use_present_names,
     cast_to_agree,
+    cast_to_allowed,
     multiply_vectors,
 )
 """For an error of the text, and for one that an edit brings where a gradient was missing."""

@@ -27,6 +27,7 @@ x = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
     y = x * x
 """
+FUNCTION = "import tensorflow as tf\n@tf.function\ndef f(x):\n"
 NET = "import tensorflow as tf\nclass Net(tf.Module):\n"
 RAISING = {
     "a keyword that is misspelt": (
@@ -335,6 +336,70 @@ RAISING = {
         "import tensorflow as tf\nw = tf.Variable([1.0, 2.0])\nwith tf.GradientTape() as tape:\n"
         "    y = tf.gather(w, [0])\ng = tape.gradient(y, w)\nw.assign_sub(0.1 * g)",
         ["Line 6", "IndexedSlices", "tf.convert_to_tensor"],
+    ),
+    "a dtype that an operation does not take": (
+        "import tensorflow as tf\nn = tf.constant(4)\ntf.sqrt(n)",
+        ["Line 3 gives Sqrt a tensor of dtype int32", "float32", "tf.cast(x, tf.float32)"],
+    ),
+    "an axis that a tensor does not have": (
+        TAPE + "tf.reduce_sum(x, axis=2)",
+        ["Line 6 names axis 2 of a tensor that has axis 0 only"],
+    ),
+    "an axis of a concatenation": (
+        TAPE + "tf.concat([tf.ones([2, 2]), tf.ones([2, 2])], 3)",
+        ["Line 6 names axis 3 of a tensor that has axes 0 to 1"],
+    ),
+    "an axis that is squeezed": (TAPE + "tf.squeeze(x, 0)", ["axis 0, which has 2 elements"]),
+    "tensors of several shapes that are stacked": (
+        TAPE + "tf.stack([x, tf.ones([3])])",
+        ["Line 6 puts tensors of the shapes [2] and [3] together", "tf.concat"],
+    ),
+    "channels of a convolution": (
+        "import tensorflow as tf\n"
+        "tf.nn.conv2d(tf.ones([1, 8, 8, 1]), tf.ones([3, 3, 3, 2]), 1, 'SAME')",
+        ["Line 2 convolves an input of 1 channels", "filters for 3"],
+    ),
+    "axes of a layer's input": (
+        "import tensorflow as tf\ntf.keras.layers.LSTM(2)(tf.ones([3, 2]))",
+        ["that line 2 runs takes an input of 3 axes (samples, steps", "got one of shape (3, 2)"],
+    ),
+    "a branch of a compiled function that gives a name no value": (
+        FUNCTION + "    if x > 0:\n        y = x\n    return y\nf(tf.constant(1.0))",
+        ["The if on line 4 depends on a tensor", "the else branch gives y no value"],
+    ),
+    "a branch of a compiled function that returns nothing": (
+        FUNCTION + "    if x > 0:\n        return x\nf(tf.constant(1.0))",
+        ["The if on line 4 depends on a tensor", "the else branch returns nothing"],
+    ),
+    "branches of a compiled function that differ in dtype": (
+        FUNCTION + "    if x > 0:\n        y = x\n    else:\n        y = 1\n    return y\n"
+        "f(tf.constant(1.0))",
+        ["y has dtype float32 in the one and int32 in the other"],
+    ),
+    "a list that a compiled loop fills": (
+        FUNCTION + "    out = []\n    for i in tf.range(x):\n        out.append(i)\n"
+        "    return tf.add_n(out)\nf(tf.constant(3))",
+        ["made inside of a loop or a branch of a compiled function (line 5)", "tf.TensorArray"],
+    ),
+    "a loss that is a text": (
+        "import tensorflow as tf\nloss = 'mse'\nloss(tf.ones([2]), tf.ones([2]))",
+        ["Line 3 calls loss, which is a text since line 2", "tf.keras.losses.get"],
+    ),
+    "a layer as a source": (
+        TAPE + "layer = tf.keras.layers.Dense(1)\ntape.gradient(y, layer)",
+        ["The source layer is a Dense, no tensor", "layer.trainable_variables"],
+    ),
+    "a split that does not come out even": (
+        "import tensorflow as tf\ntf.split(tf.ones([5]), 2)",
+        ["an axis of 5 elements into 2 equal parts"],
+    ),
+    "rows of several lengths": (
+        "import tensorflow as tf\ntf.constant([[1.0], [1.0, 2.0]])",
+        ["Line 2 makes a tensor of lists that have different lengths", "tf.ragged.constant"],
+    ),
+    "a place beyond the end": (
+        "import tensorflow as tf\ntf.tensor_scatter_nd_update(tf.zeros([3]), [[5]], [1.0])",
+        ["Line 2 names the place [5] of a tensor of shape [3]"],
     ),
     "changing elements that a mask picks": (
         TAPE + "y[y > 2.0] = 0.0",

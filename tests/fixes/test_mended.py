@@ -3001,6 +3001,42 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
         ),
         (
             """
+            x, n = tf.Variable([1.0, 2.0]), tf.constant([4, 9])
+            with tf.GradientTape() as tape:
+                y = x * tf.sqrt(n)
+            tape.gradient(y, x)
+            """,
+            "y = x * tf.sqrt(tf.cast(n, tf.float32))",
+        ),
+        (
+            """
+            x, i = tf.Variable([1.0, 2.0]), tf.constant(1.0)
+            with tf.GradientTape() as tape:
+                y = tf.gather(x, i)
+            tape.gradient(y, x)
+            """,
+            "y = tf.gather(x, tf.cast(i, tf.int32))",
+        ),
+        (
+            """
+            loss, x = "mse", tf.Variable([1.0, 2.0])
+            with tf.GradientTape() as tape:
+                y = loss(tf.ones([2]), x)
+            tape.gradient(y, x)
+            """,
+            'loss, x = tf.keras.losses.get("mse"), tf.Variable([1.0, 2.0])',
+        ),
+        (
+            """
+            layer = tf.keras.layers.Dense(1)
+            with tf.GradientTape() as tape:
+                y = layer(tf.ones([1, 2]))
+            tape.gradient(y, layer)
+            """,
+            "tape.gradient(y, layer.trainable_variables)",
+        ),
+        (
+            """
             v = tf.Variable([1.0, -2.0])
             v[0] += 5.0
             with tf.GradientTape() as tape:

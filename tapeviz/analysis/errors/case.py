@@ -37,6 +37,11 @@ class Case:
         return traced_lines(self.failure, self.trace.filename)
 
     @property
+    def defining_lines(self) -> Sequence[int]:
+        """The lines of :func:`defining_lines` in its message."""
+        return defining_lines(self.failure, self.trace.filename)
+
+    @property
     def call(self) -> Call | None:
         """The gradient call that raised it."""
         lines = self.failure.lines or (self.failure.line,)
@@ -98,7 +103,19 @@ def innermost_line(failure: Failure, filename: str) -> int:
     """The line of :attr:`Case.line`: the traceback of what TensorFlow raises while it traces a
     function, or runs one that is compiled, ends at the call of that function."""
     inner = traced_lines(failure, filename) or converted_lines(failure.message, filename)
+    if not inner and _OF_LOOPS.search(failure.message):
+        inner = defining_lines(failure, filename)
     return inner[-1] if inner else failure.line
+
+
+_OF_LOOPS = re.compile(r"is out of scope.*FuncGraph\(name=(?:while|cond)", re.DOTALL)
+"""A tensor of a loop or branch of a compiled function, used outside of it."""
+
+
+def defining_lines(failure: Failure, filename: str) -> Sequence[int]:
+    """The lines that made a tensor which is used out of its scope, outermost first (``was defined
+    here``, TensorFlow 2.15-2.21)."""
+    return lines_in_stack(failure.message.partition("was defined here:")[2], filename)
 
 
 def traced_lines(failure: Failure, filename: str) -> Sequence[int]:

@@ -139,6 +139,14 @@ def called(case: Case) -> str:
         if (made := _last_value(case, call.func.id))
     ]
     article = "an" if kind == "int" else "a"
+    written = [(name, at) for name, at in named if _is_text(case, at)]
+    if made_of == "str" and len(written) == 1:
+        name, at = written[0]
+        return (
+            f"Line {line} calls {name}, which is a text since line {at}. Keras knows such words in "
+            f"model.compile only. Make the function or object itself, as in "
+            f"tf.keras.losses.get({name}) for a loss, or give its name without quotes."
+        )
     results = [call.func for call in calls if isinstance(call.func, ast.Call)]
     if len(results) == 1 and not named and made_of in _OF_TENSORS:
         return (
@@ -167,6 +175,12 @@ def called(case: Case) -> str:
         f"Line {line} calls {words}, which holds {article} {kind} and is no function. "
         f"Leave out the parentheses: {words}."
     )
+
+
+def _is_text(case: Case, line: int) -> bool:
+    """Whether the statement on a line gives a text to what it binds."""
+    made = getattr(case.text.statement(line), "value", None)
+    return isinstance(made, ast.Constant) and isinstance(made.value, str)
 
 
 _KINDS = {"Tensor": "tensor", "Variable": "tf.Variable", "ndarray": "NumPy array"}

@@ -8,6 +8,7 @@ to be looked at, a function of the case has the words.
 from __future__ import annotations
 
 from . import calls, keras, modules, not_finite, python, tapes, tensors, training
+from .arguments import OF_ARGUMENTS
 from .case import Explain
 
 _CALLEE = r"(?:[\w.<>]*<locals>\.)?(?P<callee>[\w.]+)\(\)"
@@ -113,6 +114,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "a table, such as tf.gather or an Embedding, gives the gradients of those rows alone. "
         "Write tf.convert_to_tensor(g) to get a tensor of the shape of the table.",
     ),
+    *OF_ARGUMENTS,
     (r"NoneType|None values not supported", training.none_used),
     (r"Incompatible shapes: *" + _SHAPE + r" vs\.? *" + _SHAPE, tensors.shapes),
     (r"Matrix size-incompatible: In\[0\]: " + _SHAPE + r", In\[1\]: " + _SHAPE, tensors.shapes),
@@ -142,6 +144,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"(?:Shapes|Dimensions) " + _SHAPE + r" and " + _SHAPE, tensors.shapes),
     (r"expected to be an? (\w+) tensor but is an? (\w+) tensor", tensors.dtypes),
     (r"has type (\w+) that does not match type (\w+) of", tensors.dtypes),
+    (r"conversion requested dtype (\w+) for Tensor with dtype (\w+)", tensors.dtypes),
     (r"Cannot convert ([\d.e+-]+) to EagerTensor of dtype (\w+)", tensors.literal_dtype),
     (
         rf"Input to reshape is a tensor with {_COUNT} values, but the requested shape has {_COUNT}",

@@ -50,7 +50,16 @@ def no_tensor(case: Case) -> str:
             f"of a Keras model, and holds no numbers. Make a tf.keras.Model that gives this output "
             f"beside that of the model, call it in the tape's block, and ask for what it gives."
         )
+    if kind.startswith("a ") and not any(words in kind for words in _NUMBERS):
+        return (
+            f"The {which} {name or 'given'} {_verb(name)} {kind}, no tensor or variable. "
+            f"A gradient is computed of tensors, by tensors and variables. Of a layer, model or "
+            f"module give its variables: {name or 'layer'}.trainable_variables."
+        )
     return _left(which, name, kind)
+
+
+_NUMBERS = ("Python number", "NumPy", "list", "tuple", "str", "NoneType", "dict", "function")
 
 
 def no_batch(case: Case) -> str:

@@ -15,7 +15,7 @@ from ...analysis.errors.case import innermost_line
 from ...text.messages import converted_lines
 from ...trace.model import Trace
 from ..model import Edit
-from ..nodes import all_of, called_name, dotted, sole
+from ..nodes import all_of, argument, called_name, dotted, sole
 from ..plan import Plan, enclosed
 from ..source import ParsedSource
 from ..translation.numpy_words import FUNCTIONS, twin_of
@@ -103,6 +103,33 @@ def spell_attribute(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 plan.replace(node.attr, near[0])
         if plan.changes:
             yield Edit(f"Write {near[0]} in place of {found[2]}", plan.text())
+
+
+def ask_for_variables(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``tape.gradient(y, layer)`` → of ``layer.trainable_variables``."""
+    failure = trace.failure
+    if failure is None or "has no attribute '_id'" not in failure.message:
+        return
+    for call in source.calls(failure.line, "gradient", "jacobian"):
+        given = argument(call, 1, "sources")
+        if given is not None and isinstance(given.value, (cst.Name, cst.Attribute, cst.Subscript)):
+            plan, code = Plan(source), source.code(given.value)
+            plan.replace(given.value, f"{code}.trainable_variables")
+            yield Edit(f"Ask for the variables of {code}", plan.text())
+
+
+def make_loss(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``loss = "mse"`` that is called → ``loss = tf.keras.losses.get("mse")``."""
+    failure = trace.failure
+    statement = source.statement(failure.line) if failure is not None else None
+    if failure is None or statement is None or failure.message != "'str' object is not callable":
+        return
+    for call in all_of(statement, cst.Call):
+        made = source.bound_to(call.func) if isinstance(call.func, cst.Name) else None
+        if isinstance(made, cst.SimpleString):
+            plan = Plan(source)
+            plan.replace(made, f"{source.tf}.keras.losses.get({source.code(made)})")
+            yield Edit(f"Make the loss of the name {source.code(made)}", plan.text())
 
 
 _NO_NUMBER = re.compile(

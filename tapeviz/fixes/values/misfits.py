@@ -67,6 +67,38 @@ def cast_to_agree(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             yield Edit(f"Cast {what} to {wanted}, the dtype of what it meets", plan.text())
 
 
+_ALLOWED = re.compile(
+    r"Value for attr '\w+' of (\w+) is not in the list of allowed values: ([\w, ]+?)\s*;"
+)
+
+
+def cast_to_allowed(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``tf.sqrt(n)`` of an integer → ``tf.sqrt(tf.cast(n, tf.float32))``: the tensors of the dtype
+    that an operation on the line does not take."""
+    failure = trace.failure
+    found = _ALLOWED.search(failure.message) if failure is not None else None
+    statement = source.statement(failure.line) if failure is not None else None
+    if found is None or statement is None:
+        return
+    taken = [_LONG_NAMES.get(each, each) for each in found[2].replace(" ", "").split(",")]
+    wanted = next((each for each in ("float32", "int32") if each in taken), taken[0])
+    known, given = _dtypes_by_text(trace), _LONG_NAMES.get(found[1], found[1])
+    refused = [
+        arg.value
+        for call in header_nodes(statement, cst.Call)
+        for arg in (call.args if called_name(call) != "cast" else ())
+        if isinstance(arg.value, (cst.Name, cst.Attribute))
+        and known.get(source.code(arg.value)) == given
+    ]
+    for chosen in (*([each] for each in reversed(refused)), refused):  # the last alone, …, all
+        plan = Plan(source)
+        for node in chosen:
+            plan.replace(node, f"{source.tf}.cast({source.code(node)}, {source.tf}.{wanted})")
+        if chosen:
+            names = ", ".join(sorted({source.code(node) for node in chosen}))
+            yield Edit(f"Cast {names} to {wanted}", plan.text())
+
+
 def multiply_vectors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """``tf.matmul(a, b)`` and ``a @ b`` of a vector → ``tf.tensordot(a, b, 1)``."""
     failure = trace.failure
