@@ -13,8 +13,9 @@ import numpy as np
 from .model import Layout, Rect
 from .nested import HEADER, PADDING
 
-LEAST = 0.5
-"""The part of their height that gaps between rows keep at least."""
+LEAST, ENOUGH = 0.5, 18.0
+"""Gaps between rows keep at least this part of their height, and these px: room for the words of a
+ring."""
 ROOMY = 44.0
 """Px between two rows where there is room for it: a wire is seen beside scissors and rings."""
 
@@ -27,9 +28,10 @@ def squeezed(layout: Layout, room: tuple[float, float]) -> Layout:
     if layout.direction != "down" or over <= 0:
         return layout
     gaps = _gaps(layout)
-    spare = sum(bottom - top for top, bottom in gaps)
-    share = min(over / max(spare, 1.0), 1 - LEAST)
-    return _with_heights(layout, gaps, [(1 - share) * (b - t) for t, b in gaps])
+    heights = [bottom - top for top, bottom in gaps]
+    spare = [height - max(LEAST * height, min(height, ENOUGH)) for height in heights]
+    share = min(over / max(sum(spare), 1.0), 1.0)
+    return _with_heights(layout, gaps, [h - share * s for h, s in zip(heights, spare, strict=True)])
 
 
 def loosened(layout: Layout, room: tuple[float, float]) -> Layout:

@@ -473,6 +473,16 @@ def test_what_prepares_data_is_opened_after_what_a_gradient_can_pass() -> None:
     }
 
 
+def test_data_is_no_part_of_a_series_that_a_gradient_passes() -> None:
+    """As the calls of a model in which a first layer takes a number that needs no gradient."""
+    graph = wired(12, [(i, i + 1) for i in range(11)])
+    home = {f"op:{i}": "net 1" if i < 6 else "net 2" for i in range(1, 13)}
+    tree = grouped(graph, home)
+    assert choose_open(graph, tree, most=10).closed == {"net 1", "net 2"}
+    tree = replace(tree, recorded=frozenset({"net 2"}))
+    assert choose_open(graph, tree, most=10).closed == {"net 1"}
+
+
 def _with_its_ops(tree: Tree, path: str) -> Group:
     group, ops = tree.groups[path], tree.home.count(path)
     return msgspec.structs.replace(group, ops=ops, is_library="/" in path)

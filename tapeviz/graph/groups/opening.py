@@ -185,9 +185,10 @@ class _Chooser:
         together: nx.Graph[Hashable] = nx.Graph()
         for group in waiting:
             if _opens(group) and not (group.is_library and self._inside.get(group.path)):
-                series = (group.parent, _NUMBER.sub("#", group.title))
+                is_recorded = group.path in self._tree.recorded
+                series = (group.parent, _NUMBER.sub("#", group.title), is_recorded)
                 is_small = group.ops <= LEAST_OPS and group.is_library
-                alike = (group.path in self._tree.recorded,) if is_small else series
+                alike = (is_recorded,) if is_small else series
                 together.add_edges_from([(group.path, group.shape), (group.path, alike)])
         units = [
             [group for group in waiting if group.path in unit]
