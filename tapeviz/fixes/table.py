@@ -64,7 +64,7 @@ from .states.variables import SHALLOW_COPY, keep_in_scope, keep_tensor, use_orig
 from .states.weights import call_with_computed_weights, step_by_hand
 from .tapes import keras_calls, raising, slips
 from .tapes.both_outputs import give_both, give_symbolic
-from .tapes.closures import keep_value_of_turn, use_shadowed
+from .tapes.closures import compute_when_called, keep_value_of_turn, use_shadowed
 from .tapes.entering import enter_again
 from .tapes.functions import (
     differentiate_itself,
@@ -254,6 +254,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         compute_default_inside,
         move_in,
         enter_again,
+        compute_when_called,
         compute_listed_inside,
     ),
     StopGradient: (close_after_difference, take_away, give_identity, codebook_loss),

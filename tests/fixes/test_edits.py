@@ -22,6 +22,7 @@ from tapeviz.fixes.plan import Plan
 from tapeviz.fixes.smooth.argmax import soften_argmax
 from tapeviz.fixes.source import ParsedSource
 from tapeviz.fixes.table import FIXES, edits_for
+from tapeviz.fixes.tapes.closures import compute_when_called
 from tapeviz.text.source import SourceText
 from tapeviz.trace.model import TensorId
 
@@ -1495,6 +1496,27 @@ def test_the_names_of_tensorflow_and_numpy_are_the_texts_own() -> None:
         "    a = numpy.exp(x.numpy())\ntape.gradient(a, x)\n"
     )
     assert "a = T.exp(x)\n" in next(edits_for(fix_case(text, "left-tensorflow", 4))).new_text
+
+
+@pytest.mark.parametrize(
+    ("function", "mended"),
+    [
+        ("loss = lambda: cost", "loss = lambda: tf.reduce_sum(w * w) + 1.0"),
+        ("loss = lambda: 2.0 * cost", "loss = lambda: 2.0 * (tf.reduce_sum(w * w) + 1.0)"),
+        (
+            "def loss():\n    return 3.0 * cost",
+            "def loss():\n    power = w * w\n    cost = tf.reduce_sum(power) + 1.0\n"
+            "    return 3.0 * cost",
+        ),
+        ("loss = lambda cost=1.0: w", ""),
+    ],
+)
+def test_a_function_that_hands_out_what_was_computed_before(function: str, mended: str) -> None:
+    """As with ``optimizer.minimize(loss, [w])``, whose tape has no block in the text."""
+    before = "w = tf.Variable([1.0, 2.0])\npower = w * w\ncost = tf.reduce_sum(power) + 1.0\n"
+    after = "\nwith tf.GradientTape() as tape:\n    y = loss()\ntape.gradient(y, w)\n"
+    edits = compute_when_called(fix_case(before + function + after, "outside-tape", 2))
+    assert [edit.new_text for edit in edits] == [before + mended + after] * bool(mended)
 
 
 def test_inner_functions_with_a_name_of_their_own_are_left_alone() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import libcst as cst
 
@@ -12,6 +12,8 @@ from ...analysis.python.shadowed import Shadowed
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, called_name, read_names, sole
 from ..plan import Plan
+from ..source import ParsedSource, Statement
+from .moving import dependents
 
 
 def keep_value_of_turn(case: FixCase) -> Iterator[Edit]:
@@ -69,6 +71,75 @@ def use_shadowed(case: FixCase) -> Iterator[Edit]:
         title = f"Give {name} to {function.name.value}, for its parameter of this name"
     if plan.changes or plan.removed:
         yield Edit(title, plan.text(), has_other_value=True)
+
+
+def compute_when_called(case: FixCase) -> Iterator[Edit]:
+    """``cost = f(w)``, ``loss = lambda: cost`` → ``loss = lambda: f(w)``: a function that hands out
+    what was computed before gives a tensor of which a later tape knows nothing."""
+    source = case.source
+    first = source.statement(case.cause.line)
+    if first is None or source.enclosing(first, cst.FunctionDef) is not None:
+        return
+    functions: list[cst.FunctionDef | cst.Lambda] = [
+        *all_of(source.module, cst.FunctionDef),
+        *all_of(source.module, cst.Lambda),
+    ]
+    for function in functions:
+        steps = _steps_before(source, first, function)
+        plan, made = Plan(source), dict[str, cst.BaseExpression]()
+        if steps and isinstance(function, cst.FunctionDef):
+            plan.first(function, *steps)
+        elif steps and isinstance(function, cst.Lambda):
+            for step in steps:
+                assign = sole(step)
+                target = assign.targets[0].target if isinstance(assign, cst.Assign) else None
+                if isinstance(assign, cst.Assign) and isinstance(target, cst.Name):
+                    made[target.value] = _inlined(source, assign.value, made)
+            plan.replace(function, _with_lambda_body(_inlined(source, function.body, made)))
+        if plan.changes or plan.put_first:
+            names = " and ".join(sorted(set[str]().union(*map(bound_names, steps))))
+            yield Edit(f"Compute {names} in the function, each time it is called", plan.text())
+
+
+def _steps_before(
+    source: ParsedSource, first: Statement, function: cst.FunctionDef | cst.Lambda
+) -> list[Statement]:
+    """The assignments from ``first`` on, before a function, that make what it reads; empty if
+    ``first`` is none of them."""
+    end = source.line(function)
+    between = [
+        statement
+        for statement in (first, *source.after(first))
+        if source.line(statement) < end and isinstance(sole(statement), cst.Assign)
+    ]
+    chosen, needed = list[Statement](), set(read_names(function.body))
+    for statement in reversed(dependents(between, [first])):
+        if needed & bound_names(statement):
+            chosen.insert(0, statement)
+            needed |= read_names(statement)
+    return chosen if first in chosen else []
+
+
+def _inlined(
+    source: ParsedSource, node: cst.BaseExpression, made: Mapping[str, cst.BaseExpression]
+) -> cst.BaseExpression:
+    """An expression with other expressions in the place of names."""
+    if isinstance(node, cst.Name):
+        return made.get(node.value, node)
+    plan = Plan(source)
+    for name in all_of(node, cst.Name):
+        around = source.parent(name)
+        is_read = not (
+            (isinstance(around, cst.Attribute) and around.attr is name)
+            or (isinstance(around, cst.Arg) and around.keyword is name)
+        )
+        if is_read and name.value in made:
+            plan.replace(name, made[name.value])
+    return plan.changed(node)
+
+
+def _with_lambda_body(body: cst.BaseExpression) -> Callable[[cst.Lambda], cst.Lambda]:
+    return lambda function: function.with_changes(body=body)
 
 
 def _with_keyword(name: str) -> Callable[[cst.Call], cst.Call]:
