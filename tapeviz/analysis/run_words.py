@@ -156,8 +156,8 @@ def number_in_a_line(trace: Trace, number: TensorId | Array) -> str:
         value, stats, known = trace.value(tensor), trace.stats(tensor), trace.tensors.get(tensor)
         if value is None:
             shape = list(known.shape or ()) if known is not None else []
-            norm = stats.norm if stats is not None else None
-            return f"{shape}" if norm is None else f"norm {norm:.4g}, {shape}"
+            norm = stats.norm_words if stats is not None else ""
+            return f"{norm}, {shape}" if norm else f"{shape}"
         number = value
     if number.size <= _IN_A_LINE or number.dtype.kind not in "fc":
         return " ".join(np.array2string(number, threshold=_IN_A_LINE, edgeitems=1).split())

@@ -244,8 +244,10 @@ def _number(trace: Trace, number: TensorId | Array) -> str:
     known, stats = trace.tensors.get(tensor), trace.stats(tensor)
     if known is None or stats is None:
         return "(a tensor of a graph: no value of it is known)"
-    found = {"min": stats.min, "max": stats.max} if stats.has_range else {"norm": stats.norm}
+    found = {"min": stats.min, "max": stats.max}
     numbers = [f"{name} {value:g}" for name, value in found.items() if value is not None]
+    if not stats.has_range:
+        numbers = [stats.norm_words]
     return ", ".join([f"{known.dtype} {list(known.shape or ())}", *numbers])
 
 

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
 from . import limits, private
 from .json_text import to_json
-from .values import (
-    address_of,
-    array_of,
-    go_together,
-    little_endian,
-    norm_alone,
-    raw_bytes,
-    sampling,
-    statistics,
-    statistics_of_many,
-    texts_of,
-)
+from .measuring import Measuring, as_field
+from .values import array_of, little_endian, raw_bytes, sampling, statistics, texts_of
 
 _LARGE = 1 << 16
 _FORMS = 1 << 20
@@ -82,16 +73,11 @@ class Tensors:
         self._lasting = _Budget(keep_budget)
         self._passing = _Budget(min(keep_budget, limits.PASSING_BYTES))
         self._stayed: set[int] = set()
-        self._norms: dict[int, float | None] = {}
-        """Norms of large tensors as they were while the snippet ran, to know these again."""
-        self._is_over = False
+        self._measuring = Measuring(self._held.__contains__, self._is_small)
         self.glanced: set[int] = set()
         """Large tensors whose elements were not looked at, as nothing has named them so far."""
         self.elements = 0
         """Elements of all large tensors that were seen so far."""
-        self._measured: dict[tuple[int, int, int], tuple[int, Any]] = {}
-        self._unmeasured: list[tuple[int, int, str, str, Any]] = []
-        """The events that wait for statistics: place, id, text before and after these, array."""
         self._samplings: dict[tuple[int, ...], tuple[Any, list[int]]] = {}
         self._forms: dict[Any, _Form] = {}
         self._forms_by_place: list[_Form] = []
@@ -106,11 +92,12 @@ class Tensors:
         lines: list[str],
         op_type: str | bytes | None = None,
         is_passing: bool = False,
+        inputs: Sequence[Any] = (),
     ) -> None:
         """Write the ``tensor`` event of an eager tensor that was not seen before. Hot.
 
-        ``op_type``: of the op that gave it, where that is known; ``is_passing``: large elements are
-        looked at when it is seen again.
+        ``op_type``, ``inputs``: of the op that gave it, where that is known; ``is_passing``: large
+        elements are looked at when it is seen again.
         """
         key = (tensor._datatype_enum(), tensor._shape_tuple())
         try:
@@ -128,9 +115,10 @@ class Tensors:
         if is_passing and form.elements > self.value_limit:
             self.glanced.add(identity)
             self.elements += form.elements
+            self._measuring.pass_over(identity, self._measuring.sources(op_type, inputs))
             lines.append(f'{{"e":"tensor","id":{identity}{form.head}}}')
         else:
-            self._see_slowly(identity, tensor, lines, op_type, form)
+            self._see_slowly(identity, tensor, lines, op_type, form, inputs)
 
     def see_symbolic(self, identity: int, tensor: Any, lines: list[str]) -> None:
         """Write the ``tensor`` event of a graph's tensor: it has a dtype and a shape, no value."""
@@ -159,7 +147,7 @@ class Tensors:
         elif array.size <= limits.ELEMENTS_OF_RESULT and array.nbytes + self.offset <= self._budget:
             line += self._travel(array.tobytes())
         else:
-            line += _as_stats(statistics(array)) + self._sample(array)
+            line += as_field(statistics(array)) + self._sample(array)
         lines.append(line + "}")
 
     def send_result(self, identity: int, tensor: Any, lines: list[str]) -> None:
@@ -172,10 +160,10 @@ class Tensors:
         if form.elements <= limits.ELEMENTS_OF_RESULT:
             self._stayed.discard(identity)
             line += self._travel(raw_bytes(tensor))
-        elif self._is_over:
+        elif self._measuring.is_over:
             return
         else:
-            line += _as_stats(statistics(array_of(tensor)))
+            line += as_field(statistics(array_of(tensor)))
         lines.append(f'{line},"kept":{"true" if identity in self._held else "false"}}}')
 
     def keep(self, tensor: Any) -> None:
@@ -188,15 +176,7 @@ class Tensors:
 
     def measure(self, lines: list[str]) -> None:
         """Complete these events, to be done with all that were written before others are."""
-        waiting, self._unmeasured = self._unmeasured, []
-        by_size: dict[int, list[tuple[int, int, str, str, Any]]] = {}
-        for each in waiting:
-            by_size.setdefault(each[-1].size, []).append(each)
-        for alike in by_size.values():
-            all_found = statistics_of_many([each[-1] for each in alike])
-            for (place, identity, before, after, _), found in zip(alike, all_found, strict=True):
-                lines[place] = before + _as_stats(found) + after
-                self._norms[identity] = found[3] if found else None
+        self._measuring.complete(lines)
 
     def take_blob(self) -> bytes:
         """The bytes to be sent since the last call."""
@@ -234,7 +214,7 @@ class Tensors:
     def end_run(self) -> None:
         """From now on all statistics of a large tensor are made at once, and what comes is held in
         the room that the run left: it lets go of nothing that others are computed from."""
-        self._is_over = True
+        self._measuring.is_over = True
         room = self._lasting.limit - self._lasting.used
         self._passing.limit = max(self._passing.limit, room)
 
@@ -249,8 +229,11 @@ class Tensors:
     def is_same(self, identity: int, tensor: Any) -> bool:
         """Whether a tensor that was computed anew has the norm of the one with this id, as far as
         that is known."""
-        known = self._norms.get(identity)
-        return known is None or _norm(array_of(tensor)) == known
+        return self._measuring.is_same(identity, tensor)
+
+    def _is_small(self, identity: int) -> bool:
+        """Whether the elements of the tensor with this id travelled as it was seen."""
+        return self.seen.get(identity, -1) >= 0
 
     def _travel(self, raw: bytes) -> str:
         """Send these bytes; the fields that say where they are."""
@@ -291,12 +274,15 @@ class Tensors:
         lines: list[str],
         op_type: str | bytes | None,
         form: _Form,
+        inputs: Sequence[Any],
     ) -> None:
         """One whose elements are large or no plain numbers."""
         line = f'{{"e":"tensor","id":{identity}{form.head}'
         number, count = form.number, form.elements
-        can_repeat = identity in self.glanced or (op_type and private.functions.can_repeat(op_type))
-        budget = self._passing if can_repeat or self._is_over else self._lasting
+        is_known = identity in self.glanced
+        can_repeat = is_known or (op_type and private.functions.can_repeat(op_type))
+        is_over = self._measuring.is_over
+        budget = self._passing if can_repeat or is_over else self._lasting
         self.glanced.discard(identity)
         self.elements += count
         if private.is_opaque(number):
@@ -317,28 +303,9 @@ class Tensors:
             lines.append(line + self._travel(little_endian(array)) + end)
             return
         self._stayed.add(identity)
-        if go_together(array):
-            after = self._sample(array) + end
-            self._unmeasured.append((len(lines), identity, line, after, array))
-            lines.append("")
-        else:
-            found = self._statistics(identity, array, number)
-            lines.append(line + _as_stats(found) + self._sample(array) + end)
-
-    def _statistics(self, identity: int, array: Any, number: int) -> Any:
-        """Statistics of an array, while the snippet runs the norm alone if that will do; those of
-        another tensor in the same memory, which a reshape, a read or an identity shares, as long as
-        that one is held."""
-        if self._is_over:
-            return statistics(array)
-        key = (address_of(array), array.nbytes, number)
-        known, found = self._measured.get(key, (0, None))
-        if known not in self._held:
-            norm = norm_alone(array)
-            found = statistics(array) if norm is None else [None, None, None, norm, 0.0, 0.0]
-            self._measured[key] = identity, found
-        self._norms[identity] = found[3] if found else None
-        return found
+        sources = [identity] if is_known else self._measuring.sources(op_type, inputs)
+        after = self._sample(array) + end
+        self._measuring.wait(lines, line, after, identity, array, sources)
 
     def _hold(
         self, identity: int, held: tuple[int | None, Any], size: int, budget: _Budget
@@ -349,18 +316,3 @@ class Tensors:
         for oldest in budget.add(identity, size) if size >= _LARGE else ():
             self._held.pop(oldest, None)
         return identity in self._held
-
-
-def _as_stats(found: list[float | None] | None) -> str:
-    """Statistics as a field of an event; JSON's numbers are Python's unless one is missing."""
-    text = str(found) if found and None not in found else to_json(found)
-    return f',"stats":{text}'
-
-
-def _norm(array: Any) -> float | None:
-    """The norm of a large array, as it was measured while the snippet ran."""
-    norm = None if go_together(array) else norm_alone(array)
-    if norm is None:
-        found = statistics(array)
-        norm = found[3] if found else None
-    return norm

@@ -54,12 +54,14 @@ def tensor_words(tensor: TensorId, trace: Trace, has_stats: bool = True) -> str:
 
 
 def stats_words(stats: Stats | None) -> str:
-    """``, min 0, max 4, mean 1.5, 2 NaN``; ``, norm 52.4`` where no more is known."""
+    """``, min 0, max 4, mean 1.5, 2 NaN``; ``, norm 52.4`` or ``, norm ≈ 52.4`` where no more is
+    known."""
     if stats is None:
         return ""
     known = ("min", stats.min), ("max", stats.max), ("mean", stats.mean)
-    shown = known if stats.has_range else (("norm", stats.norm),)
-    words = "".join(f", {name} {value:.4g}" for name, value in shown if value is not None)
+    words = "".join(f", {name} {value:.4g}" for name, value in known if value is not None)
+    if not stats.has_range:
+        words = f", {stats.norm_words}"
     words += f", {stats.nan} NaN" if stats.nan else ""
     return words + (f", {stats.inf} infinite" if stats.inf else "")
 

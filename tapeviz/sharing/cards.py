@@ -119,8 +119,9 @@ def _table(heading: str, trace: Trace, tensor: TensorId, note: str = "") -> Page
     stats = trace.stats(tensor)
     numbers = ""
     if stats is not None and stats.norm is not None:
-        known = ("norm", stats.norm), ("min", stats.min), ("max", stats.max)
-        numbers = " · ".join(f"{name} {value:.4g}" for name, value in known if value is not None)
+        known = ("min", stats.min), ("max", stats.max)
+        range_words = [f"{name} {value:.4g}" for name, value in known if value is not None]
+        numbers = " · ".join([stats.norm_words, *range_words])
     return PageTable(heading, (), " · ".join(filter(None, (numbers, note))))
 
 

@@ -65,7 +65,7 @@ class TensorSeen(_Event, frozen=True, tag="tensor"):
     ``text``: the elements of a string tensor, in place of ``at``.
     ``stats``: ``[min, max, mean, l2norm, nan_count, inf_count]`` over the finite elements in
     float64, for numeric tensors whose value did not travel. Null in it: no finite element, or,
-    where the norm is there, not looked at.
+    where the norm is there, not looked at. ``estimated``: that norm is one of a sample.
     ``sample``: offset in the blob, rows and columns of evenly spaced elements of a numeric tensor
     whose value did not travel, of ``dtype`` too: a picture of it, of an image its first channels'.
     ``handle``: it is a variable's resource handle.
@@ -78,6 +78,7 @@ class TensorSeen(_Event, frozen=True, tag="tensor"):
     nbytes: int = 0
     text: list[str] | None = None
     stats: list[float | None] | None = None
+    estimated: bool = False
     sample: tuple[int, int, int] | None = None
     kept: bool = False
     handle: bool = False

@@ -252,7 +252,7 @@ class Reader:
         if event.text is not None:
             self._texts[tensor] = tuple(event.text)
         if event.stats is not None:
-            self._stats[tensor] = stats_from(event.stats)
+            self._stats[tensor] = stats_from(event.stats, event.estimated)
         if event.sample is not None:
             self._samples[tensor] = event.sample
 

@@ -118,10 +118,10 @@ def norm_of(trace: Trace, tensor: TensorId) -> float | None:
     return stats.norm if stats else None
 
 
-def stats_from(sent: Sequence[float | None]) -> Stats:
+def stats_from(sent: Sequence[float | None], is_estimate: bool = False) -> Stats:
     """Statistics as the recorder sends them: min, max, mean, norm, count of NaN and of Inf."""
     low, high, mean, norm, nan, inf = sent
-    return Stats(low, high, mean, norm, int(nan or 0), int(inf or 0))
+    return Stats(low, high, mean, norm, int(nan or 0), int(inf or 0), is_estimate)
 
 
 def measure(value: Array) -> Stats | None:

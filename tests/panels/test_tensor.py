@@ -19,6 +19,7 @@ from tapeviz.panels.tensor.panel import TensorPanel
 from tapeviz.panels.tensor.plots import ArrayPlot, Histogram, count_bins
 from tapeviz.panels.tensor.values import as_table, shades, short_number
 from tapeviz.panels.tensor.wording import as_code, describe
+from tapeviz.scene.parts.numbers import gradient_text
 from tapeviz.scene.tooltips import stats_words
 from tapeviz.trace.model import Stats, TensorId
 from tests.document.sample import SamplePipeline, make_trace
@@ -263,6 +264,10 @@ def test_statistics_in_words() -> None:
     norm_alone = Stats(None, None, None, 52.4, 0, 0)
     assert describe("float32", (90, 90), norm_alone) == "float32 · 90×90 · norm 52.4 · finite"
     assert stats_words(norm_alone) == ", norm 52.4"
+    estimate = Stats(None, None, None, 52.4, 0, 0, is_estimate=True)
+    assert describe("float32", (90, 90), estimate) == "float32 · 90×90 · norm ≈ 52.4 · finite"
+    assert stats_words(estimate) == ", norm ≈ 52.4"
+    assert gradient_text(None, estimate) == "norm ≈ 52.4"
 
 
 def test_tables_and_shades() -> None:
@@ -309,7 +314,8 @@ def test_of_a_tensor_too_large_to_fetch_the_slice_in_sight_is_shown(
     document, trace = panel.document, make_trace()
     large = tensor_of((64, 224, 224, 64), kept=True)
     tensors = {**trace.tensors, TensorId(5): large}
-    pipeline.trace = replace(trace, places={}, tensors=tensors)
+    norm = Stats(None, None, None, 52.4, 0, 0, is_estimate=True)
+    pipeline.trace = replace(trace, places={}, tensors=tensors, sent_stats={TensorId(5): norm})
     document.run()
     qtbot.waitUntil(lambda: not document.is_running and not document.background.busy)
     document.selecting.select_nodes(frozenset(("op4",)))

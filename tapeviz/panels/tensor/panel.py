@@ -196,7 +196,7 @@ class TensorPanel(Panel):
         self._part_of = tensor
         index = display.choose_slice(form)
         part = self.document.values.part_of(tensor, index)
-        stats = stats or (part.stats if part is not None else None)
+        stats = (part.stats if part is not None else None) or stats
         summary = describe(known.dtype, known.shape, stats)
         if part is not None:
             step = max(part.steps, default=1)

@@ -87,7 +87,7 @@ def describe(dtype: str, shape: tuple[int | None, ...] | None, stats: Stats | No
         if has_range and stats.min is not None and stats.max is not None and stats.mean is not None:
             parts += [f"min {stats.min:.4g}", f"max {stats.max:.4g}", f"mean {stats.mean:.3g}"]
         if not stats.has_range:
-            parts.append(f"norm {stats.norm:.4g}")
+            parts.append(stats.norm_words)
         wrong = [f"{n} {name}" for n, name in ((stats.nan, "NaN"), (stats.inf, "Inf")) if n]
         parts.append(", ".join(wrong) or "finite")
     return " · ".join(part for part in parts if part)

@@ -91,4 +91,6 @@ def gradient_text(array: Array | None, stats: Stats | None, limit: int = 20) -> 
         return ""
     if stats.nonfinite:
         return "NaN" if stats.nan else "Inf"
-    return "" if stats.norm is None else f"norm {stats.norm:.3g}"
+    if stats.norm is None:
+        return ""
+    return f"norm {'≈ ' if stats.is_estimate else ''}{stats.norm:.3g}"
