@@ -26,7 +26,9 @@ HEAD_LINES = 10_000
 TAIL_LINES = 5_000
 """Lines between the head and the tail are counted, not shown."""
 PIECE, PIECE_LINES = 4_000, 200
-"""Characters and lines that go into the text at once."""
+"""Characters and lines that go into the text at once, at most."""
+LEAST_PIECE = 200
+"""Characters of the first piece, and of one that Qt takes long to shape: many scripts in a row."""
 BUSY = 0.01
 """Seconds of writing after which the rest waits for the event loop."""
 PAUSE = 15
@@ -87,6 +89,8 @@ class OutputPanel(Panel):
         self._waiting_lines = 0
         self._left_out = 0
         self._has_mark = False
+        self._piece = LEAST_PIECE
+        """Characters that go into the text at once: as many as it takes in :data:`BUSY` seconds."""
         self._column: int | None = None
         """Where in the last line the next letter goes; None: at its end."""
         self._unfinished: dict[str, str] = {}
@@ -152,8 +156,9 @@ class OutputPanel(Panel):
         until = time.perf_counter() + BUSY
         while self._waiting and time.perf_counter() < until:
             stream, text = self._waiting.popleft()
-            piece, rest = _first_lines(text[:PIECE], PIECE_LINES)
-            rest += text[PIECE:]
+            began = time.thread_time()
+            piece, rest = _first_lines(text[: self._piece], PIECE_LINES)
+            rest += text[self._piece :]
             if rest:
                 piece, unfinished = split_unfinished(piece)
                 rest = unfinished + rest
@@ -164,6 +169,9 @@ class OutputPanel(Panel):
                 self._insert_link(int(piece))
             else:
                 self._insert(stream, piece)
+                took = max(time.thread_time() - began, 1e-6)
+                fitting = int(len(piece) * BUSY / took)
+                self._piece = min(max(fitting, LEAST_PIECE), PIECE)
         if not self._waiting:
             self._timer.stop()
         if self.text.blockCount() > HEAD_LINES + 2 * TAIL_LINES:

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from tapeviz.document import Document
 from tapeviz.panels import output
 from tapeviz.panels.look import Theme
-from tapeviz.panels.output import LONGEST_LINE, OutputPanel, break_lines
+from tapeviz.panels.output import LEAST_PIECE, LONGEST_LINE, PIECE, OutputPanel, break_lines
 from tapeviz.trace.model import Ending, Failure
 from tests.document.sample import SamplePipeline, make_trace
 
@@ -118,6 +118,31 @@ def test_of_a_flood_head_and_tail_stay_and_the_rest_is_counted(
     assert 19 <= len(tail) <= 40
     assert tail == [f"line {n}" for n in range(total - len(tail), total)]
     assert lines[40] == f"… {total - 40 - len(tail):,} lines left out …"
+
+
+@pytest.mark.parametrize(("cost", "largest"), [(1e-7, PIECE), (1e-4, LEAST_PIECE)])
+def test_what_qt_takes_long_to_shape_goes_in_by_small_pieces(
+    qtbot: QtBot,
+    panel: OutputPanel,
+    monkeypatch: pytest.MonkeyPatch,
+    cost: float,
+    largest: int,
+) -> None:
+    sizes, now, insert = list[int](), [0.0], panel._insert
+
+    def slow(stream: str, text: str) -> None:
+        sizes.append(len(text))
+        now[0] += cost * len(text)
+        insert(stream, text)
+
+    monkeypatch.setattr(panel, "_insert", slow)
+    monkeypatch.setattr(output.time, "thread_time", lambda: now[0])
+    printed = "\n".join("x" * 80 for _ in range(300))
+    panel.add("stdout", printed)
+    qtbot.waitUntil(lambda: settled(panel))
+    assert panel.text.toPlainText() == printed
+    assert sizes[0] == LEAST_PIECE
+    assert max(sizes) == largest
 
 
 def test_breaking_keeps_every_character() -> None:
