@@ -18,9 +18,9 @@ from .process_requests import ProcessRequests
 from .repair import Repaired, block_starts, missing_imports, repair
 from .trace.events import FORMAT_VERSION as EVENT_FORMAT
 from .trace.events import Begin, Ended, Printed, Raised
-from .trace.file import Recording
 from .trace.growing import GrowingTrace
 from .trace.model import Array, CallId, OpId, TensorId, Trace
+from .trace.stored.file import Recording
 from .trace.values import TensorPart
 
 _BEGUN_WITHIN = 60.0

@@ -12,9 +12,9 @@ from tapeviz.cli.text import as_text
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.report import report
 from tapeviz.trace import events as e
-from tapeviz.trace.file import Recording
 from tapeviz.trace.model import OpId, TensorId, Trace
 from tapeviz.trace.read import read
+from tapeviz.trace.stored.file import Recording
 
 # def step(x): with tf.GradientTape() as t: t.watch(x); y = x * x; return t.gradient(y, x)
 TRACED: list[e.Event] = [

@@ -27,8 +27,8 @@ from ..notebook import code_in, read_notebook
 from ..recording import Recorder, Reply, Silent, Snippet
 from ..shares import ShareTable, share_tables
 from ..source_files import read_text
-from ..trace.file import Recording, load
 from ..trace.model import CallId, Trace
+from ..trace.stored.file import Recording, load
 from .options import wanted_turns
 
 if TYPE_CHECKING:

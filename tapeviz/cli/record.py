@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     if output.suffix.lower() != ".tape":
         raise TapevizError(f"a recording is a .tape file: -o {output.with_suffix('.tape')}")
     check_folder(output)
-    from ..trace.file import save
+    from ..trace.stored.file import save
     from .explain import exit_status
     from .inputs import inputs
     from .inside import enter_steps, last_calls

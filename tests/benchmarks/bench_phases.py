@@ -71,7 +71,7 @@ def phases(path: str) -> dict[str, float]:
     from tapeviz.drawing.first_view import placed
     from tapeviz.kept_recording import KeptRecording
     from tapeviz.scene.compose import compose
-    from tapeviz.trace.file import load
+    from tapeviz.trace.stored.file import load
     from tapeviz.view import View
 
     collect_seldom()

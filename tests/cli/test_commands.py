@@ -18,7 +18,7 @@ from tapeviz.cli.inputs import Inputs
 from tapeviz.export.writing import WRITERS
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.kernel import KernelPool
-from tapeviz.trace.file import load
+from tapeviz.trace.stored.file import load
 
 FLOWS = """\
 x = tf.Variable(3.0)

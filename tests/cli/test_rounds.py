@@ -12,7 +12,7 @@ from tapeviz.analysis import diagnose
 from tapeviz.cli import main
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.report import report
-from tapeviz.trace.file import load
+from tapeviz.trace.stored.file import load
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 LOOP = str(RECORDINGS / "training_loop.tape")

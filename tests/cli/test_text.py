@@ -9,8 +9,8 @@ from tapeviz.analysis import diagnose
 from tapeviz.analysis.model import Diagnosis
 from tapeviz.cli.text import MOST_LISTED, as_text
 from tapeviz.kept_recording import KeptRecording
-from tapeviz.trace.file import load
 from tapeviz.trace.model import Trace
+from tapeviz.trace.stored.file import load
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 

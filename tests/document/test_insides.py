@@ -15,8 +15,8 @@ from tapeviz.kept_recording import KeptRecording
 from tapeviz.panels.look import THEMES
 from tapeviz.panels.rounds.strip import RoundStrip
 from tapeviz.trace import events as e
-from tapeviz.trace.file import Recording
 from tapeviz.trace.model import OpId, Trace
+from tapeviz.trace.stored.file import Recording
 from tests.document.sample import SamplePipeline
 from tests.test_compiled_calls import BLOB, recorded_calls
 

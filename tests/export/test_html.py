@@ -24,8 +24,8 @@ from tapeviz.scene.theme import THEMES
 from tapeviz.sharing.answer import answer, answer_html, code_marked
 from tapeviz.sharing.cards import cards
 from tapeviz.sharing.page import evenly, make_page, page_lines
-from tapeviz.trace.file import load
 from tapeviz.trace.model import Trace
+from tapeviz.trace.stored.file import load
 from tapeviz.view import DEFAULT_VIEW
 from tests.evidence import saying
 from tests.export.drawn import drawing

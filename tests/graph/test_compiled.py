@@ -22,9 +22,9 @@ from tapeviz.graph.nodes import op_id
 from tapeviz.kept_recording import KeptRecording
 from tapeviz.scene.model import Overlay
 from tapeviz.trace import events as e
-from tapeviz.trace.file import load
 from tapeviz.trace.model import Op
 from tapeviz.trace.read import read
+from tapeviz.trace.stored.file import load
 from tapeviz.view import DEFAULT_VIEW
 
 TAPE = Path(__file__).parents[1] / "recordings" / "compiled_function.tape"

@@ -35,8 +35,8 @@ from tapeviz.panels.source.line_marks import marks_of
 from tapeviz.panels.tensor.values import ValueTable
 from tapeviz.panels.widgets import ShortLabel
 from tapeviz.sharing.cards import cards
-from tapeviz.trace.file import load
 from tapeviz.trace.model import TensorId, Trace
+from tapeviz.trace.stored.file import load
 from tests.document.sample import SamplePipeline
 
 LOOP = Path(__file__).parents[1] / "recordings" / "training_loop.tape"

@@ -24,7 +24,7 @@ if __name__ == "__main__":
 
 from tapeviz.examples import Example, examples  # noqa: E402
 from tapeviz.trace import events as e  # noqa: E402
-from tapeviz.trace.file import Recording, save  # noqa: E402
+from tapeviz.trace.stored.file import Recording, save  # noqa: E402
 
 _LOGGED = re.compile(r"^([EIWF]\d{4} |WARNING: All log messages before absl).*\n?", re.MULTILINE)
 

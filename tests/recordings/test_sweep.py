@@ -20,7 +20,7 @@ from tapeviz.graph.groups.tree import GROUPINGS
 from tapeviz.report import report
 from tapeviz.scene.model import Overlay
 from tapeviz.scene.theme import THEMES
-from tapeviz.trace.file import load, save
+from tapeviz.trace.stored.file import load, save
 from tapeviz.view import DEFAULT_VIEW
 
 from .conftest import FOLDER, RECORDINGS, Read, read

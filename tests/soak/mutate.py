@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from tapeviz.trace.file import Recording
+from tapeviz.trace.stored.file import Recording
 
 Leaf = tuple[Any, Any]
 """Where a value stands: a dict or a list, and the key or index in it."""

@@ -17,7 +17,7 @@ from tapeviz.errors import TapevizError
 from tapeviz.examples import examples
 from tapeviz.notebook import read_notebook
 from tapeviz.repair import repair
-from tapeviz.trace.file import load, save
+from tapeviz.trace.stored.file import load, save
 from tests.soak.figures import LONG, SEED, count, note, tell
 from tests.soak.mutate import mutated
 from tests.soak.swept import sweep

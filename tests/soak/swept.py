@@ -12,7 +12,7 @@ from tapeviz.kept_recording import KeptRecording
 from tapeviz.report import report
 from tapeviz.scene.model import Overlay
 from tapeviz.scene.theme import THEMES
-from tapeviz.trace.file import load
+from tapeviz.trace.stored.file import load
 from tapeviz.view import DEFAULT_VIEW
 
 

@@ -13,11 +13,11 @@ import pytest
 
 from tapeviz.errors import TapevizError
 from tapeviz.trace import events as e
-from tapeviz.trace import file as tape_file
-from tapeviz.trace import limits
 from tapeviz.trace.events import decode, encode
-from tapeviz.trace.file import Recording, load, save
 from tapeviz.trace.read import read
+from tapeviz.trace.stored import file as tape_file
+from tapeviz.trace.stored import limits
+from tapeviz.trace.stored.file import Recording, load, save
 
 BLOB = np.arange(6, dtype=np.float32).tobytes()
 EVENTS: list[e.Event] = [

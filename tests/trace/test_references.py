@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tapeviz.errors import TapevizError
 from tapeviz.trace import events as e
-from tapeviz.trace.file import load, save
-from tapeviz.trace.references import References
+from tapeviz.trace.stored.file import load, save
+from tapeviz.trace.stored.references import References
 from tests.recordings.conftest import RECORDINGS
 from tests.soak.mutate import mutated
 from tests.soak.swept import sweep

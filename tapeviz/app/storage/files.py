@@ -201,7 +201,7 @@ class Files(QObject):
             self.save_recording(path if path.suffix else path.with_suffix(".tape"))
 
     def save_recording(self, path: Path) -> None:
-        from ...trace.file import save
+        from ...trace.stored.file import save
 
         recording: Any = self._document.runs.recording
         self._document.background.submit(
@@ -214,7 +214,7 @@ class Files(QObject):
 def load_kept(path: Path) -> KeptRecording:
     """A recording from a file."""
     from ...kept_recording import KeptRecording
-    from ...trace.file import load
+    from ...trace.stored.file import load
 
     return KeptRecording(load(path))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from .. import events as e
-from .. import limits
+from ..stored import limits
 from .traced_graphs import PendingRuns, TracedGraphs, eager_runs
 
 

@@ -12,8 +12,7 @@ import re
 
 import msgspec
 
-from . import limits
-from .events import (
+from ..events import (
     FORMAT_VERSION,
     Begin,
     Event,
@@ -23,8 +22,9 @@ from .events import (
     TensorSeen,
     decode,
 )
+from ..values import as_numpy_dtype
+from . import limits
 from .references import References
-from .values import as_numpy_dtype
 
 _STATS = 6
 _SAMPLED = 64

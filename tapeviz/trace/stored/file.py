@@ -21,10 +21,10 @@ from typing import IO
 import msgspec
 import numpy as np
 
-from ..errors import TapevizError, reading_words
-from ..whole_files import write_whole
+from ...errors import TapevizError, reading_words
+from ...whole_files import write_whole
+from ..lines import PackedLines
 from . import limits
-from .lines import PackedLines
 from .soundness import Soundness, UnsoundRecording
 
 FORMAT = 1

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import events as e
+from .. import events as e
+from ..body_events import Path
 from . import limits
-from .body_events import Path
 
 
 @dataclass

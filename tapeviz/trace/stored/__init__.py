@@ -1,0 +1,1 @@
+"""Recordings in ``.tape`` files: written, read, and checked where they come from outside."""
