@@ -18,6 +18,7 @@ from ..scene.primitives import Path, Style
 from ..scene.strokes import look_colour, look_dash, wire_look
 from ..scene.theme import Theme, mix, rgb
 from .camera import Camera
+from .framing import shown_at
 from .prepared import Floats, Ints, Prepared
 
 Band = Literal["far", "middle", "near"]
@@ -63,9 +64,7 @@ def paint_borders(
     painter.setPen(QColor(theme.group_stroke))
     painter.setBrush(QColor(theme.group_fill))
     for frame in frames:
-        left, top = camera.to_screen((frame.rect.left, frame.rect.top))
-        size = frame.rect.width * camera.scale, frame.rect.height * camera.scale
-        painter.drawRect(QRectF(left, top, *size))
+        painter.drawRect(shown_at(camera, frame.rect))
 
 
 def paint_lines(

@@ -43,6 +43,11 @@ class Camera:
             (point[1] - self.y) * self.scale + self.height / 2,
         )
 
+    def rect_on_screen(self, rect: Rect) -> Rect:
+        """The px at which a rectangle of the scene stands."""
+        x, y = self.to_screen((rect.x, rect.y))
+        return Rect(x, y, rect.width * self.scale, rect.height * self.scale)
+
     def to_scene(self, point: Point) -> Point:
         return (
             (point[0] - self.width / 2) / self.scale + self.x,
@@ -93,11 +98,10 @@ class Camera:
         room = (self.width - 2 * EDGE) / rect.width, (self.height - 2 * EDGE) / rect.height
         scale = max(min(self.scale, *room), min(self.scale, least))
         camera = self.zoomed(scale / self.scale, self.to_screen(at))
-        left, top = camera.to_screen((rect.left, rect.top))
-        right, bottom = camera.to_screen((rect.right, rect.bottom))
+        shown = camera.rect_on_screen(rect)
         return camera.panned(
-            _into(left, right, EDGE, self.width - EDGE),
-            _into(top, bottom, EDGE, self.height - EDGE),
+            _into(shown.left, shown.right, EDGE, self.width - EDGE),
+            _into(shown.top, shown.bottom, EDGE, self.height - EDGE),
         )
 
     def keeping(self, story: Sequence[Rect], least: float, bounds: Rect, at: Point) -> Camera:
@@ -108,11 +112,10 @@ class Camera:
         least = min(self.scale, least)
         room = (self.width - 2 * EDGE) / least, (self.height - 2 * EDGE) / least
         camera = self.holding(_hull([*story, bounds], room), least, at)
-        left, top = camera.to_screen((bounds.left, bounds.top))
-        right, bottom = camera.to_screen((bounds.right, bounds.bottom))
+        shown = camera.rect_on_screen(bounds)
         return camera.panned(
-            _without_gap(left, right, EDGE, self.width - EDGE),
-            _without_gap(top, bottom, EDGE, self.height - EDGE),
+            _without_gap(shown.left, shown.right, EDGE, self.width - EDGE),
+            _without_gap(shown.top, shown.bottom, EDGE, self.height - EDGE),
         )
 
     def looking_at(self, point: Point, scale: float, bounds: Rect, margin: float = 40.0) -> Camera:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from ..paint.fonts import qfont
@@ -13,6 +13,7 @@ from ..scene.parts.changes import HEADING_SIZE, NOTE_DROP, NOTE_SIZE, change_col
 from ..scene.text import clean
 from ..scene.theme import Theme
 from .camera import Camera
+from .framing import shown_at
 
 LEAST_HEADING = 11.0
 """Px; a heading stays readable at any scale."""
@@ -24,11 +25,8 @@ def paint_frames(
     """Frames without signs, at least 3 px wide: for scales at which signs cannot be recognized."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for change in changes:
-        rect = frame_rect(change)
-        left, top = camera.to_screen((rect.left, rect.top))
-        size = max(rect.width * camera.scale, 3.0), max(rect.height * camera.scale, 3.0)
         painter.setPen(QPen(QColor(change_colours(change.kind, theme)[0]), 1.5))
-        painter.drawRect(QRectF(left, top, *size))
+        painter.drawRect(shown_at(camera, frame_rect(change), 3.0))
 
 
 def paint_headings(

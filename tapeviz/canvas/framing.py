@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, QRectF
 
 from ..layout.model import Point, Rect
 from .camera import Camera
@@ -18,6 +18,12 @@ def area_under(camera: Camera, part: QRect) -> Rect:
     left, top = camera.to_scene((part.left(), part.top()))
     width, height = part.width() / camera.scale, part.height() / camera.scale
     return Rect(left + width / 2, top + height / 2, width, height)
+
+
+def shown_at(camera: Camera, rect: Rect, least: float = 0.0) -> QRectF:
+    """The px of the viewport at which a rectangle of the scene stands, of ``least`` px at least."""
+    shown = camera.rect_on_screen(rect)
+    return QRectF(shown.left, shown.top, max(shown.width, least), max(shown.height, least))
 
 
 @dataclass(frozen=True)

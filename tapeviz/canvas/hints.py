@@ -9,13 +9,13 @@ from ..layout.model import Rect
 from ..scene.model import Box
 from ..scene.theme import Theme
 from .camera import Camera
+from .framing import shown_at
 
 
 def paint_lit(painter: QPainter, box: Box, camera: Camera, theme: Theme) -> None:
     """Frame a box that the pointer is over in another panel."""
     out = 1.0 if box.ring else 4.0  # clear of the words of a ring
-    x, y = camera.to_screen((box.rect.left, box.rect.top))
-    frame = QRectF(x, y, box.rect.width * camera.scale, box.rect.height * camera.scale)
+    frame = shown_at(camera, box.rect)
     painter.setPen(QPen(QColor(theme.accent), 2))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRoundedRect(frame.adjusted(-out, -out, out, out), 9, 9)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from ..scene.theme import Theme
 from .bands import paint_dots, paint_lines, paint_rectangles
 from .camera import Camera
+from .framing import shown_at
 from .prepared import NOTHING_PREPARED, Prepared
 
 WIDTH, HEIGHT = 128, 116
@@ -70,10 +71,7 @@ class Minimap(QWidget):
         if self._image is None:
             self._image = self._make_image()
         painter.drawImage(QPointF(0, 0), self._image)
-        own, sight = self._own_camera(), self._camera.sight
-        left, top = own.to_screen((sight.left, sight.top))
-        right, bottom = own.to_screen((sight.right, sight.bottom))
-        frame = QRectF(left, top, max(right - left, 3), max(bottom - top, 3))
+        frame = shown_at(self._own_camera(), self._camera.sight, 3.0)
         inside = frame.intersected(QRectF(self.rect()).adjusted(2, 2, -2, -2))
         fill = QColor(theme.accent)
         fill.setAlphaF(0.12)
