@@ -401,6 +401,121 @@ RAISING = {
         "import tensorflow as tf\ntf.tensor_scatter_nd_update(tf.zeros([3]), [[5]], [1.0])",
         ["Line 2 names the place [5] of a tensor of shape [3]"],
     ),
+    "tensors of other ranks that are joined": (
+        TAPE + "tf.concat([tf.ones([2, 2]), tf.ones([2])], 1)",
+        ["Line 6 joins tensors of the shapes [2,2] and [2]", "tf.expand_dims"],
+    ),
+    "batches of matrices": (
+        TAPE + "tf.matmul(tf.ones([2, 3, 4]), tf.ones([3, 4, 5]))",
+        ["Line 6 multiplies batches of matrices of the shapes [2,3,4] and [3,4,5]"],
+    ),
+    "a variable that counts turns": (
+        TAPE + "for i in range(tf.Variable(3.0)):\n    pass",
+        ["Line 6 gives Python a number that may have a fraction", "int(…)"],
+    ),
+    "a picture without the axes of batch and channels": (
+        "import numpy as np\nimport tensorflow as tf\n"
+        "net = tf.keras.Sequential([tf.keras.Input((8, 8, 1)), tf.keras.layers.Conv2D(2, 3)])\n"
+        "net(np.zeros((8, 8), np.float32))",
+        ["line 4 calls takes an input of shape (None, 8, 8, 1), and got one of shape (8, 8)"],
+    ),
+    "a number of several elements": (
+        TAPE + "float(y)",
+        ["Line 6 makes a Python number of a tensor that has several elements"],
+    ),
+    "an index that is no whole number": (TAPE + "y[1.0]", ["Line 6 picks elements by 1.0"]),
+    "an element beyond the end of an array": (
+        TAPE + "y.numpy()[5]",
+        ["Line 6 takes element 5 along axis 0 of an array, which has 2 elements"],
+    ),
+    "a keyword of TensorFlow 1": (
+        TAPE + "tf.reduce_mean(y, reduction_indices=0)",
+        ["Line 6 gives tf.reduce_mean an argument reduction_indices", "Write axis="],
+    ),
+    "an argument of TensorFlow's that is not given": (
+        TAPE + "tf.clip_by_norm(y)",
+        ["Line 6 calls tf.clip_by_norm without an argument"],
+    ),
+    "logits and labels": (
+        TAPE + "tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.ones([3]), logits=y)",
+        ["line 6 got logits of shape (2,) and labels of shape (3,)"],
+    ),
+    "labels of a sparse loss of Keras": (
+        TAPE + "tf.keras.losses.SparseCategoricalCrossentropy()(tf.ones([3]), tf.ones([2, 2]))",
+        ["line 6 got labels of shape (3,) and predictions of shape (2, 2)", "sparse"],
+    ),
+    "labels of another shape": (
+        TAPE + "tf.keras.losses.BinaryCrossentropy()(tf.ones([2, 3]), tf.ones([2, 2]))",
+        ["line 6 got labels of shape (2, 3) and predictions of shape (2, 2)"],
+    ),
+    "an argument that a layer does not take": (
+        "import tensorflow as tf\ntf.keras.layers.LSTM(2, return_sequence=True)",
+        ["Line 2 gives LSTM an argument return_sequence"],
+    ),
+    "a filter that is larger than its input": (
+        "import tensorflow as tf\ntf.keras.layers.Conv2D(2, 9)(tf.ones([1, 4, 4, 1]))",
+        ["On line 2 the filter (kernel of shape (9, 9, 1, 2)) is larger than its input"],
+    ),
+    "a loop over a symbolic tensor": (
+        "import tensorflow as tf\nf = tf.function(lambda x: [v for v in x], autograph=False)\n"
+        "f(tf.ones([2]))",
+        ["loops over a symbolic tensor", "tf.map_fn"],
+    ),
+    "a dataset as an iterator": (
+        "import tensorflow as tf\nnext(tf.data.Dataset.range(3))",
+        ["Line 2 takes an element of a dataset", "next(iter(dataset))"],
+    ),
+    "a number as a shape": (
+        "import tensorflow as tf\ntf.random.normal(3)",
+        ["Line 2 gives a single number as a shape", "[3]"],
+    ),
+    "logits of one sample": (
+        TAPE + "tf.random.categorical(y, 1)",
+        ["Line 6 draws from logits of shape [2]"],
+    ),
+    "more of the largest than there are": (
+        TAPE + "tf.math.top_k(y, 5)",
+        ["Line 6 asks for the 5 largest of 2 elements"],
+    ),
+    "weights of another number": (
+        "import tensorflow as tf\nimport numpy as np\n"
+        "net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(2)])\n"
+        "net.set_weights([np.ones((2, 2))])",
+        ["Line 4 sets 1 arrays as weights of a layer or model that has 2"],
+    ),
+    "a layer that a model does not have": (
+        "import tensorflow as tf\n"
+        "tf.keras.Sequential([tf.keras.layers.Dense(2, name='a')]).get_layer('b')",
+        ["Line 2 asks a model for a layer b, and its layers are ['a']"],
+    ),
+    "a matrix that is not square": (
+        "import tensorflow as tf\ntf.linalg.inv(tf.ones([2, 3]))",
+        ["Line 2 needs a matrix with as many rows as columns"],
+    ),
+    "rows of a dataset": (
+        "import tensorflow as tf\ntf.data.Dataset.from_tensor_slices((tf.ones([2]), tf.ones([3])))",
+        ["Line 2 puts tensors together that have 2 and 3 rows"],
+    ),
+    "a method of arrays that TensorFlow names without quotes": (
+        TAPE + "y.reshape([2, 1])",
+        ["Line 6 asks a tensor for reshape", "Write tf.reshape(t, shape)"],
+    ),
+    "weights of a layer that was not called": (
+        "import tensorflow as tf\ntf.keras.layers.Dense(2).kernel",
+        ["Line 2 asks a layer or model for something that it gets only when it is first called"],
+    ),
+    "more names than gradients": (
+        TAPE + "a, b, c = tape.gradient(y, [x, x])",
+        ["Line 6 unpacks 3 gradients", "which are 2 here"],
+    ),
+    "a text as target": (
+        TAPE + "tape.gradient('y', x)",
+        ["on line 6 is the text 'y', no tensor"],
+    ),
+    "a name that was deleted": (
+        TAPE + "del tape\ntape.gradient(y, x)",
+        ["Line 7 uses the name tape, which line 6 deleted"],
+    ),
     "changing elements that a mask picks": (
         TAPE + "y[y > 2.0] = 0.0",
         ["Line 6 tries to change a tensor", "tensor_scatter_nd_update"],

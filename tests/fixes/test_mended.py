@@ -18,6 +18,17 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "an element of an array by the place among edges, counted from 0": (
+        """
+        x, centers = tf.Variable([0.15, 0.5]), np.array([1.0, 3.0, 4.0], np.float32)
+        with tf.GradientTape() as tape:
+            k = np.digitize(x, [0.0, 0.25, 0.75]) - 1
+            y = tf.reduce_sum(tf.constant(centers[k]) * [1.0, 2.0])
+        tape.gradient(y, x)
+        """,
+        "k = np.digitize(x, [0.0, 0.25, 0.75]) - 1",
+        [8.0, 4.0],
+    ),
     "a mask of what is not 0, by a cast": (
         """
         x = tf.Variable([0.0, 1.5])
@@ -3034,6 +3045,15 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
             tape.gradient(y, layer)
             """,
             "tape.gradient(y, layer.trainable_variables)",
+        ),
+        (
+            """
+            x = tf.Variable([[1.0, 2.0]])
+            with tf.GradientTape() as tape:
+                y = tf.reduce_sum(x ** 2, keep_dims=True)
+            tape.gradient(y, x)
+            """,
+            "y = tf.reduce_sum(x ** 2, keepdims=True)",
         ),
         (
             """

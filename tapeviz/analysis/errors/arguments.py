@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+
+from ...text.names import dotted
 from .case import Case, Explain
 
 _SHAPE = r"(\[[\d,?]*\])"
@@ -65,6 +68,44 @@ def left_loop(case: Case) -> str:
     )
 
 
+RENAMED_KEYWORDS = {
+    **dict.fromkeys(("dim", "dimension", "reduction_indices", "squeeze_dims"), "axis"),
+    "keep_dims": "keepdims",
+    "lr": "learning_rate",
+}
+"""Keywords of TensorFlow 1 and of other libraries, and what TensorFlow 2 calls them."""
+
+
+def keyword_of_tensorflow(case: Case) -> str:
+    """A keyword that a function of TensorFlow does not take; the message does not name it."""
+    name = case.match[1]
+    new = RENAMED_KEYWORDS.get(name)
+    remedy = f"Write {new}= in its place." if new else "Leave it out, or look up its name."
+    callee = _called_on_line(case, name) or "a function"
+    return f"Line {case.line} gives {callee} an argument {name}, which it does not take. {remedy}"
+
+
+def argument_of_tensorflow(case: Case) -> str:
+    """A function of TensorFlow that was given too few arguments."""
+    callee = _called_on_line(case)
+    if not callee:
+        return ""
+    return (
+        f"Line {case.line} calls {callee} without an argument that it needs. "
+        f"Look up what it takes, and in which order."
+    )
+
+
+def _called_on_line(case: Case, keyword: str = "") -> str:
+    """The only function that the line calls, or the one that is given such a keyword."""
+    statement = case.text.statement(case.line)
+    calls = [n for n in ast.walk(statement) if isinstance(n, ast.Call)] if statement else []
+    if keyword:
+        calls = [c for c in calls if any(given.arg == keyword for given in c.keywords)]
+    names = {dotted(call.func) for call in calls}
+    return names.pop() if len(names) == 1 else ""
+
+
 OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"Value for attr '\w+' of (\w+) is not in the list of allowed values: ([\w, ]+?)\s*; "
@@ -78,6 +119,132 @@ OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
         r"|Tried to expand dim index (?P<axis3>-?\d+) for tensor with (?P<rank3>\d+)"
         r"|must be in the range \[-?\d+, (?P<rank4>\d+)\) where .* Received: dim=(?P<axis4>-?\d+)",
         axis_out_of_range,
+    ),
+    (
+        r"Ranks of all input tensors should match: shape\[\d+\] = " + _SHAPE + r" vs\.? "
+        r"shape\[\d+\] = " + _SHAPE,
+        "Line {line} joins tensors of the shapes {0} and {1}, which have not equally many axes. "
+        "tf.concat needs that: tf.expand_dims gives one an axis more. "
+        "tf.stack joins tensors of one shape along a new axis.",
+    ),
+    (
+        r"must have compatible batch dimensions: " + _SHAPE + r" vs\.? " + _SHAPE,
+        "Line {line} multiplies batches of matrices of the shapes {0} and {1}. All axes but the "
+        "last two number the matrices, and must be equal in both, or 1 in one of them. "
+        "Look at these axes, or use tf.einsum to say which are multiplied.",
+    ),
+    (
+        r"'(?:\w*Variable|float|\w*Tensor)' object cannot be interpreted as an integer"
+        r"|'numpy\.float\d+' object has no attribute '__index__'",
+        "Line {line} gives Python a number that may have a fraction where it counts in whole "
+        "numbers, as range does. Write int(…) around it. No gradient passes such a count.",
+    ),
+    (
+        r"Invalid input shape for input .*Expected shape (\(.*?\)), but input has incompatible "
+        r"shape (\(.*?\))",
+        "The model that line {line} calls takes an input of shape {0}, and got one of shape {1}. "
+        "The first axis, None, numbers the samples of a batch, and pictures have an axis for "
+        "channels at the end. x[tf.newaxis] adds an axis in front, x[..., tf.newaxis] at the end.",
+    ),
+    (
+        r"only (?:0-dimensional|length-1|size-1) arrays can be converted to Python scalars",
+        "Line {line} makes a Python number of a tensor that has several elements. "
+        "Take one, as x[0], or reduce it first, as by tf.reduce_mean(x).",
+    ),
+    (
+        r"scalar tf\.int32/tf\.int64 tensors are valid indices, got (.*?)$",
+        "Line {line} picks elements by {0}. An index of a tensor is a whole number, a slice or an "
+        "integer tensor. Cast a float one by tf.cast(i, tf.int32), and use tf.gather(x, places) "
+        "for a list of places.",
+    ),
+    (
+        r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)",
+        "Line {line} takes element {0} along axis {1} of an array, which has {2} elements there. "
+        "Elements are counted from 0. Print the array's shape just before.",
+    ),
+    (r"^TypeError: Got an unexpected keyword argument '(\w+)'", keyword_of_tensorflow),
+    (r"^TypeError: Missing required positional argument", argument_of_tensorflow),
+    (
+        r"`logits` and `labels` must have the same shape, received \((\(.*?\)) vs (\(.*?\))\)",
+        "The loss on line {line} got logits of shape {0} and labels of shape {1}, and compares "
+        "them element by element. Give both one shape, as by tf.reshape or tf.one_hot.",
+    ),
+    (
+        r"must have the same shape up until the last dimension: target\.shape=(\(.*?\)), "
+        r"output\.shape=(\(.*?\))",
+        "The loss on line {line} got labels of shape {0} and predictions of shape {1}. A sparse "
+        "cross-entropy takes one class number for each row of predictions. "
+        "Look which of the two has a wrong number of rows.",
+    ),
+    (
+        r"must have the same shape\. Received: target\.shape=(\(.*?\)), output\.shape=(\(.*?\))",
+        "The loss on line {line} got labels of shape {0} and predictions of shape {1}, and "
+        "compares them element by element. Give both one shape; for labels that are class "
+        "numbers take the loss with Sparse in its name.",
+    ),
+    (
+        r"Unrecognized keyword arguments? passed to (\w+): \{'(\w+)'",
+        "Line {line} gives {0} an argument {1}, which it does not take. "
+        "Look up how it is spelt, or leave it out.",
+    ),
+    (
+        r"Computed output size would be zero or negative.*inputs shape=(\(.*?\))`, "
+        r"`kernel shape=(\(.*?\))`",
+        "On line {line} the filter (kernel of shape {1}) is larger than its input, of shape {0}. "
+        "Make the kernel smaller, or add padding='same'; layers of pooling before it make the "
+        "input smaller, too.",
+    ),
+    (
+        r"Iterating over a symbolic `tf\.Tensor` is not allowed",
+        "Line {line} loops over a symbolic tensor, whose length is not known yet. AutoGraph turns "
+        "such a loop into one of TensorFlow's only in a function under tf.function, not in a "
+        "lambda or with autograph=False. Use tf.map_fn or tf.unstack, or let AutoGraph see it.",
+    ),
+    (
+        r"'_?\w*Dataset' object is not (?:an iterator|subscriptable)",
+        "Line {line} takes an element of a dataset as of a list or an iterator. "
+        "Write next(iter(dataset)) for the first one, or loop over dataset.take(n).",
+    ),
+    (
+        r"shape must be a vector of \{int32,int64\}, got shape \[\]",
+        "Line {line} gives a single number as a shape. A shape is a list with a number for each "
+        "axis: write [3] in place of 3.",
+    ),
+    (
+        r"logits should be a matrix, got shape " + _SHAPE,
+        "Line {line} draws from logits of shape {0}, and tf.random.categorical takes two axes: "
+        "samples and classes. Give logits[tf.newaxis], and take [0] of what it draws.",
+    ),
+    (
+        r"input must have at least k columns\. Had (\d+), needed (\d+)",
+        "Line {line} asks for the {1} largest of {0} elements along the last axis. "
+        "Make k smaller, or look at which axis is the last.",
+    ),
+    (
+        r"weight list of length (\d+), but the layer was expecting (\d+) weights",
+        "Line {line} sets {0} arrays as weights of a layer or model that has {1}. A layer that was "
+        "not called yet has none. Call it first, and set as many arrays as get_weights() gives.",
+    ),
+    (
+        r"No such layer: (\w+)\. Existing layers are: (\[.*?\])",
+        "Line {line} asks a model for a layer {0}, and its layers are {1}. Keras numbers layers "
+        "that were given no name, so these names change from run to run. "
+        "Name the layer where it is made: name='{0}'.",
+    ),
+    (
+        r"Input matrix must be square",
+        "Line {line} needs a matrix with as many rows as columns. "
+        "Print its shape just before; tf.linalg.pinv and tf.linalg.lstsq take others.",
+    ),
+    (
+        r"Shape of tensor \w* ?" + _SHAPE + r" is not compatible with expected shape " + _SHAPE,
+        "Line {line} says that a tensor has the shape {1}, and it has {0}. "
+        "Look at what made it, or correct the shape that is given.",
+    ),
+    (
+        r"Dimensions (\d+) and (\d+) are not compatible",
+        "Line {line} puts tensors together that have {0} and {1} rows, as parts of the same "
+        "samples. All have to have equally many along the first axis.",
     ),
     (
         r"Can not squeeze dim\[(-?\d+)\], expected a dimension of 1, got (\d+)",
@@ -141,7 +308,7 @@ OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
         "of {2}. Give the sizes of the parts as a list, or split another axis.",
     ),
     (
-        r"non-rectangular Python sequence",
+        r"non-rectangular Python sequence|inhomogeneous shape",
         "Line {line} makes a tensor of lists that have different lengths. A tensor has as many "
         "elements in each row. Pad the short ones, or make a tf.ragged.constant of them.",
     ),

@@ -19,6 +19,12 @@ def undefined(case: Case) -> str:
             f"Line {case.failure.line} uses the name {name}, which line {failed.line} would have "
             f"defined: it raised {failed.type}. Fix that line first."
         )
+    deleted = _deleted_on(case, name)
+    if deleted:
+        return (
+            f"Line {case.failure.line} uses the name {name}, which line {deleted} deleted. "
+            f"Delete it after its last use, or leave line {deleted} out."
+        )
     known = {"tf": "import tensorflow as tf", "np": "import numpy as np"}
     known["keras"] = "from tensorflow import keras"
     remedy = known.get(name, "")
@@ -175,6 +181,17 @@ def called(case: Case) -> str:
         f"Line {line} calls {words}, which holds {article} {kind} and is no function. "
         f"Leave out the parentheses: {words}."
     )
+
+
+def _deleted_on(case: Case, name: str) -> int:
+    """The last line above the failure that deletes a name: ``del tape``."""
+    lines = [
+        node.lineno
+        for node in (ast.walk(case.text.tree) if case.text.tree is not None else ())
+        if isinstance(node, ast.Delete) and node.lineno < case.failure.line
+        if any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
+    ]
+    return max(lines, default=0)
 
 
 def _is_text(case: Case, line: int) -> bool:

@@ -87,6 +87,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"Type SparseTensor is not supported as a gradient", tapes.sparse),
     (r"Argument `target` should be a list.*received None", tapes.no_target),
     (r"argument `type_value`: None to a TensorFlow DType", tapes.no_sources),
+    (r"argument `type_value`: '(\w+)' to a TensorFlow DType", tapes.text_target),
     (
         r"(?:No pfor|pfor).*(?:converter|EagerPyFunc|not.* supported)|No converter.* defined",
         "jacobian on line {line} runs the backward pass for all elements at once (pfor), and "
@@ -100,6 +101,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         training.no_pairs,
     ),
     (r"cannot iterate over a scalar|cannot unpack non-iterable", tapes.unpacked),
+    (r"(?:not enough|too many) values to unpack \(expected (\d+)", tapes.unpacked_others),
     (
         r"AttributeError: '([\w.]+)' object has no attribute '(_id|dtype|shape|_tape)'",
         tapes.no_tensor,
@@ -145,7 +147,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"expected to be an? (\w+) tensor but is an? (\w+) tensor", tensors.dtypes),
     (r"has type (\w+) that does not match type (\w+) of", tensors.dtypes),
     (r"conversion requested dtype (\w+) for Tensor with dtype (\w+)", tensors.dtypes),
-    (r"Cannot convert ([\d.e+-]+) to EagerTensor of dtype (\w+)", tensors.literal_dtype),
+    (r"Cannot convert \[?([\d.e+-]+)\]? to EagerTensor of dtype (\w+)", tensors.literal_dtype),
     (
         rf"Input to reshape is a tensor with {_COUNT} values, but the requested shape has {_COUNT}",
         "Line {line} reshapes {0} elements into a shape for {1}. "
@@ -383,7 +385,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"'GradientTape' object has no attribute '(\w+)'", python.misspelt),
     (r"'(?:Resource)?Variable' object has no attribute 'ndim'", tensors.no_ndim),
     (
-        r"'(?P<owner>[\w.]*(?:Tensor|Variable))' object has no attribute '(?P<name>\w+)'",
+        r"'?(?P<owner>[\w.]*(?:Tensor|Variable))'? object has no attribute '(?P<name>\w+)'",
         calls.tensor_method,
     ),
     (r"'(\w+)' object has no attribute '(\w+)'", training.no_method),
@@ -448,7 +450,8 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (r"\[Op:(?:Reshape|Mul|BroadcastGradientArgs)\]|output_gradients", tapes.output_gradients),
     (
-        r"has not yet been built|has never been called|has no defined (?:input|output)",
+        r"has not yet been built|has never been called|has no defined (?:input|output)"
+        r"|must build the layer before",
         training.no_source,
     ),
     (r"Graph execution error|\{\{node |\[Op:__(?:inference|forward)_", tensors.raised_in_function),

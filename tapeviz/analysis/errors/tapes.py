@@ -89,6 +89,29 @@ def _left(which: str, name: str, kind: str) -> str:
     )
 
 
+def unpacked_others(case: Case) -> str:
+    """Another number of gradients than there are sources."""
+    call = case.trace.calls[-1] if case.trace.calls else None
+    if call is None or not call.ended or call.line != case.line:
+        return ""
+    return (
+        f"Line {case.line} unpacks {case.match[1]} gradients, and {call.method}() gives one for "
+        f"each source, which are {len(call.sources)} here. "
+        f"Write as many names on the left as there are sources, in the same order."
+    )
+
+
+def text_target(case: Case) -> str:
+    """A text where the target should be: ``tape.gradient("y", x)``."""
+    if case.call is None:
+        return ""
+    name = case.match[1]
+    return (
+        f"The target of {case.tape}.{case.call.method} on line {case.line} is the text '{name}', "
+        f"no tensor. Give the tensor itself, without the quotes: {name}."
+    )
+
+
 def plain_number(case: Case) -> str:
     """A number as target: ``int(y)``; 0 is what ``sum([])`` gives."""
     call = case.call

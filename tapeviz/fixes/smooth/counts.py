@@ -302,8 +302,11 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
 
 
 def searches_edges(source: ParsedSource, node: cst.BaseExpression) -> bool:
-    """Whether NumPy looks for numbers among edges, here or in what a name is bound to."""
+    """Whether NumPy looks for numbers among edges, here or in what a name is bound to, perhaps
+    with a whole number added."""
     made = source.bound_to(node) if isinstance(node, cst.Name) else node
+    if isinstance(made, cst.BinaryOperation) and isinstance(made.right, cst.Integer):
+        made = made.left
     names = (f"{source.np}.digitize", f"{source.np}.searchsorted")
     return isinstance(made, cst.Call) and dotted(made.func) in names
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.errors.arguments import RENAMED_KEYWORDS
 from ...analysis.errors.calls import KEYWORDS_OF_TAPES
 from ...analysis.errors.case import innermost_line
 from ...text.messages import converted_lines
@@ -21,7 +22,7 @@ from ..source import ParsedSource
 from ..translation.numpy_words import FUNCTIONS, twin_of
 
 _KEYWORDS = tuple(itertools.chain(*KEYWORDS_OF_TAPES.values()))
-_UNKNOWN = re.compile(r"got an unexpected keyword argument '(\w+)'")
+_UNKNOWN = re.compile(r"[Gg]ot an unexpected keyword argument '(\w+)'")
 _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
 _TOO_MANY = re.compile(r"(\w+)\.(\w+)\(\) takes \w+ positional arguments? but \d+")
 
@@ -45,6 +46,8 @@ def spell_keyword(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 for param in function.params.params
             ]
             near = difflib.get_close_matches(found[1], [*names, *_KEYWORDS], n=1)
+            if found[1] in RENAMED_KEYWORDS and found[1] not in names:
+                near = [RENAMED_KEYWORDS[found[1]]]
             if near:
                 plan = Plan(source)
                 plan.replace(arg.keyword, near[0])
