@@ -158,6 +158,7 @@ def _add_wires(base: BaseScene) -> None:
                 if source not in holders:
                     holders.append(source)
     wires = with_crossings([*base.wires.values()], layout.frames.values())
+    base.wires.clear()
     base.wires.update((wire.edge, wire) for wire in wires)
 
 

@@ -91,6 +91,9 @@ class Wire:
     is_carried: bool = False
     """It runs from one turn of a repeat back into the next."""
     crossings: tuple[Crossing, ...] = ()
+    strand: str = ""
+    """The same for wires that may lie on each other: of one box, or of one trunk; empty where
+    wires have no crossings."""
 
 
 @dataclass(frozen=True, slots=True)

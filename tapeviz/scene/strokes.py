@@ -34,7 +34,9 @@ def drawing_order(scene: Scene) -> Iterator[tuple[Layer, Shape]]:
     """All shapes of a scene, back to front; title and legend are not among them."""
     labelled = [wire for wire in scene.wires if wire.label and wire.label_at is not None]
     yield from (("frame", frame) for frame in scene.frames)
-    for _, wires in groupby(scene.wires, key=lambda wire: (wire.edge[0], wire_look(wire))):
+    for _, wires in groupby(
+        scene.wires, key=lambda wire: (wire.strand or wire.edge[0], wire_look(wire))
+    ):
         of_one = list(wires)
         yield from (("margin", wire) for wire in of_one if wire.crossings)
         yield from (("wire", wire) for wire in of_one)

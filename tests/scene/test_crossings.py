@@ -67,6 +67,21 @@ def test_margins_lie_over_the_wires_of_other_boxes_and_under_those_of_their_own(
     assert {path.style.stroke for path in group.primitives} == {THEMES["dark"].background}  # type: ignore[union-attr]
 
 
+def test_margins_lie_under_all_wires_of_a_trunk() -> None:
+    """Else a thin wire of it, with the ground beside it, would cover the middle of a thick one."""
+    trunk = ((50.0, 100.0), (50.0, 300.0))
+    left = wire("a", (0, 0), *trunk, (0, 400))
+    right = wire("c", (100, 0), *trunk, (100, 400))
+    across = wire("b", (0, 200), (200, 220))
+    wires = with_crossings([left, across, right])
+    scene = replace(EMPTY_SCENE, wires=tuple(wires))
+    order = [(layer, shape.edge[0]) for layer, shape in drawing_order(scene)]  # type: ignore[union-attr]
+    assert order == [
+        *[("margin", "a"), ("margin", "c"), ("wire", "a"), ("wire", "c")],
+        *[("margin", "b"), ("wire", "b")],
+    ]
+
+
 def test_a_picture_without_ground_has_no_margins() -> None:
     scene = replace(EMPTY_SCENE, wires=tuple(with_crossings([UP_TO_DOWN, DOWN])))
 

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from ...layout.model import Rect
+from ...layout.model import Point, Rect
 from ..model import Crossing, Wire
 from .geometry import curve, flattened
 
@@ -27,8 +28,11 @@ Floats = NDArray[np.float64]
 
 
 def with_crossings(wires: Sequence[Wire], frames: Collection[Rect] = ()) -> list[Wire]:
-    """The wires, each with its stretches where it crosses wires of other boxes. Wires that bend in
-    the same point share a trunk, and do not cross. ``frames``: those drawn below the wires."""
+    """The wires, each with its stretches where it crosses wires of other boxes, in the order in
+    which they are drawn: those of a strand one after the other. Wires that bend in the same point
+    share a trunk, and do not cross. ``frames``: those drawn below the wires."""
+    if len(wires) > _MOST:
+        return list(wires)
     found: dict[int, list[Floats]] = {}
     lines: dict[int, Floats] = {}
     bends = [frozenset(wire.points[1:-1]) for wire in wires]
@@ -44,12 +48,31 @@ def with_crossings(wires: Sequence[Wire], frames: Collection[Rect] = ()) -> list
         for place, at in zip(pair, meetings, strict=True):
             if len(at):
                 found.setdefault(place, []).append(at)
-    made = list(wires)
+    strands = _strands(wires, bends)
+    made = [replace(wire, strand=strand) for wire, strand in zip(wires, strands, strict=True)]
     for place, some in found.items():
         stretches = _stretches(lines[place], np.concatenate(some))
         crossings = (part for stretch in stretches for part in _by_ground(stretch, frames))
-        made[place] = replace(wires[place], crossings=tuple(crossings))
-    return made
+        made[place] = replace(made[place], crossings=tuple(crossings))
+    begins = {strand: place for place, strand in reversed([*enumerate(strands)])}
+    return sorted(made, key=lambda wire: begins[wire.strand])
+
+
+def _strands(wires: Sequence[Wire], bends: Sequence[frozenset[Point]]) -> list[str]:
+    """For each wire its trunk, if it bends where wires of other boxes do; else its box."""
+    at: dict[Point, list[int]] = {}
+    for place, some in enumerate(bends):
+        for bend in some:
+            at.setdefault(bend, []).append(place)
+    shared: nx.Graph[int] = nx.Graph()
+    for places in at.values():
+        if len({wires[place].edge[0] for place in places}) > 1:
+            nx.add_path(shared, places)
+    strands = [wire.edge[0] for wire in wires]
+    for number, trunk in enumerate(nx.connected_components(shared)):
+        for place in trunk:
+            strands[place] = f"trunk {number}"
+    return strands
 
 
 def _by_ground(stretch: Floats, frames: Collection[Rect]) -> Iterator[Crossing]:
@@ -67,7 +90,7 @@ def _by_ground(stretch: Floats, frames: Collection[Rect]) -> Iterator[Crossing]:
 def _near_pairs(wires: Sequence[Wire]) -> Iterator[tuple[int, int]]:
     """Pairs of wires from different boxes that could cross: a wire stays in the rectangles that
     its points span two by two."""
-    if not 1 < len(wires) <= _MOST:
+    if len(wires) < 2:
         return
     points = np.concatenate([np.array(wire.points) for wire in wires])
     owner = np.repeat(np.arange(len(wires)), [len(wire.points) for wire in wires])
