@@ -161,7 +161,7 @@ class Document(QObject):
         self.showing.forget_diagnosis()
         self.text.ran = source = self.text.source
         if part is not None:
-            part, words = part_with_names(source, part)
+            part, words = part_with_names(source, part, self.repairing.repaired)
             self.part = part
             self.say(words)
         self.runs.start(lines_alone(source, part) if part else source, self.text.filename)

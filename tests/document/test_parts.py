@@ -8,6 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import Fix
+from tapeviz.app.processes.live import live_stages
 from tapeviz.document import Document
 from tapeviz.document.pipeline import Repairs
 from tapeviz.document.text.parts import (
@@ -75,13 +76,13 @@ def test_a_fix_of_a_part_leaves_the_rest(fixed: str, whole: str, part: LinePart)
         ("w = 1", "def g(v):\n    w = 2\n    return w + v", []),
         ("w = 1", "def g(v):\n    def h():\n        return w * v\n    return h", ["w"]),
         ("w = 1", "h = lambda w: w\n[w for w in (1, 2)]", []),
-        ("with open('f') as f:", "    y = 1", []),
-        ("with open('f') as f:", "    y = f", []),
+        ("with open('f') as f:", "    y = 1", None),
+        ("with open('f') as f:", "    y = f", None),
         ("x = 1", "print(unknown)", []),
-        ("a line of prose", "y = x", []),
+        ("a line of prose", "y = x", None),
     ],
 )
-def test_names_that_only_lines_above_bind(above: str, part: str, names: list[str]) -> None:
+def test_names_that_only_lines_above_bind(above: str, part: str, names: list[str] | None) -> None:
     first = above.count("\n") + 2
     whole = f"{above}\n{part}\nz = 3"
     assert names_from_above(whole, (first, first + part.count("\n"))) == names
@@ -145,3 +146,16 @@ def test_a_part_that_uses_names_from_above_runs_with_the_lines_above(qtbot: QtBo
     qtbot.waitUntil(lambda: not document.is_running)
     assert pipeline.sources[-1] == "n = 2\nprint(1)\nprint(n)\n"
     assert document.part == (1, 3)
+
+
+def test_a_cell_of_a_notebook_with_commands_runs_with_the_cells_above(qtbot: QtBot) -> None:
+    pipeline = SamplePipeline()
+    document = Document(pipeline, live_stages())
+    cells = "# %%\n%matplotlib inline\nn = 2\n# %%\n!ls\nprint(n)\n# %%\nprint(3)\n"
+    document.open_source(cells)
+    document.run((4, 6))
+    assert document.trouble == "Lines 1–6 run: lines 4–6 use n from above"
+    qtbot.waitUntil(lambda: not document.is_running)
+    document.run((7, 8))
+    assert document.trouble == "Lines 7–8 run alone"
+    qtbot.waitUntil(lambda: not document.is_running)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import re
 import textwrap
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from difflib import SequenceMatcher
 from types import CodeType
 
@@ -28,8 +28,8 @@ def cell_at(source: str, line: int) -> LinePart | None:
     return first, max(first, last)
 
 
-def names_from_above(source: str, part: LinePart) -> list[str]:
-    """The names that a part reads, and that only lines above it bind, sorted; none where the text
+def names_from_above(source: str, part: LinePart) -> list[str] | None:
+    """The names that a part reads, and that only lines above it bind, sorted; None where the text
     up to the part's end does not compile.
 
     ``tf``, ``np`` and ``keras`` do not count: a snippet has them without an import.
@@ -41,16 +41,23 @@ def names_from_above(source: str, part: LinePart) -> list[str]:
         above = _compiled("\n".join(lines[: first - 1]))
         _compiled("\n".join(lines[:last]))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+        return None
     bound = {name for is_read, name in _names(above) if not is_read}
     return sorted((_unbound(own) & bound) - ALWAYS_THERE)
 
 
-def part_with_names(source: str, part: LinePart) -> tuple[LinePart, str]:
+def part_with_names(
+    source: str, part: LinePart, repair: Callable[[str], str]
+) -> tuple[LinePart, str]:
     """The lines to run for a part, which are those above as well if it uses names from there; and
-    the words that say so."""
+    the words that say so.
+
+    ``repair``: repairs a text line by line, as one with commands of a notebook is when it runs.
+    """
     first, last = part
     names = names_from_above(source, part)
+    if names is None:
+        names = names_from_above(repair("\n".join(source.split("\n")[:last])), part)
     if not names:
         return part, f"Lines {first}–{last} run alone"
     used = ", ".join(names[:MOST_NAMES]) + (" …" if len(names) > MOST_NAMES else "")

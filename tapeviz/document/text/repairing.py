@@ -31,6 +31,11 @@ class Repairing:
             work = partial(self._document.stages.repair, source)
             self._document.background.submit("repair", work, partial(self._take, source))
 
+    def repaired(self, source: str) -> str:
+        """A text as it would run; one that is too long for that as it is."""
+        is_long = len(source) > LONGEST_PAGE
+        return source if is_long else self._document.stages.repair(source).text
+
     def postpone_run(self) -> bool:
         """Let the document run when the repair under way is done; returns False without one."""
         self._runs_then = "repair" in self._document.background.busy
