@@ -10,6 +10,9 @@ from ..document import Document
 
 HIGH = 280
 """Px of height of the row; in a low panel less than half of it."""
+LOW = 40
+"""Px of height of the figures at least. The row asks for no more: what a panel behind a tab asks
+for, all panels of its place get."""
 MOST = 100
 
 
@@ -62,6 +65,8 @@ class FigureRow(QScrollArea):
         self._row.addStretch(1)
         self.setWidget(inside)
         self.views: list[FigureView] = []
+        self._high = 0
+        """Px of height of the row when there is room."""
         document.picture_added.connect(self.add)
         self.hide()
 
@@ -89,13 +94,27 @@ class FigureRow(QScrollArea):
         if not self.views or panel is None:
             return
         tallest = max(view.image.height() / self.devicePixelRatioF() for view in self.views)
-        bar = self.horizontalScrollBar().sizeHint().height()
-        room = min(HIGH, round(0.6 * panel.height()) - bar - 12, round(tallest))
+        around = self._around
+        room = max(LOW, min(HIGH, round(0.6 * panel.height()) - around, round(tallest)))
+        if room + around != self._high:
+            self._high = room + around
+            self.setMaximumHeight(self._high)
+            self.updateGeometry()
         for view in self.views:
-            view.fit(max(40, room))
-        self.setFixedHeight(max(40, room) + bar + 14)
+            view.fit(max(LOW, min(room, self.height() - around)))
+
+    @property
+    def _around(self) -> int:
+        """Px of height beside the figures."""
+        return self.horizontalScrollBar().sizeHint().height() + 14
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self._high)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), LOW + self._around)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
+        if event.size() != event.oldSize():
             self.refit()

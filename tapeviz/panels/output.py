@@ -7,8 +7,16 @@ import time
 from collections import deque
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QMouseEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtGui import QMouseEvent, QResizeEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QSizePolicy,
+    QWidget,
+)
 
 from ..analysis.run_words import ending_words
 from ..document import Document
@@ -74,6 +82,8 @@ class OutputPanel(Panel):
         super().__init__(document, theme)
         self.text = OutputText(document)
         self.text.setAccessibleName("Output of the snippet")
+        policy = QSizePolicy.Policy
+        self.text.setSizePolicy(policy.Expanding, policy.Ignored)  # figures come first
         self.count_label = plain_label(name="faint")
         self.clear_button = link_button("Clear")
         self.clear_button.clicked.connect(self.clear)
@@ -117,6 +127,10 @@ class OutputPanel(Panel):
             made.setForeground(colour(tone))
             self._formats[stream] = made
         self.text.setFont(font("mono", SMALL))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.figures.refit()
 
     def focus_target(self) -> QWidget:
         return self.question.line if self.question.isVisible() else self.text

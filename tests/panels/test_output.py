@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.document import Document
 from tapeviz.panels import output
+from tapeviz.panels.figures import HIGH
 from tapeviz.panels.look import Theme
 from tapeviz.panels.output import LEAST_PIECE, LONGEST_LINE, PIECE, OutputPanel, break_lines
 from tapeviz.trace.model import Ending, Failure
@@ -286,3 +287,22 @@ def test_figures_stand_below_the_output_and_go_with_the_run(
     assert not row.isVisible()
     assert row.views == []
     qtbot.waitUntil(lambda: not document.is_running)
+
+
+def test_figures_take_the_room_that_there_is_and_ask_for_little(
+    qtbot: QtBot, panel: OutputPanel
+) -> None:
+    panel.resize(600, 480)
+    panel.document.picture_added.emit(picture(640, 480))
+    (view,) = panel.figures.views
+    least = panel.minimumSizeHint().height()
+    assert least < 200
+    shown = []
+    for height in (least, 300, 480, 900):
+        panel.resize(600, height)
+        qtbot.wait(20)
+        shown.append(view.pixmap().height() / view.devicePixelRatioF())
+        assert panel.figures.geometry().bottom() <= panel.height()
+        assert shown[-1] <= panel.figures.viewport().height()
+    assert shown == sorted(set(shown))
+    assert shown[-1] == HIGH
