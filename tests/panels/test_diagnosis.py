@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -371,6 +372,26 @@ def test_the_card_of_the_drawn_call_is_in_sight(qtbot: QtBot, panel: DiagnosisPa
             card for card in panel.cards if getattr(card, "call", None) is many.calls[number - 1]
         ]
         qtbot.waitUntil(lambda card=card: is_in_sight(panel, card), timeout=10_000)
+
+
+def test_cards_of_a_part_of_a_run_are_not_gone_to_when_it_ends(
+    qtbot: QtBot, panel: DiagnosisPanel
+) -> None:
+    document, part = panel.document, calls_of_many(panel, 9)
+    bar = panel.findChild(QScrollArea).verticalScrollBar()
+    qtbot.waitUntil(lambda: not document.background.busy)
+    is_diagnosed = threading.Event()
+    document.background.submit("diagnose", lambda: is_diagnosed.wait(20), lambda _: None)
+    document.change_overlay(replace(document.view.overlay, call=7))
+    document.trace = replace(document.trace, filename="another.py")
+    document.trace_changed.emit()
+    show(qtbot, panel, part)
+    qtbot.wait(50)
+    assert bar.value() == 0
+    is_diagnosed.set()
+    qtbot.waitUntil(lambda: not document.background.busy)
+    show(qtbot, panel, calls_of_many(panel, 9))
+    qtbot.waitUntil(lambda: bar.value() > 0)
 
 
 def test_the_card_at_the_top_stays_there_when_the_panel_is_resized(

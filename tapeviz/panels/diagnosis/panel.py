@@ -174,7 +174,10 @@ class DiagnosisPanel(Panel):
 
     @property
     def _is_new(self) -> bool:
-        return not self.document.is_running and not self._has_seen
+        """Whether the cards are the first of a run that is over; those of a part of it go soon."""
+        document = self.document
+        is_whole = not document.is_running and "diagnose" not in document.background.busy
+        return is_whole and not self._has_seen
 
     def _take_trace(self) -> None:
         self._has_seen = False
