@@ -105,12 +105,14 @@ class FixGoal:
 
 
 def goals_of(diagnosis: Diagnosis) -> Iterator[FixGoal]:
-    found: dict[tuple[str, int], FixGoal] = {}
+    found: dict[tuple[str, int, str], FixGoal] = {}
     for number, call in enumerate(diagnosis.calls):
         for index, finding in enumerate(call.findings):
             if finding.status != "flows" and finding.cause is not None:
                 cause = finding.cause
-                goal = found.setdefault((cause.kind, cause.line), FixGoal(cause))
+                # A line may have several ops that give NaN, each to another source.
+                words = cause.op_words if finding.status == "nonfinite" else ""
+                goal = found.setdefault((cause.kind, cause.line, words), FixGoal(cause))
                 goal.keys.append((number, index))
     yield from found.values()
     if diagnosis.error is not None:

@@ -434,6 +434,8 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     slips.say_in_tensorflow,
     slips.print_in_graph,
     slips.ask_for_variables,
+    slips.call_super,
+    slips.spell_key,
     slips.make_loss,
     give_tensors,
     use_functions_for_methods,

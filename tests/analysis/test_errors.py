@@ -516,6 +516,15 @@ RAISING = {
         TAPE + "del tape\ntape.gradient(y, x)",
         ["Line 7 uses the name tape, which line 6 deleted"],
     ),
+    "a key that a dict of the text does not have": (
+        TAPE + "p = {'kernel': x}\np['kernels']",
+        ["Line 7 asks p for the key 'kernels'", "(line 6) has 'kernel'"],
+    ),
+    "a layer that does not call its base class": (
+        "import tensorflow as tf\nclass Net(tf.keras.Model):\n    def __init__(self):\n"
+        "        self.dense = tf.keras.layers.Dense(1)\nNet()(tf.ones([1, 2]))",
+        ["The class Net has an __init__", "super().__init__()"],
+    ),
     "changing elements that a mask picks": (
         TAPE + "y[y > 2.0] = 0.0",
         ["Line 6 tries to change a tensor", "tensor_scatter_nd_update"],

@@ -18,6 +18,30 @@ if TYPE_CHECKING:
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {
+    "two ops of a line that give NaN, the second to another source": (
+        """
+        mu, sigma = tf.Variable(0.5), tf.Variable(0.0)
+        with tf.GradientTape() as tape:
+            y = tf.math.log(sigma) + ((1.0 - mu) / sigma) ** 2
+        tape.gradient(y, [mu, sigma])
+        tape = tf.GradientTape()
+        with tape:
+            y = tf.math.log(sigma) + ((1.0 - mu) / sigma) ** 2
+        tape.gradient(y, sigma)
+        """,
+        "y = tf.math.log(tf.maximum(sigma, 1e-7)) + tf.math.divide_no_nan((1.0 - mu), sigma) ** 2",
+        0.0,
+    ),
+    "a logarithm of one more at its edge": (
+        """
+        x = tf.Variable([-1.0, 0.5])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.math.log1p(x))
+        tape.gradient(y, x)
+        """,
+        "y = tf.reduce_sum(tf.math.log1p(tf.maximum(x, 1e-6 - 1.0)))",
+        [0.0, 0.6666667],
+    ),
     "an element of an array by the place among edges, counted from 0": (
         """
         x, centers = tf.Variable([0.15, 0.5]), np.array([1.0, 3.0, 4.0], np.float32)
@@ -3054,6 +3078,40 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
             tape.gradient(y, x)
             """,
             "y = tf.reduce_sum(x ** 2, keepdims=True)",
+        ),
+        (
+            """
+            class Net(tf.keras.Model):
+                def __init__(self):
+                    self.dense = tf.keras.layers.Dense(1)
+                def call(self, x):
+                    return self.dense(x)
+            net = Net()
+            with tf.GradientTape() as tape:
+                y = net(tf.ones([1, 2]))
+            tape.gradient(y, net.trainable_variables)
+            """,
+            "super().__init__()",
+        ),
+        (
+            """
+            p = {"kernel": tf.Variable(1.0)}
+            with tf.GradientTape() as tape:
+                y = p["kernels"] * 2.0
+            tape.gradient(y, p)
+            """,
+            'y = p["kernel"] * 2.0',
+        ),
+        (
+            """
+            w = tf.Variable([1.0])
+            optimizer = tf.keras.optimizers.SGD(0.1)
+            with tf.GradientTape() as tape:
+                loss = w * 2.0
+            grads = tape.gradient(loss, [w])
+            optimizer.apply_gradients(grads)
+            """,
+            "optimizer.apply_gradients(zip(grads, [w]))",
         ),
         (
             """

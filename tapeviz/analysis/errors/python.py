@@ -107,6 +107,36 @@ def too_few(case: Case) -> str:
     )
 
 
+def own_key(case: Case) -> str:
+    """A key that a dict which stands in the text does not have."""
+    key = case.failure.message.strip("'\"")
+    statement = case.text.statement(case.line)
+    for node in ast.walk(statement) if statement is not None else ():
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+            continue
+        made = _dict_named(case, node.value.id)
+        keys = [each.value for each in made.keys if isinstance(each, ast.Constant)] if made else []
+        if made is None or not keys or key in map(str, keys):
+            continue
+        return (
+            f"Line {case.line} asks {node.value.id} for the key {key!r}, and that dict (line "
+            f"{made.lineno}) has {', '.join(map(repr, keys))}. Write one of these."
+        )
+    return ""
+
+
+def _dict_named(case: Case, name: str) -> ast.Dict | None:
+    """The last dict above the failure that a name is bound to."""
+    assigns = [
+        node
+        for node in (ast.walk(case.text.tree) if case.text.tree is not None else ())
+        if isinstance(node, ast.Assign) and node.lineno <= case.line
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets_of(node))
+    ]
+    last = max(assigns, key=lambda node: node.lineno, default=None)
+    return last.value if last is not None and isinstance(last.value, ast.Dict) else None
+
+
 def no_key(case: Case) -> str:
     """A missing key: the result of a gradient call has the structure of its sources."""
     calls = [call for call in case.trace.calls if call.ended]

@@ -406,6 +406,12 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"Attempt to convert a value \(None\)|NoneType|None values not supported", calls.none_given),
     (r"IndexError: list index out of range", tapes.no_batch),
     (r"IndexError: list index out of range|KeyError", python.no_key),
+    (r"^KeyError", python.own_key),
+    (
+        r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`",
+        "The class {0} has an __init__ that does not call the one of Keras, which sets the object "
+        "up; line {line} uses one. Write super().__init__() as the first line of its __init__.",
+    ),
     (
         r"tf\.gradients is not supported when eager",
         "tf.gradients works on graphs only, and TensorFlow 2 runs each operation at once. "

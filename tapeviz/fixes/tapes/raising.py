@@ -48,11 +48,17 @@ def _named(source: ParsedSource, tape: cst.Call) -> str:
 
 
 def give_pairs(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
-    """``apply_gradients(grads, variables)`` → ``apply_gradients(zip(grads, variables))``."""
+    """``apply_gradients(grads, variables)`` → ``apply_gradients(zip(grads, variables))``; so where
+    only the gradients are given, with the sources that they were asked for."""
     failure = trace.failure
     for line in (failure.lines or (failure.line,)) if failure is not None else ():
         for call in source.calls(line, "apply_gradients"):
             given = [arg.value for arg in call.args if arg.keyword is None]
+            alone = given[0] if len(given) == 1 else None
+            made = source.bound_to(alone) if isinstance(alone, cst.Name) else None
+            if isinstance(made, cst.Call) and called_name(made) == "gradient":
+                sources = argument(made, 1, "sources")
+                given += [sources.value] if sources is not None else []
             if len(given) == 2:
                 plan = Plan(source)
                 pairs = ", ".join(map(source.code, given))

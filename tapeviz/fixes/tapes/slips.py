@@ -108,6 +108,48 @@ def spell_attribute(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             yield Edit(f"Write {near[0]} in place of {found[2]}", plan.text())
 
 
+_NO_SUPER = re.compile(r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`")
+
+
+def call_super(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """A layer or model whose ``__init__`` does not call that of its base class."""
+    failure = trace.failure
+    found = _NO_SUPER.search(failure.message) if failure is not None else None
+    for kind in all_of(source.module, cst.ClassDef) if found is not None else ():
+        if found is None or kind.name.value != found[1]:
+            continue
+        for function in all_of(kind.body, cst.FunctionDef):
+            if function.name.value == "__init__":
+                plan = Plan(source)
+                plan.first(function, "super().__init__()")
+                yield Edit(f"Call super().__init__() first in {kind.name.value}", plan.text())
+
+
+def spell_key(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``params["weight"]`` of a dict that has ``"w"`` → the key that is nearest."""
+    failure = trace.failure
+    if failure is None or failure.type != "KeyError":
+        return
+    key = failure.message.strip("'\"")
+    statement = source.statement(failure.line)
+    for node in all_of(statement, cst.Subscript) if statement is not None else ():
+        made = source.bound_to(node.value) if isinstance(node.value, cst.Name) else None
+        index = node.slice[0].slice
+        if not isinstance(made, cst.Dict) or not isinstance(index, cst.Index):
+            continue
+        keys = [
+            e.key.evaluated_value
+            for e in made.elements
+            if isinstance(e, cst.DictElement) and isinstance(e.key, cst.SimpleString)
+        ]
+        near = difflib.get_close_matches(key, [str(each) for each in keys], n=1, cutoff=0.3)
+        is_asked = isinstance(index.value, cst.SimpleString) and index.value.evaluated_value == key
+        if near and is_asked:
+            plan = Plan(source)
+            plan.replace(index.value, f'"{near[0]}"')
+            yield Edit(f"Take the key {near[0]} in place of {key}", plan.text())
+
+
 def ask_for_variables(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """``tape.gradient(y, layer)`` → of ``layer.trainable_variables``."""
     failure = trace.failure

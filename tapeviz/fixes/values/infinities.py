@@ -274,6 +274,7 @@ def away_from_edge(case: FixCase) -> Iterator[Edit]:
         "sqrt": f"{tf}.maximum({{x}}, {_TINY})",
         "rsqrt": f"{tf}.maximum({{x}}, {_TINY})",
         "log": f"{tf}.maximum({{x}}, 1e-7)",
+        "log1p": f"{tf}.maximum({{x}}, 1e-6 - 1.0)",
         "pow": f"{tf}.maximum({{x}}, {_TINY})",
         "acos": f"{tf}.clip_by_value({{x}}, -1 + 1e-7, 1 - 1e-7)",
         "asin": f"{tf}.clip_by_value({{x}}, -1 + 1e-7, 1 - 1e-7)",
