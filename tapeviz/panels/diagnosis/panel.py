@@ -175,9 +175,8 @@ class DiagnosisPanel(Panel):
     @property
     def _is_new(self) -> bool:
         """Whether the cards are the first of a run that is over; those of a part of it go soon."""
-        document = self.document
-        is_whole = not document.is_running and "diagnose" not in document.background.busy
-        return is_whole and not self._has_seen
+        is_part = self.document.is_running or "diagnose" in self.document.background.busy
+        return not (is_part or self._has_seen)
 
     def _take_trace(self) -> None:
         self._has_seen = False
@@ -210,8 +209,7 @@ class DiagnosisPanel(Panel):
             return  # other cards come, and this again
         document, bar = self.document, self._scroll.verticalScrollBar()
         is_new = self._is_new
-        if is_new:
-            self._has_seen = True
+        self._has_seen = self._has_seen or is_new
         current = document.current_call
         if is_new and current is not None and document.diagnosis.error is None:
             bar.setValue(0)
