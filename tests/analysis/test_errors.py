@@ -56,6 +56,12 @@ RAISING = {
         "    y = tf.math.log(x) * 0.0\n    y = tf.debugging.check_numerics(y, 'loss')\n",
         ["Line 5 checks y, which holds NaN", "began on line 4, where tf.math.log gave"],
     ),
+    "the output of a sequential model that was called on data": (
+        "import tensorflow as tf\n"
+        "model = tf.keras.Sequential([tf.keras.Input([4]), tf.keras.layers.Dense(2)])\n"
+        "model(tf.ones([1, 4]))\nmodel.output",
+        ["Line 4 asks for the output", "calls on data do not count", "take .outputs[0]"],
+    ),
     "a keyword that a function of the snippet does not have": (
         "def f(alpha, beta=1):\n    return alpha\nf(1, beat=2)",
         ["Line 3 gives f an argument beat", "Write beta="],

@@ -456,6 +456,10 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (r"\[Op:(?:Reshape|Mul|BroadcastGradientArgs)\]|output_gradients", tapes.output_gradients),
     (
+        r"has never been called and thus has no defined (input|output)",
+        training.no_symbolic_call,
+    ),
+    (
         r"has not yet been built|has never been called|has no defined (?:input|output)"
         r"|must build the layer before",
         training.no_source,

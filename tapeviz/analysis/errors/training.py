@@ -108,6 +108,19 @@ def no_source(case: Case) -> str:
     )
 
 
+def no_symbolic_call(case: Case) -> str:
+    """``input`` and ``output`` are those of the last call on a ``keras.Input``: a call on data adds
+    no node to a layer (``Operation._inbound_nodes`` of Keras 3). The ``inputs`` and ``outputs`` of
+    a Sequential model are there once it is built."""
+    end = case.match[1]
+    return (
+        f"Line {case.failure.line} asks for the {end} of a layer or model that was never called on "
+        f"a tf.keras.Input; calls on data do not count. Of a Sequential model take .{end}s[0] in "
+        f"place of .{end}, or the {end} of one of its layers. Another layer or model must be "
+        f"called on a tf.keras.Input first."
+    )
+
+
 def no_method(case: Case) -> str:
     """A method of optimizers that Keras 3 dropped."""
     owner, name = case.match[1], case.match[2]
