@@ -2,15 +2,17 @@
 
 To read each value of a large model once more takes as long as a fifth of its step. An op that only
 adds, multiplies or moves numbers gives finite ones for finite ones, unless they are so large that
-they overflow. So its result is known to be finite if its inputs are known to be, and the sample
-has but to tell the norm, as an estimate. Everything else is read in full: what other ops gave, what
-was made from something that is not finite, or large, and what nothing made. So the op after which
-elements are not finite is the right one.
+they overflow. So its result is known to be finite if its inputs are, and if the norm that it may
+have by theirs is far from overflowing; the sample has but to tell the norm, as an estimate.
+Everything else is read in full: what other ops gave, what was made from something that is not
+finite, or may be large, and what nothing made. So the op after which elements are not finite is the
+right one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf, prod, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,61 +33,129 @@ Statistics = list["float | None"]
 
 _LEAST_SAMPLED = 1 << 17
 """Elements of a tensor from which on a sample takes less time than all of them."""
-_GREAT = 1e7
-"""A norm from which on products may overflow before a sample shows it."""
+_LARGEST = 1e30
+"""The largest norm that a result may have for a sample to be enough: float32 ends at 3.4e38, and
+what a kernel adds up on the way is not much larger than the result may be."""
+
+Growth = Callable[[Sequence[float], Sequence[int], int], float]
+"""(norms of the inputs, at most; their numbers of elements; that of the result) → the largest norm
+that the result may have."""
 
 
-def _is_never(last: np.ndarray[Any, Any]) -> bool:
-    return False
+def _as_sum(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
+    """Ops that add, choose or move elements, each as often as an input is broadcast."""
+    repeated = (max(size / each, 1.0) for each in sizes)
+    return sum(norm * sqrt(times) for norm, times in zip(norms, repeated, strict=True))
 
 
-def _is_always(last: np.ndarray[Any, Any]) -> bool:
-    return True
+def _as_square(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
+    """Ops that square a number, or a difference."""
+    norm = _as_sum(norms, sizes, size)
+    return norm * norm
+
+
+def _as_product(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
+    """Products of elements and of matrices, by the Cauchy-Schwarz inequality."""
+    return prod(norms)
+
+
+def _as_convolution(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
+    """Convolutions: a product for each place of a filter, which are 10,000 at most."""
+    return 100.0 * prod(norms)
+
+
+def _as_fraction(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
+    """Functions whose values are from -2 to 2."""
+    return 2.0 * sqrt(size)
+
+
+def _at_most_once(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
+    """Ops that sum, repeat or weigh elements: a generous estimate."""
+    return 100.0 * sqrt(max(size, *sizes)) * prod(max(norm, 1.0) for norm in norms)
+
+
+def _at_most_cubed(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
+    """Ops that multiply up to three numbers of an input."""
+    return _at_most_once([norm * norm * norm for norm in norms], sizes, size)
+
+
+def _as_quotient(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
+    """Quotients by a divisor that is away from zero, see :func:`_is_away_from_zero`."""
+    return prod(norms[:1]) / _NEAR_ZERO * sqrt(max(size / min(sizes), 1.0))
+
+
+_GROWTHS: dict[Growth, tuple[str, ...]] = {
+    _as_sum: (
+        *("Add", "AddN", "AddV2", "BiasAdd", "Maximum", "Minimum", "Neg", "Select", "SelectV2"),
+        *("BroadcastTo", "Concat", "ConcatV2", "ExpandDims", "Identity", "Pack", "Pad", "Reshape"),
+        *("Slice", "Split", "SplitV", "Squeeze", "StridedSlice", "StridedSliceGrad", "Sub"),
+        *("Relu", "Relu6", "Relu6Grad", "ReluGrad", "Tile", "Transpose", "Unpack", "ZerosLike"),
+    ),
+    _as_product: ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul", "Mul"),
+    _as_convolution: (
+        *("Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "DepthwiseConv2dNative"),
+        *("DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput"),
+        *("Conv3D", "Conv3DBackpropFilterV2", "Conv3DBackpropInputV2"),
+    ),
+    _as_fraction: (
+        *("Cos", "Erf", "Erfc", "OnesLike", "Sigmoid", "Sin", "Softmax", "Softsign", "Tanh"),
+    ),
+    _at_most_once: (
+        *("AvgPool", "AvgPoolGrad", "BiasAddGrad", "ClipByValue", "Einsum", "GatherV2", "Sum"),
+        *("Elu", "EluGrad", "LeakyRelu", "LeakyReluGrad", "LogSoftmax", "Selu", "SeluGrad"),
+        *("MaxPool", "MaxPoolGrad", "MirrorPad", "MirrorPadGrad", "PadV2"),
+        *("Softplus", "SoftplusGrad"),
+    ),
+    _at_most_cubed: (
+        *("FusedBatchNormGradV3", "FusedBatchNormV3", "Pow", "SigmoidGrad", "TanhGrad"),
+    ),
+    _as_square: ("Square", "SquaredDifference"),
+    _as_quotient: ("RealDiv",),
+}
+_STEADY: dict[str | bytes, Growth] = {
+    name: growth for growth, names in _GROWTHS.items() for name in names
+}
+_STEADY |= {name.encode(): growth for name, growth in _STEADY.items()}  # type: ignore[union-attr]
+"""Ops whose result is finite wherever their inputs are, unless numbers overflow (kernels of
+TensorFlow 2.15-2.21), with the norm that it may have."""
+_NEAR_ZERO = 1e-6
 
 
 def _is_away_from_zero(last: np.ndarray[Any, Any]) -> bool:
-    return bool(last.size) and float(np.abs(last).min()) > 1e-6
+    return bool(last.size) and float(np.abs(last).min()) > _NEAR_ZERO
 
 
 def _is_small_power(last: np.ndarray[Any, Any]) -> bool:
     return last.size == 1 and float(last.flat[0]) in (0.0, 1.0, 2.0, 3.0)
 
 
-_STEADY_OPS = (
-    *("Add", "AddN", "AddV2", "BiasAdd", "Mul", "Neg", "Square", "SquaredDifference", "Sub"),
-    *("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "BiasAddGrad", "Einsum", "MatMul", "Sum"),
-    *("Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "DepthwiseConv2dNative"),
-    *("DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput"),
-    *("Conv3D", "Conv3DBackpropFilterV2", "Conv3DBackpropInputV2"),
-    *("AvgPool", "AvgPoolGrad", "FusedBatchNormGradV3", "FusedBatchNormV3", "MaxPool"),
-    *("MaxPoolGrad", "LogSoftmax", "Softmax", "ClipByValue", "Maximum", "Minimum"),
-    *("Elu", "EluGrad", "LeakyRelu", "LeakyReluGrad", "Relu", "Relu6", "Relu6Grad", "ReluGrad"),
-    *("Selu", "SeluGrad", "Sigmoid", "SigmoidGrad", "Softplus", "SoftplusGrad", "Softsign"),
-    *("Cos", "Erf", "Erfc", "Sin", "Tanh", "TanhGrad", "OnesLike", "ZerosLike"),
-    *("BroadcastTo", "Concat", "ConcatV2", "ExpandDims", "GatherV2", "Identity", "MirrorPad"),
-    *("MirrorPadGrad", "Pack", "Pad", "PadV2", "Reshape", "Select", "SelectV2", "Slice", "Split"),
-    *("SplitV", "Squeeze", "StridedSlice", "StridedSliceGrad", "Tile", "Transpose", "Unpack"),
-)
-_STEADY: dict[str | bytes, Callable[[np.ndarray[Any, Any]], bool]] = {
-    **dict.fromkeys(_STEADY_OPS, _is_always),
-    "RealDiv": _is_away_from_zero,
-    "Pow": _is_small_power,
+_CONDITIONS: dict[str | bytes, Callable[[np.ndarray[Any, Any]], bool]] = {
+    **dict.fromkeys(("RealDiv", b"RealDiv"), _is_away_from_zero),
+    **dict.fromkeys(("Pow", b"Pow"), _is_small_power),
 }
-_STEADY |= {name.encode(): condition for name, condition in _STEADY.items()}  # type: ignore[union-attr]
-"""Ops whose result is finite wherever their inputs are, unless numbers overflow (kernels of
-TensorFlow 2.15-2.21), and what has to hold of the last input, a small one, for that."""
+"""Conditions on the last input, a small one, under which an op of :data:`_STEADY` is steady."""
+
+
+class MadeBy(NamedTuple):
+    """The op that gave a tensor, if the result is finite wherever its inputs are, with those that
+    are not integers: the ``large`` ones by their ids, of ``small`` ones (norm, elements)."""
+
+    growth: Growth
+    large: Sequence[int]
+    small: Sequence[tuple[float, int]] = ()
 
 
 class _Waiting(NamedTuple):
     """A tensor whose statistics are to be found, in the order in which they were computed.
 
     ``array``: None if it is not measured, as nothing names it. ``place``: of its event among those
-    of a batch, and the text ``before`` and ``after`` its statistics. ``sources``: the large tensors
-    that it was made from if they alone decide whether its elements are finite, else None.
+    of a batch, and the text ``before`` and ``after`` its statistics. ``made_by``: None if it may be
+    infinite or NaN whatever its inputs are.
     """
 
     identity: int
-    sources: Sequence[int] | None
+    size: int
+    made_by: MadeBy | None
     array: Any = None
     place: int = -1
     before: str = ""
@@ -107,8 +177,9 @@ class Measuring:
         self._norms: dict[int, float | None] = {}
         self._estimates: dict[int, float | None] = {}
         """Norms while the snippet ran, of all elements and by samples, to know tensors again."""
-        self._doubtful: set[int] = set()
-        """Large tensors that are not finite, that are large, or of which neither is known."""
+        self._bounds: dict[int, tuple[float, int]] = {}
+        """The norm that each large tensor has at most, infinite if it may not be finite, and the
+        number of its elements. A sample does not tell it: one element may be larger than all."""
 
     def wait(
         self,
@@ -117,34 +188,43 @@ class Measuring:
         after: str,
         identity: int,
         array: Any,
-        sources: Sequence[int] | None,
+        made_by: MadeBy | None,
     ) -> None:
         """Append an event to ``lines``, without its statistics until :meth:`complete`."""
-        self._waiting.append(_Waiting(identity, sources, array, len(lines), before, after))
+        self._waiting.append(
+            _Waiting(identity, array.size, made_by, array, len(lines), before, after)
+        )
         lines.append("")
 
-    def pass_over(self, identity: int, sources: Sequence[int] | None) -> None:
+    def pass_over(self, identity: int, size: int, made_by: MadeBy | None) -> None:
         """Take note of a large tensor that is not to be measured, unless something names it."""
-        self._waiting.append(_Waiting(identity, sources))
+        self._waiting.append(_Waiting(identity, size, made_by))
 
-    def sources(self, op_type: str | bytes | None, inputs: Sequence[Any]) -> list[int] | None:
-        """The large tensors by which it is decided whether what an op gave is finite; None if it
-        may be infinite or NaN whatever they are."""
-        condition = _STEADY.get(op_type or "", _is_never)
-        if condition is _is_never:
+    def made_by(self, op_type: str | bytes | None, inputs: Sequence[Any]) -> MadeBy | None:
+        """The op that gave a tensor; None if what it gave may be infinite or NaN whatever its
+        inputs are."""
+        growth = _STEADY.get(op_type or "")
+        if growth is None:
             return None
         large: list[int] = []
+        small: list[tuple[float, int]] = []
         last = _EMPTY
         for tensor in inputs:
             identity = private.id_of(tensor)
             if self._is_small(identity):
                 last = array_of(tensor)
-                if last.dtype.kind not in "biu" and not _is_moderate(last):
-                    return None
+                if last.dtype.kind not in "biu":
+                    small.append((_norm_of_small(last), last.size))
             else:
                 large.append(identity)
                 last = _EMPTY
-        return large if condition is _is_always or condition(last) else None
+        condition = _CONDITIONS.get(op_type or "")
+        return MadeBy(growth, large, small) if condition is None or condition(last) else None
+
+    def made_before(self, identity: int) -> MadeBy:
+        """In place of the op of a tensor that was passed over: the norm that it may have is known
+        already."""
+        return MadeBy(_as_sum, [identity])
 
     def complete(self, lines: list[str]) -> None:
         """Write the statistics into the events that wait for them, all of this batch."""
@@ -158,27 +238,34 @@ class Measuring:
             found = statistics_of_many([each.array for each in alike])
             together.update(zip([each.place for each in alike], found, strict=True))
         for each in waiting:
-            is_sound = each.sources is not None and self._doubtful.isdisjoint(each.sources)
+            bound = self._bound(each)
             if each.array is None:
-                if not is_sound:
-                    self._doubtful.add(each.identity)
+                self._bounds[each.identity] = bound, each.size
                 continue
             stats, is_estimate = (
                 (together[each.place], False)
                 if each.place in together
-                else self._measure(each.identity, each.array, is_sound)
+                else self._measure(each.identity, each.array, bound <= _LARGEST)
             )
             norm = stats[3] if stats else None
             (self._estimates if is_estimate else self._norms)[each.identity] = norm
-            is_float = each.array.dtype.kind not in "biu"
-            if is_float and not (
-                stats and _is_finite(stats) and norm is not None and norm <= _GREAT
-            ):
-                self._doubtful.add(each.identity)
-            else:
-                self._doubtful.discard(each.identity)
+            if not is_estimate:
+                is_finite = stats is not None and not (stats[4] or stats[5])
+                bound = norm if is_finite and norm is not None else inf
+            self._bounds[each.identity] = bound, each.size
             estimated = ',"estimated":true' if is_estimate else ""
             lines[each.place] = f"{each.before}{as_field(stats)}{estimated}{each.after}"
+
+    def _bound(self, tensor: _Waiting) -> float:
+        """The norm that a tensor has at most, by that of what it was made from."""
+        if tensor.made_by is None or not tensor.size:
+            return inf
+        growth, large, small = tensor.made_by
+        known = [*(self._bounds.get(each, _UNKNOWN) for each in large), *small]
+        norms = [norm for norm, _ in known]
+        if not norms or inf in norms:
+            return inf
+        return growth(norms, [max(size, 1) for _, size in known], tensor.size)
 
     def _measure(self, identity: int, array: Any, is_sound: bool) -> tuple[Statistics | None, bool]:
         """Statistics of an array, and whether the norm is an estimate; while the snippet runs the
@@ -190,7 +277,7 @@ class Measuring:
         known, stats, is_estimate = self._known.get(key, (0, None, False))
         if not self._is_held(known) or (is_estimate and not is_sound):
             norm = norm_of_sample(array) if is_sound and array.size >= _LEAST_SAMPLED else None
-            is_estimate = norm is not None and norm <= _GREAT
+            is_estimate = norm is not None
             if not is_estimate:
                 norm = norm_alone(array)
             stats = statistics(array) if norm is None else [None, None, None, norm, 0.0, 0.0]
@@ -215,18 +302,17 @@ def as_field(found: Statistics | None) -> str:
 
 
 _EMPTY: np.ndarray[Any, Any] = np.zeros(0, np.float32)
+_UNKNOWN = (inf, 1)
 
 
-def _is_moderate(array: np.ndarray[Any, Any]) -> bool:
-    """Whether the elements of a small array are finite, and none is large."""
+def _norm_of_small(array: np.ndarray[Any, Any]) -> float:
+    """The norm of a small array of real numbers; infinite if that of its elements is not known."""
     if array.dtype.kind != "f":
-        return False
+        return inf
     flat = array.reshape(-1)
-    return bool(np.dot(flat, flat) < _GREAT**2)  # of small arrays: BLAS wakes no threads for them
-
-
-def _is_finite(stats: Statistics) -> bool:
-    return not (stats[4] or stats[5])
+    with np.errstate(all="ignore"):
+        squares = float(np.dot(flat, flat))  # of small arrays: BLAS wakes no threads for them
+    return sqrt(squares) if squares < inf else inf
 
 
 def _norm(array: Any) -> float | None:

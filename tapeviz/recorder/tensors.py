@@ -115,7 +115,8 @@ class Tensors:
         if is_passing and form.elements > self.value_limit:
             self.glanced.add(identity)
             self.elements += form.elements
-            self._measuring.pass_over(identity, self._measuring.sources(op_type, inputs))
+            made_by = self._measuring.made_by(op_type, inputs)
+            self._measuring.pass_over(identity, form.elements, made_by)
             lines.append(f'{{"e":"tensor","id":{identity}{form.head}}}')
         else:
             self._see_slowly(identity, tensor, lines, op_type, form, inputs)
@@ -303,9 +304,12 @@ class Tensors:
             lines.append(line + self._travel(little_endian(array)) + end)
             return
         self._stayed.add(identity)
-        sources = [identity] if is_known else self._measuring.sources(op_type, inputs)
+        measuring = self._measuring
+        made_by = (
+            measuring.made_before(identity) if is_known else measuring.made_by(op_type, inputs)
+        )
         after = self._sample(array) + end
-        self._measuring.wait(lines, line, after, identity, array, sources)
+        measuring.wait(lines, line, after, identity, array, made_by)
 
     def _hold(
         self, identity: int, held: tuple[int | None, Any], size: int, budget: _Budget
