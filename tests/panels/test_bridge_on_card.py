@@ -13,7 +13,9 @@ from tapeviz.analysis.alike import SourceResult
 from tapeviz.document import Document
 from tapeviz.panels.diagnosis.cards import Asks
 from tapeviz.panels.diagnosis.findings import FindingCard
+from tapeviz.panels.diagnosis.gradients import Gradients
 from tapeviz.panels.look import Theme
+from tapeviz.panels.widgets import ShortLabel
 from tapeviz.trace.model import Check
 
 from .test_diagnosis import words
@@ -53,3 +55,20 @@ def test_a_value_of_another_run_is_shown(qtbot: QtBot, ran: Document, light: The
     text = card(qtbot, ran, light, bridged=None, bridged_value=value)
     assert "Across the cut it would be" in text
     assert "the first of" in text
+
+
+def test_a_shape_that_has_no_room_is_not_taken_for_another(
+    qtbot: QtBot, ran: Document, light: Theme
+) -> None:
+    qtbot.waitUntil(lambda: bool(ran.diagnosis.calls))
+    call = ran.diagnosis.calls[0]
+    finding = replace(call.findings[0], bridged=None, bridged_value=np.ones((5, 5, 8, 8)))
+    in_rounds: Any = object()
+    result = SourceResult(replace(call, findings=(finding,)), 0, in_rounds)
+    shown = Gradients(ran, light, "")
+    qtbot.addWidget(shown)
+    shown.show_results([result, result], ["a", "b"], 1)
+    labels = [label for label in shown.findChildren(ShortLabel) if "[5, 5, 8, 8]" in label.text()]
+    assert len(labels) == 2
+    labels[0].resize(labels[0].sizeHint().width() - 8, labels[0].height())
+    assert labels[0].shown.endswith("…")

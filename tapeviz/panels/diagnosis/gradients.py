@@ -97,6 +97,7 @@ class Gradients(QWidget):
         rows.setVerticalSpacing(3)
         rows.setColumnStretch(2, 1)  # a column of its own: a stretched one would give way first
         shown = [result_in_a_line(self._document.trace, result) for result in results[:MOST_ALIKE]]
+        is_series = first.series is not None and first.finding.across is None
         if first.series is not None and shown[0].startswith(NORM):
             shown = [words.removeprefix(NORM) for words in shown]  # the line above says it
         says_more = any(shown) or names[0] not in self._title
@@ -105,7 +106,7 @@ class Gradients(QWidget):
             called.setText(names[row])
             called.beside = names[: len(shown)]
             called.keeps = NAME
-            label = ShortLabel("muted", between=", " if first.series is not None else "")
+            label = ShortLabel("muted", between=", " if is_series else "")
             label.setText(words)
             label.keeps = OUTCOME
             rows.addWidget(called, row, 0)
