@@ -766,6 +766,29 @@ def test_a_part_of_keras_3_under_keras_2(type_: str, message: str) -> None:
     assert "TensorFlow 2.16" in words
 
 
+@pytest.mark.parametrize(
+    ("type_", "message", "said"),
+    [
+        ("AttributeError", "'Dense' object has no attribute 'kernel'", "first called with data"),
+        ("TypeError", "('Keyword argument not understood:', 'rate')", "an argument rate"),
+        (
+            "ValueError",
+            "One of the dimensions in the output is <= 0 due to downsampling in conv2d_1. Consider "
+            "increasing the input size. Received input shape [1, 4, 4, 1] which would produce …",
+            "the layer conv2d_1 is larger than its input, of shape [1, 4, 4, 1]",
+        ),
+        (
+            "RuntimeError",
+            "You must compile your model before training/testing.",
+            "trains a model that was not compiled",
+        ),
+    ],
+)
+def test_a_message_of_keras_2(type_: str, message: str, said: str) -> None:
+    """The messages of TensorFlow 2.15."""
+    assert said in explain_error(Trace("a\nb", failure=Failure(type_, message, 2, "")))
+
+
 def test_a_matrix_that_is_not_positive_definite() -> None:
     """The message of TensorFlow 2.15; later ones give NaN on a CPU."""
     message = (

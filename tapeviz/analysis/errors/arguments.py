@@ -8,6 +8,7 @@ from ...text.names import dotted
 from .case import Case, Explain
 
 _SHAPE = r"(\[[\d,?]*\])"
+_SHAPES = r"(\[[\d, ?None]*\])"
 _LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
 _AXES = {
     "3": "samples, steps and features",
@@ -188,6 +189,17 @@ OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
         "Look up how it is spelt, or leave it out.",
     ),
     (
+        r"Keyword argument not understood:', '(\w+)'",
+        "Line {line} gives a layer an argument {0}, which it does not take. "
+        "Look up how it is spelt, or leave it out.",
+    ),
+    (
+        r"dimensions in the output is <= 0 due to downsampling in (\w+)\..*input shape " + _SHAPES,
+        "On line {line} the filter of the layer {0} is larger than its input, of shape {1}. "
+        "Make the kernel smaller, or add padding='same'; layers of pooling before it make the "
+        "input smaller, too.",
+    ),
+    (
         r"Computed output size would be zero or negative.*inputs shape=(\(.*?\))`, "
         r"`kernel shape=(\(.*?\))`",
         "On line {line} the filter (kernel of shape {1}) is larger than its input, of shape {0}. "
@@ -331,5 +343,5 @@ OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
         "Places are counted from 0. Look at what made these indices.",
     ),
 )
-"""Rows of :data:`tapeviz.analysis.errors.table.EXPLANATIONS`: messages of TensorFlow 2.21 and
-Keras 3."""
+"""Rows of :data:`tapeviz.analysis.errors.table.EXPLANATIONS`: messages of TensorFlow 2.15 to 2.21,
+Keras 2 and 3."""

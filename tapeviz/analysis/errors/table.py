@@ -97,7 +97,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"No gradients provided for any variable", training.no_gradients),
     (
         r"_unique_id|takes 2 positional arguments but 3|not enough values to unpack|zip argument"
-        r"|cannot iterate over a scalar|iterating over a symbolic",
+        r"|cannot iterate over a scalar|iterating over a symbolic|name_scope must be a string",
         training.no_pairs,
     ),
     (r"cannot iterate over a scalar|cannot unpack non-iterable", tapes.unpacked),
@@ -258,7 +258,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Make one optimizer for each model, or call optimizer.build(all_variables) before.",
     ),
     (
-        r"You must call `?compile",
+        r"You must (?:call `?compile|compile your model)",
         "Line {line} trains a model that was not compiled, so it has neither loss nor "
         "optimizer. Call model.compile(optimizer='adam', loss='mse') before it.",
     ),
@@ -461,7 +461,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"has not yet been built|has never been called|has no defined (?:input|output)"
-        r"|must build the layer before",
+        r"|must build the layer before|object has no attribute '(?:kernel|bias|embeddings)'",
         training.no_source,
     ),
     (r"Graph execution error|\{\{node |\[Op:__(?:inference|forward)_", tensors.raised_in_function),
