@@ -244,13 +244,17 @@ class Tensors:
         return fields
 
     def _sample(self, array: Any) -> str:
-        """Send a few evenly spaced elements of a large array, for its picture."""
+        """Send a few evenly spaced elements of an array, for its picture; not those of one that is
+        small or text."""
         shape = array.shape
+        is_small = array.size <= self.value_limit
+        if is_small or array.dtype.kind in "OSU" or self.offset >= self._budget:
+            return ""
         if shape not in self._samplings:
             self._samplings[shape] = sampling(shape)
         indices, (rows, columns) = self._samplings[shape]
         raw = little_endian(array.take(indices))
-        if array.dtype.kind in "OSU" or self.offset + len(raw) > self._budget:
+        if self.offset + len(raw) > self._budget:
             return ""
         field = f',"sample":[{self.offset},{rows},{columns}]'
         self._parts.append(raw)

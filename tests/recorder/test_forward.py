@@ -370,6 +370,30 @@ def test_values_travel_up_to_a_budget(record: Record) -> None:
     assert set(np.frombuffer(raw, "float32")) == {29.0}
 
 
+def test_ops_are_recorded_when_the_budget_of_values_is_used_up(record: Record) -> None:
+    """Also those that give a single number, or nothing; and their gradient."""
+    seen = record(
+        """
+        x = tf.Variable(1.0)
+        with tf.GradientTape() as tape:
+            y = x
+            for i in range(30):
+                y = tf.sin(y)
+            none = tf.reshape(tf.zeros([0, 5]), [5, 0])
+        g = tape.gradient(y, x)
+        """,
+        value_budget=40,
+    )
+    assert not seen.of(e.Noted)
+    assert len(seen.ops("Sin")) == 30
+    steps = [step.op for step in seen.of(e.StepRan) if step.type == "Sin"]
+    assert steps == [op.id for op in reversed(seen.ops("Sin"))]
+    last = seen.tensor(seen.ops("Sin")[-1].outputs[0])
+    assert last.at == -1
+    assert last.stats is not None
+    assert not any(each.sample for each in seen.of(e.TensorSeen))
+
+
 def test_small_tensors_can_be_asked_for_too(record: Record) -> None:
     seen = record("x = tf.constant([1.0, 2.0])\ny = x * x\ns = tf.constant('text') + '!'\n")
     about, (raw,) = seen.ask("tensor", id=seen.bound("y")[0])
