@@ -539,6 +539,38 @@ RAISING = {
         "import tensorflow as tf\nxs = [1.0, 2.0]\nxs[tf.constant([True, False])]",
         ["Line 3 takes one element of a Python list", "tf.boolean_mask"],
     ),
+    "elements of a list that a mask changes": (
+        "import tensorflow as tf\nxs = [1.0, 2.0]\nxs[tf.constant([True, False])] = 0.0",
+        ["Line 3 takes one element of a Python list"],
+    ),
+    "elements of a variable that a mask changes": (
+        "import tensorflow as tf\nv = tf.Variable([1.0, 2.0])\nv[v > 1.0] = 3.0",
+        ["Line 3 writes into a tf.Variable"],
+    ),
+    "several numbers for range": (
+        "import tensorflow as tf\nfor i in range(tf.constant([3, 4])):\n    [0][i]",
+        ["Line 2 gives a tensor or array of several elements", "range()"],
+    ),
+    "a tensor of a function that is used in a loop of another": (
+        FUNCTION + "    kept.append(x * 2.0)\n    return x\n"
+        "@tf.function\ndef g(x):\n    for i in tf.range(3):\n        x += kept[0]\n    return x\n"
+        "kept = []\nf(tf.constant(1.0))\ng(tf.constant(1.0))",
+        ["from the inside of a tf.function that is done"],
+    ),
+    "a source that is no tensor, in a compiled function": (
+        FUNCTION + "    with tf.GradientTape() as tape:\n        y = x * x\n"
+        "    return tape.gradient(y, 3.0)\nf(tf.Variable(1.0))",
+        ["is a Python number, no tensor"],
+    ),
+    "an array as a source": (
+        TAPE + "import numpy as np\ntape.gradient(y, np.ones(2, 'float32'))",
+        ["The source np.ones(2, 'float32') is a NumPy value, no tensor"],
+    ),
+    "an object as a source": (
+        TAPE + "class Distribution(tf.keras.layers.Layer):\n    pass\n"
+        "tape.gradient(y, Distribution())",
+        ["The source Distribution() is a Distribution, no tensor"],
+    ),
     "changing a variable by =": (
         "import tensorflow as tf\nv = tf.Variable([1.0, 2.0])\nv[0] = 3.0",
         ["Line 3 writes into a tf.Variable", "assign(value)"],
@@ -814,6 +846,39 @@ def test_an_attribute_beside_what_cannot_be_called_is_not_blamed() -> None:
     failure = Failure("TypeError", "'float' object is not callable", 3, "")
     words = explain_error(Trace("xs = [1.0]\nt = f()\nxs[0](2) + t.numpy()", failure=failure))
     assert "numpy" not in words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("y = None\nz = y + 1.0", "line 1 gives it None"),
+        ("y = None\ny = f()\nz = y + g", ""),
+        ("y = None\nif c:\n    y = f()\nz = y + g", "line 1 gives it None"),
+        ("def h():\n    y = None\ny = f()\nz = y + g", ""),
+        ("y = None\nfor x in xs:\n    y = cell(x, y)", "line 1 gives it None"),
+    ],
+)
+def test_none_is_what_a_name_was_given_last(text: str, words: str) -> None:
+    message = "Attempt to convert a value (None) with an unsupported type to a Tensor."
+    failure = Failure("ValueError", message, text.count("\n") + 1, "")
+    said = explain_error(Trace(text, failure=failure))
+    assert words in said
+    assert bool(words) == bool(said)
+
+
+def test_a_gradient_call_whose_error_ended_a_compiled_function_is_not_said_to_be_caught(
+    recorder: Recorder,
+) -> None:
+    """AutoGraph raises another exception, with the words of the first one in its own."""
+    trace = _recorded(
+        "import tensorflow as tf\n@tf.function\ndef f(x):\n    with tf.GradientTape() as tape:\n"
+        "        y = tf.unique(x)[0] * x\n    return tape.gradient(y, x)\nf(tf.Variable([1.0]))",
+        recorder,
+    )
+    (call,) = trace.calls
+    assert trace.failure is not None
+    assert call.error not in ("", f"{trace.failure.type}: {trace.failure.message}")
+    assert diagnose(trace).warnings == ()
 
 
 def test_an_error_in_a_traced_function_has_the_line_inside(recorder: Recorder) -> None:

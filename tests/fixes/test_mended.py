@@ -3125,6 +3125,16 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
         ),
         (
             """
+            v = tf.Variable([1.0, -2.0])
+            v[v < 0.0] = 5.0
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(v * v)
+            tape.gradient(loss, v)
+            """,
+            "v.assign(tf.where(v < 0.0, 5.0, v))",
+        ),
+        (
+            """
             w = tf.Variable(2.0)
             @tf.function
             def step(x):

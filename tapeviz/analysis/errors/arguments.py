@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...text.names import dotted
-from .case import Case, Explain
+from .case import OF_LOOPS, Case, Explain
 
 _SHAPE = r"(\[[\d,?]*\])"
 _SHAPES = r"(\[[\d, ?None]*\])"
@@ -306,7 +306,7 @@ OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
         "branches, and {0} has {1} {2} in the one and {3} in the other. "
         "Give it one {1} in both, as by tf.cast or 1.0 in place of 1.",
     ),
-    (r"(?:InaccessibleTensorError|is out of scope).*FuncGraph\(name=(?:while|cond)", left_loop),
+    (OF_LOOPS, left_loop),
     (
         r"condition " + _SHAPE + r", then " + _SHAPE + r", and else " + _SHAPE,
         "On line {line} tf.where got a condition of shape {0} and values of the shapes {1} and "

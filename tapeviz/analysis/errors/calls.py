@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from ...text.names import called_name, targets_of
+from ...text.statements import read_text
 from .case import Case
 
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -151,13 +152,21 @@ def missing_argument(case: Case) -> str:
 def none_given(case: Case) -> str:
     """None where a tensor should be, as a function without a return gives it, or the text."""
     statement, line = case.text.statement(case.line), case.line
-    read = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)} if statement else set()
+    if statement is None:
+        return ""
+    owner = read_text(case.text).owner
+    read = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
     assigns = [each for each in _nodes(case, ast.Assign) if each.lineno <= line]
     for assign in sorted(assigns, key=lambda each: -each.lineno):  # the last one before
-        names = {target.id for target in targets_of(assign) if isinstance(target, ast.Name)}
-        if not names & read:
+        names = {
+            target.id
+            for target in targets_of(assign)
+            if isinstance(target, ast.Name) and target.id in read
+            if owner(assign.lineno, target.id) == owner(line, target.id)
+        }
+        if not names:
             continue
-        name = sorted(names & read)[0]
+        name = sorted(names)[0]
         if isinstance(assign.value, ast.Constant) and assign.value.value is None:
             return (
                 f"Line {line} works with {name}, which is None: line {assign.lineno} gives it "
@@ -170,6 +179,8 @@ def none_given(case: Case) -> str:
                 f"returns nothing to line {assign.lineno}. End it with a return of what it "
                 f"computes."
             )
+        if assign.lineno < line and assign.col_offset <= statement.col_offset:
+            read -= names  # in no branch of its own, so it ran since those before it
     return ""
 
 

@@ -45,8 +45,11 @@ class Case:
     def call(self) -> Call | None:
         """The gradient call that raised it."""
         lines = self.failure.lines or (self.failure.line,)
-        said = f"{self.failure.type}: {self.failure.message}"
-        raised = [c for c in self.trace.calls if not c.ended and c.error in ("", said)]
+        raised = [
+            call
+            for call in self.trace.calls
+            if not call.ended and (not call.error or is_from(self.failure, call))
+        ]
         if raised and raised[-1] is self.trace.calls[-1]:
             return raised[-1]  # another one's error was caught
         # A page goes on after an error in one of its blocks.
@@ -99,17 +102,29 @@ class Case:
         return call, [source.text for source, result in pairs if result is None]
 
 
+def is_from(failure: Failure, call: Call) -> bool:
+    """Whether an exception may be the one that a gradient call raised.
+
+    From a function that AutoGraph converted it comes with words about the function around it, and
+    may be of another type (``to_exception`` in autograph/pyct/error_utils.py, 2.15-2.21).
+    """
+    kind, _, message = call.error.partition(": ")
+    first = message.partition("\n")[0]
+    return first in failure.message if first else kind == failure.type
+
+
 def innermost_line(failure: Failure, filename: str) -> int:
     """The line of :attr:`Case.line`: the traceback of what TensorFlow raises while it traces a
     function, or runs one that is compiled, ends at the call of that function."""
     inner = traced_lines(failure, filename) or converted_lines(failure.message, filename)
-    if not inner and _OF_LOOPS.search(failure.message):
+    if not inner and re.search(OF_LOOPS, failure.message):
         inner = defining_lines(failure, filename)
     return inner[-1] if inner else failure.line
 
 
-_OF_LOOPS = re.compile(r"is out of scope.*FuncGraph\(name=(?:while|cond)", re.DOTALL)
-"""A tensor of a loop or branch of a compiled function, used outside of it."""
+OF_LOOPS = r"it was defined in FuncGraph\(name=(?:while|cond)_"
+"""A tensor of a loop or branch of a compiled function, used outside of it; the function that uses
+it is named before (``_validate_in_graph`` and others in func_graph.py, 2.15-2.21)."""
 
 
 def defining_lines(failure: Failure, filename: str) -> Sequence[int]:

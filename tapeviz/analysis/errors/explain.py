@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence, Set
 from ...text.source import SourceText
 from ...trace.model import Call, CallId, Failure, Trace
 from ..model import ExplainedError, Warned
-from .case import Case, innermost_line
+from .case import Case, innermost_line, is_from
 from .modules import command_for
 from .raised_inside import reached_words
 from .table import EXPLANATIONS
@@ -56,8 +56,8 @@ def _uncaught(trace: Trace, raised: Sequence[Call]) -> Set[CallId]:
     """
     found: set[CallId] = set()
     for failure in trace.failures:
-        said, lines = f"{failure.type}: {failure.message}", {failure.line, *failure.lines}
-        alike = [call for call in raised if call.error == said]
+        lines = {failure.line, *failure.lines, innermost_line(failure, trace.filename)}
+        alike = [call for call in raised if is_from(failure, call)]
         found.update(call.id for call in [c for c in alike if c.line in lines] or alike)
     return found
 

@@ -94,7 +94,9 @@ def no_module(case: Case) -> str:
             f"{missing}runs the snippet. Install it there (pip install {package}), choose an "
             f"interpreter that has it, or {leave_out}"
         )
-    beside = f"put it into {case.failure.folder}" if case.failure.folder else "put it beside that"
+    beside = (
+        f"put it into {case.failure.folder}" if case.failure.folder else "put it beside the snippet"
+    )
     if not case.failure.is_saved:
         beside = "save the snippet in its folder"
     return (

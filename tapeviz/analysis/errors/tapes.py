@@ -50,7 +50,7 @@ def no_tensor(case: Case) -> str:
             f"of a Keras model, and holds no numbers. Make a tf.keras.Model that gives this output "
             f"beside that of the model, call it in the tape's block, and ask for what it gives."
         )
-    if kind.startswith("a ") and not any(words in kind for words in _NUMBERS):
+    if "numpy" not in case.match[1] and case.match[1].strip("_").lower() not in _OF_PYTHON:
         return (
             f"The {which} {name or 'given'} {_verb(name)} {kind}, no tensor or variable. "
             f"A gradient is computed of tensors, by tensors and variables. Of a layer, model or "
@@ -59,7 +59,11 @@ def no_tensor(case: Case) -> str:
     return _left(which, name, kind)
 
 
-_NUMBERS = ("Python number", "NumPy", "list", "tuple", "str", "NoneType", "dict", "function")
+_OF_PYTHON = (
+    *("bool", "bytes", "complex", "dict", "dictwrapper", "float", "function", "generator", "int"),
+    *("list", "listwrapper", "method", "nonetype", "set", "str", "tuple", "tuplewrapper"),
+)
+"""Types of Python, and those that TensorFlow puts around them in attributes, in small letters."""
 
 
 def no_batch(case: Case) -> str:

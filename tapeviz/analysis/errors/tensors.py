@@ -6,6 +6,7 @@ import ast
 import re
 
 from ...text.names import targets_of
+from ...trace.model import VariableId
 from .case import Case
 from .raised_inside import reached_words
 
@@ -58,7 +59,11 @@ def literal_dtype(case: Case) -> str:
 
 
 def assigned_tensor(case: Case) -> str:
-    if "Variable" in case.match[0]:
+    return _changed(case, is_variable="Variable" in case.match[0])
+
+
+def _changed(case: Case, *, is_variable: bool) -> str:
+    if is_variable:
         return (
             f"Line {case.line} writes into a tf.Variable by =, and a variable is changed by its "
             f"methods only. Write v[…].assign(value) for some elements, v.assign(value) for all; "
@@ -77,8 +82,18 @@ def picked_by_many(case: Case) -> str:
     tensor, which it tries as it would with a list, or ``layers[mask]`` of a list."""
     statement = case.text.statement(case.line)
     targets = targets_of(statement) if statement is not None else ()
-    if any(isinstance(target, ast.Subscript) for target in targets):
-        return assigned_tensor(case)
+    written = next((each for each in targets if isinstance(each, ast.Subscript)), None)
+    name = case.text.segment(written.value) if written is not None else ""
+    bound = [each for each in case.trace.bindings if each.name == name]
+    held = [tensor for tensor, text in bound[-1].tensors if text == name] if bound else []
+    if written is not None and (held or not bound):
+        return _changed(case, is_variable=any(map(case.trace.variables.get, map(VariableId, held))))
+    nodes = ast.walk(statement) if statement is not None else ()
+    if not any(isinstance(each, ast.Subscript) and each.lineno == case.line for each in nodes):
+        return (
+            f"Line {case.line} gives a tensor or array of several elements where Python takes one "
+            f"whole number, as range() does. Give one of its elements, as in int(n[0])."
+        )
     return (
         f"Line {case.line} takes one element of a Python list, by a tensor or array that has "
         f"several elements. An index of a list is one whole number. "

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
 
 from ...analysis.errors.case import innermost_line
-from ...trace.model import Trace
+from ...trace.model import Trace, VariableId
 from ..model import Edit, FixCase
 from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan, enclosed
@@ -37,19 +38,24 @@ def bind_new_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """``x[i] = e`` of a tensor, which cannot be changed → a new tensor under the same name; of a
     ``tf.Variable`` the slice assign that does the same."""
     failure = trace.failure
-    if failure is None or not any(words in failure.message for words in _REFUSED):
+    if failure is None or not _REFUSED.search(failure.message):
         return
     small = sole(source.statement(innermost_line(failure, trace.filename)))
     written = _written(small)
     if written is None:
         return
     plan, name = Plan(source), source.code(written.value)
-    if "Variable" in failure.message:
+    bound = [each.tensors for each in trace.bindings if each.name == name]
+    held = [VariableId(tensor) for tensor, text in (bound[-1] if bound else ()) if text == name]
+    if "Variable" in failure.message or any(each in trace.variables for each in held):
         for write in (*all_of(source.module, cst.Assign), *all_of(source.module, cst.AugAssign)):
             target = _written(write)
             if target is not None and source.code(target.value) == name:
                 value = source.code(_written_value(source, write))
-                call = cst.Expr(cst.parse_expression(f"{source.code(target)}.assign({value})"))
+                text = f"{source.code(target)}.assign({value})"
+                if mask := _mask(source, target):
+                    text = f"{name}.assign({source.tf}.where({mask}, {value}, {name}))"
+                call = cst.Expr(cst.parse_expression(text))
                 plan.replace(write, lambda old, new=call: new.with_changes(semicolon=old.semicolon))  # type: ignore[misc]
         yield Edit(f"Write into {name} by assign", plan.text())
         return
@@ -58,9 +64,9 @@ def bind_new_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         yield Edit(f"Make a new tensor {name} with the new elements", plan.text())
 
 
-_REFUSED = (
-    "does not support item assignment",
-    "only integer scalar arrays can be converted to a scalar index",
+_REFUSED = re.compile(
+    r"'[\w.]*(?:Tensor|Variable)' object does not support item assignment"
+    r"|only integer scalar arrays can be converted to a scalar index"
 )
 """Messages of Python for ``x[i] = e``; the second where ``i`` is a tensor of several elements."""
 
@@ -73,16 +79,21 @@ def _bind_updated(plan: Plan, name: str) -> None:
         if target is None or source.code(target.value) != name:
             continue
         value, axes = _written_value(source, small), axes_of(target, None)
-        part = target.slice[0].slice
-        if isinstance(part, cst.Index) and isinstance(part.value, cst.Comparison):  # a mask
-            picked = source.code(part.value)
-            text = f"{source.tf}.where({picked}, {source.code(value)}, {name})"
+        if mask := _mask(source, target):
+            text = f"{source.tf}.where({mask}, {source.code(value)}, {name})"
         elif axes is not None:
             text = updated(source.tf, name, axes, source.code(value))
         else:
             continue
         bound = cst.Assign([cst.AssignTarget(cst.Name(name))], cst.parse_expression(text))
         plan.replace(small, lambda old, new=bound: new.with_changes(semicolon=old.semicolon))  # type: ignore[misc]
+
+
+def _mask(source: ParsedSource, target: cst.Subscript) -> str:
+    """The comparison that picks the elements which are written; empty for indices."""
+    part = target.slice[0].slice
+    is_mask = isinstance(part, cst.Index) and isinstance(part.value, cst.Comparison)
+    return source.code(part.value) if isinstance(part, cst.Index) and is_mask else ""
 
 
 def blend_window(case: FixCase) -> Iterator[Edit]:
