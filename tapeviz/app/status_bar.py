@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
 from ..analysis.run_words import ending_words, tracing_words
 from ..document import Document
+from ..latest import for_latest
 from ..panels.widgets import ShortLabel, link_button, plain_label
 from ..recording import MOST_LIVE
 from ..trace.model import EMPTY_TRACE, Trace
@@ -35,6 +36,13 @@ WORDS = {
 }
 
 
+@for_latest
+def _recorded_ops(trace: Trace) -> int:
+    """The number of ops that ran one by one: those of calls that were looked into are known from
+    the traced graph, and others are known with each call that is shown."""
+    return sum(op.within is None for op in trace.ops.values())
+
+
 class StatusBar(QWidget):
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -52,8 +60,6 @@ class StatusBar(QWidget):
         self.cancel_button = link_button("Cancel")
         self.cancel_button.clicked.connect(self.cancel)
         self.state = plain_label()
-        self._counted: tuple[Trace, int] = (EMPTY_TRACE, 0)
-        """A trace and the number of ops that were recorded of it."""
         self._bring_back: Callable[[], object] | None = None
         self.former = link_button("", "It is unsaved; also under File, Open recent")
         self.former.clicked.connect(self._take_former)
@@ -124,7 +130,7 @@ class StatusBar(QWidget):
 
     def _facts(self) -> list[str]:
         document, trace = self._document, self._document.trace
-        ops = document.runs.ops if document.is_running else self._recorded(trace)
+        ops = document.runs.ops if document.is_running else _recorded_ops(trace)
         parts = [f"{counted(ops, 'op')} recorded"] if ops else []
         both = document.comparing.both
         drawn = len((document if both is None else both).scene.boxes)
@@ -139,13 +145,6 @@ class StatusBar(QWidget):
             parts.append(ending_words(trace))
         parts.append(self.kernel_words)
         return parts
-
-    def _recorded(self, trace: Trace) -> int:
-        """The number of ops that ran one by one: those of calls that were looked into are known
-        from the traced graph, and others are known with each call that is shown."""
-        if trace is not self._counted[0]:
-            self._counted = trace, sum(op.within is None for op in trace.ops.values())
-        return self._counted[1]
 
     # Progress
 

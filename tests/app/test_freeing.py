@@ -13,7 +13,7 @@ from tapeviz.trace.model import EMPTY_TRACE, Trace
 
 
 class Entry:
-    pass
+    within = None
 
 
 def test_the_tables_of_a_large_trace_outlive_it_for_a_moment(
