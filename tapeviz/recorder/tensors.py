@@ -13,6 +13,8 @@ from .measuring import Measuring, as_field
 from .values import array_of, little_endian, raw_bytes, sampling, statistics, texts_of
 
 _LARGE = 1 << 16
+_OBJECTS = 512
+"""Bytes of TensorFlow's and NumPy's objects around the elements of a tensor that is held."""
 _FORMS = 1 << 20
 
 
@@ -58,8 +60,8 @@ class Tensors:
 
     A small tensor whose elements travelled is not held: it is made again from the bytes. For
     others TensorFlow's own memory is held, as a NumPy array, so that the snippet's object dies when
-    it drops it. The oldest large ones are let go of when ``keep_budget`` is used up; those that can
-    be computed again when :data:`.limits.PASSING_BYTES` is.
+    it drops it. The oldest are let go of when ``keep_budget`` is used up; large ones that can be
+    computed again when :data:`.limits.PASSING_BYTES` is.
     ``seen``: for each id where its bytes are, or -1; plain integers, so that the garbage collector
     has nothing to visit.
     """
@@ -319,8 +321,11 @@ class Tensors:
         self, identity: int, held: tuple[int | None, Any], size: int, budget: _Budget
     ) -> bool:
         """Keep a dtype and array, or ``None`` and a tensor; when the budget is used up, the oldest
-        large ones go. Whether it is kept itself."""
+        go. Whether it is kept itself. What takes little room is held like what cannot be computed
+        again, and handles as long as the process lives."""
         self._held[identity] = held
-        for oldest in budget.add(identity, size) if size >= _LARGE else ():
+        if 0 < size < _LARGE:
+            budget, size = self._lasting, size + _OBJECTS
+        for oldest in budget.add(identity, size) if size else ():
             self._held.pop(oldest, None)
         return identity in self._held

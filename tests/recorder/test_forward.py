@@ -295,6 +295,18 @@ def test_the_oldest_large_tensors_are_let_go_of(record: Record) -> None:
         assert set(np.frombuffer(raw, "float32")) == {float(number)}
 
 
+def test_many_tensors_of_some_thousand_elements_are_held_up_to_the_budget(record: Record) -> None:
+    seen = record(
+        "xs = [tf.random.uniform([64, 64]) for i in range(40)]\n"
+        "v = tf.Variable(1.0)\ny = v * 2.0\n",
+        keep_budget=20 * (64 * 64 * 4 + 600),
+    )
+    drawn = [op.outputs[0] for op in seen.ops("RandomUniform")]
+    is_held = ["error" not in seen.ask("tensor", id=output)[0] for output in drawn]
+    assert 15 <= sum(is_held) <= 20
+    assert is_held == sorted(is_held), "the last ones"
+
+
 def test_of_a_large_tensor_the_norm_alone_is_sent(record: Record) -> None:
     """Until somebody looks at it; where that one pass does not say enough, all statistics."""
     seen = record(
