@@ -105,8 +105,8 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> Chosen:
 
     Sources that stand apart are folded into their model where they leave no room for more of it
     than its name, or for a loop to stand open in a picture of few boxes; those that got no gradient
-    only where no picture with them can be read. Boxes show no arrays where the text could not be
-    read with them, or these sources and the origin of NaN be shown, or a loop stand open.
+    only where no picture with them can be read. Boxes show no arrays where that lets the text be
+    read, sources without gradient and the origin of NaN be shown, or a loop stand open.
     """
     found: list[Chosen] = []
     for pins in range(len(built.pins)):
@@ -133,8 +133,8 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> Chosen:
 
 
 def _without_pictures(built: OpGraph, trace: Trace, view: View, best: Chosen) -> Chosen:
-    """The first graph without pictures of arrays that can be read, if it hides less than the
-    ``best`` one with them or that cannot be read; else the better of all."""
+    """The first graph without pictures of arrays that can be read, where ``best``, which has them,
+    cannot be read, or hides more; else the best of all."""
     for pins in range(len(built.pins)):
         if best.is_legible and built.pins[pins].hides:
             break

@@ -24,10 +24,7 @@ from .goals import (
     with_fixes,
     with_words,
 )
-from .judging import (
-    Outcome,
-    breaks,
-)
+from .judging import Outcome, breaks
 from .merging import pairs_of
 from .model import Edit, FixCase
 from .source import ParsedSource

@@ -1509,6 +1509,8 @@ def test_the_names_of_tensorflow_and_numpy_are_the_texts_own() -> None:
             "    return 3.0 * cost",
         ),
         ("loss = lambda cost=1.0: w", ""),
+        ("loss = lambda cost=1.0: cost * w", ""),
+        ("def loss(cost=1.0):\n    return cost * w", ""),
     ],
 )
 def test_a_function_that_hands_out_what_was_computed_before(function: str, mended: str) -> None:

@@ -244,7 +244,7 @@ def in_branch_of_python(asked: Unlinked) -> Cause | None:
     if not found or tensor is None or last_made_from(facts, tensor) is not None:
         return None
     ran = {lines[-1] for lines in facts.ran}
-    block, scope = _block_of_tape(facts), read_text(facts.text).scope
+    block, scope = facts.once(_block_of_tape), read_text(facts.text).scope
     for branch in found:
         if branch.around.isdisjoint(ran) or not ran.isdisjoint(branch.lines):
             continue

@@ -34,9 +34,17 @@ _VIEWS = ops_with("view")
 _DEEPEST = 40
 
 
-Owner = Literal["owner", "owner-outdated"]
 How = Literal[
-    Owner, "rebound", "outdated", "copy", "computed-again", "lost", "cloned", "kept", "made-again"
+    "rebound",
+    "owner",
+    "owner-outdated",
+    "outdated",
+    "copy",
+    "computed-again",
+    "lost",
+    "cloned",
+    "kept",
+    "made-again",
 ]
 
 
@@ -254,9 +262,14 @@ def _owner_given_away(used: Used) -> Binding | None:
         if not before or not after or before[-1].object == after[-1].object:
             continue
         is_same_name = _function(before[-1].site) == _function(after[-1].site)
-        if is_same_name and any(name in read_on(facts.text, line) for line in used.lines):
+        if is_same_name and name in used.once(_names_read):
             return after[-1]
     return None
+
+
+def _names_read(used: Used) -> frozenset[str]:
+    """The names on the lines where the target was made."""
+    return frozenset[str]().union(*(read_on(used.facts.text, line) for line in used.lines))
 
 
 @for_latest
@@ -274,24 +287,30 @@ def _owner_outdated(case: Unlinked) -> Cause | None:
     and that name meant another one when the target was made."""
     facts, done = case.facts, _done(case)
     for name in sorted(facts.names_of_sources):
-        listed = [
-            binding
-            for binding in facts.trace.bindings
-            if binding.name == name and binding.when < facts.call.when
-            if any(tensor == case.tensor for tensor, _ in binding.tensors)
-        ]
-        if not listed:
+        last = facts.once(_bound_last).get((name, case.tensor))
+        if last is None:
             continue
-        last = listed[-1]
         for owner in sorted(read_on(facts.text, last.site.line) - {name}):
             named = _objects_named(facts.trace).get(owner, ())
             before = [binding for binding in named if binding.when < last.when]
             then = [binding for binding in named if last.when < binding.when < done]
-            is_read = any(owner in read_on(facts.text, line) for line in case.used.lines)
+            is_read = owner in case.used.once(_names_read)
             if before and then and is_read and before[-1].object != then[-1].object:
                 evidence = ReplacedSource("owner-outdated", owner, last.site.line)
                 return facts.cause(evidence, then[-1].site.line)
     return None
+
+
+def _bound_last(facts: CallFacts) -> dict[tuple[str, TensorId], Binding]:
+    """(name in the sources, tensor) → the last binding of the name, before the call, to this tensor
+    or to a list with it."""
+    names, when = facts.names_of_sources, facts.call.when
+    return {
+        (binding.name, tensor): binding
+        for binding in facts.trace.bindings
+        if binding.name in names and binding.when < when
+        for tensor, _ in binding.tensors
+    }
 
 
 def _function(site: Site) -> str:

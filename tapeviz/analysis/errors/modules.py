@@ -13,18 +13,8 @@ PACKAGES = {
     **{
         name: name
         for name in (
-            *(
-                "bokeh",
-                "einops",
-                "gensim",
-                "gpflow",
-                "graphviz",
-                "gym",
-                "gymnasium",
-                "imageio",
-                "ipywidgets",
-            ),
-            *("jax", "lightgbm", "librosa", "matplotlib", "nltk", "numba", "pandas"),
+            *("bokeh", "einops", "gensim", "gpflow", "graphviz", "gym", "gymnasium", "imageio"),
+            *("ipywidgets", "jax", "lightgbm", "librosa", "matplotlib", "nltk", "numba", "pandas"),
             *("plotly", "psutil", "pydot", "requests", "scipy", "seaborn", "spacy", "statsmodels"),
             *("sympy", "torch", "torchvision", "tqdm", "transformers", "wandb", "xgboost"),
         )

@@ -112,7 +112,8 @@ def _steps_before(
         for statement in (first, *source.after(first))
         if source.line(statement) < end and isinstance(sole(statement), cst.Assign)
     ]
-    chosen, needed = list[Statement](), set(read_names(function.body))
+    params = {param.name.value for param in all_of(function.params, cst.Param)}
+    chosen, needed = list[Statement](), set(read_names(function.body)) - params
     for statement in reversed(dependents(between, [first])):
         if needed & bound_names(statement):
             chosen.insert(0, statement)

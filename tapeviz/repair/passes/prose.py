@@ -166,7 +166,8 @@ def _paragraphs(
 
 
 def _has_body(page: Page, statement: PastedStatement) -> bool:
-    after = page.lines[statement.last + 1 :]
+    """Whether the next line with code is indented."""
+    after = (page.lines[number] for number in range(statement.last + 1, len(page.lines)))
     return bool(indent_of(next((line for line in after if line.strip()), "")))
 
 
