@@ -62,7 +62,7 @@ class Comparing(QObject):
         """The view drawn, and one whose groups were opened and closed by hand in the picture of
         both: those of the document's own picture are of one graph."""
         self._call: CallId | None = None
-        """The gradient call drawn."""
+        """The gradient call drawn, or being drawn."""
         self._picked: NodeId = ""
         self._partners: dict[NodeId, NodeId] = {}
         document.view_changed.connect(self._follow_view)
@@ -126,6 +126,7 @@ class Comparing(QObject):
         self._partners |= {other: node for node, other in self._partners.items()}
         self.awaited, self.both = "", both
         self._follow_selection()
+        self._follow_view()  # it may have changed while this was made
 
     def _note_failure(self, kind: str, error: object) -> None:
         if kind == "compare":
@@ -161,7 +162,9 @@ class Comparing(QObject):
     def _follow_view(self) -> None:
         """Draw the view and the gradient call that the document shows now."""
         both, view, call = self.both, self._view(), self._current_call()
-        if both is not None and (view, call) != (self._form, self._call):
+        if both is None:
+            return
+        if (view, call) != (self._form, self._call):
             before = replace(both.before, call=call)
             after = replace(both.after, call=both.found.call_after(call))
             work = partial(_draw, before, after, both.found, view, both.fix)

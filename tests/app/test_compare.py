@@ -264,6 +264,28 @@ def test_a_group_opens_and_closes_in_both_pictures(qtbot: QtBot, ran: Window) ->
     assert not document.view.unfolded | document.view.folded
 
 
+def test_a_round_that_is_chosen_while_a_comparison_is_made_is_drawn(
+    qtbot: QtBot, ran: Window
+) -> None:
+    document, graph = ran.document, ran.graph
+    document.stages = live_stages()
+    assert ran.files.open(RECORDINGS / "training_loop.tape")
+    qtbot.waitUntil(lambda: document.rounds > 1)
+    ran.side_by_side.show_file(RECORDINGS / "training_loop.tape")
+    assert document.comparing.both is None
+    document.select_round(2)
+
+    def values(side: str) -> list[str]:
+        boxes = graph.view.prepared.scene.boxes
+        return [box.value for box in boxes if box.node.startswith(side)]
+
+    qtbot.waitUntil(lambda: bool(values(BEFORE)), timeout=10_000)
+    assert document.current_call is not None
+    chosen = document.current_call.call.id
+    qtbot.waitUntil(lambda: document.comparing.both.before.call == chosen, timeout=10_000)
+    qtbot.waitUntil(lambda: values(BEFORE) == values(AFTER), timeout=10_000)
+
+
 def test_another_round_is_drawn_of_both(qtbot: QtBot, ran: Window) -> None:
     document, graph = ran.document, ran.graph
     document.stages = live_stages()
