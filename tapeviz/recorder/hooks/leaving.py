@@ -46,7 +46,6 @@ _HANDING_OUT = {
     "_indexed_case_helper": "cond",
     "while_loop": "while_loop",
     "to_numpy": "as_numpy_iterator",
-    "__reduce__": "pickle",
 }
 # Where a ``tf.TensorArray`` runs eagerly it is a list of Python's, whose index is a number
 # (``_EagerTensorArray`` in tensor_array_ops.py, 2.15-2.21).
@@ -162,8 +161,12 @@ def _handing_out(recording: RecordingContext, frame: FrameType | None) -> str | 
         name = frame.f_code.co_name
         if name in _HANDING_OUT:
             return _HANDING_OUT[name]
-        if name in _OF_ARRAYS and frame.f_globals.get("__name__") == private.TENSOR_ARRAYS:
+        module = frame.f_globals.get("__name__")
+        if name in _OF_ARRAYS and module == private.TENSOR_ARRAYS:
             return "index"
+        # A model of Keras's is pickled by a method of that name, too, which saves its variables.
+        if name == "__reduce__" and module == private.TENSORS:
+            return "pickle"
         frame = frame.f_back
     return None
 

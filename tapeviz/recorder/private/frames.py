@@ -17,6 +17,7 @@ traceback_utils = find(
 
 AUTOGRAPH_CALLS = "tensorflow.python.autograph.impl.api"
 TENSOR_ARRAYS = "tensorflow.python.ops.tensor_array_ops"
+TENSORS = "tensorflow.python.framework.ops"
 autograph_loader = find(
     "tensorflow.python.autograph.pyct.loader", "removal of code that AutoGraph wrote"
 )
