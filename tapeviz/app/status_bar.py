@@ -38,8 +38,8 @@ WORDS = {
 
 @for_latest
 def _recorded_ops(trace: Trace) -> int:
-    """The number of ops that ran one by one: those of calls that were looked into are known from
-    the traced graph, and others are known with each call that is shown."""
+    """The number of ops that were seen as they ran. Those inside of a compiled function are not
+    counted: they become known from its graph only when a call of it is looked into."""
     return sum(op.within is None for op in trace.ops.values())
 
 

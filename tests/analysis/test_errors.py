@@ -531,6 +531,10 @@ RAISING = {
         "        self.dense = tf.keras.layers.Dense(1)\nNet()(tf.ones([1, 2]))",
         ["The class Net has an __init__", "super().__init__()"],
     ),
+    "a name of another function, which deleted its own": (
+        "def f(tape):\n    t = tape\n    del t\nf(1)\nt",
+        ["nothing before it defines"],
+    ),
     "changing elements that a mask picks": (
         TAPE + "y[y > 2.0] = 0.0",
         ["Line 6 tries to change a tensor", "tensor_scatter_nd_update"],

@@ -6,6 +6,7 @@ import ast
 import builtins
 
 from ...text.names import bound_names, targets_of
+from ...text.statements import read_text
 from ...trace.model import Failure
 from .case import Case
 from .old_names import NEW_NAMES
@@ -214,12 +215,14 @@ def called(case: Case) -> str:
 
 
 def _deleted_on(case: Case, name: str) -> int:
-    """The last line above the failure that deletes a name: ``del tape``."""
+    """The last line above the failure that deletes a name of its scope: ``del tape``."""
+    owner = read_text(case.text).owner
     lines = [
         node.lineno
         for node in (ast.walk(case.text.tree) if case.text.tree is not None else ())
         if isinstance(node, ast.Delete) and node.lineno < case.failure.line
         if any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
+        if owner(node.lineno, name) == owner(case.failure.line, name)
     ]
     return max(lines, default=0)
 

@@ -98,6 +98,8 @@ def unpacked_others(case: Case) -> str:
     call = case.trace.calls[-1] if case.trace.calls else None
     if call is None or not call.ended or call.line != case.line:
         return ""
+    if int(case.match[1]) == len(call.sources):  # something else is unpacked
+        return ""
     return (
         f"Line {case.line} unpacks {case.match[1]} gradients, and {call.method}() gives one for "
         f"each source, which are {len(call.sources)} here. "
