@@ -981,6 +981,11 @@ def test_the_command_names_the_interpreter_that_lacks_a_package(recorder: Record
             "No module named 'pandas'",
             "'/my env/python' -m pip install pandas",
         ),
+        (
+            "ModuleNotFoundError",
+            "No module named 'distutils'",
+            "'/my env/python' -m pip install setuptools",
+        ),
         ("ModuleNotFoundError", "No module named 'helpers'", ""),  # may be a file of the user's
         ("ModuleNotFoundError", "No module named 'pandas.core.old'", ""),  # pandas is there
         ("ImportError", "cannot import name 'x' from 'pandas'", ""),

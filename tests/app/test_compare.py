@@ -298,6 +298,7 @@ def test_another_round_is_drawn_of_both(qtbot: QtBot, ran: Window) -> None:
         boxes = graph.view.prepared.scene.boxes
         return [(box.title, box.value) for box in boxes if box.node.startswith(side)]
 
+    qtbot.waitUntil(lambda: bool(values(BEFORE)))
     last = values(BEFORE)
     document.select_round(2)
     qtbot.waitUntil(lambda: values(BEFORE) != last, timeout=10_000)

@@ -24,6 +24,7 @@ PACKAGES = {
     "bs4": "beautifulsoup4",
     "cv2": "opencv-python",
     "dateutil": "python-dateutil",
+    "distutils": "setuptools",
     "dotenv": "python-dotenv",
     "keras_cv": "keras-cv",
     "keras_hub": "keras-hub",

@@ -221,10 +221,11 @@ def _body(facts: CallFacts, op: Op) -> list[Op]:
 
 def _is_given(facts: CallFacts, operand: Operand, op: Op) -> bool:
     """Whether the op may have given this tensor to Python: one of its inputs has the same
-    statistics, or they are not known."""
+    statistics, or they are not known, or as an estimate."""
     inside = facts.trace.stats(operand.tensor)
     given = [facts.trace.stats(tensor) for tensor in op.inputs]
-    return inside is None or None in given or inside in given
+    is_known = all(stats is not None and not stats.is_estimate for stats in (inside, *given))
+    return not is_known or inside in given
 
 
 def _left_inside(facts: CallFacts) -> Cause | None:

@@ -119,7 +119,8 @@ def _leaving(recording: RecordingContext, take: Callable[..., Any], how: str) ->
 _INNER = "_numpy"
 _ASKING_INNER = ("to_numpy", "__reduce__")
 """The methods that ask a tensor by that method: ``as_numpy_iterator`` (``to_numpy`` in
-dataset_ops.py, 2.15-2.21) and what pickles it. Those that are wrapped themselves do so, too."""
+dataset_ops.py, 2.15-2.21) and what pickles it. The methods of :data:`_WAYS` call it, too, and
+report the value themselves."""
 
 
 def _leaving_inside(recording: RecordingContext, take: Callable[..., Any]) -> Callable[..., Any]:
