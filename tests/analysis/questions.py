@@ -767,7 +767,7 @@ QUESTIONS: tuple[Case, ...] = (
             y = ws[k] * 2.0
         t.gradient(y, sel)
         """,
-        words="only decides which element line 5 takes: y gets no number from it",
+        words="only decides which element line 5 takes: y is not computed from its value",
     ),
     case(
         "a number that picks what is shown",
