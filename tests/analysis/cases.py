@@ -1523,4 +1523,18 @@ CASES = (
         t.gradient(y, weights)
         """,
     ),
+    case(
+        "Python that rounds a large tensor, whose norm is an estimate",
+        "not-differentiable",
+        """
+        x = tf.Variable(tf.random.normal([512, 512], seed=1))
+        def inner(a):
+            return tf.round(a) * 2.0  # cut
+        with tf.GradientTape() as tape:
+            h = x * 3.0
+            y = tf.reduce_sum(tf.py_function(inner, [h], tf.float32))
+        tape.gradient(y, x)
+        """,
+        is_zero=True,
+    ),
 )
