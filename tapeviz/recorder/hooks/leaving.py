@@ -45,11 +45,17 @@ _HANDING_OUT = {
     "_eager_cond_implementation": "cond",
     "_indexed_case_helper": "cond",
     "while_loop": "while_loop",
-    "to_numpy": "as_numpy_iterator",
 }
-# Where a ``tf.TensorArray`` runs eagerly it is a list of Python's, whose index is a number
-# (``_EagerTensorArray`` in tensor_array_ops.py, 2.15-2.21).
-_OF_ARRAYS = ("read", "write", "gather")
+# Functions that others have, too, with the module of TensorFlow. Where a ``tf.TensorArray`` runs
+# eagerly it is a list of Python's, whose index is a number (``_EagerTensorArray``, 2.15-2.21).
+# Keras pickles a model by a method of the same name as a tensor's, and saves its variables there.
+_HANDING_OUT_IN = {
+    **dict.fromkeys(
+        [(name, private.TENSOR_ARRAYS) for name in ("read", "write", "gather")], "index"
+    ),
+    ("to_numpy", private.DATASETS): "as_numpy_iterator",
+    ("__reduce__", private.TENSORS): "pickle",
+}
 _TAKING_IN = (_PREDICT, "evaluate")
 _FRAMES_TO_SNIPPET = 8
 
@@ -160,14 +166,10 @@ def _handing_out(recording: RecordingContext, frame: FrameType | None) -> str | 
         if frame is None or recording.is_snippet(frame):
             return None
         name = frame.f_code.co_name
-        if name in _HANDING_OUT:
-            return _HANDING_OUT[name]
-        module = frame.f_globals.get("__name__")
-        if name in _OF_ARRAYS and module == private.TENSOR_ARRAYS:
-            return "index"
-        # A model of Keras's is pickled by a method of that name, too, which saves its variables.
-        if name == "__reduce__" and module == private.TENSORS:
-            return "pickle"
+        how = _HANDING_OUT.get(name)
+        how = how or _HANDING_OUT_IN.get((name, frame.f_globals.get("__name__") or ""))
+        if how is not None:
+            return how
         frame = frame.f_back
     return None
 

@@ -18,6 +18,7 @@ traceback_utils = find(
 AUTOGRAPH_CALLS = "tensorflow.python.autograph.impl.api"
 TENSOR_ARRAYS = "tensorflow.python.ops.tensor_array_ops"
 TENSORS = "tensorflow.python.framework.ops"
+DATASETS = "tensorflow.python.data.ops.dataset_ops"
 autograph_loader = find(
     "tensorflow.python.autograph.pyct.loader", "removal of code that AutoGraph wrote"
 )
