@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tapeviz.analysis.diagnose import diagnose
+from tapeviz.analysis.errors.case import is_from
 from tapeviz.analysis.errors.explain import explain_error
 from tapeviz.analysis.errors.old_names import NEW_NAMES, RENAMED
 from tapeviz.fixes.source import ParsedSource
@@ -883,6 +884,25 @@ def test_a_gradient_call_whose_error_ended_a_compiled_function_is_not_said_to_be
     assert trace.failure is not None
     assert call.error not in ("", f"{trace.failure.type}: {trace.failure.message}")
     assert diagnose(trace).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("message", "is_same"),
+    [
+        ("x", True),
+        ("the x of another error", False),
+        ('in user code:\n\n    File "a.py", line 2, in f  *\n\n    ValueError: x\n', True),
+        ("Exception encountered when calling Net.call().\n\nx\n\nArguments received …", True),
+        ("in user code:\n\n    KeyError: y\n", False),
+    ],
+)
+def test_the_exception_of_a_gradient_call_is_known_again(message: str, is_same: bool) -> None:
+    s = Script("tape.gradient(y, w)")
+    w = s.variable("w", value=1.0)
+    with s.call(s.tape(), [s.read(w)], [w]) as results:
+        results.append(0)
+    call = replace(s.trace().calls[0], ended=False, error="ValueError: x")
+    assert is_from(Failure("ValueError", message, 1, ""), call) == is_same
 
 
 def test_an_error_in_a_traced_function_has_the_line_inside(recorder: Recorder) -> None:

@@ -105,12 +105,17 @@ class Case:
 def is_from(failure: Failure, call: Call) -> bool:
     """Whether an exception may be the one that a gradient call raised.
 
-    From a function that AutoGraph converted it comes with words about the function around it, and
-    may be of another type (``to_exception`` in autograph/pyct/error_utils.py, 2.15-2.21).
+    From a function that AutoGraph converted, or a layer of Keras, it comes with words about these
+    around its own, and may be of another type (``to_exception`` in autograph/pyct/error_utils.py,
+    ``inject_argument_info_in_traceback`` in keras/src/utils/traceback_utils.py, 2.15-2.21).
     """
-    kind, _, message = call.error.partition(": ")
-    first = message.partition("\n")[0]
-    return first in failure.message if first else kind == failure.type
+    if call.error == f"{failure.type}: {failure.message}":
+        return True
+    first = call.error.partition(": ")[2].partition("\n")[0]
+    return bool(_RAISED_AGAIN.search(failure.message)) and first in failure.message
+
+
+_RAISED_AGAIN = re.compile(r"in user code:|Exception encountered when calling")
 
 
 def innermost_line(failure: Failure, filename: str) -> int:
