@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .passes.punctuation import fold
+from .folding import fold
 
 PROVIDED = frozenset({"tf", "np", "keras", "tensorflow", "numpy"})
 """Names that code has without binding them."""

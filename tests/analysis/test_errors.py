@@ -17,6 +17,7 @@ from tapeviz.fixes.source import ParsedSource
 from tapeviz.fixes.table import edits_for_error
 from tapeviz.trace.model import Failure, Trace
 
+from ..sampling import sampled
 from ..traces import Script
 
 if TYPE_CHECKING:
@@ -753,7 +754,7 @@ RAISING = {
 }
 
 
-@pytest.mark.parametrize("name", RAISING)
+@pytest.mark.parametrize("name", sampled(RAISING, 2))
 def test_explanation(name: str, recorder: Recorder) -> None:
     text, said = RAISING[name]
     trace = _recorded(text, recorder)

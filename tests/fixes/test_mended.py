@@ -10,7 +10,7 @@ import pytest
 
 from tapeviz.fixes import goals, try_fixes
 
-from ..sampling import sampled
+from ..sampling import parametrize_sampled, sampled
 from .test_trying import record
 
 if TYPE_CHECKING:
@@ -2711,7 +2711,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", sampled(BROKEN, 4))
+@pytest.mark.parametrize("name", sampled(BROKEN, 5))
 def test_mended(name: str, recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
     text, line, gradient = BROKEN[name]
     monkeypatch.setattr(goals, "MOST_KEPT", 1)  # the first that is good is looked at
@@ -2813,7 +2813,8 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
     assert not any("    class Net" in fix.text for fix in fixes)
 
 
-@pytest.mark.parametrize(
+@parametrize_sampled(
+    2,
     ("text", "line"),
     [
         (

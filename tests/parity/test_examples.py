@@ -13,6 +13,7 @@ import pytest
 
 from tapeviz.examples import Example, example, examples
 
+from ..sampling import sampled
 from .comparing import check_same
 from .plain_runs import PlainRun, PlainRuns
 from .recombining import check_recombines
@@ -99,7 +100,7 @@ def ended(plainly: Callable[[str], PlainRun]) -> Ended:
     return lambda name: plainly(name).values[-1]
 
 
-@pytest.mark.parametrize("each", examples(), ids=lambda each: each.name)
+@pytest.mark.parametrize("each", sampled(examples(), 2), ids=lambda each: each.name)
 def test_example(each: Example, plainly: Callable[[str], PlainRun], recorder: Recorder) -> None:
     with recorded(recorder, each.text) as run:
         check_same(plainly(each.name), run)

@@ -12,6 +12,7 @@ import pytest
 
 from tapeviz.recording import Recorder, Snippet
 
+from ..sampling import sampled
 from .process_snippets import LIFETIMES, ON_STDERR_TOO, SNIPPETS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, signals, /bin/echo")
@@ -29,7 +30,7 @@ def _row(name: str) -> object:
     return pytest.param(name, marks=marks)
 
 
-@pytest.mark.parametrize("name", [_row(name) for name in SNIPPETS])
+@pytest.mark.parametrize("name", sampled([_row(name) for name in SNIPPETS], 2))
 def test_it_is_the_same_process(name, recorder, tmp_path):
     check(SNIPPETS[name], recorder, tmp_path, with_stderr=name in ON_STDERR_TOO)
 

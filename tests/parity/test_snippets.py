@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ..sampling import sampled
 from .comparing import check_same
 from .corpus import corpus
 from .function_snippets import FUNCTION_SNIPPETS
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(
-    "each", [*SNIPPETS, *FUNCTION_SNIPPETS, *corpus()], ids=lambda each: each.name
+    "each", [*sampled([*SNIPPETS, *FUNCTION_SNIPPETS], 2), *corpus()], ids=lambda each: each.name
 )
 def test_snippet(each: Snippet, plain: PlainRuns, recorder: Recorder, tmp_path: Path) -> None:
     """Run a snippet plainly, then recorded, as a file in the same folder, empty both times."""

@@ -16,6 +16,7 @@ from tapeviz.analysis.model import Diagnosis  # noqa: E402
 from tapeviz.kept_recording import KeptRecording  # noqa: E402
 from tapeviz.trace.model import Trace  # noqa: E402
 from tapeviz.trace.stored.file import load  # noqa: E402
+from tests.sampling import sampled  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parent
 RECORDINGS = sorted(FOLDER.glob("*.tape"))
@@ -36,7 +37,7 @@ def read(name: str) -> Read:
     return Read(name, trace, diagnose(trace))
 
 
-@pytest.fixture(params=[path.stem for path in RECORDINGS])
+@pytest.fixture(params=sampled([path.stem for path in RECORDINGS], 2))
 def recording(request: pytest.FixtureRequest) -> Read:
     return read(request.param)
 
