@@ -8,6 +8,8 @@ import pytest
 
 from tapeviz.text.source import SourceText, TextSpan
 
+from ..columns import needs_columns
+
 if TYPE_CHECKING:
     from tapeviz.analysis.model import Diagnosis, Finding
     from tapeviz.recording import Recorder
@@ -181,6 +183,7 @@ def test_a_long_quotient_is_shortened() -> None:
     assert words(" + ".join(f"x{n}" for n in range(900))) == "… + x899"  # 900 levels of operators
 
 
+@needs_columns
 @pytest.mark.parametrize(
     ("loss", "others"),
     [
@@ -266,6 +269,7 @@ def test_the_use_in_a_branch_of_a_branch_that_did_not_run_has_its_own_line(
     assert "(line 10)" in cause.message("loss", "b")
 
 
+@needs_columns
 def test_ops_and_objects_are_told_apart(recorder: Recorder) -> None:
     """A whole number with what computes by it, an op of a lambda by its own name, and a variable of
     an object by the name of that object."""
@@ -367,6 +371,7 @@ def test_an_element_of_an_array_is_not_said_to_be_float(recorder: Recorder) -> N
     assert "leaves TensorFlow (into a NumPy array)" in first_finding(recorder, text).message
 
 
+@needs_columns
 def test_a_number_that_a_function_of_python_takes_is_said_to_go_into_it(
     recorder: Recorder,
 ) -> None:

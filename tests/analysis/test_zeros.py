@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ..columns import needs_columns
+
 if TYPE_CHECKING:
     from tapeviz.analysis.model import Finding
     from tapeviz.recording import Recorder
@@ -328,6 +330,7 @@ def findings(recorder: Recorder) -> list[Finding]:
     return [finding for finding in found if finding.status != "flows"]  # the inner jacobian does
 
 
+@needs_columns
 def test_the_op_that_made_the_zeros_is_named(findings: list[Finding]) -> None:
     assert len(findings) == len(FOUND)
     for finding, (name, (kind, words)) in zip(findings, FOUND.items(), strict=True):

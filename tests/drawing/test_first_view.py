@@ -13,6 +13,8 @@ from tapeviz.scene.model import Scene
 from tapeviz.scene.sizes import LEGIBLE
 from tapeviz.view import DEFAULT_VIEW
 
+from ..columns import needs_columns
+
 ATTENTION = """\
 import tensorflow as tf
 def weights(count):
@@ -85,6 +87,7 @@ tape.gradient(loss, model.trainable_variables)
     assert len(titles) <= 12
 
 
+@needs_columns
 def test_a_call_of_a_function_with_hardly_more_on_its_line_is_one_box(recorder: Recorder) -> None:
     text = """\
 with tf.GradientTape() as tape:
@@ -98,6 +101,7 @@ tape.gradient(loss, model.trainable_variables)
     assert not {"Log1p", "GreaterEqual", "Where"} & set(titles)
 
 
+@needs_columns
 def test_a_cut_where_a_call_begins_does_not_open_it(recorder: Recorder) -> None:
     text = """\
 with tf.GradientTape() as tape:

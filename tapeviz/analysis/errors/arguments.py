@@ -200,7 +200,7 @@ OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
         "input smaller, too.",
     ),
     (
-        r"Computed output size would be zero or negative.*inputs shape=(\(.*?\))`, "
+        r"Computed output size would be (?:zero or )?negative.*inputs shape=(\(.*?\))`, "
         r"`kernel shape=(\(.*?\))`",
         "On line {line} the filter (kernel of shape {1}) is larger than its input, of shape {0}. "
         "Make the kernel smaller, or add padding='same'; layers of pooling before it make the "
