@@ -159,7 +159,12 @@ def targets_of(target: cst.CSTNode) -> set[str]:
 
 
 def read_names(node: cst.CSTNode) -> frozenset[str]:
-    """The names that occur in it, other than as attributes and keywords."""
+    """The names that :func:`name_reads` finds."""
+    return frozenset(name.value for name in name_reads(node))
+
+
+def name_reads(node: cst.CSTNode) -> list[cst.Name]:
+    """The names that occur in it, other than as attributes, keywords and targets of ``=``."""
     skipped: set[int] = set()
     for child in nodes_in(node):
         if isinstance(child, cst.Attribute):
@@ -169,4 +174,4 @@ def read_names(node: cst.CSTNode) -> frozenset[str]:
         elif isinstance(child, cst.AssignTarget) and isinstance(child.target, cst.Name):
             skipped.add(id(child.target))
     names = (name for name in nodes_in(node) if isinstance(name, cst.Name))
-    return frozenset(name.value for name in names if id(name) not in skipped)
+    return [name for name in names if id(name) not in skipped]

@@ -10,10 +10,10 @@ from ...analysis.causes.not_connected import NotConnected
 from ...analysis.python.late_names import LateName
 from ...analysis.python.shadowed import Shadowed
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, called_name, read_names, sole
+from ..nodes import all_of, argument, bound_names, called_name, name_reads, read_names, sole
 from ..plan import Plan
 from ..source import ParsedSource, Statement
-from .moving import dependents
+from .moving import dependents, makers_of
 
 
 def keep_value_of_turn(case: FixCase) -> Iterator[Edit]:
@@ -26,11 +26,7 @@ def keep_value_of_turn(case: FixCase) -> Iterator[Edit]:
     name = late.name
     plan = Plan(source)
     default = cst.Param(cst.Name(name), default=cst.Name(name), equal=_TIGHT)
-    functions: list[cst.FunctionDef | cst.Lambda] = [
-        *all_of(source.module, cst.FunctionDef),
-        *all_of(source.module, cst.Lambda),
-    ]
-    for function in functions:
+    for function in _functions(source):
         if source.line(function) == case.cause.line and name in read_names(function.body):
             plan.replace(function.params, _with_default(function.params, default))
             if isinstance(function, cst.Lambda):
@@ -80,11 +76,7 @@ def compute_when_called(case: FixCase) -> Iterator[Edit]:
     first = source.statement(case.cause.line)
     if first is None or source.enclosing(first, cst.FunctionDef) is not None:
         return
-    functions: list[cst.FunctionDef | cst.Lambda] = [
-        *all_of(source.module, cst.FunctionDef),
-        *all_of(source.module, cst.Lambda),
-    ]
-    for function in functions:
+    for function in _functions(source):
         steps = _steps_before(source, first, function)
         plan, made = Plan(source), dict[str, cst.BaseExpression]()
         if steps and isinstance(function, cst.FunctionDef):
@@ -101,6 +93,10 @@ def compute_when_called(case: FixCase) -> Iterator[Edit]:
             yield Edit(f"Compute {names} in the function, each time it is called", plan.text())
 
 
+def _functions(source: ParsedSource) -> list[cst.FunctionDef | cst.Lambda]:
+    return [*all_of(source.module, cst.FunctionDef), *all_of(source.module, cst.Lambda)]
+
+
 def _steps_before(
     source: ParsedSource, first: Statement, function: cst.FunctionDef | cst.Lambda
 ) -> list[Statement]:
@@ -113,11 +109,7 @@ def _steps_before(
         if source.line(statement) < end and isinstance(sole(statement), cst.Assign)
     ]
     params = {param.name.value for param in all_of(function.params, cst.Param)}
-    chosen, needed = list[Statement](), set(read_names(function.body)) - params
-    for statement in reversed(dependents(between, [first])):
-        if needed & bound_names(statement):
-            chosen.insert(0, statement)
-            needed |= read_names(statement)
+    chosen = makers_of(read_names(function.body) - params, dependents(between, [first]))
     return chosen if first in chosen else []
 
 
@@ -128,13 +120,8 @@ def _inlined(
     if isinstance(node, cst.Name):
         return made.get(node.value, node)
     plan = Plan(source)
-    for name in all_of(node, cst.Name):
-        around = source.parent(name)
-        is_read = not (
-            (isinstance(around, cst.Attribute) and around.attr is name)
-            or (isinstance(around, cst.Arg) and around.keyword is name)
-        )
-        if is_read and name.value in made:
+    for name in name_reads(node):
+        if name.value in made:
             plan.replace(name, made[name.value])
     return plan.changed(node)
 

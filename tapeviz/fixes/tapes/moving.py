@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 import libcst as cst
@@ -83,13 +83,9 @@ def compute_again_inside(case: FixCase) -> Iterator[Edit]:
         between = [each for each in between if source.enclosing(each, cst.FunctionDef) is home]
     else:
         return
-    made = dependents(between, [first])
-    read, chosen = read_names(block.node.body), list[Statement]()
+    read = read_names(block.node.body)
     needed = {given.get(name, name) for name in read}
-    for statement in reversed(made):
-        if needed & bound_names(statement):
-            chosen.insert(0, statement)
-            needed |= read_names(statement)
+    chosen = makers_of(needed, dependents(between, [first]))
     if first in chosen:
         plan = Plan(source)
         made_names = set[str]().union(*map(bound_names, chosen))
@@ -99,6 +95,16 @@ def compute_again_inside(case: FixCase) -> Iterator[Edit]:
         names = " and ".join(sorted(made_names))
         title = f"Compute {names} again inside this tape's block"
         yield Edit(title, plan.text(), has_other_value=True)
+
+
+def makers_of(names: Set[str], statements: Sequence[Statement]) -> list[Statement]:
+    """The statements that make the names, or what such a statement reads, in their order."""
+    chosen, needed = list[Statement](), set(names)
+    for statement in reversed(statements):
+        if needed & bound_names(statement):
+            chosen.insert(0, statement)
+            needed |= read_names(statement)
+    return chosen
 
 
 def _between(source: ParsedSource, first: Statement, end: int) -> list[Statement]:
