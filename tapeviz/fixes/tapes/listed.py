@@ -23,6 +23,7 @@ from ..nodes import (
 from ..plan import Plan
 from ..renaming import reads_of, rename_reads
 from ..source import ParsedSource, Statement
+from .moving import makers_of
 
 _DRAWS = ops_with("draw")
 
@@ -118,11 +119,7 @@ def _steps_to(
         if statement is first or (is_made and _is_computed(case, statement, ops)):
             chosen.append(statement)
             names |= bound_names(statement)
-    needed, steps = set(read_names(value)), list[Statement]()
-    for statement in reversed(chosen):
-        if needed & bound_names(statement):
-            steps.insert(0, statement)
-            needed |= read_names(statement)
+    steps = makers_of(read_names(value), chosen)
     return steps if first in steps and isinstance(sole(first), cst.Assign) else []
 
 
