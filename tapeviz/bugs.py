@@ -41,7 +41,7 @@ def told_in_a_line() -> Iterator[None]:
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            from .whole_files import words_for
+            from .files.whole import words_for
 
             raise TapevizError(f"cannot write: {words_for(error)}") from error
         from platformdirs import user_state_path

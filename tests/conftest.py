@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
     from tapeviz.kernel import KernelPool
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
     from tests.recorder.forks import ForkServer
 
 INTERPRETER = os.environ.get("TAPEVIZ_PYTHON", sys.executable)
@@ -120,7 +120,7 @@ def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
 @pytest.fixture(scope="session")
 def recorder(forks: ForkServer) -> Recorder:
     """Records snippets in forks, for tests of what is made of the recordings."""
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
     from tests.recorder.forks import ForkedPool
 
     return Recorder(ForkedPool(forks))

@@ -162,7 +162,7 @@ def _choice(options: Any) -> KernelChoice:
 
 def open_first(window: Window, paths: Sequence[Path]) -> None:
     """Open the first text of a window: a file of the command line, a draft, or an example."""
-    from ..examples import default_example
+    from ..files.examples import default_example
 
     if paths:
         has_drafts = window.draft.set_left_aside()

@@ -13,7 +13,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidgetAction
 
 from ..canvas.tips import plain_tip
-from ..examples import examples
+from ..files.examples import examples
 from ..panels.widgets import plain_label
 from .action import Action, filled_on_opening
 from .actions import ACTIONS

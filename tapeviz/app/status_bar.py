@@ -11,7 +11,7 @@ from ..analysis.run_words import ending_words, tracing_words
 from ..document import Document
 from ..latest import for_latest
 from ..panels.widgets import ShortLabel, link_button, plain_label
-from ..recording import MOST_LIVE
+from ..recording.live import MOST_LIVE
 from ..trace.model import EMPTY_TRACE, Trace
 from ..wording import counted
 

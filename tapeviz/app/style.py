@@ -7,8 +7,8 @@ from string import Template
 
 from PySide6.QtGui import QColor, QPalette
 
+from ..files.resources import resource
 from ..panels.look import BODY, SMALL, Theme, mix
-from ..resource_files import resource
 from ..scene.text import FACES
 
 _SHEET = Template("""

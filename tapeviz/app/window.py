@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QVBoxLayout, QWi
 from ..analysis.model import Cause, Fix
 from ..document import Document
 from ..document.text.parts import LinePart, cell_at
+from ..files.resources import resource
 from ..panels.backprop.panel import BackpropPanel
 from ..panels.diagnosis.panel import DiagnosisPanel
 from ..panels.graph import GraphPanel
@@ -21,7 +22,6 @@ from ..panels.panel import Panel
 from ..panels.rounds.panel import OverTimePanel
 from ..panels.source.panel import SourcePanel
 from ..panels.tensor.panel import TensorPanel
-from ..resource_files import resource
 from .action import EditVerb
 from .command_palette import CommandPalette
 from .compare import SideBySide

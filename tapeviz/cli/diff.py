@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import TapevizError
+from ..files.whole import check_folder
 from ..formats import WRITERS
-from ..whole_files import check_folder
 from .options import add_kernel_options, add_picture_options
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import numpy as np
 from .. import __version__
 from ..analysis.comparing import Asked, Comparison, GradientPair
 from ..analysis.run_words import ended_well, plain_message
-from ..report import elements_of_small
 from ..text.source import SourceText
 from ..trace.model import OpId, Trace
 from .inputs import Explained
+from .report import elements_of_small
 from .text import long_word
 
 Named = tuple[str, Explained]

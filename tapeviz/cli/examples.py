@@ -11,7 +11,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ..examples import example, examples
+    from ..files.examples import example, examples
 
     if options.name:
         sys.stdout.write(example(options.name).text)

@@ -77,7 +77,7 @@ def _explain_json(
 ) -> int:
     import msgspec
 
-    from ..report import report, report_of_trouble
+    from .report import report, report_of_trouble
 
     about: dict[str, object] = {"file": name} if is_one_of_many else {}
     try:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import TapevizError
+from ..files.whole import check_folder
 from ..formats import WRITERS
-from ..whole_files import check_folder
 from ..wording import counted
 from .options import (
     add_inside_option,

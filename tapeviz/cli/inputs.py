@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from ..analysis import diagnose
 from ..analysis.model import Diagnosis
 from ..errors import TapevizError
-from ..kept_recording import KeptRecording
+from ..files.notebook import code_in, read_notebook
+from ..files.source import read_text
 from ..kernel import (
     Confinement,
     KernelChoice,
@@ -23,10 +24,9 @@ from ..kernel import (
     choose_kernel,
     own_interpreter,
 )
-from ..notebook import code_in, read_notebook
-from ..recording import Recorder, Reply, Silent, Snippet
-from ..shares import ShareTable, share_tables
-from ..source_files import read_text
+from ..recording.kept import KeptRecording
+from ..recording.live import Recorder, Reply, Silent, Snippet
+from ..recording.shares import ShareTable, share_tables
 from ..trace.model import CallId, Trace
 from ..trace.stored.file import Recording, load
 from .options import wanted_turns

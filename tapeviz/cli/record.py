@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import TapevizError
-from ..whole_files import check_folder
+from ..files.whole import check_folder
 from .options import add_inside_option, add_kernel_options
 
 if TYPE_CHECKING:

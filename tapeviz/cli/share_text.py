@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..shares import Cell, ShareRow, ShareTable
+from ..recording.shares import Cell, ShareRow, ShareTable
 
 MOST_ROWS = 6
 MOST_COLUMNS = 6

@@ -32,7 +32,7 @@ from ..analysis.run_words import (
 )
 from ..analysis.status import BOTH, word_of
 from ..analysis.warned_words import warned_about
-from ..shares import ShareTable
+from ..recording.shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
 from .share_text import share_lines
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from ..recording import Reply
+from ..recording.live import Reply
 from ..trace.model import Trace
 
 OUTLIVES = 10_000

@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding
-from ..shares import ShareTable
+from ..recording.shares import ShareTable
 from ..trace.model import CallId, Trace
 from .background import Background
 from .pipeline import Stages

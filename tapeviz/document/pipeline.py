@@ -14,14 +14,14 @@ from ..drawing import Arranged
 from ..drawing.arranging import FirstOpening
 from ..errors import TapevizError
 from ..layout.model import Layout
+from ..recording.shares import ShareTable
 from ..scene.model import Overlay, Scene
-from ..shares import ShareTable
 from ..trace.model import Array, Call, CallId, OpId, TensorId, Trace
 from ..trace.values import TensorPart
 from ..view import View
 
 if TYPE_CHECKING:
-    from ..recording import Listener
+    from ..recording.live import Listener
 
 
 class Opener(Protocol):

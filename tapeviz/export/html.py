@@ -12,8 +12,8 @@ from dataclasses import fields
 from html import escape
 from typing import Any
 
+from ..files.resources import resource
 from ..layout.model import Rect
-from ..resource_files import resource
 from ..scene.primitives import PrimitiveGroup
 from ..scene.sheet import lay_sheet
 from ..scene.text import clean

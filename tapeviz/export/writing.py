@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TapevizError
+from ..files.whole import write_whole
 from ..formats import WRITERS
 from ..scene.theme import Theme
 from ..system_libraries import missing_words
-from ..whole_files import write_whole
 from .drawing import Drawing, Options
 from .shared_page import SharedPage
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..analysis.diagnose import diagnose
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding
 from ..errors import TapevizError
-from ..recording import LiveRecording, Recorder, Snippet
+from ..recording.live import LiveRecording, Recorder, Snippet
 from ..trace.model import Array, TensorId
 from .folders import Folder
 from .judging import FindingKey, Outcome, has_same_targets

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..analysis.diagnose import diagnose
 from ..analysis.model import Finding
 from ..errors import TapevizError
-from ..recording import LiveRecording, Recorder, Snippet
+from ..recording.live import LiveRecording, Recorder, Snippet
 from ..trace.model import Array
 from .crossing import fetched
 from .folders import Folder

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ..analysis.diagnose import diagnose
 from ..analysis.model import Diagnosis
-from ..recording import LiveRecording, Recorder, Silent, Snippet
+from ..recording.live import LiveRecording, Recorder, Silent, Snippet
 from ..trace.model import Trace
 from .crossing import cross_cuts
 from .edit_judge import EditJudge

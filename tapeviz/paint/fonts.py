@@ -8,7 +8,7 @@ from functools import cache
 
 from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication
 
-from ..resource_files import resource
+from ..files.resources import resource
 from ..scene.text import FACES, Font
 
 _made: list[QGuiApplication] = []

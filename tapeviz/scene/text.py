@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from ..resource_files import resource
+from ..files.resources import resource
 
 Font = Literal["sans", "mono"]
 """sans: words; mono: names, code and numbers of the snippet."""

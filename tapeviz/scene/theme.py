@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..resource_files import resource
+from ..files.resources import resource
 
 
 @dataclass(frozen=True, slots=True)

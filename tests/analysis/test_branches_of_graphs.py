@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 HEAD = """import tensorflow as tf
 tf1 = tf.compat.v1
@@ -41,7 +41,7 @@ def test_a_branch_that_did_not_run_is_named(
     text: str, line: int, words: str, recorder: Recorder
 ) -> None:
     from tapeviz.analysis import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(HEAD + text + ASK + RUN))
     trace = live.wait(60)
@@ -57,7 +57,7 @@ def test_a_branch_that_did_not_run_is_named(
 
 def test_a_source_that_both_branches_take_has_another_cause(recorder: Recorder) -> None:
     from tapeviz.analysis import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(HEAD + BOTH + ASK + RUN))
     trace = live.wait(60)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 WRITES = {
     "whole": "v.assign(p * p)",
@@ -79,7 +79,7 @@ for write in json.loads('''WRITES'''):
 def bridged(recorder: Recorder) -> list[tuple[str, object, list[float]]]:
     """For each write: its name, the bridged gradient, the finite differences."""
     from tapeviz.analysis import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     text = PROGRAM.replace("WRITES", json.dumps(list(WRITES.values())))
     live = recorder.record(Snippet(text))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tapeviz.analysis.model import Fix
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 # Where no edit can be right: what the user wants to be connected only the user knows.
 BEYOND = {"not-connected"}
@@ -28,7 +28,7 @@ def test_cause(case: Case, recorder: Recorder) -> None:
         pytest.skip("needs columns")
     from tapeviz.analysis import diagnose
     from tapeviz.fixes import try_fixes
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(case.text))
     trace = live.wait(60)

@@ -11,11 +11,11 @@ from tapeviz.analysis import diagnose
 from tapeviz.analysis.comparing import Comparison, compare
 from tapeviz.analysis.model import Diagnosis
 from tapeviz.analysis.pairing import pair_anywhere, pair_in_order
-from tapeviz.recording import Snippet
+from tapeviz.recording.live import Snippet
 from tapeviz.trace.model import OpId, Trace
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 Run = tuple[Trace, Diagnosis]
 CUT = """

@@ -21,7 +21,7 @@ from ..sampling import sampled
 from ..traces import Script
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 TAPE = """
 import tensorflow as tf
@@ -1033,7 +1033,7 @@ def test_a_saved_snippet_is_told_where_its_own_files_are_looked_for(
 
 
 def _recorded(text: str, recorder: Recorder, folder: Path | None = None) -> Trace:
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(text, directory=folder))
     trace = live.wait(60)
@@ -1043,7 +1043,7 @@ def _recorded(text: str, recorder: Recorder, folder: Path | None = None) -> Trac
 
 def test_old_names_are_not_in_this_tensorflow(recorder: Recorder) -> None:
     """No old name exists in this TensorFlow, and every new name does."""
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     text = f"""
 import operator

@@ -9,7 +9,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tapeviz.analysis.model import Diagnosis
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 SNIPPET = dedent(
     """
@@ -247,7 +247,7 @@ FOUND = {
 @pytest.fixture(scope="module")
 def diagnosis(recorder: Recorder) -> Diagnosis:
     from tapeviz.analysis import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(SNIPPET))
     trace = live.wait(60)
@@ -326,7 +326,7 @@ def test_rounds_and_calls_before_the_last_one(recorder: Recorder) -> None:
     """NaN is told by the call, the op and the turn in which it began, none of them the last;
     rounds through one trace have one cause, of which twenty at most are looked into."""
     from tapeviz.analysis import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(ROUNDS))
     trace = live.wait(90)
@@ -379,7 +379,7 @@ def test_a_function_that_another_one_calls_twice_ran_twice_for_each_call_of_that
             twice(tf.constant(1.0))
         step(tf.constant(1.0))
     """
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(dedent(text).lstrip()))
     trace = live.wait(60)

@@ -23,7 +23,7 @@ from tapeviz.analysis.flow.shared_lists import SharedList
 from tapeviz.analysis.model import MOST_OTHERS
 from tapeviz.analysis.python import caught
 from tapeviz.analysis.requests.replays import unconnected
-from tapeviz.report import report
+from tapeviz.cli.report import report
 from tapeviz.trace.model import Op, OpId, Replay, Stats, TensorId, Trace
 
 from ..traces import Script

@@ -10,7 +10,7 @@ import pytest
 from tapeviz.analysis.diagnose import diagnose
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 MARK = "# here"
 WORDS = {
@@ -185,7 +185,7 @@ WORDS = {
 
 @pytest.mark.parametrize("name", WORDS)
 def test_nonfinite(name: str, recorder: Recorder) -> None:
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     text, said = WORDS[name]
     text = "import tensorflow as tf\n" + dedent(text).strip() + "\n"
@@ -205,7 +205,7 @@ def test_nonfinite(name: str, recorder: Recorder) -> None:
 
 def test_a_gradient_without_elements_is_zero(recorder: Recorder) -> None:
     """All of its elements are 0, as there are none."""
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(
         Snippet(

@@ -11,7 +11,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tapeviz.analysis.model import Diagnosis
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 SNIPPET = dedent(
     """
@@ -54,7 +54,7 @@ SNIPPET = dedent(
 
 def _diagnosed(text: str, recorder: Recorder) -> Diagnosis:
     from tapeviz.analysis import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(text))
     trace = live.wait(60)
@@ -126,7 +126,7 @@ def test_another_result_of_a_function_does_not_count_as_deciding(
 def test_the_name_probably_meant_is_tried(recorder: Recorder) -> None:
     from tapeviz.analysis import diagnose
     from tapeviz.fixes import try_fixes
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     text = SNIPPET.partition("with tf.GradientTape(persistent=True)")[0]
     live = recorder.record(Snippet(text))
@@ -147,7 +147,7 @@ def test_the_name_probably_meant_is_tried(recorder: Recorder) -> None:
 def test_what_was_computed_again_is_tried_in_place_of_the_old(recorder: Recorder) -> None:
     from tapeviz.analysis import diagnose
     from tapeviz.fixes import try_fixes
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     text = dedent(
         """

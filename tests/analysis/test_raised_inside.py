@@ -9,13 +9,13 @@ import numpy as np
 
 from tapeviz.analysis import diagnose
 from tapeviz.drawing import sized_graph
-from tapeviz.recording import Snippet
+from tapeviz.recording.live import Snippet
 from tapeviz.trace.compiled.raised import op_that_raised
 from tapeviz.trace.model import Trace
 from tapeviz.view import View
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 
 def _record(recorder: Recorder, text: str) -> Trace:

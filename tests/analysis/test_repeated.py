@@ -18,7 +18,7 @@ from tapeviz.trace.model import Trace
 if TYPE_CHECKING:
     import pytest
 
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 SNIPPET = dedent(
     """
@@ -43,7 +43,7 @@ SNIPPET = dedent(
 def test_each_round_has_the_causes_of_its_own_ops(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(SNIPPET))
     trace = live.wait(60)

@@ -16,8 +16,8 @@ from tapeviz.analysis.model import Status
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.rounds.round_words import path_words, rounds_words, series_words
 from tapeviz.analysis.status import is_zero, joint_word, nonfinite_word, round_word
-from tapeviz.kept_recording import KeptRecording
 from tapeviz.panels.diagnosis.findings import pill_words
+from tapeviz.recording.kept import KeptRecording
 from tapeviz.trace.model import CallId, Stats
 from tapeviz.trace.stored.file import load
 from tests.traces import Script

@@ -11,8 +11,8 @@ from tapeviz.analysis.requests import inside
 from tapeviz.analysis.requests.inside import has_inside
 from tapeviz.drawing import draw
 from tapeviz.errors import TapevizError
-from tapeviz.kept_recording import KeptRecording
-from tapeviz.recording import LiveRecording, Recorder, Snippet
+from tapeviz.recording.kept import KeptRecording
+from tapeviz.recording.live import LiveRecording, Recorder, Snippet
 from tapeviz.scene.walk_words import gradients_words, inner_words
 from tapeviz.trace.model import Call, Trace
 from tapeviz.view import View

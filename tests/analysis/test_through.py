@@ -10,7 +10,7 @@ import pytest
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.backward.through import links_inside
 from tapeviz.drawing import draw, group_paths
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.trace import events as e
 from tapeviz.trace.model import Trace
 from tapeviz.trace.read import read

@@ -18,7 +18,7 @@ from tapeviz.analysis.backward.turns import (
 )
 from tapeviz.analysis.model import WalkStep
 from tapeviz.drawing.arranging import repeats
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.trace.levels.op_levels import OpLevels
 from tapeviz.trace.model import OpId, TensorId
 from tapeviz.view import DEFAULT_VIEW

@@ -11,7 +11,7 @@ import pytest
 from tapeviz.analysis import diagnose, warnings
 from tapeviz.analysis.model import Diagnosis, Warned
 from tapeviz.analysis.warned_words import warned_about, warned_title, warned_where
-from tapeviz.kept_recording import KeptRecording
+from tapeviz.recording.kept import KeptRecording
 from tapeviz.trace.model import CallId
 from tapeviz.trace.stored.file import load
 

@@ -18,7 +18,7 @@ from tapeviz.trace.model import Op, TensorId
 from ..traces import Script
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 MARK = "# odd"
 
@@ -504,7 +504,7 @@ ODDS = (
 
 @pytest.mark.parametrize("odd", ODDS, ids=lambda odd: odd.name)
 def test_warning(odd: Odd, recorder: Recorder) -> None:
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(odd.text))
     trace = live.wait(60)
@@ -558,7 +558,7 @@ def test_ways_through_writes_are_looked_at_up_to_a_limit(
         tape.gradient(loss, sources)
         """
     )
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(text))
     trace = live.wait(60)

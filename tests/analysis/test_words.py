@@ -12,7 +12,7 @@ from ..columns import needs_columns
 
 if TYPE_CHECKING:
     from tapeviz.analysis.model import Diagnosis, Finding
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
     from tapeviz.trace.model import Trace
 
 SNIPPET = """
@@ -47,7 +47,7 @@ tape.gradient(y, {source})
 )
 def test_an_op_is_called_as_the_snippet_calls_it(line: str, words: str, recorder: Recorder) -> None:
     from tapeviz.analysis import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     source = "w" if "(w)" in line else "x"
     live = recorder.record(Snippet(SNIPPET.replace("{line}", line).replace("{source}", source)))
@@ -59,7 +59,7 @@ def test_an_op_is_called_as_the_snippet_calls_it(line: str, words: str, recorder
 
 def test_a_cause_that_is_only_likely_says_so(recorder: Recorder) -> None:
     from tapeviz.analysis import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     text = SNIPPET.replace("    y", "    setattr(tape, 'kept', x.numpy())\n    y")
     live = recorder.record(
@@ -75,7 +75,7 @@ def test_a_cause_that_is_only_likely_says_so(recorder: Recorder) -> None:
 
 def test_a_second_derivative_of_straight_lines_is_told_as_such(recorder: Recorder) -> None:
     from tapeviz.analysis.diagnose import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     text = (
         "import tensorflow as tf\nx = tf.Variable([1.4, -2.6])\n"
@@ -120,7 +120,7 @@ ZEROS = {
 
 def recorded(recorder: Recorder, text: str) -> tuple[Trace, Diagnosis]:
     from tapeviz.analysis.diagnose import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(text))
     trace = live.wait(60)
@@ -274,7 +274,7 @@ def test_ops_and_objects_are_told_apart(recorder: Recorder) -> None:
     """A whole number with what computes by it, an op of a lambda by its own name, and a variable of
     an object by the name of that object."""
     from tapeviz.analysis.diagnose import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     text = (
         "import tensorflow as tf\nw = tf.Variable(2.6)\nclass Net(tf.Module):\n"

@@ -12,7 +12,7 @@ from ..columns import needs_columns
 
 if TYPE_CHECKING:
     from tapeviz.analysis.model import Finding
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 SNIPPET = dedent(
     """
@@ -319,7 +319,7 @@ def _line(name: str) -> int:
 @pytest.fixture(scope="module")
 def findings(recorder: Recorder) -> list[Finding]:
     from tapeviz.analysis import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(SNIPPET))
     trace = live.wait(60)

@@ -22,7 +22,7 @@ from tapeviz.app.window import Window
 from tapeviz.document import Document
 from tapeviz.document.text.text import UNNAMED
 from tapeviz.errors import TapevizError
-from tapeviz.examples import default_example
+from tapeviz.files.examples import default_example
 from tests.document.sample import NODES, SOURCE, SamplePipeline, make_stages
 
 

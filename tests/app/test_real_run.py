@@ -15,7 +15,7 @@ from tapeviz.app.ending import end_window
 from tapeviz.app.main import make_window
 from tapeviz.app.storage.settings import Settings
 from tapeviz.app.window import Window
-from tapeviz.recording import LiveRecording
+from tapeviz.recording.live import LiveRecording
 
 PASTED = """\
 >>> a = tf.Variable(1.0)

@@ -21,7 +21,7 @@ from tapeviz.app.sizes import GRAPH, SizesByHand, sizes_by_content
 from tapeviz.app.storage.settings import Settings
 from tapeviz.app.window import Window
 from tapeviz.document import Document
-from tapeviz.examples import examples
+from tapeviz.files.examples import examples
 from tapeviz.kernel import Confinement, KernelPool, own_interpreter
 from tests.document.sample import FIX, SOURCE, SamplePipeline, make_stages, make_trace
 

@@ -69,7 +69,7 @@ def phases(path: str) -> dict[str, float]:
     from tapeviz.analysis.diagnose import diagnose
     from tapeviz.cli import collect_seldom
     from tapeviz.drawing.first_view import placed
-    from tapeviz.kept_recording import KeptRecording
+    from tapeviz.recording.kept import KeptRecording
     from tapeviz.scene.compose import compose
     from tapeviz.trace.stored.file import load
     from tapeviz.view import View

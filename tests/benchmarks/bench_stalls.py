@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 from figures import tell  # noqa: E402
 
 from tapeviz.analysis import diagnose  # noqa: E402
-from tapeviz.examples import default_example  # noqa: E402
+from tapeviz.files.examples import default_example  # noqa: E402
 from tapeviz.fixes import try_fixes  # noqa: E402
 from tapeviz.kernel import (  # noqa: E402
     KernelPool,
@@ -33,7 +33,7 @@ from tapeviz.kernel import (  # noqa: E402
     own_interpreter,
     supply,
 )
-from tapeviz.recording import Recorder, Snippet  # noqa: E402
+from tapeviz.recording.live import Recorder, Snippet  # noqa: E402
 
 FAKE_RECORDER = ROOT / "tests" / "kernel" / "fake_recorder"
 

@@ -18,9 +18,9 @@ from figures import tell
 
 from tapeviz.analysis import diagnose
 from tapeviz.drawing import draw
-from tapeviz.examples import default_example
+from tapeviz.files.examples import default_example
 from tapeviz.kernel import KernelPool, own_interpreter
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.view import DEFAULT_VIEW
 
 

@@ -33,7 +33,7 @@ RECORDER = ROOT / "tapeviz" / "recorder"
 sys.path.insert(0, str(ROOT))
 
 from tapeviz.kernel import KernelPool, own_interpreter  # noqa: E402
-from tapeviz.recording import Recorder, Snippet  # noqa: E402
+from tapeviz.recording.live import Recorder, Snippet  # noqa: E402
 
 _TIMED = """import time as _time
 import tensorflow as tf

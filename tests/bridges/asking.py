@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.model import Finding
-from tapeviz.recording import Snippet
+from tapeviz.recording.live import Snippet
 from tapeviz.trace.model import Trace
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 
 def ask(recorder: Recorder, text: str) -> tuple[Trace, tuple[Finding, ...]]:

@@ -13,7 +13,7 @@ from tapeviz.trace.model import Check
 from .asking import ask
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 AGREEING = {
     "a source that was written before the tape began": """

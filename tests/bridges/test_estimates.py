@@ -10,7 +10,7 @@ import pytest
 from .asking import ask
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 X = np.array([0.2, 1.7, -0.6])
 CHANCES = np.exp(X) / np.exp(X).sum()

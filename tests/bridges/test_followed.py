@@ -11,11 +11,11 @@ import pytest
 
 from tapeviz.analysis import diagnose
 from tapeviz.fixes import Outcome, cross_cuts
-from tapeviz.recording import Snippet
+from tapeviz.recording.live import Snippet
 
 if TYPE_CHECKING:
     from tapeviz.analysis.model import Finding
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 # Each the body of a function of x, a tensor of three float64 numbers.
 BODIES = {

@@ -13,7 +13,7 @@ from tapeviz.trace.model import Trace
 from .asking import ask
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 LOOPS = {
     "a state written in each turn, the tape inside": """

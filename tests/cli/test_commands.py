@@ -16,8 +16,8 @@ import pytest
 from tapeviz.cli import main
 from tapeviz.cli.inputs import Inputs
 from tapeviz.export.writing import WRITERS
-from tapeviz.kept_recording import KeptRecording
 from tapeviz.kernel import KernelPool
+from tapeviz.recording.kept import KeptRecording
 from tapeviz.trace.stored.file import load
 
 FLOWS = """\
@@ -190,7 +190,7 @@ def test_a_bug_of_ours_is_a_line_and_a_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.setattr("tapeviz.examples.examples", lambda: 1 / 0)
+    monkeypatch.setattr("tapeviz.files.examples.examples", lambda: 1 / 0)
     assert main(["examples"]) == 3
     _, err = capfd.readouterr()
     assert err.count("\n") == 1

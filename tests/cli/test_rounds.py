@@ -10,8 +10,8 @@ import pytest
 
 from tapeviz.analysis import diagnose
 from tapeviz.cli import main
-from tapeviz.kept_recording import KeptRecording
-from tapeviz.report import report
+from tapeviz.cli.report import report
+from tapeviz.recording.kept import KeptRecording
 from tapeviz.trace.stored.file import load
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"

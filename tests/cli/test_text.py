@@ -8,7 +8,7 @@ from pathlib import Path
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.model import Diagnosis
 from tapeviz.cli.text import MOST_LISTED, as_text
-from tapeviz.kept_recording import KeptRecording
+from tapeviz.recording.kept import KeptRecording
 from tapeviz.trace.model import Trace
 from tapeviz.trace.stored.file import load
 

@@ -30,7 +30,7 @@ from tapeviz.drawing.arranging import FirstOpening
 from tapeviz.errors import TapevizError
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
-from tapeviz.recording import Listener
+from tapeviz.recording.live import Listener
 from tapeviz.scene.model import (
     EMPTY_SCENE,
     Box,

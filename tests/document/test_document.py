@@ -21,7 +21,7 @@ from tapeviz.document.background import Background
 from tapeviz.document.inbox import MOST_PIECES, Inbox
 from tapeviz.document.pipeline import ArrangedGraph
 from tapeviz.errors import TapevizError, go_on
-from tapeviz.recording import Listener
+from tapeviz.recording.live import Listener
 from tapeviz.scene.model import Scene
 from tapeviz.trace.model import EMPTY_TRACE, Call, CallId, OpId, TensorId, Trace
 from tapeviz.view import View

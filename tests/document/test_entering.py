@@ -11,7 +11,7 @@ from tapeviz.errors import TapevizError
 from tapeviz.panels.backprop.panel import BackpropPanel
 from tapeviz.panels.backprop.walk_model import FORMULA, OP
 from tapeviz.panels.look import THEMES
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.trace.model import CallId, Trace
 from tests.document.sample import SamplePipeline
 

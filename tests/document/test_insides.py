@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.app.processes.live import live_stages
 from tapeviz.document import Document
-from tapeviz.kept_recording import KeptRecording
 from tapeviz.panels.look import THEMES
 from tapeviz.panels.rounds.strip import RoundStrip
+from tapeviz.recording.kept import KeptRecording
 from tapeviz.trace import events as e
 from tapeviz.trace.model import OpId, Trace
 from tapeviz.trace.stored.file import Recording

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from tapeviz.app.processes.live import live_stages
 from tapeviz.document import Document, insides, picturing
 from tapeviz.document.pipeline import ArrangedGraph
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.live import Recorder, Snippet
 from tests.document.sample import SamplePipeline
 
 SOURCE = """\

@@ -12,7 +12,7 @@ from tapeviz.errors import Superseded, unless
 from tapeviz.graph.trace_index import NOTHING_CAME_BACK, TraceIndex
 from tapeviz.graph.union import frames_in
 from tapeviz.layout.model import Rect
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.scene.model import Overlay
 from tapeviz.scene.sizes import LEGIBLE
 from tapeviz.trace.model import EMPTY_TRACE, Call, TensorId, Trace, tensors_of

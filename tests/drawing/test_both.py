@@ -16,7 +16,7 @@ from tapeviz.drawing.both import Shown, draw_both, open_in_picture
 from tapeviz.export import Drawing, render
 from tapeviz.graph.groups.opening import MOST_BOXES
 from tapeviz.layout.wrapping import scale_in
-from tapeviz.recording import Snippet
+from tapeviz.recording.live import Snippet
 from tapeviz.scene.model import Box, Scene
 from tapeviz.scene.theme import THEMES
 from tapeviz.view import DEFAULT_VIEW, View
@@ -24,7 +24,7 @@ from tests.analysis.test_comparing import CUT, MENDED, Run, record
 from tests.traces import Script
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 SIDES = ("before:", "after:")
 Both = tuple[Comparison, Arranged, Scene]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.drawing import draw
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.scene.model import Scene
 from tapeviz.view import DEFAULT_VIEW
 

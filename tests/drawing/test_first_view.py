@@ -8,7 +8,7 @@ from tapeviz.analysis.diagnose import diagnose
 from tapeviz.drawing import arrange, draw
 from tapeviz.drawing.first_view import shown_scale
 from tapeviz.graph.union import frames_in
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.scene.model import Scene
 from tapeviz.scene.sizes import LEGIBLE
 from tapeviz.view import DEFAULT_VIEW

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from tapeviz.analysis import diagnose
 from tapeviz.drawing import draw
 from tapeviz.panels.backprop.panel import call_words
-from tapeviz.recording import Snippet
+from tapeviz.recording.live import Snippet
 from tapeviz.scene.model import Scene
 from tapeviz.trace.model import Trace
 from tapeviz.view import View
 
 if TYPE_CHECKING:
     from tapeviz.analysis.model import Diagnosis
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 
 def _drawn(recorder: Recorder, text: str) -> tuple[Trace, Diagnosis, Scene]:

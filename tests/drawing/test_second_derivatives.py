@@ -8,7 +8,7 @@ import pytest
 from tapeviz.analysis import diagnose
 from tapeviz.drawing.arranging import arrange, compose_over, group_paths
 from tapeviz.graph.model import NodeId
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.scene.model import Scene
 from tapeviz.view import DEFAULT_VIEW, View
 

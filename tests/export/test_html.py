@@ -18,8 +18,8 @@ from tapeviz.analysis.model import Diagnosis, ExplainedError, Fix
 from tapeviz.export import Options, render, write_shared_page
 from tapeviz.export.html import write_page
 from tapeviz.export.shared_page import PageRound, SharedPage
-from tapeviz.kept_recording import KeptRecording
 from tapeviz.layout.model import Rect
+from tapeviz.recording.kept import KeptRecording
 from tapeviz.scene.theme import THEMES
 from tapeviz.sharing.answer import answer, answer_html, code_marked
 from tapeviz.sharing.cards import cards

@@ -16,7 +16,7 @@ from tapeviz.analysis.causes.replaced_source import ReplacedSource
 from tapeviz.analysis.causes.saturated import NoOverlap
 from tapeviz.analysis.causes.table import KINDS
 from tapeviz.analysis.model import Evidence
-from tapeviz.examples import examples
+from tapeviz.files.examples import examples
 from tapeviz.fixes.diffs import short_diff
 from tapeviz.fixes.plan import Plan
 from tapeviz.fixes.smooth.argmax import soften_argmax

@@ -8,14 +8,14 @@ import pytest
 
 from tapeviz.fixes import folders, try_fixes
 from tapeviz.fixes.folders import Folder
-from tapeviz.recording import Snippet
+from tapeviz.recording.live import Snippet
 
 from .test_trying import diagnosed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 
 def test_a_copy_may_be_written_to(tmp_path: Path) -> None:

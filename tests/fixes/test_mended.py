@@ -14,7 +14,7 @@ from ..sampling import parametrize_sampled, sampled
 from .test_trying import record
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 # Text, a line of the mended text, the gradient.
 BROKEN = {

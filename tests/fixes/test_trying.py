@@ -15,7 +15,7 @@ from tapeviz.fixes import table, try_fixes
 from tapeviz.fixes.goals import FixGoal, KeptEdit
 from tapeviz.fixes.merging import merge
 from tapeviz.fixes.model import Edit, FixCase
-from tapeviz.recording import LiveRecording, Recorder, Snippet
+from tapeviz.recording.live import LiveRecording, Recorder, Snippet
 from tapeviz.trace.model import Trace
 
 if TYPE_CHECKING:

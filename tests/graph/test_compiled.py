@@ -19,7 +19,7 @@ from tapeviz.graph.groups.opening import choose_open
 from tapeviz.graph.groups.tree import GROUPINGS, grow
 from tapeviz.graph.model import Edge, Frame, Node
 from tapeviz.graph.nodes import op_id
-from tapeviz.kept_recording import KeptRecording
+from tapeviz.recording.kept import KeptRecording
 from tapeviz.scene.model import Overlay
 from tapeviz.trace import events as e
 from tapeviz.trace.model import Op

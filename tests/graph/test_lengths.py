@@ -14,7 +14,7 @@ from tapeviz.graph.groups.lengths import repeats_in_all_rounds
 from tapeviz.graph.groups.tree import grow
 from tapeviz.graph.union import frames_in
 from tapeviz.layout.model import Rect
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.trace import events as e
 from tapeviz.trace.levels.op_levels import turns_begun
 from tapeviz.trace.model import Trace

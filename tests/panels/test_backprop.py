@@ -15,7 +15,7 @@ from tapeviz.panels.backprop.cut_rows import MOST
 from tapeviz.panels.backprop.panel import BackpropPanel
 from tapeviz.panels.backprop.walk_model import FORMULA, IN, LINE, OP, OUT
 from tapeviz.panels.look import Theme
-from tapeviz.shares import ShareRow, ShareTable
+from tapeviz.recording.shares import ShareRow, ShareTable
 from tapeviz.trace.model import CallId, Site, SiteId
 
 LEFT = Qt.MouseButton.LeftButton

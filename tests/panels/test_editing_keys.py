@@ -13,13 +13,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
-from tapeviz.completing import names_at, serve
 from tapeviz.document import Document
 from tapeviz.panels.look import Theme
 from tapeviz.panels.source.brackets import bracket_pair
 from tapeviz.panels.source.find_bar import FindBar
 from tapeviz.panels.source.finding import Sought, matches, replacement
 from tapeviz.panels.source.panel import SourcePanel
+from tapeviz.text.completing import names_at, serve
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 

@@ -19,7 +19,7 @@ from tapeviz.document.pipeline import ArrangedGraph
 from tapeviz.layout.model import EMPTY_LAYOUT, Rect
 from tapeviz.panels.graph import GRAIN, MARGIN, GraphPanel
 from tapeviz.panels.look import Theme
-from tapeviz.recording import Listener
+from tapeviz.recording.live import Listener
 from tapeviz.scene.model import EMPTY_SCENE, FrameBox, Overlay, Scene
 from tapeviz.scene.parts.frames import frame_buttons
 from tapeviz.scene.sizes import LEGIBLE

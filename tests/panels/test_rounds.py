@@ -20,7 +20,6 @@ from tapeviz.analysis.run_words import result_in_a_line
 from tapeviz.app.processes.live import live_stages
 from tapeviz.app.search import named_repetition
 from tapeviz.document import Document
-from tapeviz.kept_recording import KeptRecording
 from tapeviz.panels.backprop.panel import BackpropPanel
 from tapeviz.panels.diagnosis.findings import FindingCard, WarningCard
 from tapeviz.panels.diagnosis.panel import DiagnosisPanel
@@ -34,6 +33,7 @@ from tapeviz.panels.rounds.strip import LEAST_SLIDER
 from tapeviz.panels.source.line_marks import marks_of
 from tapeviz.panels.tensor.values import ValueTable
 from tapeviz.panels.widgets import ShortLabel
+from tapeviz.recording.kept import KeptRecording
 from tapeviz.sharing.cards import cards
 from tapeviz.trace.model import TensorId, Trace
 from tapeviz.trace.stored.file import load

@@ -14,7 +14,7 @@ from .plain_runs import PlainRuns  # noqa: E402
 
 if TYPE_CHECKING:
     from tapeviz.kernel import KernelPool
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +28,6 @@ def plain() -> Iterator[PlainRuns]:
 @pytest.fixture(scope="session")
 def recorder(kernels: KernelPool) -> Recorder:
     """Records snippets in real kernels, each in a fresh process, as the application does."""
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
     return Recorder(kernels)

@@ -14,7 +14,7 @@ from tapeviz.trace.model import Array, TensorId, Trace
 from .plain_runs import FILENAME
 
 if TYPE_CHECKING:
-    from tapeviz.recording import LiveRecording, Recorder
+    from tapeviz.recording.live import LiveRecording, Recorder
 
 # What TensorFlow's C++ code says about the machine carries times and process numbers.
 _MACHINE = re.compile(r"^([EIWF]\d{4} |WARNING: All log messages before absl).*\n?", re.MULTILINE)
@@ -64,7 +64,7 @@ def recorded(
     **options: Any,
 ) -> Iterator[RecordedRun]:
     """Record a snippet, as a file in ``folder`` if given; its kernel stays until the block ends."""
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(text, FILENAME, tuple(arguments), folder, options=options))
     assert live.repaired.text == text, live.repaired.repairs

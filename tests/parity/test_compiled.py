@@ -17,7 +17,7 @@ from .recorded_runs import recorded
 
 if TYPE_CHECKING:
     from tapeviz.analysis.model import Finding
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
     from tapeviz.trace.model import Array
 
 

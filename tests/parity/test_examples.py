@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tapeviz.examples import Example, example, examples
+from tapeviz.files.examples import Example, example, examples
 
 from ..sampling import sampled
 from .comparing import check_same
@@ -20,7 +20,7 @@ from .recombining import check_recombines
 from .recorded_runs import recorded
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 Ended = Callable[[str], dict[str, Any]]
 

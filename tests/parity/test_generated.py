@@ -26,7 +26,7 @@ from .recombining import check_recombines
 from .recorded_runs import RecordedRun, recorded
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 PROGRAMS = int(os.environ.get("TAPEVIZ_PROGRAMS", "10"))
 PHASES = [Phase.generate] + ([Phase.shrink] if os.environ.get("TAPEVIZ_SHRINK") else [])

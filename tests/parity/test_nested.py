@@ -22,7 +22,7 @@ from .plain_runs import PlainRuns
 from .recorded_runs import recorded
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 PROGRAMS = int(os.environ.get("TAPEVIZ_PROGRAMS", "3"))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.live import Recorder, Snippet
 
 from ..sampling import sampled
 from .process_snippets import LIFETIMES, ON_STDERR_TOO, SNIPPETS

@@ -21,7 +21,7 @@ from .recorded_runs import recorded
 from .snippets import SNIPPETS, Snippet
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from tapeviz.analysis.causes.nonfinite import Nonfinite
 from tapeviz.analysis.diagnose import diagnose
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.trace import events as e
 
 from .conftest import Recorded

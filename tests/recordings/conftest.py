@@ -13,7 +13,7 @@ pytest.register_assert_rewrite("tests.recordings.invariants")
 
 from tapeviz.analysis import diagnose  # noqa: E402
 from tapeviz.analysis.model import Diagnosis  # noqa: E402
-from tapeviz.kept_recording import KeptRecording  # noqa: E402
+from tapeviz.recording.kept import KeptRecording  # noqa: E402
 from tapeviz.trace.model import Trace  # noqa: E402
 from tapeviz.trace.stored.file import load  # noqa: E402
 from tests.sampling import sampled  # noqa: E402

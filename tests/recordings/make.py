@@ -22,7 +22,7 @@ SECONDS = 120.0
 if __name__ == "__main__":
     sys.path.insert(0, str(FOLDER.parents[1]))
 
-from tapeviz.examples import Example, examples  # noqa: E402
+from tapeviz.files.examples import Example, examples  # noqa: E402
 from tapeviz.trace import events as e  # noqa: E402
 from tapeviz.trace.stored.file import Recording, save  # noqa: E402
 
@@ -51,7 +51,7 @@ def _neutral(event: e.Event) -> Iterator[e.Event]:
 def make(chosen: list[Example]) -> None:
     """Record the examples, one after the other, and save them beside this file."""
     from tapeviz.kernel import KernelPool, own_interpreter
-    from tapeviz.recording import Recorder, Snippet
+    from tapeviz.recording.live import Recorder, Snippet
 
     pool = KernelPool(own_interpreter())
     pool.warm()

@@ -13,11 +13,11 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
+from tapeviz.cli.report import report
 from tapeviz.drawing import Arranged, arrange, compose_over, group_paths
-from tapeviz.examples import examples
 from tapeviz.export import WRITERS, Drawing, render, write_animation
+from tapeviz.files.examples import examples
 from tapeviz.graph.groups.tree import GROUPINGS
-from tapeviz.report import report
 from tapeviz.scene.model import Overlay
 from tapeviz.scene.theme import THEMES
 from tapeviz.trace.stored.file import load, save

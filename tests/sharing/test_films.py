@@ -7,7 +7,7 @@ import pytest
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.cli.inside import enter_steps, last_calls, with_steps_open
 from tapeviz.drawing import shown_call
-from tapeviz.recording import LiveRecording, Recorder, Snippet
+from tapeviz.recording.live import LiveRecording, Recorder, Snippet
 from tapeviz.scene.theme import THEMES
 from tapeviz.sharing.films import draw_steps
 from tapeviz.trace.model import Trace

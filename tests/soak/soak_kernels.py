@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tapeviz.kernel import KernelPool, own_interpreter
-from tapeviz.recording import Recorder, Silent, Snippet
+from tapeviz.recording.live import Recorder, Silent, Snippet
 from tests.soak.figures import LONG, TINY, note, tell
 
 SIGNALS = "SEGV BUS FPE ILL ABRT KILL TERM HUP INT QUIT PIPE ALRM USR1 USR2 TRAP SYS XCPU STKFLT"

@@ -14,8 +14,8 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tapeviz.errors import TapevizError
-from tapeviz.examples import examples
-from tapeviz.notebook import read_notebook
+from tapeviz.files.examples import examples
+from tapeviz.files.notebook import read_notebook
 from tapeviz.repair import repair
 from tapeviz.trace.stored.file import load, save
 from tests.soak.figures import LONG, SEED, count, note, tell

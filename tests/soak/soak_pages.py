@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tapeviz.kernel import KernelPool, own_interpreter
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.repair import Repaired
 from tapeviz.trace.model import Trace
 from tests.repair.posts import Block, Post, read_posts

@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tapeviz.errors import TapevizError
 from tapeviz.export import WRITERS, write_picture
-from tapeviz.source_files import encoded
+from tapeviz.files.source import encoded
+from tapeviz.files.whole import write_whole
 from tapeviz.trace.stored.file import load, save
-from tapeviz.whole_files import write_whole
 from tests.export.drawn import drawing
 from tests.pipes import written_to_a_pipe
 from tests.soak.figures import SEED, count, note, tell

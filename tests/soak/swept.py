@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 from tapeviz.analysis import diagnose
+from tapeviz.cli.report import report
 from tapeviz.drawing import arrange, compose_over
 from tapeviz.export import Drawing, render
-from tapeviz.kept_recording import KeptRecording
-from tapeviz.report import report
+from tapeviz.recording.kept import KeptRecording
 from tapeviz.scene.model import Overlay
 from tapeviz.scene.theme import THEMES
 from tapeviz.trace.stored.file import load

@@ -7,8 +7,8 @@ import pytest
 
 from tapeviz.drawing.arranging import arrange
 from tapeviz.graph.nodes import value_of
-from tapeviz.kept_recording import KeptRecording
-from tapeviz.recording import Recorder, Snippet
+from tapeviz.recording.kept import KeptRecording
+from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.scene.content import content_of
 from tapeviz.trace.model import Trace, Version
 from tapeviz.trace.unread import state_id

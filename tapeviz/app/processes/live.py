@@ -16,9 +16,9 @@ from ...errors import TapevizError
 from ...fixes import try_fixes
 from ...graph.groups.tree import GROUPINGS
 from ...layout import LAYOUTS
-from ...recording import Listener, LiveRecording, Recorder, Snippet
+from ...recording.live import Listener, LiveRecording, Recorder, Snippet
+from ...recording.shares import has_shares, share_table
 from ...repair import repair
-from ...shares import has_shares, share_table
 from ...trace.model import Trace
 from .pools import Pools
 

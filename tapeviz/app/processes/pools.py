@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import TapevizError
+from ...files.whole import write_whole
 from ...kernel import (
     Confinement,
     KernelChoice,
@@ -21,7 +22,6 @@ from ...kernel import (
     choose_kernel,
     own_interpreter,
 )
-from ...whole_files import write_whole
 from ..storage.places import config_folder
 
 _CHOICE = "interpreter.json"

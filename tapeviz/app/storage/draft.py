@@ -17,8 +17,8 @@ from PySide6.QtCore import QDateTime, QLocale, QObject, QTimer, Signal
 
 from ...document import Document
 from ...errors import TapevizError
+from ...files.whole import words_for, write_whole
 from ...repair.page import PAGE_MARK
-from ...whole_files import words_for, write_whole
 
 EVERY = 200
 """Milliseconds from an edit until the copy is written."""

@@ -12,16 +12,16 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ...document import Document
 from ...errors import TapevizError, reading_words
-from ...examples import Example
-from ...notebook import read_notebook
-from ...resource_files import resource
-from ...source_files import encoded, read_text
-from ...whole_files import write_whole
+from ...files.examples import Example
+from ...files.notebook import read_notebook
+from ...files.resources import resource
+from ...files.source import encoded, read_text
+from ...files.whole import write_whole
 from .draft import Draft, DraftKeeper
 from .settings import Settings
 
 if TYPE_CHECKING:
-    from ...kept_recording import KeptRecording
+    from ...recording.kept import KeptRecording
 
 AT_ONCE = 50_000
 """Bytes; larger recordings are read in the background."""
@@ -213,7 +213,7 @@ class Files(QObject):
 
 def load_kept(path: Path) -> KeptRecording:
     """A recording from a file."""
-    from ...kept_recording import KeptRecording
+    from ...recording.kept import KeptRecording
     from ...trace.stored.file import load
 
     return KeptRecording(load(path))

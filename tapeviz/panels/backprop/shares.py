@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from ...canvas.tips import plain_tip
 from ...graph.words import shape_words
+from ...recording.shares import ShareRow, ShareTable
 from ...scene.parts.numbers import array_text
-from ...shares import ShareRow, ShareTable
 from ..look import SMALL, Theme, colour, font
 
 LONGEST = 30

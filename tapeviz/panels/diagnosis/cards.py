@@ -11,7 +11,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from ...analysis.model import Fix
-from ...explanations import Explanation
+from ...files.explanations import Explanation
 from ...scene.parts.numbers import array_text
 from ..look import Theme, colour, mix
 from ..widgets import link_button, plain_label

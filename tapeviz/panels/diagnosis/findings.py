@@ -20,7 +20,7 @@ from ...analysis.status import joint_word, round_word, word_of
 from ...analysis.warned_words import warned_title, warned_where
 from ...document import Document
 from ...document.background import are_same
-from ...explanations import explanation, kinds
+from ...files.explanations import explanation, kinds
 from ...trace.model import CallId
 from ..look import Theme
 from ..rounds.sparkline import Sparkline

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QCompleter, QListView
 from .brackets import is_code
 from .editor import Editor
 
-WORKER = "tapeviz.completing"
+WORKER = "tapeviz.text.completing"
 WIDEST = 420
 """Px of width of the list, at most."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QTextDocumentFragment
 
-from ...notebook import code_in
+from ...files.notebook import code_in
 
 
 def has_code(data: QMimeData) -> bool:

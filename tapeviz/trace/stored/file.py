@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 
 from ...errors import TapevizError, reading_words
-from ...whole_files import write_whole
+from ...files.whole import write_whole
 from ..lines import PackedLines
 from . import limits
 from .soundness import Soundness, UnsoundRecording

@@ -16,26 +16,26 @@ from typing import Any
 
 import msgspec
 
-from .analysis.flow.dataflow import DataFlow
-from .analysis.requests.checks import checks
-from .analysis.requests.doubts import doubts
-from .analysis.requests.inside import check_answer, function_of, inner_request, lacks_turns
-from .analysis.requests.looks import calls_to_look_into, standing_calls
-from .analysis.requests.loops import loops_to_complete
-from .analysis.requests.program import How
-from .analysis.requests.replays import (
+from ..analysis.flow.dataflow import DataFlow
+from ..analysis.requests.checks import checks
+from ..analysis.requests.doubts import doubts
+from ..analysis.requests.inside import check_answer, function_of, inner_request, lacks_turns
+from ..analysis.requests.looks import calls_to_look_into, standing_calls
+from ..analysis.requests.loops import loops_to_complete
+from ..analysis.requests.program import How
+from ..analysis.requests.replays import (
     calls_to_replay,
     further_calls,
     further_ways,
     request,
     rows_of_jacobian,
 )
-from .errors import TapevizError
-from .kernel import Run
-from .trace.events import Event, Noted, ReplayRan, TensorSeen, decode
-from .trace.growing import GrowingTrace
-from .trace.model import Array, Call, CallId, OpId, TensorId, Trace
-from .trace.values import TensorPart, array_of, stats_from
+from ..errors import TapevizError
+from ..kernel import Run
+from ..trace.events import Event, Noted, ReplayRan, TensorSeen, decode
+from ..trace.growing import GrowingTrace
+from ..trace.model import Array, Call, CallId, OpId, TensorId, Trace
+from ..trace.values import TensorPart, array_of, stats_from
 
 _ANSWER_SECONDS = 60.0
 _TENSOR_SECONDS = 30.0

@@ -9,7 +9,7 @@ import io
 import tokenize
 from pathlib import Path
 
-from .errors import TapevizError, reading_words
+from ..errors import TapevizError, reading_words
 
 LARGEST = 5_000_000
 """Bytes of a text that an editor should take."""

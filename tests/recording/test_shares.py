@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tapeviz.errors import TapevizError
-from tapeviz.kept_recording import KeptRecording
-from tapeviz.recording import LiveRecording, Snippet
-from tapeviz.shares import (
+from tapeviz.recording.kept import KeptRecording
+from tapeviz.recording.live import LiveRecording, Snippet
+from tapeviz.recording.shares import (
     ShareTable,
     adds_up,
     has_shares,
@@ -21,7 +21,7 @@ from tapeviz.shares import (
 from tapeviz.trace.model import Trace
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 TEXT = """
 x = tf.Variable([1.5, -0.25, 3.0])

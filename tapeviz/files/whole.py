@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-from .errors import TapevizError
+from ..errors import TapevizError
 
 Contents = bytes | Callable[[IO[bytes]], object]
 """Bytes, or what writes them into a stream (which may be a pipe: it cannot be wound back)."""

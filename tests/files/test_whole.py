@@ -15,9 +15,9 @@ from typing import IO
 
 import pytest
 
-from tapeviz import whole_files
 from tapeviz.errors import TapevizError
-from tapeviz.whole_files import write_whole
+from tapeviz.files import whole
+from tapeviz.files.whole import write_whole
 from tests.pipes import written_to_a_pipe
 
 as_user = pytest.mark.skipif(
@@ -47,7 +47,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> Iterator
         raise OSError(number, os.strerror(number))
 
     with monkeypatch.context() as patch:
-        patch.setattr(whole_files.os, name, fail)
+        patch.setattr(whole.os, name, fail)
         yield
 
 
@@ -158,7 +158,7 @@ def test_standard_output_is_a_path(tmp_path: Path) -> None:
     if not Path("/dev/stdout").exists():
         pytest.skip("no /dev/stdout here")
     code = (
-        "from pathlib import Path; from tapeviz.whole_files import write_whole; "
+        "from pathlib import Path; from tapeviz.files.whole import write_whole; "
         "write_whole(Path('/dev/stdout'), b'contents')"
     )
     command = [sys.executable, "-c", code]
@@ -242,7 +242,7 @@ def test_an_interruption_leaves_nothing(
 def test_a_process_that_is_killed_while_it_writes_leaves_nothing(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from tapeviz.whole_files import write_whole\n"
+        "from tapeviz.files.whole import write_whole\n"
         "def write(stream):\n"
         "    stream.write(b'half'); stream.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
         "write_whole(Path(sys.argv[1]), write)\n"

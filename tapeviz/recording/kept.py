@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from .errors import TapevizError
-from .trace.compiled.opening import without_values
-from .trace.events import Event, InsideComputed
-from .trace.lines import EventLines
-from .trace.model import Array, CallId, OpId, TensorId, Trace
-from .trace.read import read
-from .trace.stored.file import Recording
+from ..errors import TapevizError
+from ..trace.compiled.opening import without_values
+from ..trace.events import Event, InsideComputed
+from ..trace.lines import EventLines
+from ..trace.model import Array, CallId, OpId, TensorId, Trace
+from ..trace.read import read
+from ..trace.stored.file import Recording
 
 _NOT_LOOKED_INTO = (
     "this recording comes from a file, and the call was not looked into before it was saved; "

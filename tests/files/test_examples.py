@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tapeviz.errors import TapevizError
-from tapeviz.examples import Example, default_example, example, examples
+from tapeviz.files.examples import Example, default_example, example, examples
 
 ALL = [each.name for each in examples()]
 

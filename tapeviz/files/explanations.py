@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from .errors import TapevizError
-from .resource_files import resource
+from ..errors import TapevizError
+from .resources import resource
 
 _FENCE = "```"
 

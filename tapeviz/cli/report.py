@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from . import __version__
-from .analysis.backward.turn_values import TurnValues, turn_values
-from .analysis.inside_words import words_about_values
-from .analysis.model import (
+from .. import __version__
+from ..analysis.backward.turn_values import TurnValues, turn_values
+from ..analysis.inside_words import words_about_values
+from ..analysis.model import (
     EMPTY_DIAGNOSIS,
     CallDiagnosis,
     Cause,
@@ -21,9 +21,9 @@ from .analysis.model import (
     Finding,
     Fix,
 )
-from .analysis.run_words import SkippedParts, check_words, ended_well
-from .shares import ShareTable
-from .trace.model import EMPTY_TRACE, Array, Call, CallId, TensorId, Trace
+from ..analysis.run_words import SkippedParts, check_words, ended_well
+from ..recording.shares import ShareTable
+from ..trace.model import EMPTY_TRACE, Array, Call, CallId, TensorId, Trace
 
 MAX_ELEMENTS = 10_000
 Repairs = Iterable[tuple[int, str]]

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from tapeviz.kernel import RunEnd
-from tapeviz.recording import LiveRecording, Silent, Snippet
+from tapeviz.recording.live import LiveRecording, Silent, Snippet
 from tapeviz.repair import repair
 from tapeviz.trace.events import OpRan, encode
 from tapeviz.trace.model import Trace
@@ -35,15 +35,15 @@ def _run_under_way(
     x = script.tensor(value=1.0)
     for _ in range(5):
         script.op("Neg", [x], line=1)
-    monkeypatch.setattr("tapeviz.recording._TRACE_EVERY", every)
-    monkeypatch.setattr("tapeviz.recording._PAUSES", 0)
+    monkeypatch.setattr("tapeviz.recording.live._TRACE_EVERY", every)
+    monkeypatch.setattr("tapeviz.recording.live._PAUSES", 0)
     return LiveRecording(Snippet(script.source), repair(script.source), heard), script
 
 
 def test_a_long_run_under_way_gives_no_more_traces(monkeypatch: pytest.MonkeyPatch) -> None:
     heard = Growing()
     live, script = _run_under_way(heard, monkeypatch, 0.0)
-    monkeypatch.setattr("tapeviz.recording.MOST_LIVE", 3)
+    monkeypatch.setattr("tapeviz.recording.live.MOST_LIVE", 3)
     ops = 0
     for event in script.events:
         heard.has_heard.clear()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tapeviz.errors import TapevizError
-from tapeviz.source_files import encoded, read_text
+from tapeviz.files.source import encoded, read_text
 
 LATIN = "# -*- coding: latin-1 -*-\né = 1\n"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .errors import TapevizError, reading_words
+from ..errors import TapevizError, reading_words
 
 _LARGEST = 200_000_000
 """Bytes: a notebook holds its pictures, too."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from .errors import TapevizError
-from .resource_files import resource
-from .text.trees import parse_module
+from ..errors import TapevizError
+from ..text.trees import parse_module
+from .resources import resource
 
 
 @dataclass(frozen=True, slots=True)

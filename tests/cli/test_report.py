@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tapeviz.analysis.run_words import ending_words, plain_message
-from tapeviz.report import elements
+from tapeviz.cli.report import elements
 from tapeviz.trace.model import Ending
 from tests.document.sample import make_trace
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .analysis.requests.replays import run_shown, value_given
-from .errors import TapevizError
-from .trace.model import Array, Call, CallId, Operand, Trace, VariableId
+from ..analysis.requests.replays import run_shown, value_given
+from ..errors import TapevizError
+from ..trace.model import Array, Call, CallId, Operand, Trace, VariableId
 
 if TYPE_CHECKING:
-    from .kept_recording import KeptRecording
-    from .recording import LiveRecording
+    from .kept import KeptRecording
+    from .live import LiveRecording
 
 MAX_STEPS = 20_000
 MAX_TARGETS = 64

@@ -8,9 +8,9 @@ import numpy as np
 
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.requests.looks import MOST_CALLS, MOST_OPS_DRAWN, calls_to_look_into
+from tapeviz.cli.report import report
 from tapeviz.cli.text import as_text
-from tapeviz.kept_recording import KeptRecording
-from tapeviz.report import report
+from tapeviz.recording.kept import KeptRecording
 from tapeviz.trace import events as e
 from tapeviz.trace.model import OpId, TensorId, Trace
 from tapeviz.trace.read import read

@@ -9,10 +9,10 @@ import pytest
 
 from tapeviz.analysis.causes.table import KINDS
 from tapeviz.errors import TapevizError
-from tapeviz.explanations import explanation, kinds
+from tapeviz.files.explanations import explanation, kinds
 
 if TYPE_CHECKING:
-    from tapeviz.recording import Recorder
+    from tapeviz.recording.live import Recorder
 
 MOST_LETTERS = 620
 
@@ -42,7 +42,7 @@ SHOWN = [kind for kind in kinds() if kind != "errors"]
 @pytest.mark.parametrize("kind", SHOWN)
 def test_the_example_shows_its_kind(kind: str, recorder: Recorder) -> None:
     from tapeviz.analysis import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(explanation(kind).code))
     trace = live.wait(60)
@@ -56,7 +56,7 @@ def test_the_example_shows_its_kind(kind: str, recorder: Recorder) -> None:
 
 def test_the_example_of_errors_raises(recorder: Recorder) -> None:
     from tapeviz.analysis import diagnose
-    from tapeviz.recording import Snippet
+    from tapeviz.recording.live import Snippet
 
     live = recorder.record(Snippet(explanation("errors").code))
     trace = live.wait(60)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tapeviz.errors import TapevizError
-from tapeviz.notebook import code_in, notebook_source, read_notebook
+from tapeviz.files.notebook import code_in, notebook_source, read_notebook
 from tapeviz.repair import repair
 
 

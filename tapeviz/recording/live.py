@@ -12,16 +12,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from .kernel import KernelPool, Run, RunEnd, RunRequest
-from .kernel.inside.budget import OutputBudget
+from ..kernel import KernelPool, Run, RunEnd, RunRequest
+from ..kernel.inside.budget import OutputBudget
+from ..repair import Repaired, block_starts, missing_imports, repair
+from ..trace.events import FORMAT_VERSION as EVENT_FORMAT
+from ..trace.events import Begin, Ended, Printed, Raised
+from ..trace.growing import GrowingTrace
+from ..trace.model import Array, CallId, OpId, TensorId, Trace
+from ..trace.stored.file import Recording
+from ..trace.values import TensorPart
 from .process_requests import ProcessRequests
-from .repair import Repaired, block_starts, missing_imports, repair
-from .trace.events import FORMAT_VERSION as EVENT_FORMAT
-from .trace.events import Begin, Ended, Printed, Raised
-from .trace.growing import GrowingTrace
-from .trace.model import Array, CallId, OpId, TensorId, Trace
-from .trace.stored.file import Recording
-from .trace.values import TensorPart
 
 _BEGUN_WITHIN = 60.0
 """Seconds until a pool has handed over a run that it began."""
