@@ -18,7 +18,7 @@ from tapeviz.trace import events as e
 from tapeviz.trace.model import OpId, Trace
 from tapeviz.trace.stored.file import Recording
 from tests.document.sample import SamplePipeline
-from tests.test_compiled_calls import BLOB, recorded_calls
+from tests.recording.test_compiled_calls import BLOB, recorded_calls
 
 CALLS = 5
 FIRST = 3
