@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 import unicodedata
 
 from .page import Page, SyntaxProblem
-from .parsing import SyntaxFailure
+from .parsing import SyntaxFailure, parse
 from .scanning import scan
 from .sentences import mistyped_keyword
 from .statements import read_statements
@@ -76,6 +77,10 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"f-string: (.+)", "Inside the f-string: {0}."),
     (r"(?:positional argument follows.*)", "An argument without a name cannot follow a named one."),
 )
+_BEGINS_STATEMENT = re.compile(
+    r"[A-Za-z_][\w.]*(?:\s*,\s*[A-Za-z_][\w.]*)*\s*[-+*/]?=(?!=)|(?:with|for|while|def|class|import|from"
+    r"|print|return|del|@)\b"
+)
 _PAIR = dict(zip("([{)]}", ")]}([{", strict=True))
 
 
@@ -128,6 +133,16 @@ def _say_near(page: Page, failure: SyntaxFailure) -> str:
     if opened:
         pair = _PAIR[opened[-1]]
         return f"Before “{near[0]}”, the bracket {opened[-1]} is still open: is a {pair} missing?"
+    head, rest = line[: failure.column - 1].rstrip(), line[failure.column - 1 :]
+    if _BEGINS_STATEMENT.match(rest) and not isinstance(parse(head.strip()), SyntaxFailure):
+        return f"A statement begins at “{near[0]}”: put it on a line of its own."
+    if re.search(r"[\w)\]}'\"]$", head) and re.match(r"[\w'\"]", rest):
+        before = re.findall(r"\w+|\S", head)[-1]
+        if not (keyword.iskeyword(before) or keyword.iskeyword(near[0])):
+            return (
+                f"Something is missing between “{before}” and “{near[0]}”: an operator as * or **, "
+                "or a comma. If this is no code, put a # before it."
+            )
     return f"Python cannot read this line from “{near[0]}” on. If it is no code, put a # before it."
 
 

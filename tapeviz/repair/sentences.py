@@ -25,7 +25,7 @@ _FOOTER = re.compile(
     r"\s*(?:(?:asked|answered|edited|modified|posted|viewed|active)\s.*\d.*"
     r"|\d[\d.,k+ ]*(?!(?:if|and|or|in|is|not|else)\b)[A-Za-z]{3,}[A-Za-z ]*"
     r"|\d[\d.,k]* (?:gold|silver|bronze) badges?.*"
-    r"|@[\w-]+[,:]?\s+[A-Za-z]+\s+[A-Za-z].*)\s*$",
+    r"|@[\w-]+[,:]?\s+(?!(?:def|class)\b)[A-Za-z]+[,.:;!?]*\s+[A-Za-z].*)\s*$",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[A-Za-z`)\"”][.!?]\s*$")
@@ -148,7 +148,7 @@ def _assigns(bare: str) -> bool:
 
 def _is_cut_off(bare: str, names: frozenset[str]) -> bool:
     """Whether a line is the rest of a sentence that the page broke: ``: GradientTape``."""
-    rest = re.fullmatch(r"\s*[:,;.]+\s*([A-Za-z_][\w.]*)?\s*", bare)
+    rest = re.fullmatch(r"\s*[)\]}]?[:,;.]+\s*([A-Za-z_][\w.]*)?\s*", bare)
     return rest is not None and not set((rest[1] or "").split(".")) & (names | _KEYWORDS)
 
 

@@ -519,3 +519,95 @@ def test_a_statement_that_lacks_something_is_no_sentence(text: str, line: int) -
     found = repair(text)
     assert found.error is not None
     assert found.error.line == line
+
+
+TENSOR = """\
+<tf.Tensor: shape=(2, 1, 2), dtype=float32, numpy=
+array([[[1., 2.]],
+
+       [[3., 4.]]], dtype=float32)>"""
+PRINTED = {
+    "an array with blank lines": TENSOR,
+    "a printed tensor with blank lines": """\
+tf.Tensor(
+[[[1. 2.]]
+
+ [[3. 4.]]], shape=(2, 1, 2), dtype=float32)""",
+    "a list of tensors over several lines": f"[{TENSOR},\n {TENSOR}]",
+    "a list that begins with None": f"[None, {TENSOR}]",
+    "a dict of tensors": f"{{'w': {TENSOR}, 'b': <tf.Variable 'b:0' shape=() dtype=float32>}}",
+    "a list behind a label": f"grads: [{TENSOR}, None]",
+    "the gradient of a lookup": """\
+IndexedSlices(indices=tf.Tensor([0 1], shape=(2,), dtype=int32), values=tf.Tensor(
+[[1. 1.]
+ [1. 1.]], shape=(2, 2), dtype=float32), dense_shape=tf.Tensor([2 2], shape=(2,), dtype=int32))""",
+}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_a_printed_object_ends_where_its_brackets_close(name: str) -> None:
+    found = repair(f"x = tf.ones([2, 1, 2])\n{PRINTED[name]}\ny = x * 2\n")
+    assert found.error is None, found.error
+    assert found.skipped == ()
+    assert ast.unparse(ast.parse(found.text)) == "x = tf.ones([2, 1, 2])\ny = x * 2"
+
+
+def test_a_printed_object_that_is_cut_off_takes_no_code_with_it() -> None:
+    text = "x = 1\n<tf.Tensor: shape=(900, 2), dtype=float32, numpy=\ny = x * 2\n"
+    assert code_of(text) == "x = 1\ny = x * 2"
+
+
+def test_a_failed_test_is_shown_by_pytest_with_marks_in_its_margin() -> None:
+    text = """\
+=================================== FAILURES ===================================
+________________________________ test_gradient _________________________________
+
+    def test_gradient():
+        x = tf.Variable(1.5)
+        with tf.GradientTape() as tape:
+            y = tf.round(x)
+        grad = tape.gradient(y, x)
+>       assert grad is not None
+E       assert None is not None
+
+test_grad.py:9: AssertionError
+"""
+    assert code_of(text).splitlines() == [
+        "def test_gradient():",
+        "    x = tf.Variable(1.5)",
+        "    with tf.GradientTape() as tape:",
+        "        y = tf.round(x)",
+        "    grad = tape.gradient(y, x)",
+        "    assert grad is not None",
+    ]
+    found = repair(text)
+    assert "removed pytest's mark >" in [each.what for each in found.repairs if each.line == 9]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Fine-tuning",  # would be a subtraction
+        "type:support",  # would be an annotation
+        "@someone Yes, then it works. Why?",
+    ],
+)
+def test_words_of_a_page_are_no_part_that_was_left_out(words: str) -> None:
+    text = f"This is my code:\nx = tf.Variable(1.0)\n\nIt does not work.\n{words}\nThank you!\n"
+    found = repair(text)
+    assert (found.error, found.skipped) == (None, ())
+    assert code_of(text) == "x = tf.Variable(1.0)"
+
+
+def test_a_name_of_a_sentence_may_stand_on_a_line_of_its_own() -> None:
+    text = """\
+x = tf.Variable(1.0)
+One common error is to inadvertently replace a tf.Variable
+with a tf.Tensor
+, instead of using assign (see tf.nest
+).
+y = x * 2
+"""
+    found = repair(text)
+    assert (found.error, found.skipped) == (None, ())
+    assert code_of(text) == "x = tf.Variable(1.0)\ny = x * 2"

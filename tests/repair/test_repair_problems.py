@@ -30,6 +30,13 @@ CASES = {
     "a remark without its sign": ("y = x * x 平方\n", 1, "#"),
     "words after code": ("loss = y is what we want to minimise here\n", 1, ""),
     "two names in a row": ("from tensorflow import keras layers\n", 1, ""),
+    "an operator that the page took for markup": ("x = 3.0\ny = x 2\n", 2, "between “x” and “2”"),
+    "several statements on a line": ("import tensorflow as tf x = 1\n", 1, "line of its own"),
+    "a block on the line of another": (
+        "x = tf.Variable(1.0) with tf.GradientTape() as t: y = x\n",
+        1,
+        "begins at “with”",
+    ),
     "an operator twice": ("x = 2 * / 3\n", 1, ""),
     "return at the top": ("x = 1\nreturn x\n", 2, "outside a function"),
     "the first of two": ("x = = 1\ny = 'open\n", 1, ""),

@@ -27,6 +27,8 @@ _DIFF_HEAD = re.compile(
     r"|(?:new|deleted) file mode |\\ No newline at end of file)"
 )
 _QUOTED = re.compile(r"^\s?>(?!>)\s?")
+_PYTEST_MARK = re.compile(r"^>(?=\s{3,}\S)")
+_PYTEST_ERROR = re.compile(r"^E\s{3,}\S")
 _NOT_PYTHON = re.compile(
     r"""bash|sh|shell|zsh|console|terminal|cmd|powershell|text|txt|plaintext|output|none|json|yaml
     |toml|html|css|javascript|js|c|cpp|c\+\+|java|diff|latex|tex|markdown|md|r|traceback|pytb""",
@@ -81,6 +83,22 @@ def drop_tags(page: Page) -> Iterator[LineEdit]:
             yield aside(page, index, "text of the page: kept as a comment", is_page_text=True)
         elif found:
             yield LineEdit(index, text if text.strip() else "", f"removed the HTML tag {found[0]}")
+
+
+def drop_pytest_marks(page: Page) -> Iterator[LineEdit]:
+    """Remove the ``>`` with which pytest marks the line that raised, and make comments of the lines
+    below it that begin with ``E`` and hold the error."""
+    below_mark = False
+    for index, line in enumerate(page.lines):
+        is_error = _PYTEST_ERROR.match(line) is not None
+        after = page.lines[index + 1] if index + 1 < len(page.lines) else ""
+        if _PYTEST_MARK.match(line) and _PYTEST_ERROR.match(after):
+            yield LineEdit(index, f" {line[1:]}", "removed pytest's mark >")
+            below_mark = True
+        elif is_error and below_mark:
+            yield aside(page, index, "the error that pytest shows: kept as a comment")
+        elif line.strip():
+            below_mark = False
 
 
 def drop_quote_marks(page: Page) -> Iterator[LineEdit]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ...text.names import bound_names
 from ..facts import read_facts
 from ..page import LineEdit, Page, aside
+from ..printed import end_of_object
 from ..statements import PastedStatement, read_statements
 
 _WHAT = "output: kept as a comment"
@@ -25,12 +26,14 @@ _TENSOR_CLASSES = frozenset({"Tensor", "RaggedTensor", "SparseTensor"})
 _LONGEST = 300
 """Lines of one printed value."""
 
-_ANGLE = re.compile(r"^\s*<[A-Za-z_]")
+_OBJECT = re.compile(r"^\s*(?:[\[({]+(?:None, |'[^']*': )*)?<[A-Za-z_]")
+"""``<tf.Tensor: …``, ``[<tf.Tensor: …``, ``{'w': <tf.Variable …``"""
 _TENSOR = re.compile(
     r"<tf\.\w+[: ]|<KerasTensor |<tensorflow\.|<keras\.| object at 0x[0-9A-Fa-f]+>"
 )
 _ANGLE_END = re.compile(r">[\])}]*\s*$")
 _PRINTED_TENSOR = re.compile(r"^\s*tf\.(?:Tensor|RaggedTensor|SparseTensor)\(\s*(?:[\[\d-]|b'|$)")
+_PRINTED_SLICES = re.compile(r"\b(?:IndexedSlices|SparseTensor)\(ind(?:ex|ic)es=tf\.Tensor\(")
 _UNBRACKETED = re.compile(r"^\s*tf\.\w+:? (?:'[^']*' )?shape=\(.*>?\s*$")
 """``<tf.Tensor: shape=(3,), …>`` after a page took ``<`` for the beginning of a tag."""
 _TENSOR_END = re.compile(r"dtype=\w+\)|\)\s*$")
@@ -101,16 +104,17 @@ def _output_end(page: Page, statement: PastedStatement, defined: frozenset[str])
     """The last line of the output that starts with a statement; None if it is no output."""
     first, line = statement.first, page.lines[statement.first]
     if _PRINTED_TENSOR.match(line):
-        return _find(page, first, _TENSOR_END) or statement.last
+        end = end_of_object(page.lines, first) or _find(page, first, _TENSOR_END)
+        return end or statement.last
     if _UNBRACKETED.match(line):
         return first
     if statement.tree is not None:
         is_shown = _is_shown(statement.tree) or _is_repr(statement.tree.body[0], defined)
         return statement.last if is_shown else None
-    if _ANGLE.match(line):
-        return _find(page, first, _ANGLE_END) or first
-    if _RAISED.match(line) or _LOG.match(line) or _TENSOR.search(line):
+    if _RAISED.match(line) or _LOG.match(line):
         return first
+    if _OBJECT.match(line) or _TENSOR.search(line) or _PRINTED_SLICES.search(line):
+        return end_of_object(page.lines, first) or _find(page, first, _ANGLE_END) or first
     if _ARRAY_ROW.match(line) or _NUMBERS.match(line):
         last = first
         while last + 1 < len(page.lines) and _ARRAY_ROW.match(page.lines[last + 1]):

@@ -23,7 +23,11 @@ _KEYWORD_AND_WORDS = re.compile(
     r"(?:with|for|while|if|elif|else|not|in|or|and|from|try|pass|as|is|except|finally)"
     r"(?: (?:[A-Za-z'-]{2,}|[aAI]),?)+ ?[:.!?]?"
 )
-_RULER = re.compile(r"([-=_*~#])\1{2,}")
+_KEYWORD_AND_NAMES = re.compile(
+    r"(?:with|for|while|if|not|in|or|and|from|as|is)(?: (?:[A-Za-z'-]+|\w+(?:\.\w+)+)(?:\(\))?,?)+"
+)
+_RULER = re.compile(r"([-=_*~#])\1{2,}(?: .+ \1{3,})?")
+"""``=======``, ``==== FAILURES ====``"""
 _VERSION = re.compile(r"([A-Za-z][\w-]+)(?: version)?:? v?\d+(?:\.\w+)+")
 """``tensorflow 2.15.0``"""
 _FOREIGN_START = re.compile(r"\s*[^\W\d_a-zA-Z]")
@@ -53,6 +57,7 @@ def set_aside_prose(page: Page) -> Iterator[LineEdit]:
     ]
     found += around
     found += _paragraphs(page, statements, names)
+    found += _between_sentences(statements, found)
     if found:
         # Among sentences, a line of words that parses is a sentence too.
         found += [
@@ -165,6 +170,21 @@ def _paragraphs(
             yield from paragraph
 
 
+def _between_sentences(
+    statements: Sequence[PastedStatement], sentences: Sequence[PastedStatement]
+) -> list[PastedStatement]:
+    """The lines that begin with a keyword and continue a sentence of the line above, which goes on
+    in the line below: a page puts ``tf.Tensor`` of a sentence on a line of its own."""
+    lines = {statement.first for statement in sentences}
+    return [
+        statement
+        for statement in statements
+        if statement.tree is None
+        and {statement.first - 1, statement.last + 1} <= lines
+        and _KEYWORD_AND_NAMES.fullmatch(statement.text)
+    ]
+
+
 def _has_body(page: Page, statement: PastedStatement) -> bool:
     """Whether the next line with code is indented."""
     after = (page.lines[number] for number in range(statement.last + 1, len(page.lines)))
@@ -217,7 +237,8 @@ def _reads_as_words(node: ast.stmt | None, known: frozenset[str]) -> bool:
         case ast.Expr(value=value):
             parts = list(ast.walk(value))
         case ast.AnnAssign(target=ast.Name() as target, annotation=note, value=None):
-            parts = [target, *ast.walk(note)]
+            is_label = note.col_offset - (target.end_col_offset or 0) == 1  # as in a label, ``a:b``
+            parts = [*([] if is_label else [target]), *ast.walk(note)]
         case _:
             return False
     if any(isinstance(part, ast.Name) and mistyped_keyword(part.id) for part in parts):
@@ -227,12 +248,24 @@ def _reads_as_words(node: ast.stmt | None, known: frozenset[str]) -> bool:
         return True
     if not names or any(name in known for name in names):
         return False
-    if all(isinstance(part, (ast.Name, ast.Attribute, ast.Load)) for part in parts):
+    dotted = (ast.Name, ast.Attribute, ast.Load, ast.Sub, ast.Div, ast.USub, ast.UnaryOp)
+    if all(isinstance(part, dotted) or _is_hyphenated(part) for part in parts):
         return True
     words = (ast.Name, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Tuple, ast.Load, ast.Store)
     signs = (ast.Is, ast.IsNot, ast.In, ast.NotIn, ast.Not, ast.boolop, ast.USub)
     return all(name.isalpha() for name in names) and all(
         isinstance(part, (*words, *signs)) for part in parts
+    )
+
+
+def _is_hyphenated(node: ast.AST) -> bool:
+    """Whether a node is of two words with a single sign between them: ``Fine-tuning``."""
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, (ast.Sub, ast.Div))
+        and node.left.end_lineno == node.right.lineno
+        and node.left.end_col_offset is not None
+        and node.right.col_offset - node.left.end_col_offset == 1
     )
 
 
