@@ -22,6 +22,7 @@ from .flow.ancestry import EdgesInto, Position
 from .judging.ways import without_forms
 from .model import Warned
 from .numbers.rounding import rounding_only
+from .python.detours import detoured_term
 from .python.terms import level_term, lost_term, unrecorded_term
 from .python.uncollected import uncollected_variable
 from .status import status_of
@@ -381,6 +382,7 @@ WARNINGS: tuple[Look, ...] = (
     softmax_twice,
     half_assigned,
     lost_term,
+    detoured_term,
     unrecorded_term,
     level_term,
     nonfinite_call,

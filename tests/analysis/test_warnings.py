@@ -381,6 +381,69 @@ ODDS = (
         """,
     ),
     _odd(
+        "a term that NumPy began and TensorFlow ends",
+        "lost-term",
+        """
+        import numpy as np
+        q = tf.Variable([0.5, -0.7])
+        with tf.GradientTape() as t:
+            made = q * 3.0
+            spread = np.std(made.numpy())  # odd
+            out = tf.reduce_mean(made ** 2) + tf.square(spread - 0.25)
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
+        "a code that NumPy draws between two networks, with another term of the first",
+        "lost-term",
+        """
+        import numpy as np
+        encode, decode = tf.Variable([[0.5, -0.7]]), tf.Variable([[0.3], [1.1]])
+        data = tf.constant([[1.0], [2.0]])
+        def draw(mean):
+            return (mean.numpy() + np.random.normal(size=mean.shape)).astype("float32")  # odd
+        with tf.GradientTape() as t:
+            mean = tf.matmul(data, encode)
+            back = tf.matmul(draw(mean), decode)
+            out = tf.reduce_mean((back - data) ** 2) + tf.reduce_mean(mean ** 2)
+        t.gradient(out, [encode, decode])
+        """,
+    ),
+    _odd(
+        "a state of an environment, given to a second network beside the first",
+        None,
+        """
+        import numpy as np
+        class World:
+            def step(self, action):
+                return np.tanh(action).astype("float32")
+        world, act, judge = World(), tf.Variable([[0.5]]), tf.Variable([[0.3]])
+        with tf.GradientTape() as t:
+            action = tf.matmul([[1.3]], act)
+            state = world.step(action.numpy())
+            value = tf.matmul(state, judge)
+            out = tf.reduce_mean((action - 2.0) ** 2) + tf.reduce_mean((value - 1.0) ** 2)
+        t.gradient(out, [act, judge])
+        """,
+    ),
+    _odd(
+        "plain numbers as labels, weights and choices beside what they were made from",
+        None,
+        """
+        import numpy as np
+        q, c, x = tf.Variable([[0.5, -0.7]]), tf.Variable([[0.3], [1.1]]), tf.constant([[1.3]])
+        with tf.GradientTape() as t:
+            guess = tf.matmul(x, q)
+            value = tf.matmul(guess, c)
+            gain = 1.0 - value.numpy()
+            soft = tf.nn.softmax(guess).numpy()
+            best = np.argmax(guess.numpy())
+            out = tf.reduce_mean(guess * gain) + tf.reduce_mean((value - soft.max()) ** 2)
+            out += tf.reduce_mean((tf.matmul(tf.one_hot([best], 2), c) - 0.4) ** 2)
+        t.gradient(out, [q, c])
+        """,
+    ),
+    _odd(
         "a score of rounded predictions that is added to a loss",
         "lost-term",
         """

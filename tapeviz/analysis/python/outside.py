@@ -33,9 +33,11 @@ NO_NUMBER = frozenset({"bool", "cond", "while_loop"})
 
 @dataclass(frozen=True)
 class Outside:
-    """``left``: constant that came back → the leaves that its value was made from."""
+    """``left``: constant that came back → the leaves that its value was made from. ``between``: the
+    same → the lines of the statements in between, without the one on which it came back."""
 
     left: Mapping[TensorId, tuple[Leave, ...]] = field(default_factory=dict)
+    between: Mapping[TensorId, frozenset[int]] = field(default_factory=dict)
 
     @cached_property
     def came_back(self) -> dict[TensorId, tuple[TensorId, ...]]:
@@ -62,12 +64,13 @@ def _follow(trace: Trace, text: SourceText) -> Outside:
         return NOTHING_OUTSIDE
     slicer = _Slicer(trace.bindings, leaves, read_text(text))
     found: dict[TensorId, tuple[Leave, ...]] = {}
+    between: dict[TensorId, frozenset[int]] = {}
     seen = _all_axes(trace)
     whole: set[tuple[int, ...]] = set()  # lines with an array that came back as it was
     for tensors, site, when in _came_back(trace):
         new = [tensor for tensor in tensors if tensor not in seen]
         seen.update(new)
-        left = slicer.leaves_of(site, when) if new else []
+        left, lines = slicer.leaves_of(site, when) if new else ([], frozenset())
         made = _made_of(trace, new, left, slicer.text.statement(site.line))
         taken = [leave.tensor for leave in left]
         values = [trace.value(tensor) for tensor in taken]
@@ -79,7 +82,8 @@ def _follow(trace: Trace, text: SourceText) -> Outside:
             if is_single and (site.line, *taken) in whole:
                 continue  # TensorFlow's own, as the epsilon of l2_normalize
             found[tensor] = tuple(leave for leave in left if leave.tensor != tensor)
-    return Outside({tensor: leaves for tensor, leaves in found.items() if leaves})
+            between[tensor] = lines
+    return Outside({tensor: leaves for tensor, leaves in found.items() if leaves}, between)
 
 
 def _all_axes(trace: Trace) -> set[TensorId]:
@@ -226,15 +230,17 @@ class _Slicer:
                 by_line.setdefault(binding.site.line, []).append(binding)
         self._reaching: dict[int, bool] = {}
 
-    def leaves_of(self, site: Site, when: int) -> list[Leave]:
-        """The leaves, before ``when``, that the statement at this place may have made use of.
+    def leaves_of(self, site: Site, when: int) -> tuple[list[Leave], frozenset[int]]:
+        """The leaves, before ``when``, that the statement at this place may have made use of, and
+        the first lines of the other statements that were gone through to find them.
 
         Statements are gone through backwards, the nearest first, and each line that binds a name
         once: of a loop one turn tells what the others do.
         """
         if not any(self._line_reaches(frame.line) for frame in site.frames):
-            return []
+            return [], frozenset()
         found: dict[int, Leave] = {}
+        passed: set[int] = set()
         seen: dict[tuple[int, str, int], int] = {}
         waiting = deque(self._ran(site.frames, 0, when))
         while waiting and len(seen) < _MOST_BINDINGS:
@@ -242,8 +248,10 @@ class _Slicer:
             for line in ran.statement.lines:
                 found.update((leave.when, leave) for leave in self._left_on(line, ran))
             for name in ran.statement.reads:
-                waiting.extend(self._bound_by(name, ran, found, seen))
-        return [found[moment] for moment in sorted(found)[-_MOST_LEAVES:]]
+                bound = self._bound_by(name, ran, found, seen)
+                passed.update(each.statement.first for each in bound)
+                waiting.extend(bound)
+        return [found[moment] for moment in sorted(found)[-_MOST_LEAVES:]], frozenset(passed)
 
     def _left_on(self, line: int, ran: _Ran) -> Sequence[Leave]:
         """The leaves on the line between those times, the latest: more are not asked for.

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
+from typing import NamedTuple
 
 from ...trace.model import Leave, Op, TensorId, VersionId
 from ...trace.op_kinds import ops_with
@@ -25,10 +26,10 @@ _KEEPING = (frozenset({"Mean", "Neg", "Sum"}) | ops_with("copy", "view")) - {"St
 """Linear in their first input; the others are axes and shapes. What is behind a ``StopGradient``
 is meant to count nothing."""
 _WEIGHING = frozenset({"Mul", "RealDiv"})
-# Nothing that can be differentiated goes through them.
-_WITHOUT_SLOPE = ops_with("no-gradient", "flat", "position", "question", "no-data", "form") | {
+NOT_FOLLOWED = ops_with("no-gradient", "flat", "position", "question", "no-data", "form") | {
     "StopGradient"
 }
+"""Nothing that can be differentiated goes through them."""
 _FORM = ops_with("form", "shape", "no-data")
 _POSITIONS = ops_with("position")
 _LARGEST = 1e30
@@ -42,20 +43,14 @@ _NO_TERM = NO_NUMBER | {"int", "index", "format", "str"}
 
 def lost_term(facts: CallFacts) -> Iterator[Warned]:
     """A plain number that was made of a tensor on the tape is added to the target."""
-    call, tape = facts.call, facts.tape
-    if tape is None or call.method != "gradient" or not call.is_direct:
-        return
-    leaves = facts.trace.leaves
-    first = bisect_left(leaves, tape.when, key=lambda leave: leave.when)
-    end = bisect_left(leaves, call.when, key=lambda leave: leave.when)
-    during = {leave.when for leave in leaves[first:end] if leave.how not in _NO_TERM}
+    call, during = facts.call, leaves_during(facts)
     if not during:
         return
-    terms, came_back = facts.once(_terms)
-    for leave, number in came_back:
-        if leave.when not in during or _is_chosen(facts, leave, number):
+    terms = terms_of(facts)
+    for leave, number in terms.came_back:
+        if leave.when not in during or is_chosen(facts, leave, number):
             continue
-        if _is_counted_elsewhere(facts, leave, terms) or not _has_slope(facts, leave):
+        if _is_counted_elsewhere(facts, leave, terms.all) or not sources_behind(facts, leave):
             continue
         line, seen = leave.site.line, facts.flow.first_seen.get(number)
         where = seen[0].line if seen is not None else line
@@ -76,10 +71,9 @@ def unrecorded_term(facts: CallFacts) -> Iterator[Warned]:
     call, tape, trace = facts.call, facts.tape, facts.trace
     if tape is None or call.method != "gradient" or not call.is_direct:
         return
-    terms, _ = facts.once(_terms)
     made = {
         trace.producers[position]
-        for position in terms
+        for position in terms_of(facts).all
         if not isinstance(position, VersionId) and position in trace.producers
     }
     for op in sorted((trace.ops[maker] for maker in made), key=lambda op: -op.when):
@@ -108,7 +102,7 @@ def level_term(facts: CallFacts) -> Iterator[Warned]:
     whens, flow, targets = facts.flow.level_whens, facts.flow, facts.paths.targets
     if bisect_left(whens, facts.tape.when) == bisect_left(whens, call.when):
         return
-    starts = {start for source in _flowing_sources(facts) for start in facts.paths.starts(source)}
+    starts = {start for source in flowing_sources(facts) for start in facts.paths.starts(source)}
     if not starts:
         return
 
@@ -123,7 +117,7 @@ def level_term(facts: CallFacts) -> Iterator[Warned]:
         return position if version is None else version.id
 
     with_slope = flow.ancestry(targets, is_cut).leads_from(starts)
-    terms, _ = facts.once(_terms)
+    terms = terms_of(facts).all
     lost = (terms & flow.ancestry(targets, is_other).leads_from(starts)) - with_slope
     made = [ops[producers[term]] for term in lost if isinstance(term, int) and term in producers]
     makers = sorted(made, key=lambda op: op.when)
@@ -179,7 +173,7 @@ def _is_level(facts: CallFacts, edge: DataEdge) -> bool:
     return op.type in LEVEL_OPS or (op.type == "Cast" and not is_number)
 
 
-def _flowing_sources(facts: CallFacts) -> list[TensorId]:
+def flowing_sources(facts: CallFacts) -> list[TensorId]:
     return [
         source.tensor
         for source, result in zip(facts.call.sources, facts.call.results, strict=False)
@@ -195,7 +189,7 @@ def _source_of(facts: CallFacts, op: Op) -> str:
 
     def is_flat(edge: DataEdge) -> bool:
         made_by = trace.op(edge.op)
-        return edge.kind != "read" and (made_by is None or made_by.type in _WITHOUT_SLOPE)
+        return edge.kind != "read" and (made_by is None or made_by.type in NOT_FOLLOWED)
 
     made_from = facts.flow.ancestry(op.outputs[:1], is_flat, _MOST_BEFORE)
     for source, result in zip(call.sources, call.results, strict=False):
@@ -206,11 +200,25 @@ def _source_of(facts: CallFacts, op: Op) -> str:
     return ""
 
 
-def _terms(facts: CallFacts) -> tuple[set[Position], list[tuple[Leave, TensorId]]]:
-    """The positions whose sum a scalar target is, each perhaps weighed by a number; and the plain
-    numbers among them that left TensorFlow before. What the tape came too late for is one term."""
+class Terms(NamedTuple):
+    """The positions whose sum a scalar target is, each perhaps weighed by a number: ``all``, with
+    the sums on the way; ``last``: those that are no sums. ``came_back``: the plain numbers among
+    them, with how they left TensorFlow."""
+
+    all: Set[Position]
+    last: Sequence[Position]
+    came_back: Sequence[tuple[Leave, TensorId]]
+
+
+def terms_of(facts: CallFacts) -> Terms:
+    """The terms of the target of a call. What the tape came too late for is one term."""
+    return facts.once(_terms)
+
+
+def _terms(facts: CallFacts) -> Terms:
     trace, flow, begin = facts.trace, facts.flow, facts.tape.when if facts.tape else 0
     found: set[Position] = set()
+    last: list[Position] = []
     came_back: list[tuple[Leave, TensorId]] = []
     waiting = list(facts.paths.targets) if len(facts.call.targets) == 1 else []
     while waiting:
@@ -218,13 +226,27 @@ def _terms(facts: CallFacts) -> tuple[set[Position], list[tuple[Leave, TensorId]
         if position in found:
             continue
         found.add(position)
+        added: list[Position] = []
         for edge in flow.into(position):
             if edge.leave is not None and isinstance(position, int):
                 came_back.append((edge.leave, position))
             op = trace.op(edge.op)
             if edge.kind == "op" and op is not None and op.when >= begin:
-                waiting.extend([edge.start] if _is_added(facts, op, edge) else ())
-    return found, came_back
+                added.extend([edge.start] if _is_added(facts, op, edge) else ())
+        waiting += added
+        last += [] if added else [position]
+    return Terms(found, last, came_back)
+
+
+def leaves_during(facts: CallFacts) -> Set[int]:
+    """When values left TensorFlow between the tape's begin and the call, of a direct call for a
+    gradient: those that may be computed with."""
+    call, tape, leaves = facts.call, facts.tape, facts.trace.leaves
+    if tape is None or call.method != "gradient" or not call.is_direct:
+        return frozenset()
+    first = bisect_left(leaves, tape.when, key=lambda leave: leave.when)
+    end = bisect_left(leaves, call.when, key=lambda leave: leave.when)
+    return {leave.when for leave in leaves[first:end] if leave.how not in _NO_TERM}
 
 
 def _is_added(facts: CallFacts, op: Op, edge: DataEdge) -> bool:
@@ -241,7 +263,7 @@ def _is_added(facts: CallFacts, op: Op, edge: DataEdge) -> bool:
     return other not in facts.trace.producers and not facts.flow.into(other)
 
 
-def _is_chosen(facts: CallFacts, leave: Leave, number: TensorId) -> bool:
+def is_chosen(facts: CallFacts, leave: Leave, number: TensorId) -> bool:
     """Whether what left only decided which number was taken: one that stands in the text."""
     value = facts.trace.value(number)
     if value is None or value.dtype.kind != "f":
@@ -264,7 +286,7 @@ def _written_numbers(facts: CallFacts) -> tuple[frozenset[float], list[range]]:
     return frozenset(numbers), compared
 
 
-def _is_counted_elsewhere(facts: CallFacts, leave: Leave, terms: set[Position]) -> bool:
+def _is_counted_elsewhere(facts: CallFacts, leave: Leave, terms: Set[Position]) -> bool:
     """Whether the tensor that left is a term itself, or the number shifts or scales something.
 
     In ``m + log(sum(exp(x - m)))`` both shares of ``m`` cancel, and m is rightly a constant.
@@ -280,18 +302,19 @@ def _is_counted_elsewhere(facts: CallFacts, leave: Leave, terms: set[Position]) 
     )
 
 
-def _has_slope(facts: CallFacts, leave: Leave) -> bool:
-    """Whether the tape could have followed the tensor that left back to a source that flows."""
+def sources_behind(facts: CallFacts, leave: Leave) -> list[TensorId]:
+    """The sources that flow and that the tape could have followed the tensor that left back to."""
     call, trace = facts.call, facts.trace
 
     def is_cut(edge: DataEdge) -> bool:
         op = trace.op(edge.op)
         if edge.kind == "read":
             return False
-        return op is None or call.tape not in op.tapes or op.type in _WITHOUT_SLOPE
+        return op is None or call.tape not in op.tapes or op.type in NOT_FOLLOWED
 
-    made_from = facts.flow.ancestry([facts.flow.position_left(leave)], is_cut)
-    return any(
-        not made_from.into.keys().isdisjoint(facts.paths.starts(source))
-        for source in _flowing_sources(facts)
-    )
+    made_from = facts.flow.ancestry([facts.flow.position_left(leave)], is_cut).into.keys()
+    return [
+        source
+        for source in flowing_sources(facts)
+        if not made_from.isdisjoint(facts.paths.starts(source))
+    ]
