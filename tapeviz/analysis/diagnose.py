@@ -183,7 +183,7 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         repeated.remember(call, index, status, causes)
     bridge = _bridge(facts, index, status, causes)
     is_cut = bridge.gradient is None and status in ("none", "zero")
-    others = tuple([cause for cause in causes[1:] if not cause.is_gone_around])
+    others = tuple([cause for cause in causes[1:] if not cause.is_bypassed])
     return Finding(
         target=target,
         source=named,

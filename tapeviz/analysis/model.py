@@ -46,8 +46,8 @@ class Cause:
 
     ``op``/``op_id``: the op at the cut, where there is one, by TensorFlow's name for its type;
     ``words``: what the snippet calls it, empty if not known. ``links``: the edges that are cut.
-    ``is_alone``: no other cut has to be mended for the gradient to arrive. ``is_gone_around``: the
-    gradient has another way through the same call, so that nothing has to be mended here.
+    ``is_alone``: no other cut has to be mended for the gradient to arrive. ``is_bypassed``: the
+    gradient has another path through the same call, so that nothing has to be mended here.
     """
 
     evidence: Evidence
@@ -59,7 +59,7 @@ class Cause:
     words: str = ""
     is_probable: bool = False
     is_alone: bool = True
-    is_gone_around: bool = False
+    is_bypassed: bool = False
 
     @property
     def kind(self) -> str:
@@ -142,7 +142,7 @@ class Finding:
         """The lines on which the gradient is cut besides that of the cause, in a sentence.
 
         Where a gradient across the cut is known that needs no estimate, ops without a slope lie on
-        further ways only, and leave nothing to mend.
+        further paths only, and leave nothing to mend.
         """
         known = self.cause.line if self.cause is not None else 0
         passed = {"outside-tape"}

@@ -19,7 +19,7 @@ from .call_facts import CallFacts, maker_past, name_of
 from .causes.custom_gradient import gradient_return_line
 from .causes.nonfinite import made_from_finite, nonfinite_in_call
 from .flow.ancestry import EdgesInto, Position
-from .judging.ways import without_forms
+from .judging.forward_paths import without_forms
 from .model import Warned
 from .numbers.rounding import rounding_only
 from .python.detours import detoured_term
@@ -41,7 +41,7 @@ _OF_RECORDER = "recorder, "
 _FEW = 100_000
 _ALL_OF_IT = 1e-3
 _MOST_LOOKED_AT = 100_000
-"""Positions on the ways from the sources of a call: thousands may be written into one variable."""
+"""Positions on the paths from the sources of a call: thousands may be written into one variable."""
 Look = Callable[[CallFacts], Iterator[Warned]]
 
 
@@ -164,7 +164,7 @@ def softmax_twice(facts: CallFacts) -> Iterator[Warned]:
 
 
 def half_assigned(facts: CallFacts) -> Iterator[Warned]:
-    """A source that reaches the target on two ways, of which one leads through a variable that the
+    """A source that reaches the target on two paths, of which one leads through a variable that the
     value was written into, by an assign or as its first value."""
     trace, tape = facts.trace, facts.tape
     if tape is None or facts.call.method != "gradient":
@@ -191,7 +191,7 @@ def half_assigned(facts: CallFacts) -> Iterator[Warned]:
                 op.line,
                 f"The gradient for {source.text} counts only a part: what line {op.line} writes "
                 f"into {name} is made from {source.text}, too, and no tape follows a write to a "
-                f"variable. Use the assigned tensor in place of {name} to count both ways.",
+                f"variable. Use the assigned tensor in place of {name} to count both paths.",
             )
 
 
@@ -268,7 +268,7 @@ def _lossy_write(
     facts: CallFacts, source: TensorId, edges: EdgesInto, written: frozenset[OpId]
 ) -> Op | None:
     """A write whose value the tape links to the source, and whose variable reaches the target.
-    ``edges``: those on the ways from the source."""
+    ``edges``: those on the paths from the source."""
     paths = facts.paths
     edges = without_forms(facts, edges).edges_from(paths.starts(source))
     if not any(target in edges for target in paths.targets):

@@ -142,10 +142,10 @@ class _Wiring:
         for tensor in sorted((chosen.scope.tensors | chosen.scope.outside) & chosen.asked):
             self._supplier(tensor, None)
         entries = [op for op in self._index.with_body if not chosen.shown.isdisjoint(op.body)]
-        ways = self._ways_into(entries)
+        edges_into = self._edges_into(entries)
         for entry in entries:
             if entry.is_recorded_operation:
-                self._join_entry(entry, ways)
+                self._join_entry(entry, edges_into)
             self.graph.entries[entry.id] = entry
         for op in chosen.ops:
             if op.description.runs and not op.body:
@@ -293,7 +293,7 @@ class _Wiring:
         if place is not None and (made is None or made.when < version.when):
             self._edge(self._supplier(value, None), place, value, version.op)
 
-    def _ways_into(self, entries: list[Op]) -> dict[int, list[int]]:
+    def _edges_into(self, entries: list[Op]) -> dict[int, list[int]]:
         """The rows of the edges into each node of the bodies of some entries."""
         inside = {self._ops[op] for entry in entries for op in entry.body if op in self._ops}
         found: dict[int, list[int]] = {}
@@ -302,11 +302,11 @@ class _Wiring:
                 found.setdefault(target, []).append(row)
         return found
 
-    def _join_entry(self, entry: Op, ways: dict[int, list[int]]) -> None:
+    def _join_entry(self, entry: Op, edges_into: dict[int, list[int]]) -> None:
         """Add the inputs of a recorded operation to the edges into its body.
 
-        ``ways``: the rows of the edges into each node of a body. ``custom_gradient`` reads its
-        variables once more after the body ran; such a tensor gets an edge of its own.
+        ``edges_into``: the rows of the edges into each node of a body. ``custom_gradient`` reads
+        its variables once more after the body ran; such a tensor gets an edge of its own.
         """
         inside = [op for op in entry.body if op in self._ops]
         if not inside:
@@ -317,7 +317,7 @@ class _Wiring:
         own = set(members)
         ways_in: dict[int, int] = {}
         for member in members:
-            for row in ways.get(member, ()):
+            for row in edges_into.get(member, ()):
                 ways_in.setdefault(edges.sources[row], row)
         is_compiled = any(self._trace.ops[op].within is not None for op in entry.body)
         for tensor in dict.fromkeys(entry.inputs):
@@ -335,7 +335,7 @@ class _Wiring:
             elif is_compiled:  # its body does not use this input
                 continue
             elif tensor in self._trace.reads or self._is_older(tensor, inside[-1]):
-                ways.setdefault(members[-1], []).append(len(edges))
+                edges_into.setdefault(members[-1], []).append(len(edges))
                 self._edge(supplier, members[-1], tensor, entry.id, state)
 
     # Where a tensor comes from.

@@ -1,7 +1,7 @@
 """Find the ops and values between a source without a gradient and the targets, and the ops at which
 its gradient is cut.
 
-The ways lead through state, through Python and NumPy, and through ops that no tape recorded.
+The paths lead through state, through Python and NumPy, and through ops that no tape recorded.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _MOST_UNCONNECTED = 60
 """Ops to show, at most, that a source leads to if none of them leads to the target."""
 
 
-class _Ways:
-    """The tensors, versions and ops on the ways, each with a number, and what follows on what."""
+class _Paths:
+    """The tensors, versions and ops on the paths, each with a number, and what follows on what."""
 
     def __init__(self, targets: Iterable[TensorId | VersionId]) -> None:
         self.points: list[WayPoint] = []
@@ -70,32 +70,32 @@ class _Ways:
 
 
 def ways_between(index: TraceIndex, call: Call, sources: Collection[TensorId]) -> Scope:
-    """The ops, versions and tensors on the ways from sources to the call's targets: through state,
-    through Python, through ops that no tape recorded. Of each source only the ways that the least
+    """The ops, versions and tensors on the paths from sources to the call's targets: through state,
+    through Python, through ops that no tape recorded. Of each source only the paths that the least
     number of cuts interrupts. The scope's ``cuts`` are the ops that the gradient of ``call`` does
     not pass on these.
 
-    A gradient that an optimizer wrote into a variable is no such way, unless a tape recorded it.
-    Ways through an op that looks at the form of a tensor count where a source has no other.
+    A gradient that an optimizer wrote into a variable is no such path, unless a tape recorded it.
+    Paths through an op that looks at the form of a tensor count where a source has no other.
     """
     trace, since = index.trace, index.round_before(call)
-    ways = _Ways(position_of_target(trace, tensor, call.when) for tensor in call.target_tensors)
-    waiting = [(number, False) for number in ways.targets]
+    paths = _Paths(position_of_target(trace, tensor, call.when) for tensor in call.target_tensors)
+    waiting = [(number, False) for number in paths.targets]
     at_forms: list[tuple[int, bool]] = []
     starts: list[int] = []
     reached: set[TensorId] = set()
 
     def lead(source: WayPoint, taker: int, past_write: bool) -> None:
-        known = len(ways.points)
-        number = ways.number(source)
+        known = len(paths.points)
+        number = paths.number(source)
         if number == known:
             waiting.append((number, past_write))
-        ways.join(number, taker)
+        paths.join(number, taker)
 
     while waiting or (at_forms and len(reached) < len(sources)):
         is_at_form = not waiting
         place, past_write = (waiting or at_forms).pop()
-        position = ways.points[place]
+        position = paths.points[place]
         if isinstance(position, int):
             if position in sources:
                 starts.append(place)
@@ -136,27 +136,27 @@ def ways_between(index: TraceIndex, call: Call, sources: Collection[TensorId]) -
                     lead(writer, place, True)
                 if keeps_prior_state(writer.type):
                     lead(position.prior, place, True)
-    ways.close()
-    return _least_cut(trace, call, ways, starts)
+    paths.close()
+    return _least_cut(trace, call, paths, starts)
 
 
-def _least_cut(trace: Trace, call: Call, ways: _Ways, starts: Iterable[int]) -> Scope:
-    """Find the points of the ways that are cut least often, and the ops and the returned constants
+def _least_cut(trace: Trace, call: Call, paths: _Paths, starts: Iterable[int]) -> Scope:
+    """Find the points of the paths that are cut least often, and the ops and the returned constants
     at which they are cut: at most the last six to run of each.
 
-    Where several cuts lie on all ways, or a side way has one more, closing the others would not
+    Where several cuts lie on all paths, or a side path has one more, closing the others would not
     let the gradient pass.
     """
-    points = ways.points
+    points = paths.points
     cut_at = _CutBetween(trace, call)
     fewest = array("q", [_UNREACHED]) * len(points)
-    """The cuts from a position to the targets, on the ways that have the fewest."""
-    for target in ways.targets:
+    """The cuts from a position to the targets, on the paths that have the fewest."""
+    for target in paths.targets:
         fewest[target] = 0
-    waiting = deque(ways.targets)
+    waiting = deque(paths.targets)
     while waiting:
         place = waiting.popleft()
-        for source in ways.backward.all(place):
+        for source in paths.backward.all(place):
             is_cut = cut_at(points[source], points[place])
             count = fewest[place] + is_cut
             if count < fewest[source]:
@@ -171,7 +171,7 @@ def _least_cut(trace: Trace, call: Call, ways: _Ways, starts: Iterable[int]) -> 
         place = left.pop()
         position = points[place]
         found.add(position)
-        for further in ways.onward.all(place):
+        for further in paths.onward.all(place):
             follower = points[further]
             is_cut = cut_at(position, follower)
             if fewest[further] == _UNREACHED or fewest[place] != fewest[further] + is_cut:

@@ -1,7 +1,7 @@
 """Choose the ops, versions and tensors in the picture of a gradient call.
 
-The picture of a call has the ops on the way to the targets that its tape recorded, and a single
-node for each value computed outside of these. For a source without a gradient it also has the ways
+The picture of a call has the ops on the paths to the targets that its tape recorded, and a single
+node for each value computed outside of these. For a source without a gradient it also has the paths
 to the targets through state, NumPy and unrecorded ops.
 """
 
@@ -42,7 +42,7 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
         for operand, result in zip(call.sources, call.results, strict=False)
         if result is None and operand.tensor is not None
     ]
-    # First: of many sources the ways take more memory than all that is in the picture.
+    # First: of many sources the paths take more memory than all that is in the picture.
     explained = ways_between(index, call, frozenset(lacking)) if lacking else Scope()
     walk = ScopeWalk(index, scope, is_shown, explained, index.round_before(call))
     walk.reach_targets(call)

@@ -16,7 +16,7 @@ from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts, name_of
 from ..causes.questions import EdgeUnderTest
 from ..flow.ancestry import Position
-from ..judging.ways import barrier
+from ..judging.forward_paths import barrier
 from ..model import Finding, WalkStep
 from .formulas import formula
 from .inner_steps import trouble_of

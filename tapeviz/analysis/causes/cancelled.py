@@ -74,7 +74,7 @@ class Cancelled(Evidence):
             )
         if self.why == "tangents":
             return (
-                f"No operation is known to be flat that all ways lead through: what the given "
+                f"No operation is known to be flat that all paths lead through: what the given "
                 f"tangents contribute to {target} is 0 or adds up to exactly 0, so {target} does "
                 f"not change in their direction."
                 f" Give other tangents, or ask a GradientTape, which answers for each element."

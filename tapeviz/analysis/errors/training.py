@@ -96,7 +96,7 @@ def none_used(case: Case) -> str:
         f"Line {case.failure.line} uses a gradient that is None: line {call.line} gave none for "
         f"{', '.join(missing[:3]) or 'its source'}. "
         f"None means that the tape found no path from the target back to the source. "
-        f"The explanation of that gradient names the line where the way is cut."
+        f"The explanation of that gradient names the line that cuts it."
     )
 
 

@@ -23,8 +23,9 @@ _MOST = 5_000
 def deciders_of(
     flow: DataFlow, targets: Iterable[Position], skip: Callable[[DataEdge], bool]
 ) -> Mapping[Position, OpId]:
-    """The positions whose values go into a predicate, and to the targets in no other way, each with
-    the conditional or loop of that predicate. Edges for which ``skip`` is true are not followed.
+    """The positions whose values go into a predicate, and to the targets on no other path, each
+    with the conditional or loop of that predicate. Edges for which ``skip`` is true are not
+    followed.
 
     Where one decides about the next, it is the one nearest the position: AutoGraph makes of a
     ``break`` a conditional that decides about others, which do not stand in the text.

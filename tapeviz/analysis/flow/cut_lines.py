@@ -1,6 +1,6 @@
 """A set of cuts in, those of them that come first in an order out, line by line.
 
-A source may have thousands of cuts on its ways, and the next source nearly the same ones. So the
+A source may have thousands of cuts on its paths, and the next source nearly the same ones. So the
 first lines of a set follow from those of the set of its lower numbers, and no more than
 :data:`MOST_LINES` are listed.
 """

@@ -23,7 +23,7 @@ _INDICES = {
 
 
 class Uses(NamedTuple):
-    """The first ops, on the way to the target, that take whole numbers or others made of them.
+    """The first ops, on the paths to the target, that take whole numbers or others made of them.
 
     ``pick``: it picks elements by them. ``computation``: it makes real numbers by them, other than
     by a cast: it takes them as a size, a shift, a width or the number of a segment.
@@ -36,13 +36,15 @@ class Uses(NamedTuple):
 def uses_of(facts: CallFacts, tensor: TensorId) -> Uses:
     """The uses of a tensor of whole numbers, or of the handle of a variable that holds such."""
     known, entered, waiting = facts.once(_known_uses), set[TensorId](), [tensor]
-    way = facts.paths.ancestry_from(facts.paths.starts(tensor)).into.keys()
+    on_path = facts.paths.ancestry_from(facts.paths.starts(tensor)).into.keys()
     while waiting:
         each = waiting.pop()
         if each in known:
             continue
-        takers = [op for op in facts.flow.takers.get(each, ()) if not way.isdisjoint(op.outputs)]
-        onward = {made: op for op in takers for made in op.outputs if made in way}
+        takers = [
+            op for op in facts.flow.takers.get(each, ()) if not on_path.isdisjoint(op.outputs)
+        ]
+        onward = {made: op for op in takers for made in op.outputs if made in on_path}
         whole = {made for made in onward if not is_differentiable(facts.dtype(made))}
         if each not in entered:  # first what is made of it
             entered.add(each)

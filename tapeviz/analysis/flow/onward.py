@@ -1,6 +1,6 @@
 """Positions in, where their edges lead on: found once for all sources of a call.
 
-A call may have thousands of sources, and the ways of most lead through the same ops. So nothing is
+A call may have thousands of sources, and the paths of most lead through the same ops. So nothing is
 worked out for a source alone: what is known of a position follows from the positions that edges
 lead to from there, and holds for every source that leads to it.
 """

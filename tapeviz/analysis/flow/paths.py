@@ -92,12 +92,12 @@ class Paths:
     @cached_property
     def deciders(self) -> Mapping[Position, OpId]:
         """The conditionals and loops of compiled functions by what decides about them, without
-        having a way to the targets besides, while the tape recorded."""
+        having a path to the targets besides, while the tape recorded."""
         return deciders_of(self._flow, self.targets, self._is_past_write)
 
     def is_copied_before(self, starts: Collection[Position], edges: EdgesInto) -> bool:
         """Whether the source's own value, unchanged, was written into variables before the tape
-        began, and these ``edges`` lead from it to the targets in no other way.
+        began, and these ``edges`` lead from it to the targets on no other path.
 
         So the weights of a target network are set, which is a network of its own from then on.
         """
@@ -119,7 +119,7 @@ class Paths:
         return bool(copies) and all(edge.start in reached for edge in copies)
 
     def held(self, starts: Collection[Position], source: TensorId) -> Held:
-        """Tell what :meth:`ancestry_from` leaves out of the way from a source to the targets."""
+        """Tell what :meth:`ancestry_from` leaves out of the paths from a source to the targets."""
         if self.ancestry_from(starts) is not self.recent:
             return Held(has_updates=any(start in self._before_updates for start in starts))
         lines = {
@@ -137,7 +137,7 @@ class Paths:
 
     @cached_property
     def _before_writes(self) -> Mapping[DataEdge, frozenset[Position]]:
-        """For each way over which values went into variables or left TensorFlow before the tape
+        """For each path over which values went into variables or left TensorFlow before the tape
         began to record: the positions that lead to it. Some of them, if there are many."""
         edges = [
             edge for into in self.whole.into.values() for edge in into if self._is_past_write(edge)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from ...trace.model import Operand
 from ..call_facts import CallFacts
 from ..causes.questions import EdgeUnderTest
-from ..judging.ways import barrier
+from ..judging.forward_paths import barrier
 from ..model import Link
 from .ancestry import Ancestry
 

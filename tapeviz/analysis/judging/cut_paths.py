@@ -21,7 +21,7 @@ from ..flow.ancestry import Ancestry, DataEdge, Position
 from ..flow.cut_lines import MOST_LINES, CutLine, CutLines
 from ..flow.shared_sets import BySet, SharedSet, SomeNumbers, numbers_in
 from ..model import Cause
-from .ways import Ways, Without, by_line, is_stop, without
+from .forward_paths import ForwardPaths, Without, by_line, is_stop, without
 
 _BRANCHES = ops_with("branch")
 
@@ -37,7 +37,7 @@ class CutPaths:
         self._deciding = _deciding_from(facts, self._ancestry, self._starts)
 
     def beside_zero(self) -> tuple[Cause, ...]:
-        """The cuts on other ways to a source whose gradient is zero; none for a source that was
+        """The cuts on other paths to a source whose gradient is zero; none for a source that was
         used only before the tape began to record."""
         if self._ancestry is not self._facts.paths.recent:
             return ()
@@ -55,18 +55,18 @@ class CutPaths:
         return found if cause is None else (cause, *found)
 
     def explain_cut(self) -> tuple[Cause, ...]:
-        """As :meth:`explain_none`, but without causes if a way without cuts leads from the source
+        """As :meth:`explain_none`, but without causes if a path without cuts leads from the source
         to a target."""
         facts, source, tensor, starts = self._facts, self._source, self._source.tensor, self._starts
         if tensor is None:
             return (unconnected(facts, source),)
-        ways = self._deciding.ways
-        if not ways.lead_to_targets(starts):
+        forward = self._deciding.forward
+        if not forward.lead_to_targets(starts):
             asked = Unlinked(facts, source, tensor, used_in(facts, self._ancestry))
             cause = first_cause(CAUSES.unlinked, asked)
             return () if cause is None else (cause,)
         is_recent = self._ancestry is facts.paths.recent
-        if not is_recent and facts.paths.is_copied_before(starts, ways.edges_from(starts)):
+        if not is_recent and facts.paths.is_copied_before(starts, forward.edges_from(starts)):
             return (unconnected(facts, source),)
         decided = self._deciding.decide(starts)
         if not decided:
@@ -82,14 +82,16 @@ class CutPaths:
         none."""
         if self._source.tensor is None:
             return ()
-        facts, starts, ways = self._facts, self._starts, self._deciding.ways
-        edges = ways.edges_from(starts)
-        cuts = {ways.cut_edges[number] for number in numbers_in(ways.cuts_after(starts))}
+        facts, starts, forward = self._facts, self._starts, self._deciding.forward
+        edges = forward.edges_from(starts)
+        cuts = {forward.cut_edges[number] for number in numbers_in(forward.cuts_after(starts))}
         passable = Ancestry(without(edges, cuts.__contains__))
         reached = passable.edges_from(starts).keys() | set(starts)
         beside = {edge for into in edges.values() for edge in _beside_a_cut(facts, into, reached)}
         taken = Ancestry(without(edges, beside.__contains__))
-        return _Deciding(Ways(facts, taken, are_of_values=ways.are_of_values)).decide(starts)
+        return _Deciding(ForwardPaths(facts, taken, are_of_values=forward.are_of_values)).decide(
+            starts
+        )
 
 
 class _Share:
@@ -98,75 +100,81 @@ class _Share:
     ``left_out``: the cuts that count as missing edges where the distance to the target is measured.
     """
 
-    def __init__(self, ways: Ways, left_out: Without, has: Callable[[int], bool]) -> None:
+    def __init__(
+        self, forward: ForwardPaths, left_out: Without, has: Callable[[int], bool]
+    ) -> None:
         self.left_out = left_out
-        causes, near = ways.causes, partial(ways.nearness, left_out)
+        causes, near = forward.causes, partial(forward.nearness, left_out)
 
         def lines(order: Callable[[int], object], label: Callable[[Cause], Hashable]) -> CutLines:
             return CutLines(causes, order, lambda cut: label(causes[cut]) if has(cut) else None)
 
         self.nearest = lines(near, by_line)
         self.nearest_of_kind = lines(near, _by_kind)
-        self.earliest = lines(ways.moment, by_line)
-        self.earliest_recent = lines(ways.moment, lambda cause: _by_recent_line(ways.facts, cause))
+        self.earliest = lines(forward.moment, by_line)
+        self.earliest_recent = lines(
+            forward.moment, lambda cause: _by_recent_line(forward.facts, cause)
+        )
         self.first_outside = lines(lambda cut: (_op_of(causes[cut]), near(cut)), _by_where)
 
 
 class _Deciding:
-    """Decides which cut on the ways of a source is its cause. One object serves all sources of a
+    """Decides which cut on the paths of a source is its cause. One object serves all sources of a
     call: they share many cuts, and what was worked out for a set of cuts is kept."""
 
-    def __init__(self, ways: Ways) -> None:
-        self.ways = ways
+    def __init__(self, forward: ForwardPaths) -> None:
+        self.forward = forward
         self._counts = BySet[tuple[int, int]]((0, 0))
-        self._all = _Share(ways, Without.NOTHING, lambda _: True)
-        self._own = _Share(ways, Without.GONE_AROUND, lambda cut: not ways.is_gone_around(cut))
-        self._around = _Share(ways, Without.NOTHING, ways.is_gone_around)
+        self._all = _Share(forward, Without.NOTHING, lambda _: True)
+        self._own = _Share(forward, Without.BYPASSED, lambda cut: not forward.is_bypassed(cut))
+        self._bypassed = _Share(forward, Without.NOTHING, forward.is_bypassed)
 
     def _counted(self, some: SomeNumbers, counts: tuple[int, int]) -> tuple[int, int]:
         """Add the highest cut of a set to the counts (cuts gone around, cuts) of the others."""
-        return counts[0] + self.ways.is_gone_around(some.highest), counts[1] + 1
+        return counts[0] + self.forward.is_bypassed(some.highest), counts[1] + 1
 
     def _share_of(self, cuts: SharedSet) -> _Share:
-        """The cuts that the gradient does not go around (:meth:`Ways.is_gone_around`). All cuts if
-        it seems to go around each: in a loop, a way around may lead to the same cut in the next
+        """The cuts that the gradient does not bypass (:meth:`ForwardPaths.is_bypassed`). All cuts
+        if it seems to bypass each: in a loop, a bypass may lead to the same cut in the next
         turn."""
-        around, count = self._counts.of(cuts, self._counted) if self.ways.is_passed_by else (0, 0)
+        around, count = (
+            self._counts.of(cuts, self._counted) if self.forward.is_passed_by else (0, 0)
+        )
         return self._own if 0 < around < count else self._all
 
     def _harmless(self, cuts: SharedSet, share: _Share) -> list[Cause]:
-        """The cuts that the gradient goes around, earliest first."""
-        lines = self._around.earliest.of(cuts) if share is self._own else ()
-        return [replace(line.cause, is_gone_around=True) for line in lines]
+        """The cuts that the gradient bypasses, earliest first."""
+        lines = self._bypassed.earliest.of(cuts) if share is self._own else ()
+        return [replace(line.cause, is_bypassed=True) for line in lines]
 
     def in_order(self, starts: Collection[Position]) -> tuple[Cause, ...]:
-        """The cuts on the ways from these positions, earliest first."""
-        cuts = self.ways.cuts_after(starts)
+        """The cuts on the paths from these positions, earliest first."""
+        cuts = self.forward.cuts_after(starts)
         share = self._share_of(cuts)
         own = [line.cause for line in share.earliest.of(cuts)]
         return (*own, *self._harmless(cuts, share))
 
     def recent(self, starts: Collection[Position]) -> tuple[Cause, ...]:
         """The cuts at ops that ran while the tape recorded, earliest first."""
-        cuts = self.ways.cuts_after(starts)
+        cuts = self.forward.cuts_after(starts)
         return tuple([line.cause for line in self._share_of(cuts).earliest_recent.of(cuts)])
 
     def decide(self, starts: Collection[Position]) -> tuple[Cause, ...]:
         """The deciding cause and the others; none if the cuts together do not stop the gradient.
 
         The cut that decides is the one nearest the target among those that alone stop the gradient,
-        and not one that the gradient goes around.
+        and not one that the gradient bypasses.
         """
-        ways = self.ways
-        cuts = ways.cuts_after(starts)
+        forward = self.forward
+        cuts = forward.cuts_after(starts)
         if cuts is None:
             return ()
         share = self._share_of(cuts)
-        closing = ways.closing(starts, by_line, share.left_out)
-        deciding = self._first_in(closing, cuts, share)
+        blocking = forward.blocking(starts, by_line, share.left_out)
+        deciding = self._first_in(blocking, cuts, share)
         if deciding is not None:
             return self._named(cuts, share, deciding)
-        if True not in ways.labels(_any, ways.closing(starts, _any, Without.NOTHING)):
+        if True not in forward.labels(_any, forward.blocking(starts, _any, Without.NOTHING)):
             return ()
         deciding = self._decide_together(starts, cuts, share)
         first, *others = self._named(cuts, share, deciding)
@@ -174,22 +182,24 @@ class _Deciding:
 
     def _first_in(
         self,
-        closing: SharedSet,
+        blocking: SharedSet,
         cuts: SharedSet,
         share: _Share,
         is_meant: Callable[[Cause], bool] = lambda _: True,
     ) -> CutLine | None:
         """The line nearest the target whose cuts alone stop the gradient, where ``is_meant`` holds.
 
-        ``closing``: the lines that do, as :meth:`Ways.closing` gives them.
+        ``blocking``: the lines that do, as :meth:`ForwardPaths.blocking` gives them.
         """
         nearest = share.nearest.of(cuts)
         for line in nearest:
-            if self.ways.is_in(by_line, line.label, closing) and is_meant(line.first):
+            if self.forward.is_in(by_line, line.label, blocking) and is_meant(line.first):
                 return line
         if len(nearest) < MOST_LINES:
             return None
-        enough = (share.nearest.line(cuts, label) for label in self.ways.labels(by_line, closing))
+        enough = (
+            share.nearest.line(cuts, label) for label in self.forward.labels(by_line, blocking)
+        )
         meant = [line for line in enough if line is not None and is_meant(line.first)]
         return min(meant, key=lambda line: line.key, default=None)
 
@@ -197,20 +207,20 @@ class _Deciding:
         self, starts: Collection[Position], cuts: SharedSet, share: _Share
     ) -> CutLine:
         """The deciding line, where the cuts of no single line stop the gradient."""
-        ways, kinds = self.ways, share.nearest_of_kind.of(cuts)
-        stopping = ways.closing(starts, is_stop, share.left_out)
-        if True not in ways.labels(is_stop, stopping) and any(
+        forward, kinds = self.forward, share.nearest_of_kind.of(cuts)
+        stopping = forward.blocking(starts, is_stop, share.left_out)
+        if True not in forward.labels(is_stop, stopping) and any(
             is_stop(kind.first) for kind in kinds
         ):
-            # The first line that is enough on the ways without a ``tf.stop_gradient``, which stands
-            # there on purpose, as around the target value of a temporal difference.
-            beside = ways.closing(starts, by_line, share.left_out | Without.STOPS)
+            # The first line that is enough on the paths without a ``tf.stop_gradient``, which
+            # stands there on purpose, as around the target value of a temporal difference.
+            beside = forward.blocking(starts, by_line, share.left_out | Without.STOPS)
             line = self._first_in(beside, cuts, share, lambda cause: not is_stop(cause))
             if line is not None:
                 return line
         # Else the first line of a kind whose cuts are enough together (two variables that are
         # assigned on two lines), else the first line.
-        enough = ways.labels(_by_kind, ways.closing(starts, _by_kind, share.left_out))
+        enough = forward.labels(_by_kind, forward.blocking(starts, _by_kind, share.left_out))
         of_kind = next((kind for kind in kinds if kind.label in enough), None)
         line = of_kind and share.nearest.line(cuts, by_line(of_kind.first))
         return line or share.nearest.of(cuts)[0]
@@ -229,20 +239,21 @@ class _Deciding:
 
 
 def _deciding_from(facts: CallFacts, ancestry: Ancestry, starts: Collection[Position]) -> _Deciding:
-    """The object that decides about these ways. Edges that carry only a tensor's shape are left out
-    if the other edges lead to a target, too."""
+    """The object that decides about these paths. Edges that carry only a tensor's shape are left
+    out if the other edges lead to a target, too."""
     known = facts.once(_known_deciding)
     for are_of_values in (True, False):
         key = ancestry is facts.paths.recent, are_of_values
         if key not in known:
-            known[key] = _Deciding(Ways(facts, ancestry, are_of_values=are_of_values))
-        if known[key].ways.lead_to_targets(starts):
+            known[key] = _Deciding(ForwardPaths(facts, ancestry, are_of_values=are_of_values))
+        if known[key].forward.lead_to_targets(starts):
             break
     return known[key]
 
 
 def _known_deciding(facts: CallFacts) -> dict[tuple[bool, bool], _Deciding]:
-    """(recent ways alone, ways of values alone) → the object that decides about them; of a call."""
+    """(recent paths alone, paths of values alone) → the object that decides about them; of a
+    call."""
     return {}
 
 

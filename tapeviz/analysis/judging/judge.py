@@ -70,7 +70,7 @@ def _made_zero(facts: CallFacts, source: Operand) -> tuple[Cause, ...]:
 
 
 def _explain_zero(facts: CallFacts, source: Operand) -> Cause | None:
-    """The op whose gradient first became zero everywhere, on the way to this source."""
+    """The op whose gradient first became zero everywhere, on the path to this source."""
     found = spoiling(facts, source, is_zero)
     if found is None:
         return first_cause(CAUSES.zero, MadeZero(facts, None)) or _zero_by_values(facts, source)
@@ -99,12 +99,13 @@ def _computes_again(facts: CallFacts, op: Op) -> bool:
 
 
 def _zero_by_values(facts: CallFacts, source: Operand) -> Cause | None:
-    """The op that is flat at the values of this run, on the way from the source to the targets."""
+    """The op that is flat at the values of this run, on the paths from the source to the
+    targets."""
     if source.tensor is None:
         return None
     found = zero_between(facts, facts.paths.starts(source.tensor))
     if found is None or (facts.call.is_forward and not found.is_sure):
-        return None  # tangents on the way are not recorded: that they cancel is as likely
+        return None  # tangents in between are not recorded: that they cancel is as likely
     return first_cause(CAUSES.zero, MadeZero(facts, None, None, *found))
 
 

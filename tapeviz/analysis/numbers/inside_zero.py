@@ -50,20 +50,20 @@ _Turn = Mapping[TensorId, TensorId]
 
 
 class ZeroInside(NamedTuple):
-    """``is_sure``: each way from the source through the body takes an input of ``op``, or of others
-    like it, whose gradient is 0 at the values of every turn; else the op only may have made the
-    zeros."""
+    """``is_sure``: each path from the source through the body takes an input of ``op``, or of
+    others like it, whose gradient is 0 at the values of every turn; else the op only may have made
+    the zeros."""
 
     op: Op
     is_sure: bool
 
 
 def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroInside | None:
-    """The op in the body of ``op`` that made the zeros, or may have, among those on the way from
+    """The op in the body of ``op`` that made the zeros, or may have, among those on the paths from
     the source, which begins at ``starts``, to what the body gives. None: there is no such op.
 
-    First an op through which every way leads and whose slope is 0, else the last that is flat for
-    sure, which is surely to blame if such ops bar every way together, else the last that can be.
+    First an op through which every path leads and whose slope is 0, else the last that is flat for
+    sure, which is surely to blame if such ops bar every path together, else the last that can be.
     The backward pass comes to the last first. A custom gradient can be flat; what its function
     computes is not differentiated.
     """
@@ -85,11 +85,11 @@ def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroI
             given = {t for each in body for t in each.inputs if t not in made}
         before = facts.flow.ancestry(given).into.keys()
         known[op.id] = _Zeros(facts, facts.flow.ancestry(ends), ends, body, before)
-    return known[op.id].on_ways_from(starts)
+    return known[op.id].on_paths_from(starts)
 
 
 def zero_between(facts: CallFacts, starts: Collection[Position]) -> ZeroInside | None:
-    """As :func:`zero_inside`, among all ops on the way to the targets, where no backward pass was
+    """As :func:`zero_inside`, among all ops on the path to the targets, where no backward pass was
     seen."""
     known = facts.once(_known_zeros)
     if None not in known:
@@ -99,7 +99,7 @@ def zero_between(facts: CallFacts, starts: Collection[Position]) -> ZeroInside |
         ops = {op.id: op for edge in edges if (op := facts.op(edge))}
         body = sorted(ops.values(), key=lambda op: op.when)
         known[None] = _Zeros(facts, ancestry, ends, body, frozenset())
-    return known[None].on_ways_from(starts)
+    return known[None].on_paths_from(starts)
 
 
 def _known_zeros(facts: CallFacts) -> dict[OpId | None, _Zeros]:
@@ -127,14 +127,15 @@ class _OnEdge(NamedTuple):
 
 
 class _Last(NamedTuple):
-    """The places of the last op on some ways that is flat for sure, and of the last that can be."""
+    """The places of the last op on some paths that is flat for sure, and of the last that can
+    be."""
 
     flat: float = inf
     possible: float = inf
 
 
 class _Zeros(Onward):
-    """The ops of a body that may have made zeros, on the ways from any position to its ends.
+    """The ops of a body that may have made zeros, on the paths from any position to its ends.
 
     ``before``: the positions from which the body's inputs were made. It holds the facts
     by a weak reference, as they keep it.
@@ -160,24 +161,24 @@ class _Zeros(Onward):
         self._suspect_at = {suspect.op.id: suspect.place for suspect in self._suspects}
         self._on_edges: list[_OnEdge] = []
         self._sets = SharedSets()
-        self._closing = ByPlace[SharedSet](EVERYTHING)
+        self._blocking = ByPlace[SharedSet](EVERYTHING)
         self._open = ByPlace[bool](False)
         self._last = ByPlace[_Last](_Last())
 
-    def on_ways_from(self, starts: Collection[Position]) -> ZeroInside | None:
-        """``starts``: empty if it is not known where the ways begin."""
+    def on_paths_from(self, starts: Collection[Position]) -> ZeroInside | None:
+        """``starts``: empty if it is not known where the paths begin."""
         begun = self.find(starts or self.ancestry.into.keys())
-        self.settle(self._closing, self._closing_from)
-        closing = EVERYTHING
+        self.settle(self._blocking, self._blocking_from)
+        blocking = EVERYTHING
         for start in begun:
-            closing = self._sets.intersect(closing, self._closing.at(start))
-        if closing is not None and closing is not EVERYTHING:
-            return ZeroInside(self._suspects[closing.lowest].op, is_sure=True)
+            blocking = self._sets.intersect(blocking, self._blocking.at(start))
+        if blocking is not None and blocking is not EVERYTHING:
+            return ZeroInside(self._suspects[blocking.lowest].op, is_sure=True)
         self.settle(self._open, self._open_from)
         self.settle(self._last, self._last_from)
         last = _nearest(map(self._last.at, begun))
         place = last.possible if last.flat == inf else last.flat
-        is_barred = closing is None and not any(map(self._open.at, begun))
+        is_barred = blocking is None and not any(map(self._open.at, begun))
         return None if place == inf else ZeroInside(self._suspects[int(place)].op, is_barred)
 
     def number(self, edge: DataEdge) -> int:
@@ -197,22 +198,22 @@ class _Zeros(Onward):
         self._on_edges.append(_OnEdge(suspect, stops, passes))
         return len(self._on_edges) - 1
 
-    def _closing_from(self, place: Place) -> SharedSet:
-        """The places of the ops of which each stops the gradient on every way to the ends."""
-        closing = None if place in self._made else EVERYTHING
+    def _blocking_from(self, place: Place) -> SharedSet:
+        """The places of the ops of which each stops the gradient on every path to the ends."""
+        blocking = None if place in self._made else EVERYTHING
         for end, number in self.onward(place):
-            after = self._closing.at(end)
+            after = self._blocking.at(end)
             if number != PASSES:
                 suspect, stops, passes = self._on_edges[number]
                 if suspect is not None and stops:
                     after = self._sets.join([after, self._sets.of(suspect.place)])
                 elif not passes:
                     continue
-            closing = self._sets.intersect(closing, after)
-        return closing
+            blocking = self._sets.intersect(blocking, after)
+        return blocking
 
     def _open_from(self, place: Place) -> bool:
-        """Whether a way leads to the ends on which no op stops the gradient."""
+        """Whether a path leads to the ends on which no op stops the gradient."""
         if place in self._made:
             return True
         for end, number in self.onward(place):

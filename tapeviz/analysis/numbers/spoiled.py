@@ -46,7 +46,7 @@ def last_in_body(facts: CallFacts, op: Op, types: Collection[str]) -> Op | None:
 
 
 def spoiling_op(facts: CallFacts, source: Operand) -> Op | None:
-    """The op that made zeros out of something on the way to this source."""
+    """The op that made zeros out of something on the path to this source."""
     found = spoiling(facts, source, is_zero)
     return found[1] if found else None
 
@@ -80,8 +80,8 @@ def spoiling(facts: CallFacts, source: Operand, is_spoiled: _IsSpoiled) -> _Spoi
 def _look_upstream(
     facts: CallFacts, waiting: list[TensorId], is_spoiled: _IsSpoiled
 ) -> _Spoiler | None:
-    """A tensor that all ways upstream go through answers for all that lead to it: in a deep network
-    those of most sources are one way soon."""
+    """A tensor that all paths upstream go through answers for all that lead to it: in a deep
+    network those of most sources soon join into one path."""
     seen: set[TensorId] = set()
     passed: list[tuple[TensorId | None, str]] = []
     candidates: list[tuple[Step, Op]] = []

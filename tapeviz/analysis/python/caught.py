@@ -53,7 +53,7 @@ def skipped_by_error(facts: CallFacts, starts: Set[Position]) -> SkippedByError 
     likely = None
     for error, paths, tensors in facts.once(_caught):
         is_meant = not made.isdisjoint(tensors)
-        is_sure = is_meant and gone < error.when  # else the way may go on where the value left
+        is_sure = is_meant and gone < error.when  # else the path may go on where the value left
         if is_sure or (likely is None and (is_meant or given & paths)):
             found = SkippedByError(
                 error.type, error.message, error.lines[-1], _catcher(facts, error), is_sure
@@ -81,7 +81,7 @@ def _caught(facts: CallFacts) -> Sequence[_Caught]:
 
 
 def _ways_to_caught(facts: CallFacts) -> Ancestry:
-    """The ways to all that was meant on these lines."""
+    """The paths to all that was meant on these lines."""
     return facts.flow.ancestry(tensor for _, _, meant in facts.once(_caught) for tensor in meant)
 
 
@@ -96,7 +96,7 @@ def _left(facts: CallFacts) -> Sequence[Leave]:
 
 
 def _ways_to_left(facts: CallFacts) -> Ancestry:
-    """The ways to these values."""
+    """The paths to these values."""
     return facts.flow.ancestry(leave.tensor for leave in facts.once(_left))
 
 

@@ -1,4 +1,4 @@
-"""Find the ways that values took through Python and NumPy.
+"""Find the paths that values took through Python and NumPy.
 
 TensorFlow sees a value leave (``.numpy()``, ``float()``) and a constant come back, nothing between.
 What happened between is read from the text: the statement on which the constant came back reads

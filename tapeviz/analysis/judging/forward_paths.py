@@ -1,4 +1,4 @@
-"""The ways from the sources of a call to its targets, and the cuts on them."""
+"""The paths from the sources of a call to its targets, and the cuts on them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ unknown, and all of a line is one call."""
 
 
 class Without(Flag):
-    """Which cut edges count as missing, so that no way leads over them: those that the gradient
-    goes around, and those of ``tf.stop_gradient``."""
+    """Which cut edges count as missing, so that no path leads over them: those that the gradient
+    bypasses, and those of ``tf.stop_gradient``."""
 
     NOTHING = 0
-    GONE_AROUND = 1
+    BYPASSED = 1
     STOPS = 2
 
 
-class Ways(Onward):
+class ForwardPaths(Onward):
     """The edges of an ancestry that lead on from the positions that were asked about.
 
     ``are_of_values``: without edges that carry only a tensor's shape; else an edge of a shape that
@@ -60,7 +60,7 @@ class Ways(Onward):
         self._spots_left = ByPlace[frozenset[_Spot]](frozenset())
         self._spots_out: dict[Place, frozenset[_Spot]] = {}
         self._distances: dict[Without, ByPlace[int | None]] = {}
-        self._closing: dict[tuple[Label, Without], ByPlace[SharedSet]] = {}
+        self._blocking: dict[tuple[Label, Without], ByPlace[SharedSet]] = {}
         self._labels: dict[tuple[Label, Hashable], int] = {}
         self._numbered: list[Hashable] = []
         """The labels by their numbers."""
@@ -77,20 +77,20 @@ class Ways(Onward):
         return any(distances.at(start) is not None for start in begun)
 
     def cuts_after(self, starts: Collection[Position]) -> SharedSet:
-        """The numbers of the cuts on the ways from these positions."""
+        """The numbers of the cuts on the paths from these positions."""
         begun = self.find(starts)
         self.settle(self._cuts_after, self._cuts_from)
         return self._sets.join(self._cuts_after.at(start) for start in begun)
 
-    def is_gone_around(self, cut: int) -> bool:
-        """Whether the gradient has a way around the cut: another edge leaves the position where the
+    def is_bypassed(self, cut: int) -> bool:
+        """Whether the gradient can bypass the cut: another edge leaves the position where the
         cut begins, and leads through ops of the same call of the snippet and out of it.
 
         TensorFlow and Keras write such cuts on purpose: a cross entropy asks ``logits >= 0`` to
         choose between two formulas; ``tf.nn.moments`` stops the gradient of the mean that it
         subtracts. The snippet has nothing to mend there.
         """
-        if not self.is_passed_by:  # most cuts are the only way from where they begin
+        if not self.is_passed_by:  # most cuts are the only path from where they begin
             return False
         self.settle(self._spots_left, self._spots_left_from)
         edge = self.cut_edges[cut]
@@ -112,28 +112,28 @@ class Ways(Onward):
         distance = self._distances_without(left_out).at(self._place(self.cut_edges[cut].end))
         return distance or 0, -when, index, kind
 
-    def closing(self, starts: Collection[Position], label: Label, without: Without) -> SharedSet:
-        """The labels that alone stop the gradient: each way from these positions to a target has a
+    def blocking(self, starts: Collection[Position], label: Label, without: Without) -> SharedSet:
+        """The labels that alone stop the gradient: each path from these positions to a target has a
         cut with that label. :meth:`labels` reads the set."""
         begun = self.find(starts)
-        known = self._closing.setdefault((label, without), ByPlace(EVERYTHING))
-        self.settle(known, partial(self._closing_from, known, label, without))
-        closing = EVERYTHING
+        known = self._blocking.setdefault((label, without), ByPlace(EVERYTHING))
+        self.settle(known, partial(self._blocking_from, known, label, without))
+        blocking = EVERYTHING
         for start in begun:
-            closing = self._sets.intersect(closing, known.at(start))
-        return closing
+            blocking = self._sets.intersect(blocking, known.at(start))
+        return blocking
 
-    def is_in(self, label: Label, labelled: Hashable, closing: SharedSet) -> bool:
+    def is_in(self, label: Label, labelled: Hashable, blocking: SharedSet) -> bool:
         number = self._labels.get((label, labelled))
-        return closing is EVERYTHING or (number is not None and contains(closing, number))
+        return blocking is EVERYTHING or (number is not None and contains(blocking, number))
 
-    def labels(self, label: Label, closing: SharedSet) -> Collection[Hashable]:
-        if closing is EVERYTHING:
+    def labels(self, label: Label, blocking: SharedSet) -> Collection[Hashable]:
+        if blocking is EVERYTHING:
             return set(map(label, self.causes))
-        return {self._numbered[number] for number in numbers_in(closing)}
+        return {self._numbered[number] for number in numbers_in(blocking)}
 
     def edges_from(self, starts: Collection[Position]) -> EdgesInto:
-        """The edges on the ways that begin at these positions."""
+        """The edges on the paths that begin at these positions."""
         edges = self.ancestry.edges_from(starts)
         kept = without(edges, partial(self._is_left_out, self.facts))
         return Ancestry(kept).edges_from(starts)
@@ -171,17 +171,17 @@ class Ways(Onward):
     def _place(self, position: Position) -> Place:
         return self.ancestry.places[position]
 
-    def _closing_from(
+    def _blocking_from(
         self, known: ByPlace[SharedSet], label: Label, left_out: Without, place: Place
     ) -> SharedSet:
-        closing = None if place in self._targets else EVERYTHING
+        blocking = None if place in self._targets else EVERYTHING
         for end, cut in self._onward_without(place, left_out):
             after = known.at(end)
             if cut != PASSES:
                 number = self._label_number(label, label(self.causes[cut]))
                 after = self._sets.join([after, self._sets.of(number)])
-            closing = self._sets.intersect(closing, after)
-        return closing
+            blocking = self._sets.intersect(blocking, after)
+        return blocking
 
     def _label_number(self, label: Label, labelled: Hashable) -> int:
         number = self._labels.setdefault((label, labelled), len(self._numbered))
@@ -198,10 +198,10 @@ class Ways(Onward):
     def _is_out(self, cut: int, left_out: Without) -> bool:
         if Without.STOPS in left_out and is_stop(self.causes[cut]):
             return True
-        return Without.GONE_AROUND in left_out and self.is_gone_around(cut)
+        return Without.BYPASSED in left_out and self.is_bypassed(cut)
 
     def _spots_left_from(self, place: Place) -> frozenset[_Spot]:
-        """The calls of the snippet in which a value at this place is used and from which a way
+        """The calls of the snippet in which a value at this place is used and from which a path
         without cuts leads out again."""
         spots: set[_Spot] = set()
         edges = self.edges_out_of(place)
