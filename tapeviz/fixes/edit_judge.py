@@ -79,9 +79,14 @@ class EditJudge:
     ) -> KeptEdit:
         """A good edit with the gradients that came out after it.
 
+        Where an error is gone and a gradient is not there for another reason, its title says so.
         Its title says so if the gradient of the first source came out in some rounds only, as where
         a variable made before a loop becomes a plain tensor in the loop's first turn.
         """
+        missing = self._first_trouble(after) if not goal.keys else None
+        if missing is not None:
+            title = f"{edit.title} ({_words_of(missing)})"
+            return KeptEdit(replace(edit, title=title), {}, is_partial=True)
         values = self._values(goal, edit, after, live)
         rounds = self._rounds_of(goal.keys[0]) if goal.keys else []
         asked = [key for key in rounds if after.finding(answer_to(key, edit)) is not None]
@@ -156,6 +161,12 @@ class EditJudge:
         count = len(self._before.diagnosis.calls)
         return count < len(after.diagnosis.calls) and not after.diagnosis.calls[count].is_troubled
 
+    def _first_trouble(self, after: Outcome) -> Finding | None:
+        """The first gradient in trouble among those that were not asked for before the edit."""
+        calls = after.diagnosis.calls[len(self._before.diagnosis.calls) :]
+        findings = (finding for call in calls for finding in call.findings)
+        return next((finding for finding in findings if finding.status != "flows"), None)
+
     def _repeats(self, key: FindingKey) -> bool:
         """Whether the unedited text gives the same numbers each time. It is run again to find
         out."""
@@ -176,3 +187,11 @@ class EditJudge:
         finally:
             live.release()
             folder.remove()
+
+
+def _words_of(finding: Finding) -> str:
+    """Say that a snippet runs, and why a gradient is not there."""
+    is_there = {"none": "None", "zero": "zero", "nonfinite": finding.nonfinite}[finding.status]
+    line = finding.cause.line if finding.cause is not None else 0
+    where = f", by line {line}" if line else ""
+    return f"it runs then; the gradient for {finding.source} is {is_there}{where}"

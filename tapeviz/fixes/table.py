@@ -21,6 +21,7 @@ from ..analysis.causes.saturated import AtCorner, EqualValues, NoOverlap, Satura
 from ..analysis.causes.stateful import StatefulObject
 from ..analysis.causes.stop_gradient import StopGradient
 from ..analysis.causes.zeros import FlatOp, MultipliedByZero
+from ..analysis.errors.case import innermost_line
 from ..analysis.model import Evidence
 from ..analysis.python.caught import SkippedByError
 from ..trace.model import Failure, Trace
@@ -457,8 +458,21 @@ def edits_for(case: FixCase) -> Iterator[Edit]:
 
 
 def edits_for_error(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """The edits that may mend the error that ended the snippet."""
+    trace = _raised_inside(trace)
     for fix in ERROR_FIXES:
         try:
             yield from fix(trace, source)
         except Exception:
             _log.exception("the fix %r failed", fix)
+
+
+def _raised_inside(trace: Trace) -> Trace:
+    """The trace with the line on which TensorFlow raised as that of its error: of a function that
+    it traces, or runs compiled, the traceback ends at the call."""
+    failure = trace.failure
+    if failure is None:
+        return trace
+    line = innermost_line(failure, trace.filename)
+    lines = (*failure.lines, line) if line not in failure.lines else failure.lines
+    return replace(trace, failure=replace(failure, line=line, lines=lines))

@@ -306,6 +306,18 @@ RAISING = {
     ),
     "matrices": (TAPE + "tf.matmul(tf.ones([2, 3]), tf.ones([4, 5]))", ["[2, 3]", "[4, 5]"]),
     "no broadcast": (TAPE + "tf.ones([2, 3]) + tf.ones([4])", ["[2, 3]", "[4]", "line 6"]),
+    "no broadcast of two names": (
+        TAPE + "a, b = tf.ones([5, 3]), tf.ones([5, 4])\nloss = a - b",
+        ["a of shape [5, 3] and b of shape [5, 4]", "here 3 meets 4"],
+    ),
+    "a name and what an expression gave": (
+        TAPE + "w, b = tf.ones([3, 4]), tf.ones([3])\nz = tf.matmul(tf.ones([2, 3]), w) + b",
+        ["tf.matmul(tf.ones([2, 3]), w) of shape [2, 4] and b of shape [3]", "here 4 meets 3"],
+    ),
+    "a dtype that an operation in a function does not take": (
+        "import tensorflow as tf\n@tf.function\ndef f(n):\n  return tf.sqrt(n)\nf(tf.constant(3))",
+        ["Line 4 gives tf.sqrt a tensor of dtype int32", "tf.cast(x, tf.float32)"],
+    ),
     "two dtypes": (TAPE + "x * tf.ones([2], tf.float64)", ["float", "tf.cast"]),
     "a fraction and integers": (
         "import tensorflow as tf\ntf.Variable(3) * 2.5",

@@ -3171,6 +3171,30 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
             """,
             "optimizer.apply_gradients(zip(tape.gradient(value, [w]), [w]))",
         ),
+        (
+            """
+            w, n = tf.Variable(2.0), tf.constant(3)
+            @tf.function
+            def step():
+                with tf.GradientTape() as tape:
+                    y = w * w * tf.sqrt(n)
+                return tape.gradient(y, w)
+            step()
+            """,
+            "y = w * w * tf.sqrt(tf.cast(n, tf.float32))",
+        ),
+        (
+            """
+            loss, x = "mse", tf.Variable([1.0, 2.0])
+            @tf.function
+            def step():
+                with tf.GradientTape() as tape:
+                    y = loss(tf.ones([2]), x)
+                return tape.gradient(y, x)
+            step()
+            """,
+            'loss, x = tf.keras.losses.get("mse"), tf.Variable([1.0, 2.0])',
+        ),
     ],
 )
 def test_an_error_mended(text: str, line: str, recorder: Recorder) -> None:
@@ -3179,3 +3203,18 @@ def test_an_error_mended(text: str, line: str, recorder: Recorder) -> None:
     assert error is not None
     assert error.fixes
     assert line in [mended.strip() for mended in error.fixes[0].text.splitlines()]
+
+
+def test_an_error_is_gone_and_the_gradient_is_none(recorder: Recorder) -> None:
+    text = """
+    import tensorflow as tf
+    w, n = tf.Variable(2.0), tf.constant(3)
+    with tf.GradientTape() as tape:
+        y = tf.stop_gradient(w) * tf.sqrt(n)
+    tape.gradient(y, w)
+    """
+    trace, diagnosis = record(recorder, dedent(text).strip() + "\n")
+    error = try_fixes(trace, diagnosis, recorder).error
+    assert error is not None
+    title = "Cast n to float32 (it runs then; the gradient for w is None, by line 4)"
+    assert [fix.title for fix in error.fixes] == [title]

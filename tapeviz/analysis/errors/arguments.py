@@ -20,7 +20,9 @@ _AXES = {
 
 def refused_dtype(case: Case) -> str:
     """A tensor of a dtype that an op has no kernel for."""
-    given, allowed, op = case.match.groups()
+    found = case.match.groupdict()
+    given, allowed = found["given"], found["allowed"]
+    op = found.get("op") or _called_on_line(case) or "an operation"
     names = [_LONG_NAMES.get(each, each) for each in allowed.replace(" ", "").split(",")]
     wanted = next((each for each in ("float32", "int32") if each in names), names[0])
     remedy = ", or write the numbers with a decimal point" if wanted == "float32" else ""
@@ -109,8 +111,13 @@ def _called_on_line(case: Case, keyword: str = "") -> str:
 
 OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
     (
-        r"Value for attr '\w+' of (\w+) is not in the list of allowed values: ([\w, ]+?)\s*; "
-        r"NodeDef: \{\{node (\w+)\}\}",
+        r"Value for attr '\w+' of (?P<given>\w+) is not in the list of allowed values: "
+        r"(?P<allowed>[\w, ]+?)\s*; NodeDef: \{\{node (?P<op>\w+)\}\}",
+        refused_dtype,
+    ),
+    (
+        r"Value passed to parameter '\w+' has DataType (?P<given>\w+) not in list of allowed "
+        r"values: (?P<allowed>\w+(?:, \w+)*)",
         refused_dtype,
     ),
     (

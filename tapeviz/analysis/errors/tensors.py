@@ -8,6 +8,7 @@ import re
 from ...text.names import targets_of
 from ...trace.model import VariableId
 from .case import Case
+from .operands import differing_axis, named_operands, read_shape
 from .raised_inside import reached_words
 
 
@@ -15,14 +16,24 @@ def shapes(case: Case) -> str:
     first, other = (_spaced(shape) for shape in case.match.groups()[:2])
     op = re.search(r"\[Op:(\w+)\]", case.failure.message)
     name = op[1] if op else "the operation"
-    rule = "each axis must be equal in both, or 1 in one of them"
-    if "matmul" in name.lower() or "Matrix size" in case.failure.message:
+    is_product = "matmul" in name.lower() or "Matrix size" in case.failure.message
+    sizes = (read_shape(first), read_shape(other))
+    named = named_operands(case, *sizes)
+    if named is None:
+        got = f"{name} got the shapes {first} and {other}, which do not fit"
+        remedy = "Print the shapes just before, and use tf.reshape, tf.transpose or tf.expand_dims."
+    else:
+        got = f"{name} got {named[0]} of shape {first} and {named[1]} of shape {other}"
+        remedy = (
+            "Use tf.reshape, tf.transpose or tf.expand_dims on the one that is meant otherwise."
+        )
+    if is_product:
         rule = "the last axis of the first must be as long as the first axis of the second"
-    return (
-        f"On line {case.line} {name} got the shapes {first} and {other}, which do not fit. "
-        f"For {name}, {rule}. "
-        f"Print the shapes just before, and use tf.reshape, tf.transpose or tf.expand_dims on one."
-    )
+    else:
+        rule = "each axis, counted from the last, must be equal in both, or 1 in one of them"
+        if (differing := differing_axis(*sizes)) is not None:
+            rule += f"; here {differing[0]} meets {differing[1]}"
+    return f"On line {case.line} {got}. For {name}, {rule}. {remedy}"
 
 
 OF_VECTORS = (

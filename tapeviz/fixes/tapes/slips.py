@@ -12,7 +12,6 @@ import libcst as cst
 
 from ...analysis.errors.arguments import RENAMED_KEYWORDS
 from ...analysis.errors.calls import KEYWORDS_OF_TAPES
-from ...analysis.errors.case import innermost_line
 from ...text.messages import converted_lines
 from ...trace.model import Trace
 from ..model import Edit
@@ -167,7 +166,9 @@ def make_loss(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """``loss = "mse"`` that is called → ``loss = tf.keras.losses.get("mse")``."""
     failure = trace.failure
     statement = source.statement(failure.line) if failure is not None else None
-    if failure is None or statement is None or failure.message != "'str' object is not callable":
+    if failure is None or statement is None:
+        return
+    if not failure.message.rstrip().endswith("'str' object is not callable"):
         return
     for call in all_of(statement, cst.Call):
         made = source.bound_to(call.func) if isinstance(call.func, cst.Name) else None
@@ -190,7 +191,7 @@ def print_in_graph(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     if failure is None or not _NO_NUMBER.search(failure.message):
         return
     plan, is_shown = Plan(source), False
-    for call in source.calls(innermost_line(failure, trace.filename), "numpy", "float", "int"):
+    for call in source.calls(failure.line, "numpy", "float", "int"):
         if called_name(call) == "numpy" and isinstance(call.func, cst.Attribute):
             plan.replace(call, call.func.value)
         elif isinstance(call.func, cst.Name) and len(call.args) == 1:

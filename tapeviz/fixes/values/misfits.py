@@ -68,8 +68,10 @@ def cast_to_agree(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
 
 
 _ALLOWED = re.compile(
-    r"Value for attr '\w+' of (\w+) is not in the list of allowed values: ([\w, ]+?)\s*;"
+    r"Value (?:for attr '\w+' of|passed to parameter '\w+' has DataType) (\w+) (?:is )?not in "
+    r"(?:the )?list of allowed values: (\w+(?:, \w+)*)"
 )
+"""The message of an eager op, and of one that a function is traced with (TensorFlow 2.15-2.21)."""
 
 
 def cast_to_allowed(trace: Trace, source: ParsedSource) -> Iterator[Edit]:

@@ -1,0 +1,80 @@
+"""Name the operands of the line that raised whose shapes do not fit."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from ...text.names import dotted
+from ...trace.model import TensorId, Trace, VariableId
+from .case import Case
+
+Shape = Sequence[int | None]
+_LONGEST = 40
+"""The letters of an expression that stands in a sentence."""
+
+
+def read_shape(text: str) -> tuple[int | None, ...]:
+    """The shape that a message has as ``[3,2]``, ``(3, 2)`` or ``[?,2]``."""
+    sizes = text.strip("[]() ").replace(" ", "").split(",")
+    return tuple(int(size) if size.lstrip("-").isdigit() else None for size in sizes if size)
+
+
+def named_operands(case: Case, first: Shape, other: Shape) -> tuple[str, str] | None:
+    """The expressions on the line that have these two shapes, as the line has them; None if either
+    is not found, or several have the same shape."""
+    known = [(words, shape) for words, shape in _shapes_on_line(case)]
+    found = [
+        list(dict.fromkeys(words for words, shape in known if _is_same(shape, wanted)))
+        for wanted in (first, other)
+    ]
+    if len(first) == len(other) and _is_same(first, other):
+        return None
+    if [len(each) for each in found] != [1, 1]:
+        return None
+    return found[0][0], found[1][0]
+
+
+def differing_axis(first: Shape, other: Shape) -> tuple[int | None, int | None] | None:
+    """The sizes along the last axis in which two shapes cannot be broadcast; None if there is
+    none."""
+    for size, beside in zip(reversed(first), reversed(other), strict=False):
+        if None not in (size, beside) and size != beside and 1 not in (size, beside):
+            return size, beside
+    return None
+
+
+def _shapes_on_line(case: Case) -> Iterator[tuple[str, Shape]]:
+    """The names on the line that mean tensors, and what ops on the line gave, with their shapes."""
+    trace, statement = case.trace, case.text.statement(case.line)
+    if statement is None:
+        return
+    meant = {name: tensor for tensor, name in _last_meant(trace)}
+    for node in ast.walk(statement):
+        path = dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+        if path in meant and (shape := _shape(trace, meant[path])) is not None:
+            yield path, shape
+    for op in trace.ops.values():
+        if op.call is None and op.site.line == case.line and op.site.frames and op.outputs:
+            words = case.text.expression_at(op.site.frames[0].span)
+            if words and len(words) <= _LONGEST and "\n" not in words:
+                shape = _shape(trace, op.outputs[0])
+                if shape is not None:
+                    yield words, shape
+
+
+def _last_meant(trace: Trace) -> Iterator[tuple[TensorId, str]]:
+    """The tensors that names were given, the last of each name at the end."""
+    for binding in trace.bindings:
+        yield from binding.tensors
+
+
+def _shape(trace: Trace, tensor: TensorId) -> Shape | None:
+    known = trace.variables.get(VariableId(tensor)) or trace.tensors.get(tensor)
+    return known.shape if known is not None else None
+
+
+def _is_same(shape: Shape, wanted: Shape) -> bool:
+    return len(shape) == len(wanted) and all(
+        size == other or None in (size, other) for size, other in zip(shape, wanted, strict=True)
+    )
