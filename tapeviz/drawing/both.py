@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import NamedTuple
 
 import networkx as nx
 from msgspec import structs
@@ -11,10 +14,12 @@ from msgspec import structs
 from ..analysis.comparing import Comparison
 from ..analysis.model import Diagnosis
 from ..errors import go_on
+from ..graph.groups.changes import Segments, segments_of
 from ..graph.groups.opening import MOST_BOXES
-from ..graph.groups.tree import grow
+from ..graph.groups.tree import Tree, grow
 from ..graph.model import Edge, Node, NodeId
 from ..graph.nodes import OP_PREFIX, op_id
+from ..graph.op_graph import OpGraph
 from ..graph.union import Union, same_nodes, unite
 from ..layout import lay_out_nested
 from ..layout.model import Layout
@@ -40,25 +45,39 @@ class Shown:
 
 
 _MOST_HELD = 8
-"""Ops that only one run has, of each run, that are not hidden in groups."""
+"""Ops that only one run has, of each run, that are not hidden in groups, at most."""
 _MOST_OPENED = 4
 _WORTH = 1.05
 """Pictures one above the other must be worth this factor."""
 
 
+class _Contents(NamedTuple):
+    """Whether groups leave the ``sources`` in sight, and the ops that only one run has
+    (``changes``); and whether boxes show ``arrays``."""
+
+    sources: bool = True
+    changes: bool = True
+    arrays: bool = True
+
+
+_CONTENTS = [
+    _Contents(sources, changes, arrays)
+    for changes, arrays, sources in product((True, False), repeat=3)
+]
+"""In the order in which they are tried."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Placed:
     """``graphs``: of both runs, folded, with their ``union``, which is laid out for half of the
-    room; ``most``: how many boxes each may have; ``has_sources``: no source is folded away;
-    ``has_pictures``: boxes show arrays; ``scale``, ``worth``: of the draft, see
+    room; ``most``: how many boxes each may have; ``scale``, ``worth``: of the draft, see
     :func:`worth_of`."""
 
     graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph]
     union: Union
     is_below: bool
     most: int
-    has_sources: bool
-    has_pictures: bool
+    contents: _Contents
     scale: float
     worth: float
 
@@ -71,7 +90,7 @@ def draw_both(
     placed = _placed(before, after, comparison, view)
     graphs, union = placed.graphs, placed.union
     layout = _laid(union, view, is_below=placed.is_below)
-    kinds = _kinds(union, graphs, comparison)
+    kinds = _kinds(union, graphs, (before.trace, after.trace), comparison)
     drawn, other = (
         part_of(layout, graph, called)
         for graph, called in zip(graphs, (union.before, union.after), strict=True)
@@ -93,38 +112,36 @@ def draw_both(
 def _placed(before: Shown, after: Shown, comparison: Comparison, view: View) -> _Placed:
     """Both graphs; what the user opens or closes leaves the other groups as they are."""
     plain = replace(view, folded=frozenset(), unfolded=frozenset())
-    placed = _first_view(before, after, comparison, plain)
+    placed = _first_view(_grown(before, after, comparison, plain), comparison, plain)
     if plain == view:
         return placed
-    has_sources, has_pictures = placed.has_sources, placed.has_pictures
-    first, second = _grown(before, after, comparison, view, has_sources, has_pictures)
+    first, second = _grown(before, after, comparison, view)
     for grown in (first, second):
+        grown.show(placed.contents)
         grown.open(placed.most)
     graphs = _folded(first, second, comparison)
     return replace(placed, graphs=graphs, union=_united(graphs, comparison))
 
 
-def _first_view(before: Shown, after: Shown, comparison: Comparison, view: View) -> _Placed:
-    """Both graphs with all their sources in sight; with none of them kept there, or without
-    pictures of arrays, if that is better to read."""
-    best = _most_legible(before, after, comparison, view, True, True)
-    for has_sources, has_pictures in ((False, True), (True, False), (False, False)):
-        if best.scale < LEGIBLE:
-            other = _most_legible(before, after, comparison, view, has_sources, has_pictures)
-            best = max(best, other, key=lambda placed: placed.worth)
+def _first_view(runs: tuple[_Grown, _Grown], comparison: Comparison, view: View) -> _Placed:
+    """Both graphs, with as much in sight as can be read; else those that are best to read."""
+    best: _Placed | None = None
+    for contents in _CONTENTS:
+        placed = _most_legible(*runs, comparison, view, contents)
+        if best is None or placed.worth > best.worth:
+            best = placed
+        if best.scale >= LEGIBLE:
+            break
+    assert best is not None
     return best
 
 
 def _most_legible(
-    before: Shown,
-    after: Shown,
-    comparison: Comparison,
-    view: View,
-    has_sources: bool,
-    has_pictures: bool,
+    first: _Grown, second: _Grown, comparison: Comparison, view: View, contents: _Contents
 ) -> _Placed:
     """Both graphs, with as many boxes as can be read; groups of both are open or closed in both."""
-    first, second = _grown(before, after, comparison, view, has_sources, has_pictures)
+    first.show(contents)
+    second.show(contents)
     best: _Placed | None = None
     most = MOST_BOXES
     closed: tuple[frozenset[str], ...] = ()
@@ -136,31 +153,39 @@ def _most_legible(
         graphs = _folded(first, second, comparison)
         go_on()
         union = _united(graphs, comparison)
+        scales = []
         for is_below in (False, True):
             layout = _laid(union, view, is_below=is_below, is_draft=True)
             scale = shown_scale(layout, room_of_each(view.room, is_below=is_below))
             worth = worth_of(scale, len(union.graph))
             if best is None or worth > best.worth * (_WORTH if is_below else 1.0):
-                shows = has_sources, has_pictures
-                best = _Placed(graphs, union, is_below, most, *shows, scale, worth)
+                best = _Placed(graphs, union, is_below, most, contents, scale, worth)
             if scale >= LEGIBLE:
                 return best
-        most = boxes - 1
+            scales.append(scale)
+        most = min(boxes - 1, math.ceil(boxes * math.sqrt(max(scales) / LEGIBLE)))
 
 
 def _grown(
-    before: Shown,
-    after: Shown,
-    comparison: Comparison,
-    view: View,
-    has_sources: bool,
-    has_pictures: bool,
+    before: Shown, after: Shown, comparison: Comparison, view: View
 ) -> tuple[_Grown, _Grown]:
-    pins = 0 if has_sources else -1
-    return (
-        _Grown(before, view, comparison.removed, pins, has_pictures),
-        _Grown(after, view, comparison.added, pins, has_pictures),
+    first, second = (built_graph(run.trace, view, run.call) for run in (before, after))
+    turned = frozenset(op for op, _ in comparison.turned)
+    mine, its = segments_of(
+        _compared(first, {op for op, _ in comparison.pairs}.union(comparison.removed)),
+        _compared(second, {op for _, op in comparison.pairs}.union(comparison.added)),
+        comparison.pairs,
+        turned,
     )
+    return (
+        _Grown(before.trace, view, first, comparison.removed, mine),
+        _Grown(after.trace, view, second, comparison.added, its),
+    )
+
+
+def _compared(built: OpGraph, ops: Collection[OpId]) -> list[OpId]:
+    """Those of some ops that a graph has, in the order in which they ran."""
+    return [part.id for part in built.parts if isinstance(part, Op) and part.id in ops]
 
 
 def _folded(
@@ -219,20 +244,30 @@ def _laid(union: Union, view: View, *, is_below: bool, is_draft: bool = False) -
 
 
 class _Grown:
-    """The graph of a run, with its groups. ``held``: ops that are not hidden in them, as those of
-    ``pins`` are not, which is an index of :attr:`OpGraph.pins`."""
+    """The graph of a run, with its groups. ``own``: the ops that only this run has; ``segments``:
+    what differs from the other one."""
 
     def __init__(
-        self, shown: Shown, view: View, held: Sequence[OpId], pins: int, has_pictures: bool
+        self, trace: Trace, view: View, built: OpGraph, own: Sequence[OpId], segments: Segments
     ) -> None:
-        self._trace, self._view = shown.trace, view
-        self._has_pictures = has_pictures
-        self._built = built_graph(shown.trace, view, shown.call)
-        places = (self._built.places.get(op_id(op)) for op in held[:_MOST_HELD])
-        self._built.pin(self._built.pins[pins])
-        self._built.pinned |= {place for place in places if place is not None}
-        self._tree = grow(self._built, shown.trace, view.grouping)
+        self._trace, self._view, self._built, self._segments = trace, view, built, segments
+        places = (built.places.get(op_id(op)) for op in own[:_MOST_HELD])
+        self._held = {place for place in places if place is not None}
+        self._trees: dict[tuple[bool, bool], Tree] = {}
+        self._has_arrays = True
+        self._tree = Tree()
         self.closed: frozenset[str] = frozenset()
+
+    def show(self, contents: _Contents) -> None:
+        """Choose what groups do not hide."""
+        built, key = self._built, (contents.sources, contents.changes)
+        self._has_arrays = contents.arrays
+        built.pin(built.pins[0 if contents.sources else -1])
+        built.pinned |= self._held if contents.changes else set()
+        if key not in self._trees:
+            grouping = self._view.grouping
+            self._trees[key] = grow(built, self._trace, grouping, self._segments)
+        self._tree = self._trees[key]
 
     @property
     def opened(self) -> frozenset[str]:
@@ -248,9 +283,8 @@ class _Grown:
         """The graph with its open groups, and with those that are open in the other one."""
         view = replace(self._view, unfolded=self.opened.union(unfolded))
         opening = opening_in(self._built, self._tree, self._trace, view, 0)
-        pictured = self._has_pictures
         parts = self._built, self._tree, self._trace
-        return folded_in(*parts, self._view, opening, has_pictures=pictured)
+        return folded_in(*parts, self._view, opening, has_pictures=self._has_arrays)
 
 
 def only_drawn(before: Shown, after: Shown, comparison: Comparison, view: View) -> Comparison:
@@ -276,7 +310,10 @@ Kinds = dict[NodeId, ChangeKind]
 
 
 def _kinds(
-    union: Union, graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph], comparison: Comparison
+    union: Union,
+    graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph],
+    traces: tuple[Trace, Trace],
+    comparison: Comparison,
 ) -> tuple[Kinds, Kinds]:
     """Change marks for the nodes of the first graph, and for those of the second."""
     shared = union.shared
@@ -284,12 +321,12 @@ def _kinds(
     removed: Kinds = {
         name: "removed"
         for name, node in graphs[0].nodes(data="node")
-        if union.before[name] not in shared and not _holds_only(node, paired[0])
+        if union.before[name] not in shared and not _holds_only(node, traces[0], paired[0])
     }
     added: Kinds = {
         name: "added"
         for name, node in graphs[1].nodes(data="node")
-        if union.after[name] not in shared and not _holds_only(node, paired[1])
+        if union.after[name] not in shared and not _holds_only(node, traces[1], paired[1])
     }
     turned: Kinds = {op_id(op): "turned" for op, _ in comparison.turned}
     again: Kinds = {op_id(other): "turned" for _, other in comparison.turned}
@@ -323,10 +360,12 @@ def open_in_picture(
     return trace
 
 
-def _holds_only(node: Node, paired: Collection[NodeId]) -> bool:
-    """Whether the ops that a node stands for are all among these; the other picture has them, but
-    in other groups."""
+def _holds_only(node: Node, trace: Trace, paired: Collection[NodeId]) -> bool:
+    """Whether the ops that a node stands for, or whose value it shows, are all among these; the
+    other picture has them in other groups, or does not need them."""
     ops = [name for name in (node.members or (node.id,)) if name.startswith(OP_PREFIX)]
+    if node.role == "constant" and (maker := trace.maker(node.tensor)) is not None:
+        ops.append(op_id(maker.id))
     return bool(ops) and all(name in paired for name in ops)
 
 

@@ -108,52 +108,64 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> Chosen:
     only where no picture with them can be read. Boxes show no arrays where that lets the text be
     read, sources without gradient and the origin of NaN be shown, or a loop stand open.
     """
+    views = _Views(built, trace, view)
     found: list[Chosen] = []
     for pins in range(len(built.pins)):
-        found.append(_most_legible(built, trace, view, pins))
+        found.append(views.most_legible(pins))
         if found[-1].is_legible:
             break
     best = max(found, key=lambda chosen: chosen.worth)
     if not best.is_legible or built.pins[best.pins].hides > built.pins[0].hides:
-        return _without_pictures(built, trace, view, best)
+        return _without_pictures(views, built, best)
     for pins in range(len(found), len(built.pins)):
         takes_room = len(best.sized) - best.telling >= _TELLING and best.telling < _TELLING
         is_bare = len(best.sized) < _FEW and len(trace.ops) <= _QUICK
         hides_more = built.pins[pins].hides > built.pins[best.pins].hides
         if not (takes_room or is_bare) or not best.opening.closed or hides_more:
             break
-        other = _most_legible(built, trace, view, pins)
+        other = views.most_legible(pins)
         if other.scale >= LEGIBLE and other.telling > best.telling:
             best = other
     if best.opening.has_closed_loops and len(trace.ops) <= _QUICK:
-        other = _most_legible(built, trace, view, best.pins, best.narrower)
+        other = views.most_legible(best.pins, best.narrower)
         if other.scale >= LEGIBLE and other.opening.open_loops > best.opening.open_loops:
             return other
     return best
 
 
-def _without_pictures(built: OpGraph, trace: Trace, view: View, best: Chosen) -> Chosen:
+def _without_pictures(views: _Views, built: OpGraph, best: Chosen) -> Chosen:
     """The first graph without pictures of arrays that can be read, where ``best``, which has them,
     cannot be read, or hides more; else the best of all."""
     for pins in range(len(built.pins)):
         if best.is_legible and built.pins[pins].hides:
             break
-        other = _most_legible(built, trace, view, pins, best.narrower)
+        other = views.most_legible(pins, best.narrower)
         if other.is_legible:
             return other
         best = max(best, other, key=lambda chosen: chosen.worth)
     return best
 
 
-def _most_legible(built: OpGraph, trace: Trace, view: View, pins: int, narrower: int = 0) -> Chosen:
-    """The most legible graph with these pins; ``narrower``: the most boxes, without pictures of
-    arrays."""
-    tree = grown(built, trace, view, pins)
-    if narrower:
-        chosen = most_legible(built, tree, trace, view, most=narrower, has_pictures=False)
-    else:
-        chosen = most_legible(built, tree, trace, view)
-    return replace(chosen, pins=pins)
+class _Views:
+    """The most legible graphs with other nodes pinned. A tree is grown once for each of these."""
+
+    def __init__(self, built: OpGraph, trace: Trace, view: View) -> None:
+        self._built, self._trace, self._view = built, trace, view
+        self._trees: dict[int, Tree] = {}
+
+    def most_legible(self, pins: int, narrower: int = 0) -> Chosen:
+        """The most legible graph with these pins; ``narrower``: the most boxes, without pictures of
+        arrays."""
+        built, trace, view = self._built, self._trace, self._view
+        if pins not in self._trees:
+            self._trees[pins] = grown(built, trace, view, pins)
+        built.pin(built.pins[pins])
+        tree = self._trees[pins]
+        if narrower:
+            chosen = most_legible(built, tree, trace, view, most=narrower, has_pictures=False)
+        else:
+            chosen = most_legible(built, tree, trace, view)
+        return replace(chosen, pins=pins)
 
 
 def most_legible(

@@ -62,7 +62,8 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
 
 
 def _first_nonfinite(trace: Trace, call: Call) -> set[OpId]:
-    """The op whose gradient function was the first to return NaN or infinity; empty if none did."""
+    """The op whose gradient function was the first to return NaN or infinity; empty if none did, or
+    if it was given the NaN or infinity that a target has, too."""
 
     def is_finite(tensor: TensorId | None) -> bool:
         stats = trace.stats(tensor)
@@ -71,8 +72,10 @@ def _first_nonfinite(trace: Trace, call: Call) -> set[OpId]:
     if all(map(is_finite, call.results)):
         return set()
     for step in call.steps:
-        if step.op is not None and not all(map(is_finite, step.downstream)):
-            return {step.op}
+        op = trace.op(step.op)
+        if op is not None and not all(map(is_finite, step.downstream)):
+            was_given = not all(map(is_finite, (*op.inputs, *op.outputs)))
+            return set() if was_given and not all(map(is_finite, call.target_tensors)) else {op.id}
     return set()
 
 

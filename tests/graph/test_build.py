@@ -502,6 +502,27 @@ def test_the_op_where_nan_began_is_pinned_while_a_picture_with_it_can_be_read() 
     assert names == [{"x", "y", "began"}, {"y", "began"}, {"y"}]
 
 
+@pytest.mark.parametrize("origin", ["forward", "hidden", "backward"])
+def test_the_first_step_that_gave_nan_is_pinned_unless_it_was_given_the_nan_of_the_target(
+    origin: str,
+) -> None:
+    """The backward pass begins at the end: its first NaN is where a forward NaN is first seen."""
+    nan = float("nan")
+    s = Script()
+    x = s.variable("x", value=1.0)
+    tape = s.tape()
+    began = s.op("Sqrt", [s.read(x)], name="began", value=1.0 if origin == "backward" else nan)
+    later = s.op("Square", [began], name="later", value=nan if origin == "forward" else 1.0)
+    number = s.last_op
+    y = s.op("Neg", [later], name="y", value=nan if origin == "forward" else -1.0)
+    with s.call(tape, [y], [x], variables=[x]) as results:
+        results.append(s.tensor(value=nan))
+        s.step(number, [s.tensor(value=1.0)], [s.tensor(value=nan)])
+    graph = build(s.trace())
+    pinned = {graph.node(place).name for place in graph.pinned}
+    assert pinned == {"x", "y", "began" if origin == "forward" else "later"}
+
+
 def test_what_the_targets_were_made_from_is_walked_once_though_sources_are_cut(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -144,8 +144,9 @@ def _gather_lines_of(branch: Branch, ops: Sequence[Op], words: Words) -> None:
         run.clear()
 
     for child, at in zip(branch.children, lines, strict=True):
-        if isinstance(child, Branch) and child.kind not in ("function", "layer", "line"):
-            at = 0
+        if isinstance(child, Branch):
+            is_of_line = child.kind in ("function", "layer", "line") and child.last <= child.line
+            at = at if is_of_line else 0
         if at != line or not at:
             close()
             line = at
@@ -233,11 +234,13 @@ def _is_block(child: Branch | int) -> bool:
 
 def gather_into_sections(root: Branch, reads: Reads, words: Words) -> None:
     """Group neighbouring children of branches that have many, see :mod:`.sections`."""
-
-    def make(around: Branch, children: list[Branch | int]) -> Branch:
-        return _section_of(around, children, words)
-
+    make = section_maker(words)
     gather_sections(root, reads, lambda child: _line(child, words.lines), make, LEAST_OPS)
+
+
+def section_maker(words: Words) -> Callable[[Branch, list[Branch | int]], Branch]:
+    """The function that makes a section of neighbouring children of a branch."""
+    return lambda around, run: _section_of(around, run, words)
 
 
 def _section_of(around: Branch, run: list[Branch | int], words: Words) -> Branch:

@@ -180,8 +180,10 @@ class _Chooser:
 
     def _next(self, waiting: list[Group]) -> list[Group]:
         """The groups to open next: of those that are opened together the ones with the most ops.
-        Calls of a library come after others, and last what prepares data, where no gradient can
-        pass. A call with groups in it stays closed."""
+
+        First those with ops that differ from another run. Calls of a library come after others, and
+        last what prepares data, where no gradient can pass. A call with groups in it stays closed.
+        """
         together: nx.Graph[Hashable] = nx.Graph()
         for group in waiting:
             if _opens(group) and not (group.is_library and self._inside.get(group.path)):
@@ -195,9 +197,11 @@ class _Chooser:
             for unit in nx.connected_components(together)
         ]
 
-        def weight(unit: list[Group]) -> tuple[bool, bool, int]:
+        def weight(unit: list[Group]) -> tuple[bool, bool, bool, int]:
+            differs = any(group.path in self._tree.differing for group in unit)
             is_recorded = any(group.path in self._tree.recorded for group in unit)
-            return is_recorded, not _are_of_library(unit), sum(group.ops for group in unit)
+            ops = sum(group.ops for group in unit)
+            return differs, is_recorded, not _are_of_library(unit), ops
 
         return max(units, key=weight, default=[])
 

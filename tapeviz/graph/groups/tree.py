@@ -25,6 +25,7 @@ from ..nodes import entry_name, is_recorded
 from ..op_graph import OpGraph
 from ..words import user_name
 from .branches import Branch, GroupKind, plant
+from .changes import ALL_ALIKE, Segments, gather_segments
 from .gathering import (
     LEAST_OPS,
     Words,
@@ -32,6 +33,7 @@ from .gathering import (
     gather_into_sections,
     gather_lines,
     prune,
+    section_maker,
 )
 from .lengths import repeats_in_all_rounds
 from .library import mark_library_calls
@@ -86,13 +88,15 @@ class Tree:
     its innermost group, empty for none. ``ends``: place of a pinned node that is the end of a group
     → path of the outermost such group; it is drawn beside the group while that is folded.
     ``borders``: places of cuts in groups that no tape recorded: the gradient is cut where they
-    begin. ``recorded``: the groups with ops that a gradient can pass."""
+    begin. ``recorded``: the groups with ops that a gradient can pass. ``differing``: the
+    groups with ops that differ from a run that it is compared with."""
 
     groups: Mapping[str, Group] = field(default_factory=dict)
     home: Sequence[str] = ()
     ends: Mapping[int, str] = field(default_factory=dict)
     recorded: frozenset[str] = frozenset()
     borders: frozenset[int] = frozenset()
+    differing: frozenset[str] = frozenset()
 
     def may_hide(self, place: int, path: str) -> bool:
         """Whether this group may be folded with a pinned node in it: that is drawn beside it, or it
@@ -119,8 +123,9 @@ GROUPINGS: Mapping[str, tuple[Kind, ...]] = MappingProxyType(
 """Choice of grouping → kinds of groups to make, in the order of the menu."""
 
 
-def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
+def grow(graph: OpGraph, trace: Trace, grouping: str = "", segments: Segments = ALL_ALIKE) -> Tree:
     """The groups of a graph; ``grouping``: a key of :data:`GROUPINGS`, or empty for all kinds.
+    ``segments``: what differs from a run that it is compared with.
 
     Raises ``KeyError`` for an unknown key. Takes time linear in ops times depth of groups.
     """
@@ -144,6 +149,7 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
             lines,
             comprehensions(trace),
         )
+        gather_segments(root, ops, segments, section_maker(words), LEAST_OPS)
         gather_lines(root, ops, words)
         shapes.count(root)
         bundle(root, words, shapes, varying)
@@ -162,8 +168,10 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "") -> Tree:
         _gather_values(graph, home, groups)
     homes = {home[place] for place, op in zip(places, ops, strict=True) if is_recorded(op)}
     recorded = frozenset({above for path in homes for above in upwards(path)})
+    differ = {home[place] for place, op in zip(places, ops, strict=True) if segments.differs(op.id)}
+    differing = frozenset({above for path in differ for above in upwards(path)})
     borders = frozenset(place for place in graph.cuts if home[place] not in recorded)
-    return Tree(groups, home, _ends(graph, home, groups), recorded, borders)
+    return Tree(groups, home, _ends(graph, home, groups), recorded, borders, differing)
 
 
 def _name(
