@@ -24,7 +24,7 @@ from .judging import (
     is_repeatable,
     is_zero_here,
 )
-from .model import Edit
+from .model import Edit, raised_call
 
 
 class EditJudge:
@@ -155,11 +155,12 @@ class EditJudge:
 
     def _asked_again(self, after: Outcome) -> bool:
         """Whether the call that raised, if it was one, gives gradients now."""
-        calls = self._before.trace.calls
-        if not calls or calls[-1].ended:
+        raised = raised_call(self._before.trace)
+        if raised is None:
             return True
-        count = len(self._before.diagnosis.calls)
-        return count < len(after.diagnosis.calls) and not after.diagnosis.calls[count].is_troubled
+        place = sum(call.id < raised.id for call in self._before.trace.calls)
+        calls = after.diagnosis.calls
+        return place < len(calls) and not calls[place].is_troubled
 
     def _first_trouble(self, after: Outcome) -> Finding | None:
         """The first gradient in trouble among those that were not asked for before the edit."""

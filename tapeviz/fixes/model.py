@@ -54,6 +54,14 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
+class ErrorCase:
+    """An exception that ended the snippet: what ran, and the source to be edited."""
+
+    trace: Trace
+    source: ParsedSource
+
+
+@dataclass(frozen=True, slots=True)
 class FixCase:
     """A gradient that is not there: what ran, which call, why, and the source to be edited.
 
@@ -100,3 +108,13 @@ class FixCase:
 
 FixFunction = Callable[[FixCase], Iterator[Edit]]
 ErrorFixFunction = Callable[[Trace, ParsedSource], Iterator[Edit]]
+
+
+def raised_call(trace: Trace) -> Call | None:
+    """The gradient call that raised what ended the snippet, or the first block of a page that was
+    ended; None if something else raised it."""
+    failure = trace.failure
+    call = next((call for call in trace.calls if not call.ended), None)
+    if failure is None or call is None:
+        return None
+    return call if call.site.line in (failure.line, *failure.lines) else None

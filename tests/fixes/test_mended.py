@@ -3195,6 +3195,17 @@ def test_a_class_is_not_moved_into_a_block(recorder: Recorder) -> None:
             """,
             'loss, x = tf.keras.losses.get("mse"), tf.Variable([1.0, 2.0])',
         ),
+        (
+            """
+            import numpy as np
+            w = tf.Variable([1.0, 2.0])
+            with tf.GradientTape() as tape:
+                predicted = w * 3.0
+                loss = np.mean(predicted.numpy() ** 2)
+            tape.gradient(loss, w)
+            """,
+            "loss = tf.reduce_mean(predicted ** 2)",
+        ),
     ],
 )
 def test_an_error_mended(text: str, line: str, recorder: Recorder) -> None:

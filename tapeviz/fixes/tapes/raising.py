@@ -8,11 +8,12 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...trace.model import Trace
-from ..blocks import TAPES, block_of_call, gradient_call
-from ..model import Edit
-from ..nodes import all_of, argument, called_name, dotted, header_nodes
+from ..blocks import TAPES, Block, block_of_call, gradient_call
+from ..model import Edit, ErrorCase, raised_call
+from ..nodes import all_of, argument, called_name, dotted, header_nodes, nodes_in
 from ..plan import Plan, bare, enclosed
 from ..source import ParsedSource
+from ..translation.translating import Translated
 
 
 def make_persistent(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -31,6 +32,12 @@ def make_persistent(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 plan.replace(tape, f"{source.code(tape.func)}(persistent=True{inside})")
                 yield Edit("Make the tape persistent, so that it can be asked again", plan.text())
                 return
+
+
+def _block_that_raised(trace: Trace, source: ParsedSource) -> Block | None:
+    """The block of the tape whose gradient call raised."""
+    call = raised_call(trace)
+    return None if call is None else block_of_call(source, trace, call)
 
 
 def _asked_on(source: ParsedSource, lines: tuple[int, ...]) -> Iterator[cst.Call]:
@@ -89,8 +96,7 @@ def take_sparse_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     failure = trace.failure
     if failure is None or "Type SparseTensor is not supported as a gradient" not in failure.message:
         return
-    call = trace.calls[-1] if trace.calls and not trace.calls[-1].ended else None
-    block = block_of_call(source, trace, call) if call is not None else None
+    block = _block_that_raised(trace, source)
     for asked in _asked_on(source, failure.lines or (failure.line,)):
         for place, keyword in ((1, "sources"), (0, "target")):
             given = argument(asked, place, keyword)
@@ -134,6 +140,10 @@ def keep_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 plan.replace(call.func, f"{source.tf}.reduce_{name}")
     if plan.changes:
         yield Edit("Keep the tensor: take its number only to show it", plan.text())
+    block = _block_that_raised(trace, source)
+    translated = Translated(ErrorCase(trace, source), nodes_in(block.node.body) if block else ())
+    if translated.count:
+        yield Edit("Compute with TensorFlow in place of NumPy and Python", translated.text())
 
 
 def ask_for_given(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -217,8 +227,7 @@ def hand_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
 def make_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """A source that is an array or a number: make it a tensor in front of the block, and watch."""
     failure = trace.failure
-    call = trace.calls[-1] if trace.calls and not trace.calls[-1].ended else None
-    block = block_of_call(source, trace, call) if call is not None else None
+    call, block = raised_call(trace), _block_that_raised(trace, source)
     if failure is None or call is None or block is None or call.line not in failure.lines:
         return
     names = [

@@ -8,7 +8,7 @@ from functools import partial
 
 import libcst as cst
 
-from ..model import FixCase
+from ..model import ErrorCase, FixCase
 from ..nodes import all_of, argument, bindings_of, called_name, dotted, pairs_of, read_names, sole
 from ..plan import Plan, bare, enclosed, fitting
 from ..source import ParsedSource
@@ -69,7 +69,7 @@ class Translated:
 
     def __init__(
         self,
-        case: FixCase,
+        case: FixCase | ErrorCase,
         nodes: Iterable[cst.CSTNode],
         manner: Manner = Manner(),
         plan: Plan | None = None,
