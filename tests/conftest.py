@@ -10,10 +10,12 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from functools import partialmethod
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+from pytestqt.qtbot import QtBot
 
 from tests.sampling import IS_WHOLE
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from tapeviz.recording.live import Recorder
     from tests.recorder.forks import ForkServer
 
+_PATIENCE = 60_000
+"""Milliseconds that a test waits for the window: reached only if what it waits for never comes."""
 INTERPRETER = os.environ.get("TAPEVIZ_PYTHON", sys.executable)
 _TOGETHER = {
     "tests/parity": "kernels, plain runs",
@@ -79,6 +83,13 @@ def collection_as_before() -> Iterator[None]:
     was_enabled = gc.isenabled()
     yield
     (gc.enable if was_enabled else gc.disable)()
+
+
+@pytest.fixture(autouse=True)
+def patient_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pytest-qt waits 5 seconds if a test gives no timeout: too few on a busy machine."""
+    for name in ("waitUntil", "waitSignal", "waitSignals"):
+        monkeypatch.setattr(QtBot, name, partialmethod(getattr(QtBot, name), timeout=_PATIENCE))
 
 
 @pytest.fixture(autouse=True)

@@ -196,9 +196,9 @@ def test_what_is_about_one_run_alone_leads_back(
 def test_an_endless_one_is_given_up(qtbot: QtBot, ran: Window, pipeline: SamplePipeline) -> None:
     pipeline.endless = True
     ran.side_by_side.show_fix("", FIX)
-    qtbot.waitUntil(ran.status.cancel_button.isVisible, timeout=3000)
+    qtbot.waitUntil(ran.status.cancel_button.isVisible)
     qtbot.mouseClick(ran.status.cancel_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not ran.document.background._running, timeout=3000)
+    qtbot.waitUntil(lambda: not ran.document.background._running)
     assert not ran.graph.strip.isVisible()
     assert not ran.document.is_troubled
 
@@ -209,7 +209,7 @@ def test_one_that_cannot_be_had_is_told(
     broken = tmp_path / "broken.tape"
     broken.write_bytes(b"no recording")
     ran.side_by_side.show_file(broken)
-    qtbot.waitUntil(lambda: ran.document.is_troubled, timeout=3000)
+    qtbot.waitUntil(lambda: ran.document.is_troubled)
     assert not ran.graph.strip.isVisible()
     ran.side_by_side.show_file(tmp_path / "nowhere.py")
     assert "nowhere.py" in ran.status.trouble.text()

@@ -139,7 +139,7 @@ def reopened(qtbot: QtBot) -> Window:
 def test_an_answer_is_text_rich_text_and_picture(qtbot: QtBot, ran: Window) -> None:
     ran.menus.actions["copy-answer"].trigger()
     clipboard = QGuiApplication.clipboard()
-    qtbot.waitUntil(lambda: "Markdown" in ran.status.trouble.text(), timeout=5000)
+    qtbot.waitUntil(lambda: "Markdown" in ran.status.trouble.text())
     data = clipboard.mimeData()
     assert data.text().startswith("**∂o / ∂patch** is **None**")
     assert "# ✂ the gradient is cut here" in data.text()
@@ -162,7 +162,7 @@ def test_a_page_to_share_is_written_light_and_without_selection(
     assert "assign_cut.py" in text
     ran.menus.actions["dark-pictures"].trigger()
     assert ran.pictures.drawing()().theme.name == "dark"
-    qtbot.waitUntil(lambda: not ran.document.background.busy, timeout=5000)
+    qtbot.waitUntil(lambda: not ran.document.background.busy)
 
 
 def test_unsaved_text_is_back_at_the_next_start(qtbot: QtBot, window: Window) -> None:

@@ -100,7 +100,7 @@ def test_a_crash_of_the_process_is_told_with_its_line(qtbot: QtBot, window: Wind
     window.run()
     qtbot.waitUntil(lambda: settled(window), timeout=60_000)
     assert document.trace.ending.how == "died"
-    qtbot.waitUntil(lambda: "line 4" in window.output.text.toPlainText(), timeout=5_000)
+    qtbot.waitUntil(lambda: "line 4" in window.output.text.toPlainText())
 
 
 def test_a_recording_is_saved_and_loaded(qtbot: QtBot, window: Window, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_ctrl_enter_runs_and_the_picture_comes(qtbot: QtBot, window: Window) -> 
     window.source.editor.setFocus()
     qtbot.waitUntil(window.source.editor.hasFocus)
     press(window, Qt.Key.Key_Return, CTRL)
-    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    qtbot.waitUntil(lambda: settled(window))
     assert window.document.text.source == SOURCE
     assert window.status.facts.text().startswith("5 ops recorded · 7 boxes drawn")
     assert window.status.state.text() == "up to date"
@@ -83,7 +83,7 @@ def test_ops_inside_of_a_call_are_not_counted_as_recorded(qtbot: QtBot, window: 
     """They become known with the call that is shown."""
     window.document.stages = live_stages()
     assert window.files.open(Path(__file__).parents[1] / "graph" / "compiled_silu.tape")
-    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    qtbot.waitUntil(lambda: settled(window))
     ops = window.document.trace.ops.values()
     own = [op for op in ops if op.within is None]
     assert len(own) < len(ops)
@@ -103,10 +103,10 @@ def test_the_button_runs_too_and_stop_appears(
     assert stop.isEnabled()
     assert stop.geometry() == place
     assert window.status.state.text() == "running"
-    qtbot.waitUntil(window.status.bar.isVisible, timeout=2000)
+    qtbot.waitUntil(window.status.bar.isVisible)
     stop.setFocus()
     qtbot.mouseClick(window.top_bar.stop_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    qtbot.waitUntil(lambda: settled(window))
     assert window.top_bar.run_button.hasFocus()
     assert not window.status.bar.isVisible()
     assert "stopped" in window.status.facts.text()
@@ -125,15 +125,15 @@ def test_a_long_run_says_how_much_of_it_is_in_the_picture(
     words = "running · the picture has the first 5 ops until it ends"
     qtbot.waitUntil(lambda: window.status.state.text() == words)
     document.stop()
-    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    qtbot.waitUntil(lambda: settled(window))
 
 
 def test_cancel_stops_the_run(qtbot: QtBot, window: Window, pipeline: SamplePipeline) -> None:
     pipeline.endless = True
     window.run()
-    qtbot.waitUntil(window.status.cancel_button.isVisible, timeout=3000)
+    qtbot.waitUntil(window.status.cancel_button.isVisible)
     qtbot.mouseClick(window.status.cancel_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not window.document.is_running, timeout=5000)
+    qtbot.waitUntil(lambda: not window.document.is_running)
 
 
 def test_steps_by_keyboard(qtbot: QtBot, ran: Window) -> None:
@@ -196,7 +196,7 @@ def test_selected_lines_run_alone_unless_they_use_names_from_above(
     for _ in range(2):
         press(window, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
     press(window, Qt.Key.Key_Return, CTRL | Qt.KeyboardModifier.ShiftModifier)
-    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    qtbot.waitUntil(lambda: settled(window))
     lines = SOURCE.split("\n")
     assert pipeline.sources == ["\n\n\nif True:\n" + "\n".join(lines[4:6]) + "\n"]
     assert window.status.state.text() == "up to date"
@@ -204,7 +204,7 @@ def test_selected_lines_run_alone_unless_they_use_names_from_above(
         window.source.edit_text(SOURCE + cell)
         editor.go_to(10)
         press(window, Qt.Key.Key_Return, CTRL | Qt.KeyboardModifier.ShiftModifier)
-        qtbot.waitUntil(lambda: settled(window), timeout=5000)
+        qtbot.waitUntil(lambda: settled(window))
         assert pipeline.sources[-1] == above + cell + "\n"
 
 
@@ -299,7 +299,7 @@ def test_every_action_can_be_called_at_any_time(
         if row.id not in harmful:
             row.act(window)
             QApplication.processEvents()
-    qtbot.waitUntil(lambda: not window.document.background.busy, timeout=5000)
+    qtbot.waitUntil(lambda: not window.document.background.busy)
 
 
 def test_no_shortcut_is_given_twice() -> None:
@@ -315,7 +315,7 @@ def test_actions_that_cannot_be_done_are_grey(qtbot: QtBot, window: Window) -> N
     assert not actions["export-png"].isEnabled()
     assert not actions["stop"].isEnabled()
     window.run()
-    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    qtbot.waitUntil(lambda: settled(window))
     assert actions["export-png"].isEnabled()
     assert actions["forward"].isEnabled()
 
@@ -325,7 +325,7 @@ def test_a_fix_is_applied_run_and_undone(qtbot: QtBot, ran: Window) -> None:
     ran.apply_fix(FIX)
     assert ran.document.text.source == FIX.text
     assert ran.focusWidget() is ran.source.editor
-    qtbot.waitUntil(lambda: settled(ran), timeout=5000)
+    qtbot.waitUntil(lambda: settled(ran))
     ran.menus.actions["undo"].trigger()
     assert ran.document.text.source == SOURCE
 
@@ -404,7 +404,7 @@ def test_a_bug_becomes_a_line_not_a_crash(
     qtbot.waitUntil(lambda: "inside" in window.status.trouble.text())
     pipeline.error = None
     window.run()
-    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    qtbot.waitUntil(lambda: settled(window))
     assert window.status.trouble.text() == ""
 
 
@@ -414,7 +414,7 @@ def test_examples_are_opened_and_run(qtbot: QtBot, window: Window) -> None:
     entries = [action for group in menu.actions() for action in group.menu().actions()]
     assert len(entries) == len(examples())
     entries[1].trigger()
-    qtbot.waitUntil(lambda: settled(window), timeout=5000)
+    qtbot.waitUntil(lambda: settled(window))
     assert window.document.text.source == examples()[1].text
     assert window.document.text.filename == f"{examples()[1].name}.py"
 
@@ -474,7 +474,7 @@ def test_edits_after_the_run_are_told(qtbot: QtBot, ran: Window) -> None:
     assert not editor.are_outdated
     editor.redo()
     qtbot.mouseClick(graph.stale.run_link, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: settled(ran), timeout=5000)
+    qtbot.waitUntil(lambda: settled(ran))
     assert ran.status.state.text() == "up to date"
     assert not graph.stale.isVisible()
     assert not graph.veil.isVisible()
@@ -482,7 +482,7 @@ def test_edits_after_the_run_are_told(qtbot: QtBot, ran: Window) -> None:
 
 def test_undo_of_an_applied_fix_leaves_the_run_outdated(qtbot: QtBot, ran: Window) -> None:
     ran.apply_fix(FIX)
-    qtbot.waitUntil(lambda: settled(ran), timeout=5000)
+    qtbot.waitUntil(lambda: settled(ran))
     assert not ran.graph.stale.isVisible()
     ran.source.editor.undo()
     assert ran.document.text.source == SOURCE
@@ -499,7 +499,7 @@ def test_a_run_that_raised_brings_its_words_forward(
         make_trace(), failure=Failure("ValueError", "no", 6, "Traceback\nValueError: no")
     )
     window.run()
-    qtbot.waitUntil(lambda: "Go to line 6" in window.output.text.toPlainText(), timeout=5000)
+    qtbot.waitUntil(lambda: "Go to line 6" in window.output.text.toPlainText())
     qtbot.wait(30)
     assert window.output.text.isVisible()
 
@@ -517,7 +517,7 @@ def test_the_window_can_be_narrow_even_while_a_snippet_runs(
     assert window.width() == width
     assert window.minimumSizeHint().width() <= width
     window.document.stop()
-    qtbot.waitUntil(lambda: not window.document.is_running, timeout=5000)
+    qtbot.waitUntil(lambda: not window.document.is_running)
     qtbot.wait(30)
     assert window.width() == width
     assert window.top_bar.bridge.isVisible() or width == 900
@@ -548,12 +548,12 @@ def test_a_long_status_line_makes_no_window_wider(
     ran.status.show_kernel("stopped at line 7, after 287 steps · kernel ready " * 3)
     pipeline.endless = True
     ran.run()
-    qtbot.waitUntil(ran.status.bar.isVisible, timeout=5000)
+    qtbot.waitUntil(ran.status.bar.isVisible)
     qtbot.wait(30)
     assert ran.width() == 900
     assert ran.status.former.geometry().right() < ran.status.bar.x()
     ran.document.stop()
-    qtbot.waitUntil(lambda: not ran.document.is_running, timeout=5000)
+    qtbot.waitUntil(lambda: not ran.document.is_running)
 
 
 def test_panels_have_the_room_that_their_content_needs(qtbot: QtBot, window: Window) -> None:

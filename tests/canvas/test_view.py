@@ -178,7 +178,7 @@ def test_a_glide_ends_where_it_should(qtbot: QtBot, view: GraphView) -> None:
     view.has_glides = True
     view.reveal(frozenset(("n2",)))
     assert abs(view.camera.y - 200) > 0.5 or view.camera.scale != pytest.approx(1.4)
-    qtbot.waitUntil(lambda: view.camera.y == pytest.approx(200), timeout=3000)
+    qtbot.waitUntil(lambda: view.camera.y == pytest.approx(200))
 
 
 def test_tips_tell_cause_box_and_wire(qtbot: QtBot, view: GraphView) -> None:

@@ -56,7 +56,7 @@ def run(qtbot: QtBot, document: Document) -> None:
         return is_there and not made_anew & document.background.busy
 
     document.run()
-    qtbot.waitUntil(is_shown, timeout=5000)
+    qtbot.waitUntil(is_shown)
 
 
 def test_a_run_gives_trace_diagnosis_layout_and_scene(qtbot: QtBot, document: Document) -> None:
@@ -140,7 +140,7 @@ def test_an_endless_run_is_stopped(
     document.run()
     qtbot.waitUntil(lambda: document.runs.recording is not None and document.runs.ops == 3)
     assert document.is_running
-    with qtbot.waitSignal(document.run_ended, timeout=5000):
+    with qtbot.waitSignal(document.run_ended):
         document.stop()
     assert document.trace.ending.how == "stopped"
 
@@ -273,7 +273,7 @@ def test_a_run_that_cannot_begin_says_why(
     qtbot: QtBot, document: Document, pipeline: SamplePipeline
 ) -> None:
     pipeline.error = TapevizError("no kernel here")
-    with qtbot.waitSignal(document.run_ended, timeout=5000):
+    with qtbot.waitSignal(document.run_ended):
         document.run()
     assert document.trouble == "no kernel here"
 
@@ -282,7 +282,7 @@ def test_a_bug_is_reported_and_the_window_lives(
     qtbot: QtBot, document: Document, pipeline: SamplePipeline
 ) -> None:
     pipeline.error = ZeroDivisionError("a bug")
-    with qtbot.waitSignal(document.failed, timeout=5000):
+    with qtbot.waitSignal(document.failed):
         document.run()
     assert "a bug" in document.trouble
     pipeline.error = None

@@ -98,7 +98,7 @@ def test_play_walks_to_the_end_and_stops(qtbot: QtBot, panel: BackpropPanel) -> 
     qtbot.mouseClick(panel.buttons["play"], LEFT)
     assert panel.is_playing
     assert panel.buttons["play"].text() == "pause"
-    qtbot.waitUntil(lambda: not panel.is_playing, timeout=5000)
+    qtbot.waitUntil(lambda: not panel.is_playing)
     assert panel.document.step == 5
     qtbot.mouseClick(panel.buttons["play"], LEFT)
     assert panel.document.step == 0

@@ -127,7 +127,7 @@ def test_ops_that_come_to_no_picture_are_not_taken_for_none(
     document = panel.document
     document.stages = replace(document.stages, compose=lambda *asked: EMPTY_SCENE)
     document.run()
-    qtbot.waitUntil(lambda: panel.empty.title.text() == "Nothing to draw", timeout=5000)
+    qtbot.waitUntil(lambda: panel.empty.title.text() == "Nothing to draw")
 
 
 def test_the_scene_speaks_for_itself_to_a_screen_reader(panel: GraphPanel) -> None:

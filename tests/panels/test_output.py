@@ -161,7 +161,7 @@ def test_an_error_stands_in_full_and_leads_to_its_line(
     failure = Failure("ValueError", "no", 6, said)
     pipeline.trace = replace(make_trace(), failure=failure)
     panel.document.run()
-    qtbot.waitUntil(lambda: "Go to line 6" in panel.text.toPlainText(), timeout=5000)
+    qtbot.waitUntil(lambda: "Go to line 6" in panel.text.toPlainText())
     assert "ValueError: no" in panel.text.toPlainText()
     cursor = panel.text.document().find("Go to line 6")
     cursor.setPosition(cursor.selectionStart() + 3, QTextCursor.MoveMode.MoveAnchor)
@@ -184,7 +184,7 @@ def test_how_a_run_ended_is_said(
 ) -> None:
     pipeline.trace = replace(make_trace(), ending=Ending("died", 1.0, "killed by signal 9"))
     panel.document.run()
-    qtbot.waitUntil(lambda: "killed by signal 9" in panel.text.toPlainText(), timeout=5000)
+    qtbot.waitUntil(lambda: "killed by signal 9" in panel.text.toPlainText())
 
 
 def test_a_loaded_recording_brings_its_output(qtbot: QtBot, panel: OutputPanel) -> None:
