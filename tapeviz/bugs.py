@@ -32,7 +32,7 @@ def start_log(folder: Path) -> Path | None:
 
 
 @contextmanager
-def told_in_a_line() -> Iterator[None]:
+def reported_in_a_line() -> Iterator[None]:
     """Turn an unexpected exception into a :class:`TapevizError` that names the log with its
     traceback."""
     try:

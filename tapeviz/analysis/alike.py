@@ -36,7 +36,7 @@ class SourceResult:
         return self.finding.status != "flows" if self.series is None else self.series.is_troubled
 
 
-def told_in_order(diagnosis: Diagnosis) -> Iterator[CallSite | CallDiagnosis | Warned]:
+def reported_in_order(diagnosis: Diagnosis) -> Iterator[CallSite | CallDiagnosis | Warned]:
     """Calls and call sites in trouble, then the warnings, then the calls whose gradients flow: a
     warning may say that these numbers are wrong all the same."""
     yield from (group for group in diagnosis.groups if group.is_troubled)

@@ -80,23 +80,23 @@ class Comparison:
 def compare(before: tuple[Trace, Diagnosis], after: tuple[Trace, Diagnosis]) -> Comparison:
     """Match the gradients and ops of ``before`` with those of ``after``."""
     old, new = before[0], after[0]
-    first, second = _told_ops(old), _told_ops(new)
+    first, second = _ops_by_call(old), _ops_by_call(new)
     pairs = _paired_ops(old, first[None], new, second[None])
-    told = [*first.pop(None)], [*second.pop(None)]
+    unmatched = [*first.pop(None)], [*second.pop(None)]
     for call, other in _paired_calls(old, new):
         bodies = first.pop(call, None), second.pop(other, None)
         if bodies[0] and bodies[1]:  # else the inside of one is not known
             pairs += _paired_ops(old, bodies[0], new, bodies[1])
-            told[0].extend(bodies[0])
-            told[1].extend(bodies[1])
-    for side, bodies_left in zip(told, (first, second), strict=True):
+            unmatched[0].extend(bodies[0])
+            unmatched[1].extend(bodies[1])
+    for side, bodies_left in zip(unmatched, (first, second), strict=True):
         side.extend(op for body in bodies_left.values() for op in body)
     pairs.sort(key=lambda pair: pair[0].id)
     matched = {op.id for op, _ in pairs}, {op.id for _, op in pairs}
     removed, added = (
         tuple(op.id for op in sorted(side, key=lambda op: op.when) if op.id not in taken)
         for side, taken in zip(
-            ([op for op in side if _matters(op)] for side in told), matched, strict=True
+            ([op for op in side if _matters(op)] for side in unmatched), matched, strict=True
         )
     )
     return Comparison(
@@ -108,7 +108,7 @@ def compare(before: tuple[Trace, Diagnosis], after: tuple[Trace, Diagnosis]) -> 
     )
 
 
-def _told_ops(trace: Trace) -> dict[OpId | None, list[Op]]:
+def _ops_by_call(trace: Trace) -> dict[OpId | None, list[Op]]:
     """The ops that are compared, by the call of a compiled function that they are inside of."""
     found: dict[OpId | None, list[Op]] = {None: []}
     made = {

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from .. import __version__
-from ..bugs import told_in_a_line
+from ..bugs import reported_in_a_line
 from ..errors import TapevizError
 
 COMMANDS = {
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if late:
         parser.error(f"the verb comes first: tapeviz {late} …")
     try:
-        with told_in_a_line():
+        with reported_in_a_line():
             status = int(importlib.import_module(f".{options.verb}", __name__).run(options))
             sys.stdout.flush()  # a full disk is reported here, not by the interpreter
             return status

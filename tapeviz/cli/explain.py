@@ -7,7 +7,7 @@ import sys
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from ..bugs import told_in_a_line
+from ..bugs import reported_in_a_line
 from ..errors import TapevizError
 from .options import add_kernel_options, add_round_option, check_round, count_from_one
 
@@ -56,7 +56,7 @@ def exit_status(trace: Trace, diagnosis: Diagnosis) -> int:
 
 
 def _explained(opened: Inputs, name: str, options: argparse.Namespace) -> Explained:
-    with told_in_a_line():
+    with reported_in_a_line():
         explained = opened.record(name, with_shares=True)
         check_round(explained.diagnosis, options.round)
         if options.fixes:

@@ -275,7 +275,7 @@ class GraphPanel(Panel):
         view.begin_at(_story(scene), LEGIBLE if is_alone else _LEAST_OF_BOTH)
         self._awaits_story = not document.background.busy.isdisjoint(MAKING)
         if not self._awaits_story:
-            self.settling.start()  # now it can be told whether the picture wants more room
+            self.settling.start()  # now it is known whether the picture wants more room
 
     def _show_minimap(self) -> None:
         self.minimap.show_camera(self.view.prepared, self.view.camera)

@@ -207,7 +207,7 @@ class Session:
     def _install(self, installed: Installed) -> None:
         recording = self.recording
         known_tapes, known_calls = tapes.TapeRegistry(recording), calls.Calls(recording)
-        # A part that fails is told in a note, and the others are there all the same.
+        # A part that fails gives a note; the others are there all the same.
         parts: dict[str, Callable[[], None]] = {
             "ops": lambda: ops.install(recording, installed),
             "tapes": lambda: tapes.install(recording, installed, known_tapes),

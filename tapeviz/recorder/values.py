@@ -135,7 +135,7 @@ def statistics(array: np.ndarray[Any, Any]) -> list[float | None] | None:
 
 def norm_alone(array: np.ndarray[Any, Any]) -> float | None:
     """The norm of a float32 array of finite elements, as :func:`statistics` has it, in one pass;
-    ``None`` where that cannot be told without the others."""
+    ``None`` where that needs the other statistics."""
     if array.dtype != np.float32 or not array.size or array.size % _ROW:
         return None
     rows = array.reshape(-1, _ROW)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..analysis.alike import SourceResult, alike_results, same_words, shared_title, told_in_order
+from ..analysis.alike import (
+    SourceResult,
+    alike_results,
+    reported_in_order,
+    same_words,
+    shared_title,
+)
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix, Warned
 from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.round_words import numbers_words, series_words
@@ -32,12 +38,12 @@ def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
         made.append(
             PageCard(title, "error", "error", tuple(filter(None, words)), error.line, (), fixes)
         )
-    for told in told_in_order(diagnosis):
-        if isinstance(told, Warned):
-            parts = tuple(filter(None, (warned_about(diagnosis, told), told.message)))
-            made.append(PageCard("", "warning", "", parts, told.line))
+    for reported in reported_in_order(diagnosis):
+        if isinstance(reported, Warned):
+            parts = tuple(filter(None, (warned_about(diagnosis, reported), reported.message)))
+            made.append(PageCard("", "warning", "", parts, reported.line))
         else:
-            made += group_cards(trace, diagnosis, told)
+            made += group_cards(trace, diagnosis, reported)
     return tuple(made[:MOST_CARDS])
 
 

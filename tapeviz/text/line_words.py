@@ -23,7 +23,7 @@ def ranges_of(lines: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def ranges_in_words(ranges: Sequence[tuple[int, int]], most: int | None = None) -> str:
-    """``line 3``, ``lines 1–4, 8``; there is at least one. ``most``: ranges that are told."""
+    """``line 3``, ``lines 1–4, 8``; there is at least one. ``most``: ranges that are named."""
     several = len(ranges) > 1 or ranges[0][0] != ranges[0][1]
     shown = [f"{first}" if first == last else f"{first}–{last}" for first, last in ranges[:most]]
     more = ["…"] if len(shown) < len(ranges) else []

@@ -23,7 +23,7 @@ _COPIES = ops_with("copy")
 _MOST_PAST = 2_000
 """A loop of many steps has a past that grows with each: so much of it is looked at every time."""
 _MOST_HELD = 20
-"""The number of writes before a tape that are told as held fixed."""
+"""The number of writes before a tape that are reported as held fixed."""
 
 
 def _is_into(edge: DataEdge, source: TensorId) -> bool:

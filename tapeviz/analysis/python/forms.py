@@ -1,4 +1,4 @@
-"""Find the forms of tensors that Python was told at once: ``len(x)``, ``tf.size(x)``, ``x.shape``.
+"""Find where Python got the shape or size of a tensor: ``len(x)``, ``tf.size(x)``, ``x.shape``.
 
 TensorFlow runs no op for these where it knows the shape (``size_internal`` in array_ops.py, 2.15 to
 2.21), so the number that comes out is a constant without a past.

@@ -95,8 +95,8 @@ class FindingCard(Card):
         self._show_gradients(0)
         if spread is not None and alike:
             more = len(alike) - MOST_ALIKE
-            told = f"and {more} more · show each" if more > 0 else "Show each"
-            self.add_links((told, spread, "A card for each source"))
+            words = f"and {more} more · show each" if more > 0 else "Show each"
+            self.add_links((words, spread, "A card for each source"))
         self.show_fixes(finding.fixes, finding.not_tried)
 
     def _add_runs(self) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
 
-from ...analysis.alike import SourceResult, alike_results, told_in_order
+from ...analysis.alike import SourceResult, alike_results, reported_in_order
 from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Fix, Warned
 from ...analysis.rounds.call_sites import CallSite
 from ...document import Document
@@ -227,12 +227,12 @@ class DiagnosisPanel(Panel):
         for error in diagnosis.errors:
             make = partial(ErrorCard, document, theme, error, self._asks)
             yield _Wanted((document.trace, theme, *_story_of(error)), make, error.fixes)
-        for told in told_in_order(diagnosis):
-            if isinstance(told, Warned):
-                make_warning = partial(WarningCard, document, theme, told)
-                yield _Wanted((document.trace, theme, told), make_warning)
+        for reported in reported_in_order(diagnosis):
+            if isinstance(reported, Warned):
+                make_warning = partial(WarningCard, document, theme, reported)
+                yield _Wanted((document.trace, theme, reported), make_warning)
             else:
-                yield from self._of_group(told)
+                yield from self._of_group(reported)
 
     def _of_group(self, group: CallSite | CallDiagnosis) -> Iterator[_Wanted]:
         """A card for each source, or for sources with the same outcome; trouble comes first."""
@@ -242,8 +242,8 @@ class DiagnosisPanel(Panel):
             for result in alike if is_apart else alike[:1]:
                 shared = () if is_apart else alike
                 story: list[object] = [self.document.trace, self.theme]
-                for told in (alike[0], alike[-1]) if shared else (result,):
-                    story += (told.call.call, told.place, told.series, *_story_of(told.finding))
+                for each in (alike[0], alike[-1]) if shared else (result,):
+                    story += (each.call.call, each.place, each.series, *_story_of(each.finding))
                 make = partial(self._finding_card, result, shared)
                 finding = result.finding
                 number = max(len(shared), 1)

@@ -90,7 +90,7 @@ class _Walk:
             self._add(key, gradient)
 
     def follow(self, instruction: Sequence[Any]) -> None:
-        """Run one instruction of the program; a failure is told in words in its step."""
+        """Run one instruction of the program; a failure becomes the words of its step."""
         verb, *operands = instruction
         if verb == "move":
             origin, goal = operands

@@ -61,9 +61,9 @@ def _opening(
         ids = [recording.id(tensor) for tensor in tensors]
         seeds = [recording.tensor_of(leaf) for _, leaf in private.flatten_with_paths(tangents)]
         given = [recording.id(tensor) for tensor in seeds] if len(seeds) == len(ids) else []
-        told = [*tensors, *(seed for seed in seeds if seed is not None)]
+        named = [*tensors, *(seed for seed in seeds if seed is not None)]
         fields = {"tape": number, "tensors": ids, "tangents": given, "site": site}
-        recording.emit({"e": "watch", **fields}, told)
+        recording.emit({"e": "watch", **fields}, named)
 
     def __init__(self: Any, primals: Any, tangents: Any) -> None:
         init(self, primals, tangents)

@@ -1,4 +1,4 @@
-"""Run eager calls of traced functions so that what they take in is kept, and they are told once.
+"""Run eager calls of traced functions so that what they take in is kept, and each emits one event.
 
 Where a later run could not compute again what a function takes in, the runtime runs a copy of it
 that has further outputs (:mod:`.rerun.sources`); neither the snippet nor a message of TensorFlow's

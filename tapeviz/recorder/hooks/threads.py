@@ -109,10 +109,10 @@ def _see_reads(
     """Datasets and compiled functions call Python on threads of TensorFlow's, where no tape is.
 
     ``FuncRegistry`` looks it up there (script_ops.py, 2.15-2.21): what would be around the call
-    would stand in the tracebacks that TensorFlow shows. Of what runs there only is told which
-    variables are read, once for each line: their values have left.
+    would stand in the tracebacks that TensorFlow shows. Of what runs there the reads of variables
+    are recorded alone, once for each line: their values have left.
     """
-    told: set[tuple[int, int]] = set()
+    reported: set[tuple[int, int]] = set()
 
     def ran(
         op_type: Any,
@@ -126,8 +126,8 @@ def _see_reads(
             with recording.shielded("a variable that a thread of TensorFlow reads"):
                 handle, site = inputs[0], recording.here_when_called(_getframe(1))
                 key = (recording.id(handle), site)
-                if site and key not in told:
-                    told.add(key)
+                if site and key not in reported:
+                    reported.add(key)
                     fields = {"e": "left", "tensor": key[0], "how": "thread", "site": site}
                     recording.emit(fields, [handle])
         return outputs if len(private.thread_data().op_callbacks) > 1 else None

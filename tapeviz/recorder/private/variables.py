@@ -71,7 +71,7 @@ def handle_of(value: Any) -> Any:
 
 def read_handle(handle: Any, dtype: int) -> Any:
     """The value of the variable behind a handle, as NumPy sees TensorFlow's own memory; ``None`` if
-    it has no value. ``dtype``: its enum. Tapes are told unless they are stopped."""
+    it has no value. ``dtype``: its enum. Tapes record the read unless they are stopped."""
     try:
         value = variable_ops.gen_resource_variable_ops.read_variable_op(handle, dtype)
     except (NotOk, tf.errors.OpError):

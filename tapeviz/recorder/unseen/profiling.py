@@ -36,7 +36,7 @@ def install(source: str, installed: Installed) -> None:
             report("c_call", getprofile, _getframe(1))
             report("c_return", getprofile, _getframe(1))
             function = current()
-            return function.told if type(function) is _Filtered else function
+            return function.wrapped if type(function) is _Filtered else function
 
         return getting
 
@@ -57,14 +57,14 @@ def install(source: str, installed: Installed) -> None:
 
 
 class _Filtered:
-    """Called by Python in the place of ``told``."""
+    """Called by Python in the place of ``wrapped``."""
 
-    def __init__(self, told: ProfileFunction) -> None:
-        self.told = told
+    def __init__(self, wrapped: ProfileFunction) -> None:
+        self.wrapped = wrapped
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         if not is_hidden(frame):
-            self.told(frame, event, argument)
+            self.wrapped(frame, event, argument)
 
 
 def _wrap_stats(getstats: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:

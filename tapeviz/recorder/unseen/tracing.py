@@ -1,4 +1,4 @@
-"""Tell a trace function of the snippet's own what a plain run tells it.
+"""Give a trace function of the snippet the events that a plain run gives it.
 
 It hears neither of our frames, and of what they call in Python's library, nor of the lines of
 parameters, which we report before a function's first statement.
@@ -20,7 +20,8 @@ TRACED = ("__main__", "tensorflow", "keras", "tf_keras", "numpy")
 
 
 def install(source: str, filename: str, installed: Installed) -> None:
-    """Let ``sys.settrace`` (and ``threading.settrace``, which calls it) filter what is told."""
+    """Let ``sys.settrace`` (and ``threading.settrace``, which calls it) filter the events that a
+    trace function gets."""
 
     def wrap_set(settrace: Callable[..., None]) -> Callable[..., None]:
         def setting(function: TraceFunction | None, /) -> None:
@@ -32,7 +33,7 @@ def install(source: str, filename: str, installed: Installed) -> None:
     def wrap_get(gettrace: Callable[[], Any]) -> Callable[[], Any]:
         def getting() -> Any:
             function = gettrace()
-            return function.told if type(function) is _Filtered else function
+            return function.wrapped if type(function) is _Filtered else function
 
         return getting
 
@@ -41,12 +42,12 @@ def install(source: str, filename: str, installed: Installed) -> None:
 
 
 class _Filtered:
-    """Called by Python in the place of ``told``, for all events or for those of one frame."""
+    """Called by Python in the place of ``wrapped``, for all events or for those of one frame."""
 
     def __init__(
-        self, told: TraceFunction, filename: str, firsts: Mapping[tuple[str, int], int]
+        self, wrapped: TraceFunction, filename: str, firsts: Mapping[tuple[str, int], int]
     ) -> None:
-        self.told = told
+        self.wrapped = wrapped
         self._filename = filename
         self._firsts = firsts
 
@@ -55,8 +56,8 @@ class _Filtered:
             return None
         if event == "line" and self._is_at_parameters(frame):
             return self
-        local = self.told(frame, event, argument)
-        if local is None or local is self.told:
+        local = self.wrapped(frame, event, argument)
+        if local is None or local is self.wrapped:
             return self if local is not None else None
         return _Filtered(local, self._filename, self._firsts)
 

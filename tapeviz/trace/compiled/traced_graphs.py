@@ -204,7 +204,7 @@ class PendingRuns:
         if not isinstance(event, e.OpRan) or not runs_graphs(event):
             return None
         for key in ((event.graph, 0 if event.graph else event.thread), (event.graph, 0)):
-            runs = self._pending.get(key)  # before threads were told, all was of the first
+            runs = self._pending.get(key)  # before events named threads, all was of the first
             if runs:
                 run = runs.pop()
                 if not runs:

@@ -59,8 +59,8 @@ class _Program:
         self.whens = [when for when, _ in marks]
         bound = frozenset(site.frames[0].line for _, (_, site) in marks)
         self.tables = FrameTables(lines, self.names, bound, marks)
-        self.marks = MarkReader(self.tables) if self._is_told(trace) else None
-        """Reads the marks once for all who ask; None: not every turn is told by them."""
+        self.marks = MarkReader(self.tables) if self._has_marks(trace) else None
+        """Reads the marks once for all callers; None: the marks do not separate every turn."""
         inside: dict[str, dict[str, None]] = {}
         for scope in dict.fromkeys(op.scope for op in trace.ops.values()):
             names = scope.strip("/").split("/")
@@ -70,7 +70,7 @@ class _Program:
         """For each scope: layer → the blocks around it."""
         self.layers = layers_of_scopes(trace, inside)
 
-    def _is_told(self, trace: Trace) -> bool:
+    def _has_marks(self, trace: Trace) -> bool:
         """Whether bindings tell the turns of all loops in which something ran."""
         sites = {op.description.site.id: op.description.site for op in trace.ops.values()}
         sites.update((site.id, site) for _, (_, site) in self.tables.marks)
