@@ -130,21 +130,22 @@ def measure(value: Array) -> Stats | None:
         return None
     if value.size == 1 and value.dtype.kind != "c":
         return _stats_of_number(value.item())
-    magnitudes: np.ndarray[Any, Any] = np.abs(value) if value.dtype.kind == "c" else value
-    elements = magnitudes.astype(np.float64, copy=False).ravel()
-    nan = int(np.isnan(elements).sum())
-    finite = elements[np.isfinite(elements)]
-    inf = elements.size - finite.size - nan
-    if not finite.size:
-        return Stats(None, None, None, None, nan, inf)
-    return Stats(
-        float(finite.min()),
-        float(finite.max()),
-        float(finite.mean()),
-        float(np.linalg.norm(finite)),
-        nan,
-        inf,
-    )
+    with np.errstate(all="ignore"):  # signalling NaN, numbers whose squares overflow
+        magnitudes: np.ndarray[Any, Any] = np.abs(value) if value.dtype.kind == "c" else value
+        elements = magnitudes.astype(np.float64, copy=False).ravel()
+        nan = int(np.isnan(elements).sum())
+        finite = elements[np.isfinite(elements)]
+        inf = elements.size - finite.size - nan
+        if not finite.size:
+            return Stats(None, None, None, None, nan, inf)
+        return Stats(
+            float(finite.min()),
+            float(finite.max()),
+            float(finite.mean()),
+            float(np.linalg.norm(finite)),
+            nan,
+            inf,
+        )
 
 
 def _stats_of_number(number: float) -> Stats:
