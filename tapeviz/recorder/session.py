@@ -11,7 +11,7 @@ from platform import python_version
 from secrets import randbelow
 from sys import _getframe
 from time import monotonic
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 import tensorflow as tf
@@ -52,6 +52,7 @@ FORMAT_VERSION = 1
 _LIFETIMES = ("weakref", "__del__", "getrefcount", "get_referrers", "get_objects")
 _OBJECTS_OF_BATCH = 20_000
 _MOST_SEED = (1 << 31) - 2
+_PACKAGE = sys.modules[str(__package__)]
 _LET_GO = "they were let go of, to make room for those of newer tensors"
 
 
@@ -276,11 +277,12 @@ def _files_around(frame: FrameType | None) -> frozenset[str]:
 
 
 def _files_of_ours() -> frozenset[str]:
-    """The files of this package's modules, found without a look at each module of TensorFlow's."""
-    found = [sys.modules[str(__package__)]]
+    """The files of this package's modules, which need not be in ``sys.modules``."""
+    found = [_PACKAGE]
     for module in found:
-        children = [f"{module.__name__}.{name}" for name in list(vars(module))]
-        found += [sys.modules[name] for name in children if name in sys.modules]
+        inside = f"{module.__name__}."
+        values = [each for each in vars(module).values() if isinstance(each, ModuleType)]
+        found += [each for each in values if each.__name__.startswith(inside)]
     return frozenset(str(getattr(module, "__file__", "")) for module in found[1:])
 
 

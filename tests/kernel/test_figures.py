@@ -79,4 +79,6 @@ def test_a_picture_displayed_as_in_a_notebook_comes_too(play):
         "from IPython.display import Image, display\n"
         f"display(Image(data={PNG!r}))\ndisplay('text alone')\n"
     )
-    assert play(source).pictures == [PNG]
+    heard = play(source, shows_figures=True)
+    assert heard.pictures == [PNG]
+    assert heard.text() == "<IPython.core.display.Image object>\ntext alone\n"

@@ -438,6 +438,29 @@ def f(x):
     return x   # comment
 print(inspect.getsource(f)); print(inspect.getsource(A)); print(inspect.getfile(f).rsplit("/")[-1], inspect.getmodule(f).__name__)
 """,
+    "no_notebook": """
+import sys
+print([name for name in ("ipykernel", "tornado", "jupyter_client") if name in sys.modules])
+print([name for name in sys.modules if "tapeviz" in name])
+import IPython, ipykernel
+print(IPython.get_ipython(), "ipykernel" in sys.modules)
+from IPython.display import display
+display("text", 3)
+import tornado.ioloop
+print(tornado.ioloop.IOLoop.__name__, sys.modules["tornado"] is tornado)
+""",
+    "frames_on_demand": """
+import faulthandler, re, tempfile, threading
+ready, go = threading.Event(), threading.Event()
+def work():
+    ready.set(); go.wait()
+def dumped(**options):
+    with tempfile.TemporaryFile("w+") as file:
+        faulthandler.dump_traceback(file, **options); file.seek(0)
+        return re.sub("0x[0-9a-f]+", "0x", file.read())
+thread = threading.Thread(target=work); thread.start(); ready.wait()
+print(dumped(), dumped(all_threads=False), sep="\\n"); go.set(); thread.join()
+""",
     "refs": """
 import sys
 x = object()

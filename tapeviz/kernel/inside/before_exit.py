@@ -9,10 +9,17 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import os
+import re
 import signal
 import sys
-from collections.abc import Callable
+import tempfile
+import threading
+from collections.abc import Callable, Set
 from typing import Any, TextIO
+
+_HEADING = re.compile(r"^(?=\S[^\n]*\(most recent call first\):$)", re.MULTILINE)
+_NUMBER = re.compile(r"0x[0-9a-f]+")
+_OURS, _OUTERMOST = '"<tapeviz>/', "_tapeviz_recorder/program.py"
 
 _crash_notes: TextIO | None = None
 
@@ -30,7 +37,7 @@ def note_crashes(path: str) -> None:
 
 def _enable_unseen(file: TextIO) -> None:
     """Let ``faulthandler`` write into ``file``; to a snippet it looks disabled, as Python
-    starts."""
+    starts. The frames that it prints on demand end with those of the snippet."""
     enable, seen = faulthandler.enable, [faulthandler.is_enabled()]
 
     def enabling(*args: Any, **named: Any) -> None:
@@ -42,10 +49,43 @@ def _enable_unseen(file: TextIO) -> None:
         enable(file=file, all_threads=False)
         return was
 
+    dump = faulthandler.dump_traceback
+
+    def dump_traceback(file: Any = None, all_threads: bool = True) -> None:
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as whole:
+            dump(whole, all_threads)
+            whole.seek(0)
+            threads = {thread.ident for thread in threading.enumerate()} | {threading.get_ident()}
+            text = _of_snippet(whole.read(), threads)
+        file = sys.stderr if file is None else file
+        if isinstance(file, int):
+            os.write(file, text.encode())
+        else:
+            file.flush()
+            print(text, end="", file=file, flush=True)
+
     enable(file=file, all_threads=False)
+    faulthandler.dump_traceback = dump_traceback
     enabling.__name__ = enabling.__qualname__ = "enable"
     faulthandler.enable, faulthandler.disable = enabling, disable  # type: ignore[assignment]
     faulthandler.is_enabled = lambda: seen[0]
+
+
+def _of_snippet(text: str, threads: Set[int | None]) -> str:
+    """Return the part of a dump that is about these threads, without our frames and those below
+    the snippet's.
+
+    ``text``: the output of ``faulthandler``. Each thread is a heading (``… (most recent call first):``) and a line for each frame.
+    """
+    shown = []
+    for thread in _HEADING.split(text):
+        heading, *frames = [line for line in thread.splitlines() if line] or [""]
+        number = _NUMBER.search(heading)
+        below = next((n for n, frame in enumerate(frames) if _OUTERMOST in frame), len(frames))
+        if frames and (number is None or int(number[0], 16) in threads):
+            mine = [frame for frame in frames[:below] if _OURS not in frame]
+            shown.append("\n".join([heading, *mine, ""]))
+    return "\n".join(shown)
 
 
 def deliver_before_ending(deliver: Callable[[], None]) -> None:

@@ -1,7 +1,8 @@
-"""Catch the pictures that drawing modules would show in a window, as PNG.
+"""Catch the pictures that drawing modules would show in a window, or in a notebook, as PNG.
 
 ``plt.show()`` and PIL's ``Image.show()`` hand their pictures over and return at once. Without a
-screen a plain run shows nothing there. Neither library is imported by us.
+screen a plain run shows nothing there. ``IPython.display.display()`` hands over what a notebook
+would show, and prints what a plain run prints. None of these libraries is imported by us.
 
 matplotlib draws without windows unless the user names a backend, and the snippet finds no
 ``MPLBACKEND`` in its environment: it is set while matplotlib is imported, which reads it then
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
+from base64 import b64decode
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from importlib.abc import MetaPathFinder
@@ -40,7 +42,11 @@ def draw_without_windows(publish: Publish | None) -> None:
     around: dict[str, Around] = {"matplotlib": _off_screen}
     if publish is not None:
         gallery = _Gallery(publish)
-        hooks = {"matplotlib.pyplot": gallery.hook_pyplot, "PIL.Image": gallery.hook_pillow}
+        hooks = {
+            "matplotlib.pyplot": gallery.hook_pyplot,
+            "PIL.Image": gallery.hook_pillow,
+            "IPython.display": gallery.hook_display,
+        }
         for name, hook in hooks.items():
             if name in sys.modules:
                 hook(sys.modules[name])
@@ -122,3 +128,20 @@ class _Gallery:
             self._show(self._count, file.getvalue())
 
         image.Image.show = show
+
+    def hook_display(self, module: Any) -> None:
+        display = module.display
+
+        @wraps(display)
+        def displaying(*objects: Any, **options: Any) -> Any:
+            from IPython.core.formatters import DisplayFormatter  # it is imported with the module
+
+            result = display(*objects, **options)
+            formatter: Any = DisplayFormatter()
+            for each in objects:
+                png = formatter.format(each, include={"image/png"})[0].get("image/png")
+                if png is not None:
+                    self._show(self._count, b64decode(png) if isinstance(png, str) else png)
+            return result
+
+        module.display = displaying

@@ -27,7 +27,7 @@ import sys
 import traceback
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import Any, NoReturn
 
@@ -73,6 +73,7 @@ class ForkServer:
         self._unread = b""
         self._children: dict[int, Child] = {}
         self._compiled: dict[tuple[str, str], CodeType] = {}
+        self._script_modules: frozenset[str] = frozenset()
         self._folders = folders
         self._woken, waking = os.pipe()
         os.set_blocking(self._woken, False)
@@ -136,14 +137,14 @@ class ForkServer:
     def _prepare(self, order: dict[str, Any]) -> None:
         gc.disable()  # imports leave little garbage, and looking for it takes a second
         try:
-            with warnings.catch_warnings():  # IPython adds filters, which a snippet would find
-                importlib.import_module("ipykernel.kernelapp")
             for name in order["imports"]:
                 importlib.import_module(name)
+            _import_if_there(order["if_there"])
+            self._script_modules = frozenset(sys.modules)
+            with warnings.catch_warnings():  # IPython adds filters, which a snippet would find
+                importlib.import_module("ipykernel.kernelapp")
             sys.modules["debugpy"] = None  # type: ignore[assignment]
-            for name in (*order["if_there"], *_OF_THE_SHELL):
-                with contextlib.suppress(Exception):
-                    importlib.import_module(name)
+            _import_if_there(_OF_THE_SHELL)
             # Without debugpy ipykernel starts half a second faster; nobody attaches a debugger.
             del sys.modules["debugpy"]
             self._compiled = _compile(order["texts"])
@@ -228,7 +229,8 @@ class ForkServer:
                 for descriptor in other.pipes.values():
                     os.close(descriptor)
             reading = {name: ends[0] for name, ends in pipes.items()}
-            _be_kernel(order, {"pipes": reading, "compiled": self._compiled}, parent)
+            kept = {"pipes": reading, "compiled": self._compiled}
+            _be_kernel(order, kept | {"script_modules": self._script_modules}, parent)
         except BaseException:
             traceback.print_exc()
             sys.stderr.flush()
@@ -261,9 +263,16 @@ def _compile(file: str) -> dict[tuple[str, str], CodeType]:
         }
 
 
+def _import_if_there(names: Iterable[str]) -> None:
+    for name in names:
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+
+
 def _be_kernel(order: dict[str, Any], kept: dict[str, Any], parent: int) -> None:
-    """``kept``: ``pipes``, the reading ends of descriptors 1 and 2 for the wire, and ``compiled``
-    for the importer of our modules."""
+    """``kept``: ``pipes``, the reading ends of descriptors 1 and 2 for the wire, ``compiled`` for
+    the importer of our modules, and ``script_modules``, the names of those imported before the
+    kernel's."""
     _reseed()
     os.chdir(order["folder"])
     here = types.ModuleType("_tapeviz_fork_server")

@@ -1,4 +1,5 @@
-"""Keep the modules and names that the kernel needs, whatever a snippet does to them.
+"""Keep the modules and names that the kernel needs, whatever a snippet does to them, and hide those
+that a script does not have.
 
 ``sys.modules.clear()``, ``builtins.len = None`` and ``json.dumps = None`` do little harm to a plain
 Python process, but a kernel has threads that go on importing and calling, and reports the end.
@@ -9,7 +10,7 @@ from __future__ import annotations
 import builtins
 import importlib.abc
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.machinery import ModuleSpec
 from sys import _current_frames
@@ -21,7 +22,12 @@ KERNEL_PACKAGES = (
     *("IPython", "comm", "ipykernel", "jedi", "jupyter_client", "jupyter_core"),
     *("matplotlib_inline", "parso", "prompt_toolkit", "stack_data", "tornado", "traitlets", "zmq"),
 )
-
+_OURS = ("_tapeviz_fork_server", "_tapeviz_inside", "_tapeviz_recorder")
+_NEVER_A_SCRIPTS = ("comm", "ipykernel", "jupyter_client", "jupyter_core", "tornado", *_OURS)
+"""Packages that neither TensorFlow nor Keras imports; Keras imports IPython where it is installed
+(``keras.src.saving.file_editor``, Keras 3)."""
+_NEVER_HIDDEN = "zmq"
+"""The kernel's threads import it over and over (``zmq/sugar/attrsettr.py``)."""
 
 _NOT_KEPT = {"__main__", "builtins", "sys"}
 """Modules whose names are not looked at: a script may have no ``sys.stdout``."""
@@ -31,10 +37,11 @@ class Needed:
     """A snapshot of modules, of builtins, and of the names in the modules of Python and the kernel.
 
     It is also a finder for ``sys.meta_path``: threads that ran when it was made, except the one
-    that made it, import the modules of the snapshot."""
+    that made it, import the modules of the snapshot, and all threads the hidden ones of them."""
 
     def __init__(self) -> None:
         self._modules = dict(sys.modules)
+        self._hidden = _no_modules_of_a_script(self._modules)
         self._names = dict(vars(builtins))
         needed = {*sys.stdlib_module_names, *KERNEL_PACKAGES} - _NOT_KEPT
         self._spaces = [
@@ -43,6 +50,12 @@ class Needed:
             if name.partition(".")[0] in needed and isinstance(module, ModuleType)
         ]
         self.threads = set(_current_frames()) - {get_ident()}
+
+    def hide(self) -> None:
+        """Take modules that a script does not have out of ``sys.modules``, until they are imported
+        or restored."""
+        for name in self._hidden:
+            sys.modules.pop(name, None)
 
     def is_there(self) -> bool:
         """Whether all builtins that could be called then can still be called."""
@@ -71,7 +84,9 @@ class Needed:
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if get_ident() not in self.threads or name not in self._modules:
+        if name not in self._modules:
+            return None
+        if name not in self._hidden and get_ident() not in self.threads:
             return None
         module = self._modules[name]
         return ModuleSpec(name, _Loader(module, getattr(module, "__spec__", None)))
@@ -81,6 +96,16 @@ def _is_broken(now: object, before: object) -> bool:
     """Whether a name was removed, or holds None or something that cannot be called instead of a
     function or class. Another function may be there on purpose."""
     return now is None or (callable(before) and not callable(now))
+
+
+def _no_modules_of_a_script(modules: Mapping[str, ModuleType]) -> frozenset[str]:
+    """The names of the kernel's and our own modules that ``import tensorflow`` does not import."""
+    fork_server: Any = modules.get("_tapeviz_fork_server")
+    if fork_server is None:  # this process imported the kernel first
+        return frozenset(name for name in modules if name.partition(".")[0] in _NEVER_A_SCRIPTS)
+    ours = {*KERNEL_PACKAGES, *_OURS} - {_NEVER_HIDDEN}
+    known: frozenset[str] = fork_server.script_modules
+    return frozenset(n for n in modules if n not in known and n.partition(".")[0] in ours)
 
 
 class _Loader(importlib.abc.Loader):
@@ -99,11 +124,12 @@ class _Loader(importlib.abc.Loader):
 
 @contextmanager
 def what_the_kernel_needs() -> Iterator[Needed]:
-    """In the ``with`` the kernel's threads find their modules; at its end everything is
-    restored."""
+    """In the ``with`` the kernel's threads find their modules, and ``sys.modules`` has none that a
+    script does not have; at its end everything is restored."""
     needed = Needed()
     finder: Any = needed
     sys.meta_path.insert(0, finder)
+    needed.hide()
     try:
         yield needed
     finally:

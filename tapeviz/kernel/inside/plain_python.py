@@ -52,6 +52,7 @@ def plain_python(
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(_names_of_a_script(ask, has_terminal))
+        stack.enter_context(_no_shell())
         stack.enter_context(_loggers_of_a_script())
         stack.enter_context(_standard_input(ask))
         needed = stack.enter_context(what_the_kernel_needs())
@@ -129,6 +130,26 @@ def _names_of_a_script(
         space.update(before)
         getpass.getpass = asking
         vars(sys).update(prompts)
+
+
+@contextlib.contextmanager
+def _no_shell() -> Iterator[None]:
+    """Let ``IPython.get_ipython()`` find no shell: libraries ask it whether they run in a notebook.
+
+    The shell is the ``_instance`` of its class and of the bases (traitlets'
+    ``SingletonConfigurable``).
+    """
+    shell = sys.modules.get("IPython.core.interactiveshell")
+    kind = type(shell.InteractiveShell._instance) if shell is not None else object
+    holders: list[Any] = [base for base in kind.__mro__ if vars(base).get("_instance") is not None]
+    before = [base._instance for base in holders]
+    for base in holders:
+        base._instance = None
+    try:
+        yield
+    finally:
+        for base, instance in zip(holders, before, strict=True):
+            base._instance = instance
 
 
 @contextlib.contextmanager
