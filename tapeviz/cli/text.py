@@ -31,6 +31,7 @@ from ..analysis.run_words import (
     trust_words,
 )
 from ..analysis.status import BOTH, word_of
+from ..analysis.unasked import unasked_words
 from ..analysis.warned_words import warned_about
 from ..recording.shares import ShareTable
 from ..trace.model import Array, CallId, TensorId, Trace
@@ -95,7 +96,7 @@ def as_text(
     elif ran_no_code(trace):
         blocks.append(NO_CODE)
     elif not trace.calls and not diagnosis.errors:
-        blocks.append("No gradient was asked for.")
+        blocks.append(_wrapped(unasked_words(trace.source)))
     return "\n\n".join(block for block in blocks if block)
 
 

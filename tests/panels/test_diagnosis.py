@@ -85,7 +85,7 @@ def test_words_are_never_painted_in_too_little_height(
     qtbot.wait(50)
     qapp.installEventFilter(clipped)
     show(qtbot, panel, Diagnosis())
-    assert "asked for no gradient" in words(panel)
+    assert "No gradient was asked for" in words(panel)
     show(qtbot, panel, diagnosis)
     assert len(panel.cards) == 2
     qtbot.wait(50)
@@ -302,7 +302,7 @@ def labels(card: QWidget) -> list[str]:
 def test_nothing_asked_for_is_said(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     show(qtbot, panel, Diagnosis())
     assert panel.cards == []
-    assert "asked for no gradient" in words(panel)
+    assert "No gradient was asked for" in words(panel)
 
 
 def test_a_text_without_code_is_said_to_have_none(qtbot: QtBot, panel: DiagnosisPanel) -> None:

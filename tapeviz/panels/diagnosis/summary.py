@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.run_words import NO_CODE, ran_no_code
+from ...analysis.unasked import unasked_words
 from ...document import Document
 from ...trace.model import EMPTY_TRACE
 from ...wording import counted
-
-NO_GRADIENT = (
-    "The snippet asked for no gradient: it called neither gradient nor jacobian. Compute inside "
-    "a block  with tf.GradientTape() as tape:  and call  tape.gradient(y, x)  after it."
-)
 
 
 def summary_words(document: Document, troubled: int, asked: int) -> str:
@@ -31,7 +27,7 @@ def summary_words(document: Document, troubled: int, asked: int) -> str:
     if not calls and any(warned.kind == "caught-error" for warned in diagnosis.warnings):
         return "No gradient that was asked for was computed."
     if not calls and not diagnosis.error:
-        return NO_GRADIENT
+        return unasked_words(document.trace.source)
     if not calls:
         return "It ended before a gradient was asked for."
     parts = [counted(calls, "call"), counted(asked, "source")]
