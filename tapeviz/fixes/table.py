@@ -473,6 +473,6 @@ def _raised_inside(trace: Trace) -> Trace:
     failure = trace.failure
     if failure is None:
         return trace
-    line = innermost_line(failure, trace.filename)
+    line = innermost_line(trace, failure)
     lines = (*failure.lines, line) if line not in failure.lines else failure.lines
     return replace(trace, failure=replace(failure, line=line, lines=lines))

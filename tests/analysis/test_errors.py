@@ -306,12 +306,34 @@ RAISING = {
     ),
     "matrices": (TAPE + "tf.matmul(tf.ones([2, 3]), tf.ones([4, 5]))", ["[2, 3]", "[4, 5]"]),
     "no broadcast": (TAPE + "tf.ones([2, 3]) + tf.ones([4])", ["[2, 3]", "[4]", "line 6"]),
+    "matrices that fit the other way round": (
+        TAPE + "w, v = tf.Variable(tf.ones([4, 3])), tf.ones([8, 4])\nz = w @ v",
+        ["w of shape [4, 3] and v of shape [8, 4]", "tf.matmul(v, w)"],
+    ),
+    "no broadcast in a function that is traced": (
+        TAPE + "w = tf.Variable(tf.ones([4, 3]))\n@tf.function\ndef f(a, b):\n"
+        "  p = tf.matmul(a, w)\n  return p - b\nf(tf.ones([8, 4]), tf.ones([8, 4]))",
+        ["On line 10 Sub got p of shape [8, 3] and b of shape [8, 4]", "here 3 meets 4"],
+    ),
+    "output gradients of another shape": (
+        TAPE + "tape.gradient(y, x, output_gradients=tf.ones([3]))",
+        ["shape [3]", "target", "[2]"],
+    ),
+    "a tuple as operand": (
+        TAPE + "h = tf.math.top_k(y, 1)\nh = tuple(h)\nloss = y * 2.0 + h ** 2",
+        ["Line 8 computes with h, which is a tuple", "Take one of them"],
+    ),
+    "a function as operand": (
+        TAPE + "def rate(): return 0.1\nloss = rate * 2.0",
+        ["Line 7 computes with rate, which is a function", "not called"],
+    ),
     "no broadcast of two names": (
         TAPE + "a, b = tf.ones([5, 3]), tf.ones([5, 4])\nloss = a - b",
         ["a of shape [5, 3] and b of shape [5, 4]", "here 3 meets 4"],
     ),
     "a name and what an expression gave": (
-        TAPE + "w, b = tf.ones([3, 4]), tf.ones([3])\nz = tf.matmul(tf.ones([2, 3]), w) + b",
+        TAPE
+        + "w, b = tf.ones([3, 4]), tf.Variable(tf.ones([3]))\nz = tf.matmul(tf.ones([2, 3]), w) + b",
         ["tf.matmul(tf.ones([2, 3]), w) of shape [2, 4] and b of shape [3]", "here 4 meets 3"],
     ),
     "a dtype that an operation in a function does not take": (

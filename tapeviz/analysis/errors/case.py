@@ -29,7 +29,7 @@ class Case:
     def line(self) -> int:
         """The innermost line of the snippet; in a compiled function, or one that is traced, that
         which TensorFlow names."""
-        return innermost_line(self.failure, self.trace.filename)
+        return innermost_line(self.trace, self.failure)
 
     @property
     def traced_lines(self) -> Sequence[int]:
@@ -118,13 +118,29 @@ def is_from(failure: Failure, call: Call) -> bool:
 _RAISED_AGAIN = re.compile(r"in user code:|Exception encountered when calling")
 
 
-def innermost_line(failure: Failure, filename: str) -> int:
+def innermost_line(trace: Trace, failure: Failure) -> int:
     """The line of :attr:`Case.line`: the traceback of what TensorFlow raises while it traces a
     function, or runs one that is compiled, ends at the call of that function."""
-    inner = traced_lines(failure, filename) or converted_lines(failure.message, filename)
+    inner = traced_lines(failure, trace.filename)
+    inner = inner or converted_lines(failure.message, trace.filename)
     if not inner and re.search(OF_LOOPS, failure.message):
-        inner = defining_lines(failure, filename)
-    return inner[-1] if inner else failure.line
+        inner = defining_lines(failure, trace.filename)
+    return inner[-1] if inner else _line_of_node(trace, failure) or failure.line
+
+
+def _line_of_node(trace: Trace, failure: Failure) -> int:
+    """The line of the op of a compiled function that the message names, where it tells no lines
+    (``<stack traces unavailable>``: a function that Keras jit-compiles or runs in ``fit``); else
+    0."""
+    if "[Op:__" not in failure.message:
+        return 0
+    names = {name.rpartition(_CALL)[2] for name in _NODE.findall(failure.message)}
+    lines = (op.line for op in trace.ops.values() if op.name and op.name in names)
+    return next((line for line in lines if line), 0)
+
+
+_NODE = re.compile(r"\{\{node ([^}]+)\}\}")
+_CALL = "PartitionedCall/"
 
 
 OF_LOOPS = r"it was defined in FuncGraph\(name=(?:while|cond)_"

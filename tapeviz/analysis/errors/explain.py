@@ -20,7 +20,7 @@ def explained_errors(trace: Trace) -> tuple[ExplainedError, ...]:
         ExplainedError(
             each.type,
             each.message,
-            innermost_line(each, trace.filename),
+            innermost_line(trace, each),
             explain_error(trace, each),
             command=command_for(each),
         )
@@ -56,7 +56,7 @@ def _uncaught(trace: Trace, raised: Sequence[Call]) -> Set[CallId]:
     """
     found: set[CallId] = set()
     for failure in trace.failures:
-        lines = {failure.line, *failure.lines, innermost_line(failure, trace.filename)}
+        lines = {failure.line, *failure.lines, innermost_line(trace, failure)}
         alike = [call for call in raised if is_from(failure, call)]
         found.update(call.id for call in [c for c in alike if c.line in lines] or alike)
     return found

@@ -6,10 +6,12 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from ...text.names import dotted
+from ...text.statements import read_text
 from ...trace.model import TensorId, Trace, VariableId
 from .case import Case
 
 Shape = Sequence[int | None]
+_OF_OPERANDS = frozenset({"ReadVariableOp", "Const", "Cast"})
 _LONGEST = 40
 """The letters of an expression that stands in a sentence."""
 
@@ -51,16 +53,34 @@ def _shapes_on_line(case: Case) -> Iterator[tuple[str, Shape]]:
         return
     meant = {name: tensor for tensor, name in _last_meant(trace)}
     for node in ast.walk(statement):
-        path = dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
-        if path in meant and (shape := _shape(trace, meant[path])) is not None:
+        is_read = isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
+        path = dotted(node) if is_read else ""
+        tensor = meant.get(path) or (_given_by_op(case, path) if path else None)
+        if tensor is not None and (shape := _shape(trace, tensor)) is not None:
             yield path, shape
     for op in trace.ops.values():
-        if op.call is None and op.site.line == case.line and op.site.frames and op.outputs:
+        if op.call is None and op.line == case.line and op.site.frames and op.outputs:
+            if op.type in _OF_OPERANDS:  # it has the place of the op that it is for
+                continue
             words = case.text.expression_at(op.site.frames[0].span)
             if words and len(words) <= _LONGEST and "\n" not in words:
                 shape = _shape(trace, op.outputs[0])
                 if shape is not None:
                     yield words, shape
+
+
+def _given_by_op(case: Case, path: str) -> TensorId | None:
+    """The output of the last op on the lines that give a name its value: in a function that
+    AutoGraph converted no names are recorded."""
+    text = read_text(case.text)
+    lines = {
+        line
+        for writer in text.writers(text.scope(case.line), path)
+        if path in writer.binds
+        for line in writer.lines
+    }
+    made = [op for op in case.trace.ops.values() if op.line in lines and op.outputs]
+    return made[-1].outputs[0] if made else None
 
 
 def _last_meant(trace: Trace) -> Iterator[tuple[TensorId, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Mapping
 
 from ...text.names import bound_names, targets_of
 from ...text.statements import read_text
@@ -256,3 +257,50 @@ def _last_value(case: Case, name: str) -> int:
         )
     ]
     return max(lines, default=0)
+
+
+_SIGNS: Mapping[str, type[ast.operator]] = {
+    "+": ast.Add,
+    "-": ast.Sub,
+    "*": ast.Mult,
+    "/": ast.Div,
+    "//": ast.FloorDiv,
+    "%": ast.Mod,
+    "**": ast.Pow,
+    "@": ast.MatMult,
+}
+_REMEDIES: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("tuple", "list"),
+        "A function or layer with several results gives them all at once (an LSTM with "
+        "return_state, tf.math.top_k, gradient of a list). Take one of them by its number, or make "
+        "one tensor of them by tf.stack.",
+    ),
+    "dict": "Take one of its entries, by its key.",
+    "str": "Make a number of it first: float(text), or tf.strings.to_number for a tensor.",
+    **dict.fromkeys(
+        ("function", "method", "type", "builtin_function_or_method"),
+        "It is not called: parentheses with its arguments behind it are missing.",
+    ),
+}
+
+
+def operands(case: Case) -> str:
+    """``h ** 2`` of a tuple: an operand that is no number and no tensor."""
+    sides = [case.match["first"].rpartition(".")[2], case.match["other"].rpartition(".")[2]]
+    side = next((index for index, kind in enumerate(sides) if kind in _REMEDIES), None)
+    if side is None:
+        return ""
+    statement = case.text.statement(case.line)
+    sign = case.match["sign"]
+    kind = _SIGNS.get(sign.removesuffix("=") or "=")
+    found = [
+        (node.left, node.right)
+        for node in (ast.walk(statement) if statement is not None else ())
+        if isinstance(node, ast.BinOp) and kind is not None and isinstance(node.op, kind)
+    ]
+    if isinstance(statement, ast.AugAssign):
+        found.append((statement.target, statement.value))
+    name = case.text.segment(found[0][side]) if len(found) == 1 else ""
+    article = "something that is a" if not name else f"{name}, which is a"
+    return f"Line {case.line} computes with {article} {sides[side]}. {_REMEDIES[sides[side]]}"

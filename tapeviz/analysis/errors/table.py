@@ -118,6 +118,20 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     *OF_ARGUMENTS,
     (r"NoneType|None values not supported", training.none_used),
+    (
+        r"unsupported operand type\(s\) for (?P<sign>[^\s:]+)(?: or pow\(\))?: '(?P<first>[\w.]+)' "
+        r"and '(?P<other>[\w.]+)'",
+        python.operands,
+    ),
+    (r"\[Op:(?:Mul|Reshape|BroadcastGradientArgs)\]", tapes.output_gradients),
+    (
+        r"Dimensions must be equal, but are \d+ and \d+ for .* with input shapes: "
+        + _SHAPE
+        + ", "
+        + _SHAPE
+        + r"\.",
+        tensors.shapes,
+    ),
     (r"Incompatible shapes: *" + _SHAPE + r" vs\.? *" + _SHAPE, tensors.shapes),
     (r"Matrix size-incompatible: In\[0\]: " + _SHAPE + r", In\[1\]: " + _SHAPE, tensors.shapes),
     (tensors.OF_VECTORS, tensors.vectors),
@@ -454,7 +468,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         r"TypeError: (?:unsupported callable|.*cannot unpack|.*is not callable|cannot iterate)",
         tapes.custom_pair,
     ),
-    (r"\[Op:(?:Reshape|Mul|BroadcastGradientArgs)\]|output_gradients", tapes.output_gradients),
+    (r"output_gradients", tapes.output_gradients),
     (
         r"has never been called and thus has no defined (input|output)",
         training.no_symbolic_call,

@@ -236,14 +236,22 @@ def _blocks_around(case: Case, tape: str) -> tuple[int, bool]:
 
 
 def output_gradients(case: Case) -> str:
-    call = case.call
-    if call is None or not call.output_gradients:
+    """Output gradients of another shape than the target, which the backward pass multiplies."""
+    call, trace = case.call, case.trace
+    if call is None or call.ended:
         return ""
-    return (
-        f"The output_gradients of {case.tape}.{call.method} do not have the shape of the target. "
-        f"There has to be one number for each element of the target. "
-        f"Give a tensor of the target's shape, as in tf.ones_like(y)."
-    )
+    for target, given in zip(call.target_tensors, call.output_gradients, strict=False):
+        known = [trace.tensors.get(each) for each in (target, given.tensor) if each is not None]
+        shapes = [each.shape for each in known if each is not None and each.shape is not None]
+        if len(shapes) == 2 and shapes[0] != shapes[1]:
+            wanted, got = (str(list(shape)) for shape in shapes)
+            return (
+                f"The output_gradients that line {case.line} gives have shape {got}, and the "
+                f"target has shape {wanted}. There has to be one number for each element of the "
+                f"target: the gradient is that of their weighed sum. "
+                f"Give a tensor of the target's shape, as in tf.ones_like(y)."
+            )
+    return ""
 
 
 def no_registry(case: Case) -> str:

@@ -8,14 +8,13 @@ import re
 from ...text.names import targets_of
 from ...trace.model import VariableId
 from .case import Case
-from .operands import differing_axis, named_operands, read_shape
+from .operands import Shape, differing_axis, named_operands, read_shape
 from .raised_inside import reached_words
 
 
 def shapes(case: Case) -> str:
     first, other = (_spaced(shape) for shape in case.match.groups()[:2])
-    op = re.search(r"\[Op:(\w+)\]", case.failure.message)
-    name = op[1] if op else "the operation"
+    name = _op_named(case.failure.message)
     is_product = "matmul" in name.lower() or "Matrix size" in case.failure.message
     sizes = (read_shape(first), read_shape(other))
     named = named_operands(case, *sizes)
@@ -27,6 +26,8 @@ def shapes(case: Case) -> str:
         remedy = (
             "Use tf.reshape, tf.transpose or tf.expand_dims on the one that is meant otherwise."
         )
+    if is_product and named is not None and _fit_turned_round(*sizes):
+        remedy = f"The other way round they fit: tf.matmul({named[1]}, {named[0]})."
     if is_product:
         rule = "the last axis of the first must be as long as the first axis of the second"
     else:
@@ -34,6 +35,22 @@ def shapes(case: Case) -> str:
         if (differing := differing_axis(*sizes)) is not None:
             rule += f"; here {differing[0]} meets {differing[1]}"
     return f"On line {case.line} {got}. For {name}, {rule}. {remedy}"
+
+
+def _op_named(message: str) -> str:
+    """The op that a message names: one that ran eagerly, one that is put into a graph, or the node
+    of a compiled function."""
+    found = (
+        re.search(r"\[Op:(?!__)(\w+)\]", message)
+        or re.search(r"'\{\{node [^}]*\}\} = (\w+)\[", message)
+        or re.search(r"\{\{node (?:[^}]*/)?([A-Za-z]\w*?)(?:_\d+)?\}\}", message)
+    )
+    return found[1] if found else "the operation"
+
+
+def _fit_turned_round(first: Shape, other: Shape) -> bool:
+    """Whether two matrices can be multiplied the other way round."""
+    return len(first) == len(other) == 2 and other[1] == first[0]
 
 
 OF_VECTORS = (

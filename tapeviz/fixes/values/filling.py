@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.errors.case import innermost_line
 from ...trace.model import Trace, VariableId
 from ..model import Edit, FixCase
 from ..nodes import all_of, called_name, dotted, sole
@@ -40,7 +39,7 @@ def bind_new_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     failure = trace.failure
     if failure is None or not _REFUSED.search(failure.message):
         return
-    small = sole(source.statement(innermost_line(failure, trace.filename)))
+    small = sole(source.statement(failure.line))
     written = _written(small)
     if written is None:
         return
