@@ -64,6 +64,7 @@ from .states.assigns import rebind_attribute, rebind_name, return_tensor, use_ne
 from .states.variables import SHALLOW_COPY, keep_in_scope, keep_tensor, use_original
 from .states.weights import call_with_computed_weights, step_by_hand
 from .tapes import keras_calls, raising, slips
+from .tapes.absent_modules import leave_out_module
 from .tapes.both_outputs import give_both, give_symbolic
 from .tapes.closures import compute_when_called, keep_value_of_turn, use_shadowed
 from .tapes.entering import enter_again
@@ -411,6 +412,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
 }
 
 ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
+    leave_out_module,
     raising.make_persistent,
     raising.give_pairs,
     raising.watch_value,

@@ -3229,3 +3229,57 @@ def test_an_error_is_gone_and_the_gradient_is_none(recorder: Recorder) -> None:
     assert error is not None
     title = "Cast n to float32 (it runs then; the gradient for w is None, by line 4)"
     assert [fix.title for fix in error.fixes] == [title]
+
+
+def test_a_module_that_is_not_there_is_left_out_with_what_uses_it(recorder: Recorder) -> None:
+    text = """\
+import absent_module.plots as plots
+import tensorflow as tf
+
+def show(y):
+    plots.plot(y)
+    plots.show()
+
+w = tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    y = w * w
+figure = plots.figure()
+figure.save()
+print(tape.gradient(y, w))
+"""
+    trace, diagnosis = record(recorder, text)
+    error = try_fixes(trace, diagnosis, recorder).error
+    assert error is not None
+    (fix,) = error.fixes
+    assert fix.title == "Leave out absent_module, and the lines that use it"
+    assert (
+        fix.text
+        == """\
+import tensorflow as tf
+
+def show(y):
+    pass
+
+w = tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    y = w * w
+print(tape.gradient(y, w))
+"""
+    )
+
+
+def test_a_module_that_a_gradient_needs_is_not_left_out(recorder: Recorder) -> None:
+    text = """\
+import absent_module as data
+import tensorflow as tf
+
+w = tf.Variable(2.0)
+x = data.load()
+with tf.GradientTape() as tape:
+    y = w * x
+print(tape.gradient(y, w))
+"""
+    trace, diagnosis = record(recorder, text)
+    error = try_fixes(trace, diagnosis, recorder).error
+    assert error is not None
+    assert not error.fixes
