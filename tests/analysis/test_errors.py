@@ -315,6 +315,15 @@ RAISING = {
         "  p = tf.matmul(a, w)\n  return p - b\nf(tf.ones([8, 4]), tf.ones([8, 4]))",
         ["On line 10 Sub got p of shape [8, 3] and b of shape [8, 4]", "here 3 meets 4"],
     ),
+    "matrices in a loss of Keras": (
+        "import tensorflow as tf\n"
+        "def loss(y, p):\n"
+        "  return tf.reduce_mean(tf.matmul(p, y))\n"
+        "net = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])\n"
+        "net.compile(loss=loss)\n"
+        "net.fit(tf.ones([8, 3]), tf.ones([8, 2]), verbose=0)",
+        ["On line 3 MatMul got the shapes [8, 2] and [8, 2]"],
+    ),
     "output gradients of another shape": (
         TAPE + "tape.gradient(y, x, output_gradients=tf.ones([3]))",
         ["shape [3]", "target", "[2]"],
@@ -332,8 +341,8 @@ RAISING = {
         ["a of shape [5, 3] and b of shape [5, 4]", "here 3 meets 4"],
     ),
     "a name and what an expression gave": (
-        TAPE
-        + "w, b = tf.ones([3, 4]), tf.Variable(tf.ones([3]))\nz = tf.matmul(tf.ones([2, 3]), w) + b",
+        TAPE + "w, b = tf.ones([3, 4]), tf.Variable(tf.ones([3]))\n"
+        "z = tf.matmul(tf.ones([2, 3]), w) + b",
         ["tf.matmul(tf.ones([2, 3]), w) of shape [2, 4] and b of shape [3]", "here 4 meets 3"],
     ),
     "a dtype that an operation in a function does not take": (
