@@ -75,7 +75,8 @@ def _of_snippet(text: str, threads: Set[int | None]) -> str:
     """Return the part of a dump that is about these threads, without our frames and those below
     the snippet's.
 
-    ``text``: the output of ``faulthandler``. Each thread is a heading (``… (most recent call first):``) and a line for each frame.
+    ``text``: the output of ``faulthandler``. Each thread is a heading (``… (most recent call
+    first):``) and a line for each frame.
     """
     shown = []
     for thread in _HEADING.split(text):
