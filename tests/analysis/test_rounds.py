@@ -173,7 +173,7 @@ def test_large_numbers_of_rounds_have_their_thousands_apart() -> None:
     assert rounds_words([*range(1_200, 2_408)], 2_407) == "from round 1,200 on"
     assert rounds_words([1, 1_500], 2_407) == "in rounds 1 and 1,500"
     site = _site(["flows"] * 1_200 + ["nonfinite"] * 1_207, ["flows"] * 2_407)
-    assert pill_words(site, site.sources[0]) == "1,200 of 2,407 flow"
+    assert pill_words(site, site.sources[0]) == "NaN in 1,207 of 2,407"
     assert pill_words(site, site.sources[1]) == "all 2,407 flow"
 
 

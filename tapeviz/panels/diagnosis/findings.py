@@ -16,7 +16,7 @@ from ...analysis.model import ExplainedError, Finding, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.rounds.round_words import numbers_words, rounds_words, series_words
 from ...analysis.run_words import plain_message
-from ...analysis.status import joint_word, round_word, word_of
+from ...analysis.status import WORST_FIRST, joint_word, round_word, word_of
 from ...analysis.warned_words import warned_title, warned_where
 from ...document import Document
 from ...document.background import are_same
@@ -300,10 +300,16 @@ class WarningCard(Card):
 
 
 def pill_words(site: CallSite, series: SourceSeries) -> str:
-    """``all 200 flow``, ``170 of 200 flow``, ``None in 30``."""
+    """``all 200 flow``, ``None in 30``, ``zero in 3 of 200`` where the others flow, ``170 of 200
+    flow`` where the others have several troubles."""
     flowing = len(series.rounds_with("flows"))
-    if flowing:
-        is_all = flowing == len(site)
-        return f"all {flowing:,} flow" if is_all else f"{flowing:,} of {len(site):,} flow"
-    rounds = series.rounds_with(series.usual)
-    return f"{joint_word(round_word(series, number) for number in rounds)} in {len(rounds):,}"
+    if flowing == len(site):
+        return f"all {flowing:,} flow"
+    worst = next(status for status in WORST_FIRST if series.rounds_with(status))
+    rounds = series.rounds_with(worst if flowing else series.usual)
+    if flowing and flowing + len(rounds) < len(site):
+        return f"{flowing:,} of {len(site):,} flow"
+    of_all = f" of {len(site):,}" if flowing else ""
+    return (
+        f"{joint_word(round_word(series, number) for number in rounds)} in {len(rounds):,}{of_all}"
+    )

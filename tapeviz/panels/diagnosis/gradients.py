@@ -25,7 +25,7 @@ NARROW = 140
 MOST_ALIKE = 6
 """Sources with the same outcome that a card names, at most."""
 NORM = "norm "
-NAME, OUTCOME = 104, 104
+NAME, OUTCOME = 92, 122
 """Px that the name of such a source keeps, and its outcome beside it."""
 
 
