@@ -117,17 +117,21 @@ class TopBar(QWidget):
         return super().event(event)
 
     def _hide_what_lacks_room(self) -> None:
-        """Hide widgets that the menus have too, if there is little room."""
-        room = self.width() - self.minimumSizeHint().width() - _extent(self.bridge)
-        self.bridge.setVisible(room >= 0)
-        is_wide = self.width() >= ROOM_FOR_HINT
-        self.hint.setVisible(is_wide and room >= _extent(self.hint))
+        """Hide widgets that the menus have too, if there is little room: the last ones first."""
+        room = self.width() - self.minimumSizeHint().width()
+        for widget in self._giving_way():
+            room -= _extent(widget)
+            is_wide = widget is not self.hint or self.width() >= ROOM_FOR_HINT
+            widget.setVisible(room >= 0 and is_wide)
+
+    def _giving_way(self) -> tuple[QWidget, ...]:
+        return self.layout_button, self.limits_button, self.bridge, self.hint
 
     def minimumSizeHint(self) -> QSize:
         """The size without the widgets that can be hidden."""
         size = super().minimumSizeHint()
-        giving_way = (widget for widget in (self.hint, self.bridge) if widget.isVisibleTo(self))
-        size.setWidth(size.width() - sum(_extent(widget) for widget in giving_way))
+        shown = (widget for widget in self._giving_way() if widget.isVisibleTo(self))
+        size.setWidth(size.width() - sum(map(_extent, shown)))
         return size
 
     def _show_bridge(self) -> None:
