@@ -18,8 +18,9 @@ Send = Callable[[list[str], bytes], None]
 
 _PAUSE = 0.06
 # Rows hold tensors. After so many elements in one go the next are looked for sooner, so that a
-# backward pass finds the memory free again that it uses in turn.
-_MANY_ELEMENTS, _SHORT_PAUSE = 1 << 20, 0.01
+# backward pass finds the memory free again that it uses in turn. Not much sooner: each look begins
+# with cold caches, beside kernels that use all cores (a row takes half as long again at 0.01).
+_MANY_ELEMENTS, _SHORT_PAUSE = 1 << 20, 0.03
 _BATCH = 4_000
 _PATIENCE = 2.0
 
