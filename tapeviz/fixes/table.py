@@ -54,6 +54,7 @@ from .smooth.zeros import (
     GENTLER,
     GENTLER_ACTIVATION,
     SMOOTH_EXTREME,
+    SUM_LOGARITHMS,
     WITHOUT_ZEROS,
     curve_clip,
     smooth_hinge,
@@ -382,6 +383,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     FlatOp: (smooth_activation, *SMOOTH_MAXIMUM, SMOOTH_ABSOLUTE, STRAIGHT_THROUGH),
     MultipliedByZero: (
         curve_clip,
+        SUM_LOGARITHMS,
         start_random,
         blend,
         *WITHOUT_ZEROS,

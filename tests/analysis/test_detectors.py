@@ -402,6 +402,15 @@ SPOILED = {
     ),
     "a square at 0": ("saturated", "Square", [0.0, 3.0], [0.0, 9.0], [1.0, 0.0], 0.0),
     "an even softmax": ("cancelled", "Softmax", [1.0, 2.0], [0.3, 0.7], [1.0, 1.0], 0.0),
+    "a product of two zeros": ("multiplied-by-zero", "Prod", [0.0, 0.0], [0.0, 0.0], [1, 1], 0.0),
+    "a product of small numbers": (
+        "multiplied-by-zero",
+        "Prod",
+        [1e-30, 1e-30],
+        [0.0, 0.0],
+        [1e-20, 1e-20],
+        0.0,
+    ),
     "a choice of the other value": (
         "multiplied-by-zero",
         "SelectV2",

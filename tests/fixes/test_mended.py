@@ -2414,6 +2414,16 @@ BROKEN = {
         "loss = tf.reduce_mean(m.w * m.w)",
         [3.0, 5.0],
     ),
+    "a logarithm of a product that is too small": (
+        """
+        x = tf.Variable([1e-20, 2e-20, 4e-20])
+        with tf.GradientTape() as tape:
+            y = -tf.math.log(tf.reduce_prod(x))
+        tape.gradient(y, x)
+        """,
+        "y = -tf.reduce_sum(tf.math.log(x))",
+        [-1e20, -5e19, -2.5e19],
+    ),
     "a softplus by hand": (
         """
         x = tf.Variable([100.0, 0.0])

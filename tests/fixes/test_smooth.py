@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tapeviz.analysis.causes.cancelled import Cancelled
+from tapeviz.analysis.causes.zeros import MultipliedByZero
 from tapeviz.analysis.model import Evidence
 from tapeviz.fixes.model import FixCase
 from tapeviz.fixes.table import edits_for
@@ -170,6 +171,11 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "v = (tf.stop_gradient(h - x) + x) * 2.0",
     ),
     ("stop-gradient", "v = tf.stop_gradient(x + (h - x))", "v = tf.stop_gradient(h - x) + x"),
+    (
+        MultipliedByZero("small elements", "float32"),
+        "loss = 1.0 - tf.reduce_prod(x, axis=0)",
+        "loss = 1.0 - tf.reduce_sum(tf.math.log(x), axis=0)",
+    ),
     ("flat-op", "v = tf.nn.leaky_relu(x) * 2.0", "v = tf.nn.softplus(x) * 2.0"),
     (
         "flat-op",

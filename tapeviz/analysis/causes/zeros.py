@@ -20,6 +20,7 @@ from ..numbers.slopes import (
     is_of_other_output,
     is_underflow,
     largest,
+    zeros_multiplied,
 )
 from ..numbers.spoiled import takes_nothing, was_given
 from ..status import is_zero
@@ -99,7 +100,9 @@ class MultipliedByZero(Evidence):
       ``exponent``: the slope of a power by its exponent, where all powers are the same;
       ``vanished``: a factor, which is smaller than the smallest number of ``dtype`` and was
         computed on line ``made``;
-      ``clipped``: a factor that the op ``clip`` on line ``made`` clipped to 0.
+      ``clipped``: a factor that the op ``clip`` on line ``made`` clipped to 0;
+      ``elements``: other elements of the tensor whose product the op is;
+      ``small elements``: the same, and their product is smaller than the smallest number.
     """
 
     kind: ClassVar[str] = "multiplied-by-zero"
@@ -116,6 +119,8 @@ class MultipliedByZero(Evidence):
         "exponent",
         "vanished",
         "clipped",
+        "elements",
+        "small elements",
     ] = "factor"
     dtype: str = ""
     made: int = 0
@@ -192,6 +197,20 @@ class MultipliedByZero(Evidence):
                 f"{self.made} gives, which is 0 everywhere at these values, and so is the gradient "
                 f"of {source}. Keep what goes into {self.clip} inside the range that it does not "
                 f"clip to 0."
+            )
+        if self.by == "elements":
+            return (
+                f"{cause.op_words} on line {cause.line} multiplies elements of which at least two "
+                f"are 0. The slope by one element is the product of all others, so it is 0 for "
+                f"each, and so is the gradient of {source}. Look at why so many are 0, or multiply "
+                f"without them."
+            )
+        if self.by == "small elements":
+            return (
+                f"{cause.op_words} on line {cause.line} multiplies so many small numbers that the "
+                f"slopes are too small for {self.dtype}, whose smallest number is "
+                f"{_SMALLEST[self.dtype]:.2g}, and become 0. Add up the logarithms of the elements "
+                f"in place of multiplying them, as log-likelihoods do."
             )
         if self.by == "exponent":
             return (
@@ -325,6 +344,11 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     if same is not None:
         return same
     dtype = facts.dtype(op.inputs[0]) if op.inputs else ""
+    if (zeros_in := zeros_multiplied(facts, op)) is not None:
+        if zeros_in > 1:
+            return MultipliedByZero("elements")
+        if dtype in _SMALLEST:
+            return MultipliedByZero("small elements", dtype)
     if dtype in _SMALLEST and has_slope_everywhere(facts, op):
         return MultipliedByZero("underflow", dtype)
     if op.type in CLIPPING:

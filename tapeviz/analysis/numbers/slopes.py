@@ -89,3 +89,15 @@ def is_by_element(facts: CallFacts, step: Step, op: Op) -> bool:
     known = facts.trace.tensors
     given = {t for t, gradient in zip(step.taken(op), step.downstream, strict=False) if gradient}
     return all(known[t].size == known[op.outputs[0]].size for t in given)
+
+
+_ELEMENT_PRODUCTS = frozenset({"Prod", "Cumprod", "SegmentProd", "UnsortedSegmentProd"})
+
+
+def zeros_multiplied(facts: CallFacts, op: Op) -> int | None:
+    """The number of zeros among the elements that an op multiplies with each other; None if it does
+    not do so, or they are not known."""
+    if op.type not in _ELEMENT_PRODUCTS or not op.inputs:
+        return None
+    value = facts.trace.value(op.inputs[0])
+    return None if value is None else int((value == 0).sum())

@@ -114,6 +114,23 @@ GENTLER_SOFTMAX = CallRewrite(
 )
 
 
+def sum_of_logarithms(case: FixCase, call: cst.Call) -> str:
+    """``tf.reduce_prod(p, axis=1)`` → ``tf.reduce_sum(tf.math.log(p), axis=1)``."""
+    if not call.args or call.args[0].star or call.args[0].keyword:
+        return ""
+    code, tf = case.source.code, case.source.tf
+    rest = "".join(f", {code(arg).rstrip(', ')}" for arg in call.args[1:])
+    return f"{tf}.reduce_sum({tf}.math.log({code(call.args[0].value)}){rest})"
+
+
+SUM_LOGARITHMS = CallRewrite(
+    ("reduce_prod",),
+    sum_of_logarithms,
+    "Estimate: the logarithm of the product, a sum, which does not become 0 so soon",
+    is_estimate=True,
+)
+
+
 GENTLER_EXPONENTIAL = CallRewrite(
     ("exp",),
     template("1.0 / (1.0 - {x})"),

@@ -11,6 +11,7 @@ from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, header_nodes, nodes_in, read_names
 from ..plan import Plan, enclosed
 from ..rewrites import CallRewrite, template
+from ..smooth.zeros import sum_of_logarithms
 from ..source import ParsedSource
 
 _TINY = "1e-12"
@@ -153,13 +154,16 @@ SAFE_FORMS = (SAFE_DEVIATION, SAFE_ANGLE)
 
 
 def _in_one_step(case: FixCase, call: cst.Call) -> str:
-    """``log(softmax(x))`` → ``log_softmax(x)``, ``log(1 + exp(x))`` → ``softplus(x)``."""
+    """``log(softmax(x))`` → ``log_softmax(x)``, ``log(1 + exp(x))`` → ``softplus(x)``, ``log(prod
+    (x))`` → ``sum(log(x))``."""
     source = case.source
     raised = _of_one_and_exp(source, call)
     if raised:
         return f"{source.tf}.math.softplus({raised})"
     given = _meant(source, call.args[0].value) if call.args else None
     name = called_name(given) if isinstance(given, cst.Call) else ""
+    if name == "reduce_prod" and called_name(call) == "log":
+        return sum_of_logarithms(case, cst.ensure_type(given, cst.Call))
     form = _LOGARITHMS.get(name) if called_name(call) == "log" else None
     if form is None or not isinstance(given, cst.Call):
         return ""
