@@ -9,10 +9,10 @@ import msgspec
 
 from ..errors import TapevizError
 from ..trace.compiled.opening import without_values
-from ..trace.events import Event, InsideComputed
+from ..trace.events import InsideComputed
 from ..trace.lines import EventLines
 from ..trace.model import Array, CallId, OpId, TensorId, Trace
-from ..trace.read import read
+from ..trace.read import Reader
 from ..trace.stored.file import Recording
 
 _NOT_LOOKED_INTO = (
@@ -30,16 +30,18 @@ class KeptRecording:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._opened: list[int] = []
-        self._refused: list[Event] = []
+        self._refused: list[InsideComputed] = []
+        self._reader = Reader(recording.source, recording.filename)
         try:
-            self._trace = self._read()
+            for event in EventLines(recording.events):
+                self._reader.feed(event)
         except msgspec.MsgspecError as error:
             raise TapevizError(f"the recording is damaged: {error}") from None
+        self._trace = self._read()
 
     def _read(self) -> Trace:
-        recording = self._recording
-        events = EventLines(recording.events, self._refused)
-        return read(events, recording.blob, recording.source, recording.filename, self._opened)
+        opening = self._reader.choose(self._opened, self._refused)
+        return self._reader.trace(self._recording.blob, opening, is_kept=False)
 
     def wait(self, timeout: float | None = None) -> Trace:
         return self._trace
@@ -68,8 +70,7 @@ class KeptRecording:
         values of its inside if the file has them, else :attr:`Op.inside` says that it has not. Of
         its loops the file has the turns that were looked at before it was saved, whichever are
         wanted."""
-        events = EventLines(self._recording.events, self._refused)
-        if op not in {event.op for event in events if isinstance(event, InsideComputed)}:
+        if op not in self._reader.choose(self._opened, self._refused).insides:
             self._refused.append(without_values(op, _NOT_LOOKED_INTO))
         self._opened = [*(opened for opened in self._opened if opened != op), op]
         self._trace = self._read()

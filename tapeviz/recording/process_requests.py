@@ -222,7 +222,7 @@ class ProcessRequests:
         with self._lock:
             refusal = ""
             try:
-                if not self._has_inside(call):
+                if not self._growing.has_run_again(call):
                     self._answer(Request("inside", {"op": call}))
             except TapevizError as error:
                 refusal = str(error)
@@ -269,12 +269,6 @@ class ProcessRequests:
             raise TapevizError("the recording has no such gradient call")
         return trace, call
 
-    def _has_inside(self, call: OpId) -> bool:
-        """Whether the call was run again already, at the end of the snippet or later."""
-        trace = self._growing.whole
-        ops = trace.ops.values() if trace is not None else ()
-        return any(op.ran_as == call and op.inside is not None and op.inside.has_run for op in ops)
-
     def ask_all(self, round: int | None, turns: Sequence[int]) -> None:
         """Ask for what a diagnosis needs. What cannot be had is a note of the recording.
 
@@ -289,7 +283,7 @@ class ProcessRequests:
         growing = self._growing
         if not growing.has_compiled_calls:
             return
-        growing.reread()
+        growing.choose_calls()
         trace = growing.so_far()
         standing = standing_calls(trace, round)
         until = time.monotonic() + _LOOK_SECONDS
@@ -298,12 +292,10 @@ class ProcessRequests:
             new = [call for call in wanted if call not in growing.insides]
             if not new or not all(self._ask(Request("inside", {"op": call})) for call in new):
                 break
-            growing.reread()
             trace = growing.so_far()
         if turns:
             for call in list(growing.insides):
                 self._ask(Request("inside", {"op": call, "turns": list(turns)}))
-            growing.reread()
         # The latest one says what the function's gradient calls gave.
         growing.repeat([growing.insides[call] for call in standing if call in growing.insides])
 
@@ -316,15 +308,12 @@ class ProcessRequests:
         """False when a request got no answer, or not in time. A request and the data flow may be as
         large as the trace: they are gone when this returns."""
         until = time.monotonic() + follow_up.seconds
-        has_opened, is_answered = False, True
+        is_answered = True
         wanted = follow_up.requests(DataFlow(self._growing.so_far()), self._is_following)
         for asked in islice(wanted, follow_up.most):
             is_answered = time.monotonic() <= until and self._ask(asked)
             if not is_answered:
                 break
-            has_opened |= asked.name == "inside"
-        if has_opened:
-            self._growing.reread()
         return is_answered
 
     def _ask(self, asked: Request) -> bool:

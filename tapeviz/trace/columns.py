@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
+from heapq import merge
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -65,6 +66,7 @@ class GrowingMap:
         self._keys, self._values = array("q"), array("q")
         self._copied: dict[int, int] = {}
         """By place in the columns the key whose value then belongs there."""
+        self._map: NumberMap[Any, Any] | None = None
 
     def add(self, key: int, value: int) -> None:
         self._keys.append(key)
@@ -75,16 +77,12 @@ class GrowingMap:
         self._copied[len(self._keys)] = key
         self.add(other, _NOTHING)
 
-    def map(self, copies: Mapping[Any, int]) -> NumberMap[Any, Any]:
-        """The mapping so far; ``copies``: keys that have what another key has."""
+    def map(self) -> NumberMap[Any, Any]:
+        """The mapping so far."""
         self._look_up_copied()
-        pairs = NumberPairs(self._keys, self._values)
-        found = {copy: pairs.last(key) for copy, key in copies.items()}
-        more = {copy: value for copy, value in found.items() if value is not None}
-        if more:
-            keys = self._keys + array("q", more)
-            pairs = NumberPairs(keys, self._values + array("q", more.values()))
-        return NumberMap(pairs)
+        if self._map is None or len(self._map.pairs) != len(self._keys):
+            self._map = NumberMap(NumberPairs(self._keys, self._values))
+        return self._map
 
     def _look_up_copied(self) -> None:
         if not self._copied:
@@ -105,27 +103,37 @@ class NumberMap(Mapping[Key, Value]):
     """A mapping of numbers to numbers, in the order of the keys, in 16 bytes an entry. Looking one
     up takes a few times longer than in a dictionary."""
 
-    def __init__(self, pairs: NumberPairs) -> None:
-        """The last of several pairs with one key holds, as in a dictionary."""
-        self._pairs = pairs
-        keys = np.frombuffer(pairs.keys, np.int64)
-        self._count = len(keys) - int(np.count_nonzero(keys[1:] == keys[:-1]))
+    def __init__(self, pairs: NumberPairs, more: Mapping[Key, Value] | None = None) -> None:
+        """The last of several pairs with one key holds, as in a dictionary. ``more``: a few
+        entries that come before those of the pairs."""
+        self.pairs = pairs
+        self._more: Mapping[Key, Value] = more or {}
+
+    def with_more(self, more: Mapping[Key, Value]) -> NumberMap[Key, Value]:
+        """This mapping and a few more entries, which come before its own."""
+        return NumberMap(self.pairs, more)
 
     def __getitem__(self, key: Key) -> Value:
-        value = self._pairs.last(key)
+        value = self.get(key)
         if value is None:
             raise KeyError(key)
-        return cast("Value", value)
+        return value
 
     def get(self, key: Key, default: Value | None = None) -> Value | None:  # type: ignore[override]
-        value = self._pairs.last(key)
+        if key in self._more:
+            return self._more[key]
+        value = self.pairs.last(key)
         return default if value is None else cast("Value", value)
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, int) and self._pairs.last(key) is not None
+        return isinstance(key, int) and (key in self._more or self.pairs.last(key) is not None)
 
     def __iter__(self) -> Iterator[Key]:
-        return cast("Iterator[Key]", self._pairs.distinct())
+        own = cast("Iterator[Key]", self.pairs.distinct())
+        return merge((key for key in own if key not in self._more), sorted(self._more))
 
     def __len__(self) -> int:
-        return self._count
+        keys = np.frombuffer(self.pairs.keys, np.int64)
+        repeated = int(np.count_nonzero(keys[1:] == keys[:-1]))
+        further = sum(self.pairs.last(key) is None for key in self._more)
+        return len(keys) - repeated + further

@@ -1,22 +1,19 @@
-"""Keep the events of a run as they come, and read its trace at any time, with any calls opened."""
+"""Keep the events of a run as they come, and give its trace at any time, with any calls opened."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .compiled.opening import OpeningChooser, without_values
+from .compiled.functions import has_run
+from .compiled.opening import without_values
 from .events import Ended, Event, InsideComputed, OpRan, decode, encode
 from .lines import EventLines, PackedLines
 from .model import OpId, Trace
-from .read import Reader, reread
+from .read import Reader
 
 
 class GrowingTrace:
-    """Keeps the lines and bytes of a recording, and reads each event once.
-
-    Which calls of compiled functions are opened depends on events that come later: then all lines
-    are read again.
-    """
+    """Keeps the lines and bytes of a recording, and reads each event once."""
 
     def __init__(self, source: str, filename: str) -> None:
         self.lines = PackedLines()
@@ -32,9 +29,8 @@ class GrowingTrace:
         self._frozen = b""
         self._opened: list[int] = []
         self._refused: dict[int, InsideComputed] = {}
-        self._chooser: OpeningChooser | None = None
-        """Knows all lines but these, once it was asked about a run with compiled functions."""
-        self._unknown: list[bytes] = []
+        self._is_chosen = False
+        """Whether the calls are opened that are to be when the run is over."""
         self._reader: Reader | None = Reader(source, filename)
         self._latest: tuple[int, Trace] | None = None
 
@@ -58,29 +54,23 @@ class GrowingTrace:
         """
         self._blob += blob
         for line in lines:
-            self._keep(line)
+            self.lines.append(line)
 
     def _take(self, event: Event, line: bytes) -> None:
         if self._reader is not None:
             self._reader.feed(event)
         if isinstance(event, Ended):
             self.ended = event
-        self._keep(line)
+        self.lines.append(line)
         if isinstance(event, InsideComputed) and not event.adds:
             self.insides[OpId(event.op)] = line
         self.ops += isinstance(event, OpRan)
-
-    def _keep(self, line: bytes) -> None:
-        self.lines.append(line)
-        if self._chooser is not None:
-            self._unknown.append(line)
 
     def repeat(self, lines: list[bytes]) -> None:
         """Let these events, which came before, stand last once more: the latest one counts."""
         if lines and not self.lines.ends_with(lines):
             for line in lines:
-                self._keep(line)
-            self.reread()
+                self._take(decode(line), line)
 
     @property
     def has_compiled_calls(self) -> bool:
@@ -98,42 +88,47 @@ class GrowingTrace:
 
     def snapshot(self) -> Trace:
         """The trace so far, to be kept while more events come."""
-        return self._current().trace(self.values())
+        return self._trace(is_kept=True)
 
     def so_far(self) -> Trace:
         """The trace so far, to be dropped before the run goes on: more events change it. It is made
         anew only when events came since the last one."""
         if self._latest is None or self._latest[0] != len(self.lines):
             self._latest = None  # first: two of them would be in memory
-            self._latest = (len(self.lines), self._current().trace(self.values(), is_kept=False))
+            self._latest = (len(self.lines), self._trace(is_kept=False))
         return self._latest[1]
 
-    def finish(self) -> Trace:
-        """The trace of all events. What comes later is read with the rest, by :meth:`reread`."""
-        self.whole = self.so_far()
-        self._reader = self._latest = None  # the reader's parts are the trace's own now
-        return self.whole
-
-    def reread(self) -> None:
-        """Read all events again, with the calls opened that are to be."""
+    def _trace(self, *, is_kept: bool) -> Trace:
+        reader = self._current()
         refused = self._refused.values()
-        events = EventLines(self.lines, refused)
-        if self._chooser is None and events.may_run_functions:
-            self._chooser = OpeningChooser()
-            self._chooser.extend(EventLines(self.lines))
-        elif self._chooser is not None:
-            self._chooser.extend(EventLines(self._unknown))
-            self._unknown = []
-        chooser = self._chooser or OpeningChooser()
-        opening = chooser.choose(self._opened, refused)
-        self._reader = reread(events, self._source, self._filename, opening)
+        opening = reader.choose(self._opened, refused) if self._is_chosen else None
+        return reader.trace(self.values(), opening, is_kept)
+
+    def finish(self) -> Trace:
+        """The trace of all events. Calls of compiled functions can still be opened."""
+        self.whole = self.so_far()
+        if not self.has_compiled_calls:
+            self._reader = None  # its parts are the trace's own now
         self._latest = None
+        return self.whole
 
     def _current(self) -> Reader:
         if self._reader is None:
-            self.reread()
-        assert self._reader is not None
+            self._reader = Reader(self._source, self._filename)
+            for event in EventLines(self.lines):
+                self._reader.feed(event)
         return self._reader
+
+    def has_run_again(self, call: OpId) -> bool:
+        """Whether a call of a compiled function was run again after the snippet."""
+        line = self.insides.get(call)
+        event = decode(line) if line is not None else None
+        return isinstance(event, InsideComputed) and has_run(event)
+
+    def choose_calls(self) -> None:
+        """Open from now on the calls that matter when the run is over, not the first ones."""
+        self._is_chosen = True
+        self._latest = None
 
     def open(self, call: OpId, refusal: str = "") -> None:
         """Open a call of a compiled function; ``refusal``: why its values cannot be had."""
@@ -141,4 +136,4 @@ class GrowingTrace:
         self._refused.pop(call, None)
         if refusal:
             self._refused[call] = without_values(call, refusal)
-        self.reread()
+        self.choose_calls()

@@ -68,18 +68,11 @@ def _lines_of(piece: bytes) -> list[bytes]:
 
 
 class EventLines:
-    """Events of ``lines`` and ``further`` ones. Decoded events need several times as much room."""
+    """The events of ``lines``. Decoded events need several times as much room."""
 
-    def __init__(self, lines: Iterable[bytes], further: Iterable[Event] = ()) -> None:
+    def __init__(self, lines: Iterable[bytes]) -> None:
         self._lines = lines
-        self._further = further
 
     def __iter__(self) -> Iterator[Event]:
         """Raises ``msgspec.MsgspecError`` for a line that is no event."""
         yield from map(decode, self._lines)
-        yield from self._further
-
-    @property
-    def may_run_functions(self) -> bool:
-        """False: no compiled function was traced, as no line has the tag of such an event."""
-        return any(b'"body"' in line for line in self._lines)

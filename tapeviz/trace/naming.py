@@ -137,14 +137,13 @@ def _titles(
 def variable_titles(
     names: CalledNames,
     variables: Mapping[VariableId, Variable],
-    reader_of: Callable[[TensorId], Op | None],
+    reader_of: Callable[[VariableId], Op | None],
 ) -> dict[VariableId, list[str]]:
     """Names such as ``head.kernel`` for the variables of layers that the snippet calls by a name of
-    its own, the shortest first. ``reader_of``: the op that read a tensor from a variable."""
+    its own, the shortest first. ``reader_of``: the op that read a variable first."""
     found: dict[VariableId, list[str]] = {}
     for variable in variables.values():
-        first = next((tensor for version in variable.versions for tensor in version.reads), None)
-        op = reader_of(first) if first is not None else None
+        op = reader_of(variable.id)
         if op is None or "/" not in variable.path:
             continue
         *path, weight = variable.path.removesuffix(":0").split("/")

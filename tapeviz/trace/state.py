@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from bisect import bisect_left
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from .model import Op, OpId, TensorId, Variable, VariableId, Version
 
@@ -36,8 +38,8 @@ def assigned_value(op: Op) -> TensorId | None:
 
 
 @dataclass(slots=True)
-class _Open:
-    """A version that may still be read."""
+class OpenVersion:
+    """A version that may still be read. ``index``: its place among those of the variable."""
 
     index: int
     op: OpId | None
@@ -55,70 +57,87 @@ class VersionTracker:
     """Follows every variable's state through the ops, in their order."""
 
     def __init__(self) -> None:
-        self._open: dict[VariableId, list[_Open]] = {}
+        self._open: dict[VariableId, list[OpenVersion]] = {}
         self._made: dict[VariableId, Variable] = {}
+
+    def inside(self, call: OpId, began: int) -> VersionTracker:
+        """A tracker of what happens inside of a call that is known as a whole here, and ``began``
+        at this moment: it leaves this one as it is."""
+        return _InsideTracker(self._open, self._made, call, began)
+
+    def _of(self, handle: VariableId) -> list[OpenVersion]:
+        """The versions of a variable; the last one is the present one."""
+        return self._open.setdefault(handle, [])
+
+    def touched(self) -> Mapping[VariableId, list[OpenVersion]]:
+        """The versions of each variable that ops took; of the inside of a call the version before
+        it, with what is known of that from inside alone, and those that were made there."""
+        return self._open
 
     def made(self, variable: Variable) -> None:
         """Add a variable; a write to its handle from before is its creation."""
-        versions = self._open.setdefault(variable.id, [])
+        versions = self._of(variable.id)
         initial = variable.initial
         if versions:
             initial = initial if initial is not None else versions[-1].value
             del versions[:-1]
             versions[-1].index = 0
         else:
-            versions.append(_Open(0, None, initial, variable.when))
+            versions.append(OpenVersion(0, None, initial, variable.when))
         self._made[variable.id] = replace(variable, initial=initial)
 
     def ran(self, op: Op, handles: frozenset[TensorId] | set[TensorId]) -> None:
         """Take in an op that ran; ``handles``: the tensors known to be variables' handles."""
         touched = [VariableId(tensor) for tensor in op.inputs if tensor in handles]
         for position, handle in enumerate(touched):
-            versions = self._open.setdefault(handle, [])
-            if position == 0 and self._is_creation(op.type, op.line, handle):
+            versions = self._of(handle)
+            if position == 0 and self._is_creation(op.id, op.type, op.line, handle):
                 versions[0].value, versions[0].op = assigned_value(op), op.id
                 continue
             if position == 0 and writes_state(op.type):
-                versions.append(_Open(len(versions), op.id, assigned_value(op), op.when))
+                written = OpenVersion(_next(versions), op.id, assigned_value(op), op.when)
+                versions.append(written)
                 continue
             if not versions:
-                versions.append(_Open(0, None, None, op.when))
+                versions.append(OpenVersion(0, None, None, op.when))
             if op.type == "ReadVariableOp":
                 versions[-1].reads.extend(op.outputs)
             else:
                 versions[-1].touched_by.append(op.id)
 
-    def _is_creation(self, op_type: str, line: int, handle: VariableId) -> bool:
+    def _is_creation(self, op: OpId, op_type: str, line: int, handle: VariableId) -> bool:
         """Whether a write is the first one of a variable that was made while a function was traced.
 
         Such a variable gets its initial value afterwards, in the function or eagerly
         (``UnliftedInitializerVariable``, TensorFlow 2.15-2.21).
         """
-        made, versions = self._made.get(handle), self._open.get(handle, [])
+        made, versions = self._made.get(handle), self._of(handle)
         return (
             op_type == CREATION
             and made is not None
             and made.site.line == line
             and len(versions) == 1
+            and versions[0].index == 0
             and versions[0].value is None
+            and versions[0].op in (None, op)
         )
 
     def called(self, op: Op, handles: Set[TensorId], began: int) -> None:
         """A compiled function was called that took these handles; its inside ran since then."""
         for handle in {VariableId(tensor) for tensor in op.inputs if tensor in handles}:
-            versions = self._open.setdefault(handle, [])
+            versions = self._of(handle)
             if not versions:
-                versions.append(_Open(0, None, None, began))
+                versions.append(OpenVersion(0, None, None, began))
             before = (version for version in reversed(versions) if version.when < began)
             next(before, versions[0]).touched_by.append(op.id)
 
     def wrote(self, op: Op, handle: VariableId, op_type: str, line: int) -> None:
         """A call wrote to a variable, by an op of this type on this line of the function."""
-        versions = self._open.setdefault(handle, [])
-        if self._is_creation(op_type, line, handle):
+        versions = self._of(handle)
+        if self._is_creation(op.id, op_type, line, handle):
             versions[0].op = op.id
         else:
-            versions.append(_Open(len(versions), op.id, None, op.when))
+            versions.append(OpenVersion(_next(versions), op.id, None, op.when))
 
     def renamed(self, op: Op, entry: OpId) -> None:
         """Attribute a call's reads and writes to the tape's entry for it."""
@@ -142,3 +161,34 @@ class VersionTracker:
     def is_trainable(self, handle: VariableId) -> bool:
         made = self._made.get(handle)
         return made is not None and made.trainable
+
+
+class _InsideTracker(VersionTracker):
+    """Begins with each variable as it was before a call."""
+
+    def __init__(
+        self,
+        known: Mapping[VariableId, list[OpenVersion]],
+        made: dict[VariableId, Variable],
+        call: OpId,
+        began: int,
+    ) -> None:
+        super().__init__()
+        self._made = made
+        self._known, self._call, self._began = known, call, began
+
+    def _of(self, handle: VariableId) -> list[OpenVersion]:
+        if handle not in self._open:
+            known = self._known.get(handle, [])
+            at = bisect_left(known, self._began, key=attrgetter("when")) - 1
+            self._open[handle] = [self._as_before(known[at])] if at >= 0 else []
+        return self._open[handle]
+
+    def _as_before(self, version: OpenVersion) -> OpenVersion:
+        if version.op == self._call:  # the call gave the variable its first value
+            return OpenVersion(version.index, None, None, version.when)
+        return OpenVersion(version.index, version.op, version.value, version.when)
+
+
+def _next(versions: list[OpenVersion]) -> int:
+    return versions[-1].index + 1 if versions else 0

@@ -8,10 +8,13 @@ onto every recording tape with ``watch_accessed_variables`` when it is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
+from typing import cast
 
-from .model import Interval, Site, Tape, TapeId, TensorId, Watch
+from .model import Interval, Op, Site, Tape, TapeId, TensorId, Watch
 
 _HANDLES = frozenset(("resource", "variant"))
 _DIFFERENTIABLE = _HANDLES | frozenset(
@@ -40,6 +43,8 @@ class _Open:
     why: str = ""
     site: Site | None = None
     thread: int = 0
+    resets: list[int] = field(default_factory=list)
+    """The moments at which it forgot all that it followed."""
 
     def tape_so_far(self, name: str) -> Tape:
         intervals = list(self.intervals)
@@ -58,6 +63,21 @@ class _Open:
         return Interval(self.since, end, self.why, why, self.site or site, site)
 
 
+class _OnTape(set[TensorId]):
+    """The tensors that a tape follows inside of a call: also those that it did when that began."""
+
+    def __init__(self, followed_before: Callable[[TensorId], bool]) -> None:
+        super().__init__()
+        self._followed_before = followed_before
+
+    def __contains__(self, tensor: object) -> bool:
+        return super().__contains__(tensor) or self._followed_before(cast("TensorId", tensor))
+
+    def clear(self) -> None:
+        super().clear()
+        self._followed_before = lambda tensor: False
+
+
 class TapeTracker:
     """Follows every tape through its life."""
 
@@ -66,6 +86,41 @@ class TapeTracker:
         self._recording: list[_Open] = []
         self._sets: dict[frozenset[TapeId], frozenset[TapeId]] = {}
         """Each set once: an op holds one."""
+        self._groups: dict[tuple[TapeId, ...], tuple[TapeId, ...]] = {}
+
+    @property
+    def recording(self) -> tuple[TapeId, ...]:
+        """The tapes that record now, each set of them once."""
+        now = tuple(known.tape.id for known in self._recording)
+        return self._groups.setdefault(now, now)
+
+    def inside(
+        self, recording: Sequence[TapeId], began: int, made_by: Callable[[TensorId], Op | None]
+    ) -> TapeTracker:
+        """A tracker for the inside of a call, which ``began`` at this moment while these tapes
+        recorded: it leaves this one as it is."""
+        inner = TapeTracker()
+        for tape in recording:
+            known = self._tapes[tape]
+            since = max((when for when in known.resets if when < began), default=0)
+            watched = {watch.tensor for watch in known.watches if since < watch.when < began}
+
+            def followed(
+                tensor: TensorId,
+                tape: TapeId = tape,
+                watched: Set[TensorId] = watched,
+                reset: int = since,
+            ) -> bool:
+                maker = made_by(tensor)
+                return tensor in watched or (
+                    maker is not None and tape in maker.tapes and maker.when > reset
+                )
+
+            inner._tapes[tape] = copied = _Open(known.tape, _OnTape(followed))
+            copied.since, copied.why, copied.site = known.tape.when, known.why, known.site
+            copied.thread = known.thread
+            inner._recording.append(copied)
+        return inner
 
     def opened(self, tape: Tape) -> None:
         self._tapes[tape.id] = _Open(tape)
@@ -78,6 +133,7 @@ class TapeTracker:
             return
         if why == "reset":
             known.on_tape.clear()
+            known.resets.append(when)
         if on and known.since is None:
             known.since, known.why, known.site, known.thread = when, why, site, thread
             self._recording.append(known)
@@ -133,3 +189,14 @@ class TapeTracker:
             identity: known.tape_so_far(name_of(known.tape))
             for identity, known in self._tapes.items()
         }
+
+
+def with_watches(tape: Tape, more: Sequence[Watch]) -> Tape:
+    """The tape with what it followed inside of a call, which nobody had seen from outside: there it
+    is as if the call itself had been first to read a variable."""
+    since = more[0].when
+    own = {watch.tensor for watch in more if watch.automatic}
+    at = bisect_right(tape.watches, since, key=attrgetter("when"))
+    before, after = tape.watches[:at], tape.watches[at:]
+    after = tuple(each for each in after if not (each.automatic and each.tensor in own))
+    return replace(tape, watches=(*before, *more, *after))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .ids import OpId, TensorId, VersionId
+from .ids import OpId, TensorId, VariableId, VersionId
 from .ops import Tensor
 from .state import keeps_prior_state
 
@@ -51,16 +51,18 @@ def state_id(write: OpId) -> TensorId:
 
 
 def unread_states(
-    variables: Iterable[Variable], ops: Mapping[OpId, Op], is_known: Callable[[TensorId], bool]
-) -> Mapping[TensorId, VersionId]:
-    """The states that a write made from the state before and of which no op read elements that
-    are known, each by the id of the tensor that stands for it. An op in a call of a compiled
-    function that did not run again has read elements that are not."""
+    variables: Mapping[VariableId, Variable],
+    versions: Iterable[Version],
+    ops: Mapping[OpId, Op],
+    is_known: Callable[[TensorId], bool],
+) -> dict[TensorId, VersionId]:
+    """The states, of these ``versions``, that a write made from the state before and of which no op
+    read elements that are known, each by the id of the tensor that stands for it. An op in a call
+    of a compiled function that did not run again has read elements that are not."""
     return {
         state_id(version.op): version.id
-        for variable in variables
-        if variable.dtype != "bfloat16"  # NumPy adds none
-        for version in variable.versions
+        for version in versions
+        if variables[version.variable].dtype != "bfloat16"  # NumPy adds none
         if version.op is not None and version.index and not any(map(is_known, version.reads))
         if (op := ops.get(version.op)) is not None
         if op.type in _DENSE or op.type in _OF_ROWS

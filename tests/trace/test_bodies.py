@@ -8,7 +8,7 @@ from tapeviz.analysis.run_words import tracing_words
 from tapeviz.graph.scope import find_scope
 from tapeviz.graph.trace_index import TraceIndex
 from tapeviz.trace import events as e
-from tapeviz.trace.model import Op, OpId, TensorId, Trace
+from tapeviz.trace.model import Op, OpId, TensorId, Trace, VariableId
 from tapeviz.trace.read import Reader, read
 
 _MODULE = "<module>"
@@ -415,3 +415,69 @@ def test_a_function_that_no_known_line_traces_hides_no_ops() -> None:
     trace = reader.trace(b"")
     assert tracing_words(trace) == ""
     assert find_scope(TraceIndex(trace, ()), None).ops == {OpId(1)}
+
+
+# def f(x, flag): if flag: w.assign(x) -- where f also takes v, which it does not write to.
+_BRANCHES: list[e.Event] = [
+    *_tensors(1, -1, -2),
+    e.TensorSeen(8, "resource", [], handle=True),
+    e.VariableMade(8, "w", "float32", [], site=1),
+    e.BodyTraced(on=True, site=1),
+    e.BodyTraced(on=True, site=2),
+    e.OpRan(1, "AssignVariableOp", [8, -1], [], site=2, graph=2, name="assign"),
+    e.BodyTraced(on=False, graph=2, inputs=[9, 8, -1], outputs=[]),
+    e.BodyTraced(on=True, site=2),
+    e.BodyTraced(on=False, graph=3, inputs=[9, 8, -1], outputs=[]),
+    e.BodiesRun([2, 3], into=1),
+    e.OpRan(2, "If", [-2, 9, 8, -1], [], site=2, graph=1, name="cond"),
+    e.BodyTraced(on=False, graph=1, inputs=[-1, -2, 9, 8], outputs=[], function="f", line=1),
+]
+
+
+def test_a_branch_of_a_call_that_is_not_opened_writes_to_its_own_variable() -> None:
+    calls = [
+        event
+        for number in (10, 20)
+        for event in (e.BodiesRun([1]), e.OpRan(number, "__inference_f", [1, 1, 9, 8], [], site=1))
+    ]
+    trace = _read(*_BRANCHES, *calls)
+    made = {id_: [at.op for at in known.versions] for id_, known in trace.variables.items()}
+    inside = trace.ops[OpId(20)].body[0]
+    assert made == {9: [None], 8: [None, 10, inside]}
+
+
+def test_a_branch_that_did_not_run_wrote_nothing() -> None:
+    """Later versions have the numbers that are left, and later reads see the version before."""
+    calls: list[e.Event] = []
+    for number in (10, 20):
+        calls += [e.BodiesRun([1]), e.OpRan(number, "__inference_f", [1, 1, 9, 8], [], site=1)]
+        calls += _tensors(number + 1)
+        calls += [e.OpRan(number + 1, "ReadVariableOp", [8], [number + 1], site=3)]
+    calls.append(e.OpRan(30, "AssignVariableOp", [8, 1], [], site=3))
+    looked = e.InsideComputed(10, graph=1, branches=[([], "cond", 1)], state="equal")
+    trace = _read(*_BRANCHES, *calls, e.Ended("finished"), looked)
+    versions = trace.variables[VariableId(TensorId(8))].versions
+    assert [(at.index, at.reads) for at in versions] == [(0, (11,)), (1, (21,)), (2, ())]
+    assert versions[2].op == 30
+    assert trace.reads[TensorId(11)] is versions[0]
+    assert trace.writes[OpId(30)] is versions[2]
+
+
+def test_a_call_on_another_thread_is_on_the_tapes_of_that_thread() -> None:
+    def called(number: int, thread: int) -> list[e.Event]:
+        tape, entry = number + 100, number + 1
+        return [
+            e.TapeOpened(tape, False, True, site=1),
+            e.TapeTurned(tape, True, "enter", site=1, thread=thread),
+            *_tensors(number),
+            e.BodiesRun([1], tracer=thread),
+            e.OpRan(number, "__forward_f_3", [1, 9], [number], site=3, thread=thread),
+            e.OperationRecorded(entry, "__forward_f_3", [1, 9], [number], first=number, site=3),
+            e.TapeTurned(tape, False, "exit", site=1, thread=thread),
+        ]
+
+    trace = _read(*TRACED, *called(10, 1), *called(20, 2))
+    assert [trace.ops[OpId(entry)].tapes for entry in (11, 21)] == [{110}, {120}]
+    assert [trace.ops[op].tapes for op in trace.ops[OpId(21)].body] == [set(), {120}, {120}, {120}]
+    watched = {id_: [watch.tensor for watch in tape.watches] for id_, tape in trace.tapes.items()}
+    assert watched == {110: [9], 120: [9]}

@@ -44,18 +44,17 @@ def _map_of(given: dict[int, int]) -> NumberMap[int, int]:
     growing = GrowingMap()
     for key, value in given.items():
         growing.add(key, value)
-    return growing.map({})
+    return growing.map()
 
 
 def test_a_growing_map_goes_on_after_a_look() -> None:
     growing = GrowingMap()
     growing.add(5, 50)
-    first = growing.map({})
+    first = growing.map()
     growing.add(5, 51)
     growing.add(6, 60)
     assert dict(first) == {5: 50}
-    assert dict(growing.map({7: 5, 8: 9})) == {5: 51, 6: 60, 7: 51}
-    assert dict(growing.map({})) == {5: 51, 6: 60}
+    assert dict(growing.map()) == {5: 51, 6: 60}
 
 
 def test_a_copy_has_what_was_there_by_then() -> None:
@@ -66,10 +65,10 @@ def test_a_copy_has_what_was_there_by_then() -> None:
     growing.copy(3, 4)
     growing.add(1, 11)
     growing.copy(9, 1)  # has nothing, and so takes nothing away
-    assert dict(growing.map({})) == {1: 11, 3: 10, 4: 10}
+    assert dict(growing.map()) == {1: 11, 3: 10, 4: 10}
     growing.copy(1, 4)
     growing.add(3, 12)
-    assert dict(growing.map({})) == {1: 11, 3: 12, 4: 11}
+    assert dict(growing.map()) == {1: 11, 3: 12, 4: 11}
 
 
 def test_of_two_entries_with_one_key_the_last_holds() -> None:
@@ -78,3 +77,13 @@ def test_of_two_entries_with_one_key_the_last_holds() -> None:
     )
     assert dict(known) == {7: 3, 8: 2}
     assert len(known) == 2
+
+
+def test_a_few_more_entries_come_before_those_of_the_pairs() -> None:
+    own = NumberMap[int, int](NumberPairs(array("q", [7, 8]), array("q", [1, 2])))
+    more = own.with_more({8: 5, 3: 0})
+    assert dict(more) == {3: 0, 7: 1, 8: 5}
+    assert (list(more), len(more)) == ([3, 7, 8], 3)
+    assert 3 in more
+    assert 3 not in own
+    assert (more.get(8), own.get(8), more.get(9)) == (5, 2, None)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import pytest
 
 from tapeviz.trace import events as e
-from tapeviz.trace.compiled import opening
 from tapeviz.trace.compiled.opening import without_values
 from tapeviz.trace.growing import GrowingTrace
 from tapeviz.trace.model import OpId
-from tapeviz.trace.read import read
+from tapeviz.trace.read import Reader, read
 
 SITES = [
     e.SiteSeen(number, [(function, line, 0, line, 9)], caller)
@@ -68,25 +67,45 @@ def test_a_call_opened_later_is_read_as_if_all_had_been_there_at_once() -> None:
         assert trace.notes == whole.notes
 
 
-def test_the_calls_to_open_are_chosen_without_another_look_at_what_was_seen(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: list[e.Event] = []
-    eager_runs = opening.eager_runs
+def test_no_event_is_read_again_when_a_call_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    fed: list[e.Event] = []
+    feed = Reader.feed
 
-    def looking(events: Iterable[e.Event], *about: object) -> object:
-        def each() -> Iterator[e.Event]:
-            for event in events:
-                seen.append(event)
-                yield event
+    def counting(reader: Reader, event: e.Event) -> None:
+        fed.append(event)
+        feed(reader, event)
 
-        return eager_runs(each(), *about)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(opening, "eager_runs", looking)
+    monkeypatch.setattr(Reader, "feed", counting)
     growing = grown()
+    later = []
     for call in CALLS:
         growing.open(OpId(call), "no values")
-        growing.add(e.Noted(f"after {call}"))
+        later.append(e.Noted(f"after {call}"))
+        growing.add(later[-1])
+        assert growing.finish().ops[OpId(call)].body
     growing.keep_for_file([b'{"e":"note","message":"for the file"}'], b"")
-    growing.reread()
-    assert len(seen) == len(growing.lines) == len(EVENTS) + len(CALLS) + 1
+    assert len(growing.lines) == len(EVENTS) + len(CALLS) + 1
+    assert fed == [*EVENTS, *later]
+
+
+def test_another_call_stands_for_the_gradient_calls_of_a_function() -> None:
+    """One that was opened before keeps its ops, and gives the gradient call to the new one."""
+    asked = [
+        e.CallBegan(1, "gradient", 0, [e.RawOperand(-4)], [e.RawOperand(-1)], site=4),
+        e.CallEnded(1, [-2]),
+    ]
+    events = [*EVENTS]
+    place = events.index(TRACED[-1])
+    growing = grown([*events[:place], *asked, *events[place:]])
+    growing.choose_calls()
+    before, last = growing.finish(), OpId(CALLS[-1])
+    assert [call.within for call in before.calls] == [last]
+    growing.open(OpId(CALLS[0]), "no values")
+    trace = growing.finish()
+    (call,) = trace.calls
+    first = OpId(CALLS[0])
+    assert (call.within, call.ran) == (first, len(CALLS))
+    made = {tensor for op in trace.ops[first].body for tensor in trace.ops[op].outputs}
+    assert call.targets[0].tensor in made
+    assert trace.ops[last].body == before.ops[last].body
+    assert [*trace.ops] == sorted(trace.ops, key=lambda op: trace.ops[op].when)

@@ -9,7 +9,7 @@ from tapeviz.text.called_names import CalledNames
 from tapeviz.text.source import SourceText
 from tapeviz.trace import events as e
 from tapeviz.trace.levels.scopes import layer_scopes
-from tapeviz.trace.model import Op, StackFrame, TensorId, Trace
+from tapeviz.trace.model import Op, StackFrame, Trace, VariableId
 from tapeviz.trace.naming import layer_titles, variable_titles
 from tests.traces import Script
 
@@ -142,8 +142,8 @@ def test_layers_of_one_name_are_told_apart_by_those_around_them() -> None:
 def test_a_graph_numbers_its_scopes_anew(scope: str, titles: list[str]) -> None:
     trace = read_in(("net/dense_3/kernel", scope, (9, 11)))
 
-    def traced(tensor: TensorId) -> Op | None:
-        op = trace.maker(tensor)
+    def traced(variable: VariableId) -> Op | None:
+        op = trace.maker(trace.variables[variable].versions[0].reads[0])
         return op.having(traced=1) if op is not None else None
 
     found = variable_titles(CalledNames(SourceText(MODEL)), trace.variables, traced)

@@ -1,44 +1,68 @@
 """Put the events of a compiled function's body where the function runs.
 
 TensorFlow traces the body of a ``tf.function``, a branch or a loop once, and then runs the graph.
-The events of the tracing are kept back, and emitted for the calls that are opened, by the names of
-each. About the other calls only the variables that they write to are known.
+The events of the tracing are kept back. A call of a function is read as one op, about whose inside
+only the variables are known that it writes to; :meth:`Bodies.inside` gives the events of the inside
+of any call that was read, by the names of that call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass
 
 from .. import events as e
+from ..ids import OpId, TapeId
 from ..model import Site
+from ..ops import Op
 from .expansion import EagerRun, Expansion, LocatedEvent
-from .opening import FirstCalls, Opening
+from .opening import Opening, OpeningChooser
 from .rerun_ops import RerunOps
 from .scopes import InlinedSites
 from .traced_graphs import PendingRuns, TracedGraphs
 
 _OF_BODIES = frozenset({e.BodyTraced, e.BodiesRun})
+ROOM = 1 << 20
+"""Moments in the order of events that the inside of a call has for its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedCall:
+    """An eager call of a compiled function that was read as one op.
+
+    ``op``: as it ran, before the tape's entry took its place; ``graphs``: what it ran;
+    ``round``: from 1, among the calls of the graph; ``recording``: the tapes that did.
+    """
+
+    op: Op
+    graphs: tuple[int, ...]
+    round: int
+    recording: tuple[TapeId, ...]
+
+    @property
+    def began(self) -> int:
+        """The moment before its inside ran."""
+        return self.op.when - ROOM
 
 
 class Bodies:
-    """Holds back what belongs to a graph until that graph runs.
+    """Holds back what belongs to a graph until a call of that graph is opened.
 
-    ``opening``: which calls are opened; by default the first one of each function.
+    ``copy_tensor``: gives a graph's tensor another id, for graphs that run in a graph of TF1.
     """
 
-    def __init__(
-        self,
-        sites: dict[int, Site],
-        copy_tensor: Callable[[int, int], None],
-        opening: Opening | None = None,
-    ) -> None:
-        self.opening = opening if opening is not None else FirstCalls()
+    def __init__(self, sites: dict[int, Site], copy_tensor: Callable[[int, int], None]) -> None:
         self.graphs = TracedGraphs()
+        self.chooser = OpeningChooser(self.graphs)
+        self.closed: dict[OpId, ClosedCall] = {}
+        """Every eager call, by the number of the op that was the call."""
+        self.emitted: set[int] = set()
+        """The graphs whose gradient calls were emitted as they ran, in a graph of TF1."""
         self._places = InlinedSites(sites)
         self._copy_tensor = copy_tensor
         self._pending = PendingRuns()
         self._counts: dict[int, int] = {}
-        self._emitted: set[int] = set()
+        self._groups: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._returned: dict[int, int] = {}
 
     def passes(self, event: e.Event) -> bool:
@@ -58,35 +82,32 @@ class Bodies:
         else:
             yield LocatedEvent(event)
 
-    def rest(self) -> Iterator[LocatedEvent]:
-        """The events of graphs that never ran, or only in calls that are not opened."""
+    def rest(self, emitted: Set[int]) -> Iterator[LocatedEvent]:
+        """The events of graphs that never ran; ``emitted``: those that were emitted."""
         for number, graph in self.graphs.known.items():
-            if number not in self._emitted and (graph.ended.function or graph.calls):
+            if number not in emitted and (graph.ended.function or graph.calls):
                 yield from (
                     LocatedEvent(event)
                     for event in graph.events
                     if not isinstance(event, e.BodiesRun)
                 )
 
-    def calls(self) -> Mapping[int, tuple[int, int]]:
+    def calls(self, emitted: Set[int]) -> Mapping[int, tuple[int, int]]:
         """The graph of each gradient call that was traced, and how often it was called."""
         ran: dict[int, int] = {}
         for top, count in self._counts.items():
             for number, times in self.graphs.times(top).items():
                 ran[number] = ran.get(number, 0) + count * times
         return {
-            call: (number, ran.get(number, 0) if number in self._emitted else 0)
+            call: (number, ran.get(number, 0) if number in emitted else 0)
             for number, graph in self.graphs.known.items()
             for call in graph.calls
         }
 
-    def emitted_run(self, call: int) -> int:
-        """The eager call of a compiled function (its op) whose values a gradient call made in there
-        has; 0: it was made eagerly."""
-        for number, graph in self.graphs.known.items():
-            if call in graph.calls:
-                return self.opening.representatives.get(number, 0)
-        return 0
+    def graph_of_call(self, call: int) -> int:
+        """The graph that a gradient call was made for; 0: it was made eagerly."""
+        known = self.graphs.known.items()
+        return next((number for number, graph in known if call in graph.calls), 0)
 
     def returned(self) -> Mapping[int, int]:
         """The values that each function's first call returned, by the graph's own tensors."""
@@ -102,40 +123,64 @@ class Bodies:
         count = self._counts.get(number, 0) + 1
         if not op.error:
             self._counts[number] = count
-        if is_new and not op.graph:
-            self._note_returned(number, op)
-        within = {inner for top in known for inner in self.graphs.within(top)}
-        if not op.graph and not self.opening.opens(op.id, within):
-            names = dict(zip(graph.ended.inputs, op.inputs, strict=False))
-            writes = [
-                write._replace(handle=names.get(write.handle, write.handle))
-                for write in graph.writes
-            ]
-            yield LocatedEvent(op, run=EagerRun(graph, run.call or count, writes))
+        if op.graph:
+            emitting = Expansion(
+                self.graphs.known, self._places, self._copy_tensor, self._is_first, None
+            )
+            yield from emitting.run(op, run)
             return
-        inside = self.opening.insides.get(op.id)
-        expansion = Expansion(
-            self.graphs.known,
-            self._places,
-            self._copy_tensor,
-            lambda graph: self._emits_calls(op, graph),
-            inside,
-        )
-        for located in expansion.run(op, run):
-            if located.event is not op:
-                yield located
-            else:
-                words, copies = expansion.words, expansion.copies
-                ops = RerunOps(inside, expansion.drawn) if inside is not None else None
-                eager = EagerRun(graph, run.call or count, (), inside, words, copies, ops)
-                yield located._replace(run=None if op.graph else eager)
+        if is_new:
+            self._note_returned(number, op)
+        self.chooser.ran(op, known)
+        names = dict(zip(graph.ended.inputs, op.inputs, strict=False))
+        writes = [
+            write._replace(handle=names.get(write.handle, write.handle)) for write in graph.writes
+        ]
+        graphs = self._groups.setdefault(tuple(known), tuple(known))
+        yield LocatedEvent(op, run=EagerRun(graph, graphs, run.call or count, writes))
 
-    def _emits_calls(self, op: e.OpRan, graph: int) -> bool:
-        """Whether a graph's gradient calls are emitted now: with one run of it in one call."""
-        if graph in self._emitted or not (op.graph or self.opening.emits_calls(op.id, graph)):
-            return False
-        self._emitted.add(graph)
-        return True
+    def _is_first(self, graph: int) -> bool:
+        """Whether a graph's gradient calls are emitted now: with its first run."""
+        is_first = graph not in self.emitted
+        self.emitted.add(graph)
+        return is_first
+
+    def inside(
+        self,
+        call: ClosedCall,
+        within: OpId,
+        opening: Opening,
+        copy_tensor: Callable[[int, int], None],
+        emitted: set[int],
+    ) -> Iterator[LocatedEvent]:
+        """The events of the inside of a call, then the call itself.
+
+        ``within``: the op that stands for the call: it, or the tape's entry for it; ``emitted``:
+        the graphs whose gradient calls were emitted, which grows.
+        """
+        op, inside = call.op, opening.insides.get(call.op.id)
+
+        def emits_calls(graph: int) -> bool:
+            if graph in self.emitted or graph in emitted:
+                return False
+            if self.graphs.known[graph].asks and not opening.emits_calls(op.id, graph):
+                return False
+            emitted.add(graph)
+            return True
+
+        given: list[int] = [*op.inputs]
+        made: list[int] = [*op.outputs]
+        ran = e.OpRan(op.id, op.type, given, made, site=op.site.id, thread=op.thread)
+        expansion = Expansion(self.graphs.known, self._places, copy_tensor, emits_calls, inside)
+        graph = self.graphs.known[call.graphs[0]]
+        for located in expansion.run(ran, e.BodiesRun(list(call.graphs)), within):
+            if located.event is not ran:
+                yield located
+                continue
+            ops = RerunOps(inside, expansion.drawn) if inside is not None else None
+            words, copies = expansion.words, expansion.copies
+            run = EagerRun(graph, call.graphs, call.round, (), inside, words, copies, ops)
+            yield located._replace(run=run)
 
     def _note_returned(self, number: int, op: e.OpRan) -> None:
         """A tensor that goes through an ``Identity`` only has the value that came out."""

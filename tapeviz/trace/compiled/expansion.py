@@ -57,7 +57,8 @@ class UntakenInputs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EagerRun:
-    """An eager call of a compiled function. ``round``: from 1, among those of the graph.
+    """An eager call of a compiled function. ``graphs``: what it ran; ``round``: from 1, among the
+    calls of the graph.
 
     ``writes``: to variables, by their handles; none for an opened call, whose ops are in the trace.
     ``words``: how values in there are known, where they are not exact; ``copies``: tensors that
@@ -66,6 +67,7 @@ class EagerRun:
     """
 
     graph: TracedGraph
+    graphs: tuple[int, ...]
     round: int
     writes: Sequence[GraphWrite] = ()
     inside: e.InsideComputed | None = None
@@ -103,13 +105,17 @@ class Expansion:
         self._has_values = inside is not None
         self._named: set[int] = set()
         self._call = 0
+        self._ran_as = 0
+        self._thread = 0
         self._within = 0
         self._into = 0
         self._op_ids = self._tensor_ids = itertools.count()
 
-    def run(self, op: e.OpRan, run: e.BodiesRun) -> Iterator[LocatedEvent]:
-        """The events of the inside of ``op``, then the op itself."""
-        self._within, self._into = op.id, op.graph
+    def run(self, op: e.OpRan, run: e.BodiesRun, within: int = 0) -> Iterator[LocatedEvent]:
+        """The events of the inside of ``op``, then the op itself. ``within``: the op that stands
+        for it, if that is another one."""
+        self._ran_as, self._within, self._into = op.id, within or op.id, op.graph
+        self._thread = op.thread
         first = _FIRST + (op.id << _PER_CALL)
         self._op_ids, self._tensor_ids = itertools.count(first), itertools.count(first)
         yield from self._run(op, run, None)
@@ -363,6 +369,7 @@ class Expansion:
             outputs=[self._made(tensor, scope) for tensor in event.outputs],
             site=self._site(event.site, scope),
             call=self._asking(event.call, scope),
+            thread=self._thread,
         )
 
     def _asking(self, call: int, scope: GraphScope) -> int:
@@ -370,7 +377,7 @@ class Expansion:
         emitted with its gradient calls it is an id that no call has."""
         if not call or scope.emits_calls:
             return call
-        return _FIRST + (self._within << _PER_CALL) + call
+        return _FIRST + (self._ran_as << _PER_CALL) + call
 
     def _made(self, tensor: int, scope: GraphScope) -> int:
         """The id of a tensor that an op of this run makes."""

@@ -5,20 +5,18 @@ See :mod:`.expansion` for how a call comes to have ops of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Set
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from .. import events as e
 from ..columns import GrowingMap
-from ..model import Call, Op, OpId, Site, Tensor, TensorId, VariableId
+from ..model import Op, OpId, Site, Tensor, TensorId, VariableId
 from ..state import VersionTracker
 from .bodies import Bodies
 from .expansion import EagerRun, LocatedEvent
 from .model import Agreement, Conditional, Loop, RerunOutcome, TracedFunction, Word
 from .rerun_ops import RerunOps
-
-_Known = TypeVar("_Known")
 
 
 class WholeConditional(NamedTuple):
@@ -57,9 +55,11 @@ class Functions:
         self._handles = handles
         self._bodies = bodies
         self._calls: dict[int, list[OpId]] = {}
-        self._entries: dict[OpId, OpId] = {}
+        self.entries: dict[OpId, OpId] = {}
         """The tape's entry for a call, by the op that was the call."""
-        self._derived: dict[int, tuple[bool, ...]] = {}
+        self.derivatives: dict[int, tuple[bool, ...]] = {}
+        """The inputs with a gradient of each op that TensorFlow made the gradient of, by the number
+        that the op was traced with."""
         self._traced: dict[int, list[OpId]] = {}
         """The ops of opened calls, by the number that they were traced with."""
 
@@ -79,7 +79,7 @@ class Functions:
         return op.having(
             within=OpId(located.within) if located.within else None,
             traced=located.graph,
-            derived=self._derived.get(located.traced),
+            derived=self.derivatives.get(located.traced),
         )
 
     def called(self, op: Op, located: LocatedEvent, site_of: Callable[[int], Site]) -> Op:
@@ -115,7 +115,7 @@ class Functions:
     def take_over(self, entry: Op, call: Op) -> Op:
         """The tape's entry for a function's call, which stands for that call."""
         del self._ops[call.id]
-        self._entries[call.id] = entry.id
+        self.entries[call.id] = entry.id
         if call.id in self.reruns:
             self.reruns[entry.id] = self.reruns.pop(call.id)
         calls = self._calls.get(call.runs, [])
@@ -139,20 +139,13 @@ class Functions:
 
     def derived(self, event: e.Derived) -> None:
         """TensorFlow made the gradient of a graph's op."""
-        given = self._derived[event.op] = tuple(event.given)
+        given = self.derivatives[event.op] = tuple(event.given)
         for op in self._traced.get(event.op, ()):
             self._ops[op] = self._ops[op].having(derived=given)
 
-    def values(self) -> dict[TensorId, TensorId]:
-        """The values that functions returned for tensors of graphs, and those of copies."""
-        returned = self._bodies.returned().items()
-        return {TensorId(tensor): TensorId(value) for tensor, value in returned} | self.copies
-
-    def with_copies(self, known: dict[TensorId, _Known]) -> dict[TensorId, _Known]:
-        """``known``, extended to the tensors that are copies of others."""
-        copies = self.copies.items()
-        known.update({copy: known[tensor] for copy, tensor in copies if tensor in known})
-        return known
+    def stands_for(self, call: OpId) -> OpId:
+        """The op that stands for a call: the tape's entry for it, else the op that was the call."""
+        return self.entries.get(call, call)
 
     def functions(self) -> dict[int, TracedFunction]:
         """Each function that was called, by its graph."""
@@ -162,17 +155,6 @@ class Functions:
             name, line = known.ended.function, known.ended.line
             found[graph] = TracedFunction(graph, name, line, tuple(calls), known.size)
         return found
-
-    def of_graph(self, call: Call, ran: Mapping[int, tuple[int, int]]) -> Call:
-        """A gradient call with what is known of it as one that was made for a graph."""
-        if call.id not in ran:
-            return call
-        graph, count = ran[call.id]
-        within = self._bodies.opening.representatives.get(graph)
-        shown = OpId(within) if within is not None and count else None
-        entry = self._entries.get(shown, shown) if shown is not None else None
-        when = self.traced_when.get(graph, 0)
-        return replace(call, traced=graph, ran=count, within=entry, traced_when=when)
 
 
 def _word(word: str) -> Word:
@@ -185,8 +167,12 @@ def _inside(run: EagerRun) -> RerunOutcome | None:
         return None
     known: dict[str, Agreement] = {"equal": "equal", "differs": "differs"}
     state = known.get(event.state, "unchecked")
-    has_run = event.ran or state != "unchecked"
-    return RerunOutcome(state, event.why, has_run, event.turned, event.raised)
+    return RerunOutcome(state, event.why, has_run(event), event.turned, event.raised)
+
+
+def has_run(event: e.InsideComputed) -> bool:
+    """Whether the call did run again."""
+    return event.ran or event.state in ("equal", "differs")
 
 
 def copying(

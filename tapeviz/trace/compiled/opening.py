@@ -14,7 +14,7 @@ import msgspec
 
 from .. import events as e
 from ..stored import limits
-from .traced_graphs import PendingRuns, TracedGraphs, eager_runs
+from .traced_graphs import TracedGraphs
 
 
 @dataclass
@@ -29,24 +29,9 @@ class Opening:
     representatives: dict[int, int] = field(default_factory=dict)
     insides: dict[int, e.InsideComputed] = field(default_factory=dict)
 
-    def opens(self, op: int, graphs: Iterable[int]) -> bool:
-        """Whether the call made by this op is opened. ``graphs``: the graphs that it runs."""
-        return op in self.opened
-
     def emits_calls(self, op: int, graph: int) -> bool:
         """Whether the gradient calls traced into a graph get the values of this call."""
         return self.representatives.get(graph) == op
-
-
-class FirstCalls(Opening):
-    """While the snippet runs: the first call of each function."""
-
-    def opens(self, op: int, graphs: Iterable[int]) -> bool:
-        new = [graph for graph in graphs if graph not in self.representatives]
-        self.representatives.update(dict.fromkeys(new, op))
-        if new:
-            self.opened.add(op)
-        return bool(new)
 
 
 def without_values(op: int, why: str) -> e.InsideComputed:
@@ -55,39 +40,48 @@ def without_values(op: int, why: str) -> e.InsideComputed:
 
 
 class OpeningChooser:
-    """Chooses the calls to open, from the events so far. Each event is looked at once, however
-    often it is chosen: somebody looks at one call after the other."""
+    """Chooses the calls to open, from the events so far. ``graphs``: all that were traced."""
 
-    def __init__(self) -> None:
-        self._graphs = TracedGraphs()
-        self._pending = PendingRuns()
+    def __init__(self, graphs: TracedGraphs) -> None:
+        self.first = Opening()
+        """While the snippet runs: the first call of each function."""
+        self._graphs = graphs
         self._runs: list[tuple[int, int]] = []
         self._raised: dict[int, int] = {}
         self._tapes: dict[int, int] = {}
         self._asked: dict[tuple[int, str], tuple[int, int]] = {}
         self._insides: dict[int, e.InsideComputed] = {}
 
-    def extend(self, events: Iterable[e.Event]) -> None:
-        """Take in the events that follow."""
-        runs, tapes = self._runs, self._tapes
-        for event, run in eager_runs(events, self._graphs, self._pending):
-            if run is not None and isinstance(event, e.OpRan) and event.error:
-                self._raised[run.graphs[0]] = event.id
-            elif run is not None and isinstance(event, e.OpRan):
-                runs.append((event.id, run.graphs[0]))
-            elif isinstance(event, e.TapeOpened):
-                tapes[event.id] = len(runs)
-            elif isinstance(event, e.CallBegan):
-                since = tapes.get(event.tape, len(runs))
-                self._asked[event.site, event.method] = (since, len(runs))
-            elif isinstance(event, e.InsideComputed):
-                _take_in(self._insides, event)
+    def ran(self, op: e.OpRan, graphs: Sequence[int]) -> None:
+        """A function was called eagerly, which ran these graphs."""
+        within = {inner for graph in graphs for inner in self._graphs.within(graph)}
+        new = within - self.first.representatives.keys()
+        if new:
+            self.first.opened.add(op.id)
+            self.first.representatives.update(dict.fromkeys(new, op.id))
+        if op.error:
+            self._raised[graphs[0]] = op.id
+        else:
+            self._runs.append((op.id, graphs[0]))
+
+    def tape_opened(self, tape: int) -> None:
+        """A tape was opened that is no function's own."""
+        self._tapes[tape] = len(self._runs)
+
+    def asked(self, event: e.CallBegan) -> None:
+        """A tape was asked eagerly."""
+        since = self._tapes.get(event.tape, len(self._runs))
+        self._asked[event.site, event.method] = (since, len(self._runs))
+
+    def computed(self, event: e.InsideComputed) -> None:
+        """A call ran again."""
+        _take_in(self._insides, event)
 
     def choose(
         self, wanted: Sequence[int] = (), further: Iterable[e.InsideComputed] = ()
     ) -> Opening:
         """The calls to open. ``wanted``: ops of calls that somebody looks at, latest last;
-        ``further``: events that come after those taken in.
+        ``further``: what came of calls that could not run again.
 
         Where several calls run a graph, the latest wanted one stands for it, else the latest that
         was run again, else the last.

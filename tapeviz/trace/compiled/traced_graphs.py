@@ -7,7 +7,7 @@ while it was traced is kept with the graph, and emitted for a run of it (:mod:`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -78,6 +78,16 @@ class TracedGraph:
                 seen.add(tensor)
                 waiting.extend(makers.get(tensor, ()))
         return tuple(place for place, given in enumerate(self.ended.inputs) if given in seen)
+
+    @cached_property
+    def asks(self) -> bool:
+        """Whether some of its events are emitted only with the call that stands for all others."""
+        return any(
+            event.call != 0
+            if isinstance(event, (e.OpRan, e.OperationRecorded))
+            else not isinstance(event, (e.BodiesRun, e.NameBound))
+            for event in self.events
+        )
 
     @cached_property
     def calls(self) -> tuple[int, ...]:
@@ -154,6 +164,13 @@ class TracedGraphs:
             found = self._times[graph] = counted
         return found
 
+    @staticmethod
+    def _names_in(inner: TracedGraph, op: e.OpRan) -> Mapping[int, int]:
+        """The tensors around a graph by their names in it. A branch has no names of its own."""
+        if op.type in CONDITIONALS:
+            return {}
+        return dict(zip(inner.ended.inputs, op.inputs, strict=False))
+
     def _measure(self, graph: TracedGraph) -> None:
         """Add up what the graph and those that it runs do to variables."""
         pending: Sequence[int] = ()
@@ -165,7 +182,7 @@ class TracedGraphs:
                 graph.size += 1
                 if pending and runs_graphs(event):
                     for inner in (self.known[number] for number in pending if number in self.known):
-                        names = dict(zip(inner.ended.inputs, event.inputs, strict=False))
+                        names = self._names_in(inner, event)
                         graph.size += inner.size
                         graph.writes += (
                             write._replace(handle=names.get(write.handle, write.handle))
@@ -211,27 +228,6 @@ class PendingRuns:
                     del self._pending[key]
                 return run
         return None
-
-
-def eager_runs(
-    events: Iterable[e.Event], graphs: TracedGraphs, pending: PendingRuns
-) -> Iterator[tuple[e.Event, e.BodiesRun | None]]:
-    """The events outside of graphs, an eager call of a function with the graphs that it runs.
-
-    ``pending``: the runs announced before these events.
-    """
-    for event in events:
-        if isinstance(event, e.BodyTraced):
-            graphs.turned(event)
-        elif graphs.keeps(event):
-            continue
-        elif isinstance(event, e.BodiesRun):
-            if not event.into:
-                pending.add(event)
-        else:
-            run = pending.take(event) if pending else None
-            is_known = run is not None and all(graph in graphs.known for graph in run.graphs)
-            yield event, run if is_known else None
 
 
 def _belongs(event: e.Event) -> bool:
