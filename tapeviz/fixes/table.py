@@ -54,8 +54,8 @@ from .smooth.zeros import (
     GENTLER,
     GENTLER_ACTIVATION,
     SMOOTH_EXTREME,
-    SUM_LOGARITHMS,
     WITHOUT_ZEROS,
+    add_logarithms,
     curve_clip,
     smooth_hinge,
 )
@@ -383,7 +383,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     FlatOp: (smooth_activation, *SMOOTH_MAXIMUM, SMOOTH_ABSOLUTE, STRAIGHT_THROUGH),
     MultipliedByZero: (
         curve_clip,
-        SUM_LOGARITHMS,
+        add_logarithms,
         start_random,
         blend,
         *WITHOUT_ZEROS,

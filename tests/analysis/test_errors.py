@@ -854,6 +854,12 @@ def test_a_part_of_keras_3_under_keras_2(type_: str, message: str) -> None:
         ("TypeError", "('Keyword argument not understood:', 'rate')", "an argument rate"),
         (
             "ValueError",
+            "Unexpectedly found an instance of type `<class 'numpy.ndarray'>`. Expected a symbolic "
+            "tensor instance.",
+            "an argument of type numpy.ndarray beside its input",
+        ),
+        (
+            "ValueError",
             "One of the dimensions in the output is <= 0 due to downsampling in conv2d_1. Consider "
             "increasing the input size. Received input shape [1, 4, 4, 1] which would produce …",
             "the layer conv2d_1 is larger than its input, of shape [1, 4, 4, 1]",

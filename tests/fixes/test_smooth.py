@@ -507,3 +507,13 @@ def test_squares_are_summed_only_of_what_always_has_the_same_sum() -> None:
     text = f"{HEAD}    v = tf.reduce_sum(p, axis=1)\n{TAIL}"
     at_these_values = fix_case(text, Cancelled("values"), 2)
     assert not [e for e in edits_for(at_these_values) if "square" in e.new_text]
+
+
+def test_a_metric_that_is_called() -> None:
+    """``m(x)`` updates the metric as ``m.update_state(x)`` does."""
+    text = (
+        "m = tf.keras.metrics.Mean()\n" + HEAD + "    m(x * x)\n    loss = m.result()\n"
+        "tape.gradient(loss, x)\n"
+    )
+    new = text.replace("m.result()", "tf.reduce_mean(x * x)")
+    assert new in [edit.new_text for edit in edits_for(fix_case(text, "stateful", 3))]

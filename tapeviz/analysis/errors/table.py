@@ -137,6 +137,12 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (tensors.OF_VECTORS, tensors.vectors),
     (r"logits_size=" + _SHAPE + r" labels_size=" + _SHAPE, tensors.shapes),
     (
+        r"Unexpectedly found an instance of type `<class '([\w.]+)'>`\. Expected a symbolic tensor",
+        "Line {line} gives a layer of Keras an argument of type {0} beside its input, such as an "
+        "initial_state. Keras 2 takes tensors for it. Give tf.convert_to_tensor(value), or the "
+        "tensor from before it became an array, through which a gradient can pass.",
+    ),
+    (
         r"Expected an instance of (list|tuple), got <tf\.",
         "Line {line} gives Keras a Python {0} beside a tensor, as labels or predictions. Keras "
         "takes a {0} for the outputs of a model that has several, so the two do not match. "

@@ -123,12 +123,19 @@ def sum_of_logarithms(case: FixCase, call: cst.Call) -> str:
     return f"{tf}.reduce_sum({tf}.math.log({code(call.args[0].value)}){rest})"
 
 
-SUM_LOGARITHMS = CallRewrite(
+_SUM_LOGARITHMS = CallRewrite(
     ("reduce_prod",),
     sum_of_logarithms,
     "Estimate: the logarithm of the product, a sum, which does not become 0 so soon",
     is_estimate=True,
 )
+
+
+def add_logarithms(case: FixCase) -> Iterator[Edit]:
+    """``tf.reduce_prod(p)`` of many small numbers → the sum of their logarithms."""
+    evidence = case.cause.evidence
+    if isinstance(evidence, MultipliedByZero) and evidence.by == "small elements":
+        yield from _SUM_LOGARITHMS(case)
 
 
 GENTLER_EXPONENTIAL = CallRewrite(

@@ -48,8 +48,11 @@ def compute_beside_metric(case: FixCase) -> Iterator[Edit]:
     """``loss = metric.result()``, or ``metric(y, p)`` → the same mean of the tensors themselves."""
     source = case.source
     for line in case.lines():
-        for call in source.calls(line, "update_state"):
-            metric = dotted(call.func).rsplit(".", 1)[0]
+        statement = source.statement(line)
+        for call in all_of(statement, cst.Call) if statement is not None else ():
+            metric = dotted(call.func).removesuffix(".update_state")
+            if _made(source, metric) is None:
+                continue
             yield from _collected(source, metric, call)
             value, is_sure = _value(source, metric, call), False
             if not value and (value := _value(source, metric, call, _SURE)):
@@ -63,7 +66,6 @@ def compute_beside_metric(case: FixCase) -> Iterator[Edit]:
                 plan = Plan(source)
                 plan.replace(results[0], value)
                 yield Edit(_SURE_TITLE if is_sure else _TITLE, plan.text(), is_estimate=is_sure)
-        statement = source.statement(line)
         for forms, is_sure in ((_FORMS, False), (_SURE, True)):
             plan = Plan(source)
             for call in all_of(statement, cst.Call) if statement is not None else ():
