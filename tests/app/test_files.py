@@ -241,6 +241,7 @@ def test_a_normal_quit_never_brings_back_an_older_text(qtbot: QtBot, window: Win
         ("# words only", "", "# words only"),
         ("x = 1", "x = 1\ny = 2", "x = 1"),
         (" \n", "", "…"),
+        ("#¶ ==== FAILURES ====\n#¶ a test\nx = 1", "", "FAILURES"),
         ("#¶ Why is it None?\n\n#¶ 3 answers\nx = 1", "", "Why is it None?"),
         ("#¶ Why is it None?\nx = 1\ny = 2", "#¶ Why is it None?\nx = 1", "y = 2"),
     ],

@@ -219,7 +219,9 @@ def first_own_line(text: str, opened: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     own = [line for line in lines if line not in before] or lines
     if own and own[0].startswith(f"{PAGE_MARK} "):
-        return own[0].removeprefix(PAGE_MARK).strip()
+        page = [line.removeprefix(PAGE_MARK).strip() for line in own if line.startswith(PAGE_MARK)]
+        bare = (line.strip(" =-_*~#>") for line in page)  # rulers, headings of Markdown
+        return next((line for line in bare if any(map(str.isalpha, line))), page[0])
     code = [line for line in own if line[0] not in "#\"'"]
     imported = ("import ", "from ")
     return next((line for line in code if not line.startswith(imported)), (code or own or ["…"])[0])
