@@ -82,3 +82,19 @@ def test_a_picture_displayed_as_in_a_notebook_comes_too(play):
     heard = play(source, shows_figures=True)
     assert heard.pictures == [PNG]
     assert heard.text() == "<IPython.core.display.Image object>\ntext alone\n"
+
+
+def test_displaying_calls_no_method_of_the_snippet_that_a_plain_run_does_not_call(play):
+    source = """
+from IPython.display import Image, display
+class Picture:
+    def _ipython_display_(self): print("called")
+    def _repr_mimebundle_(self, **options): print("called"); return {}
+    def _repr_png_(self): raise ValueError
+    def __repr__(self): return "a picture"
+display(Picture(), Image(data=b"no picture", format="jpeg"))
+"""
+    heard = play(source, shows_figures=True)
+    assert heard.pictures == []
+    assert heard.text() == "a picture <IPython.core.display.Image object>\n"
+    assert heard.text("stderr") == ""

@@ -450,7 +450,7 @@ import tornado.ioloop
 print(tornado.ioloop.IOLoop.__name__, sys.modules["tornado"] is tornado)
 """,
     "frames_on_demand": """
-import faulthandler, re, tempfile, threading
+import faulthandler, io, re, sys, tempfile, threading
 ready, go = threading.Event(), threading.Event()
 def work():
     ready.set(); go.wait()
@@ -460,6 +460,14 @@ def dumped(**options):
         return re.sub("0x[0-9a-f]+", "0x", file.read())
 thread = threading.Thread(target=work); thread.start(); ready.wait()
 print(dumped(), dumped(all_threads=False), sep="\\n"); go.set(); thread.join()
+with tempfile.TemporaryFile() as file:
+    faulthandler.dump_traceback(file); file.seek(0); print(file.read().count(b"most recent"))
+sys.stderr = io.StringIO()
+try: faulthandler.dump_traceback()
+except Exception as error: print(type(error), error)
+sys.stderr = None
+try: faulthandler.dump_traceback()
+except Exception as error: print(type(error), error)
 """,
     "refs": """
 import sys

@@ -52,19 +52,25 @@ def _enable_unseen(file: TextIO) -> None:
     dump = faulthandler.dump_traceback
 
     def dump_traceback(file: Any = None, all_threads: bool = True) -> None:
+        file = sys.stderr if file is None else file
+        if file is None:
+            dump()  # raises: there is no file to write into
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as whole:
             dump(whole, all_threads)
             whole.seek(0)
             threads = {thread.ident for thread in threading.enumerate()} | {threading.get_ident()}
             text = _of_snippet(whole.read(), threads)
-        file = sys.stderr if file is None else file
-        if isinstance(file, int):
-            os.write(file, text.encode())
-        else:
-            file.flush()
+        if file is sys.__stderr__:
             print(text, end="", file=file, flush=True)
+        elif isinstance(file, int):
+            os.write(file, text.encode())
+        else:  # the frames go into its descriptor, so it may be a binary file
+            number = file.fileno()
+            file.flush()
+            os.write(number, text.encode())
 
     enable(file=file, all_threads=False)
+    dump_traceback.__qualname__ = "dump_traceback"
     faulthandler.dump_traceback = dump_traceback
     enabling.__name__ = enabling.__qualname__ = "enable"
     faulthandler.enable, faulthandler.disable = enabling, disable  # type: ignore[assignment]

@@ -134,14 +134,28 @@ class _Gallery:
 
         @wraps(display)
         def displaying(*objects: Any, **options: Any) -> Any:
-            from IPython.core.formatters import DisplayFormatter  # it is imported with the module
-
             result = display(*objects, **options)
-            formatter: Any = DisplayFormatter()
             for each in objects:
-                png = formatter.format(each, include={"image/png"})[0].get("image/png")
+                png = _png_of(each)
                 if png is not None:
-                    self._show(self._count, b64decode(png) if isinstance(png, str) else png)
+                    self._show(self._count, png)
             return result
 
         module.display = displaying
+
+
+def _png_of(displayed: Any) -> bytes | None:
+    """The picture of an object that a notebook would show; None if it has none, or if its class is
+    the snippet's: a plain run does not call the methods that make it.
+
+    ``_repr_png_`` returns bytes or base64, alone or with metadata (IPython's display protocol).
+    """
+    make = getattr(type(displayed), "_repr_png_", None)
+    if make is None or type(displayed).__module__ == "__main__":
+        return None
+    try:
+        png = make(displayed)
+        png = png[0] if isinstance(png, tuple) else png
+        return b64decode(png) if isinstance(png, str) else bytes(png) if png else None
+    except Exception:  # a plain run does not come to it
+        return None
