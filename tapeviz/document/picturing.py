@@ -27,7 +27,7 @@ FEW_INSIDE = 4_000
 """Nodes folded into these boxes, up to which it is: a tenth of a second's work at most."""
 QUICK = 5_000
 """Ops of a trace up to which a picture waits for an inside that it lacks: that takes about as long
-as to read and diagnose the trace, here less than a second."""
+as to diagnose the trace, here less than a second."""
 
 
 class Picturing:

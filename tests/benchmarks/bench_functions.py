@@ -3,8 +3,9 @@
     python tests/benchmarks/bench_functions.py [rounds]
 
 The ratios, recorded to plain, of calls of a compiled train step and of ``fit``, 50 calls or 100
-batches at a time in turn; then how many milliseconds of CPU it takes to open a call of a function
-of 300 ops, the first time and again.
+batches at a time in turn; then how many milliseconds of CPU it takes to compute the inside of a
+call of a function of 300 ops, the first time and again; and to read and diagnose a recording with
+another call opened, by the number of calls that it has.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ import time
 from typing import Any
 
 from alternating import compare_blocks
-from figures import tell
+from figures import exponent, tell
 from side_by_side import NAME, in_a_child, load_both, record
+
+from tapeviz.analysis.diagnose import diagnose
+from tapeviz.trace.growing import GrowingTrace
 
 _MODEL = """
 import numpy as np
@@ -90,6 +94,36 @@ def opened(source: str) -> list[float]:
     return found
 
 
+CALLS = (10, 100, 1_000, 5_000)
+TRAINING = TRAIN_STEP.replace("range(50)", "range({calls})").replace("_in_turn(block)", "block()")
+
+
+def opened_in(source: str) -> float:
+    """Milliseconds of CPU to open one more call of a recording; the median of five calls."""
+    lines, values = list[bytes](), bytearray()
+
+    def send(more: list[str], blob: bytes) -> None:
+        lines.extend(line.encode() for line in more)
+        values.extend(blob)
+
+    recorder: Any = sys.modules[NAME]
+    recorder.run(source, "snippet.py", ["snippet.py"], {"provide": ["tf"]}, send)
+    growing = GrowingTrace(source, "snippet.py")
+    growing.extend(lines, bytes(values))
+    growing.choose_calls()
+    function = max(growing.finish().functions.values(), key=lambda known: len(known.calls))
+    found = []
+    for call in function.calls[:6]:
+        op = growing.whole.ops[call].ran_as
+        began = time.process_time()
+        answer, buffers = recorder.answer("inside", {"op": op})
+        growing.extend([line.encode() for line in answer["events"]], b"".join(buffers))
+        growing.open(op)
+        diagnose(growing.finish())
+        found.append(1000 * (time.process_time() - began))
+    return statistics.median(found[1:])
+
+
 def main(rounds: int) -> None:
     load_both()
     compare_blocks("calls of a compiled train step", TRAIN_STEP, 30 * rounds, 1.1)
@@ -100,6 +134,12 @@ def main(rounds: int) -> None:
         "opening a call of 300 ops",
         f"{first:.0f} ms the first time, {other:.0f} ms another call, {again:.0f} ms again",
         "300 ms, then 50 ms",
+    )
+    found = [in_a_child(opened_in, TRAINING.format(calls=calls)) for calls in CALLS]
+    tell(
+        "a call of a train step opened, read and diagnosed: 10; 100; 1,000; 5,000 calls",
+        f"{'; '.join(f'{each:.0f}' for each in found)} ms, n^{exponent(CALLS, found):.1f}",
+        "n^0.2",
     )
 
 

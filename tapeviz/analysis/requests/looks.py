@@ -20,7 +20,7 @@ MOST_DRAWN = 8
 MOST_OPS_DRAWN = 1_000
 """with so many ops in them at most,"""
 MOST_OPS_AROUND = 20_000
-"""in a trace of so many ops at most: it is read once more."""
+"""in a trace of so many ops at most: it is diagnosed once more."""
 
 
 def calls_to_look_into(trace: Trace, number: int | None = None) -> list[OpId]:
