@@ -107,7 +107,7 @@ def arrange(
     sized = best.sized
     if _plain(view) != view:
         tree = grown(built, trace, view, best.pins)
-        opening = opening_in(built, tree, trace, view, best.most)
+        opening = opening_in(built, tree, trace, view, best.most, best.opening.ruled)
         sized = folded_in(built, tree, trace, view, opening, has_pictures=best.has_pictures)
     first = FirstOpening(place, best.most, best.pins, best.opening.ruled, best.has_pictures)
     return Arranged(sized, placed(sized, view), {}, view, first, sized)

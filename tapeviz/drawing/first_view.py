@@ -33,7 +33,7 @@ _ONWARD = 8.0
 _NEARLY = 0.98
 """The part of a legible scale at which no source is folded away to make a picture larger."""
 _QUICK = 20_000
-"""Ops of a recording of which one more way to fold is tried for a picture of few boxes."""
+"""Ops of a recording, or nodes of a graph, of which more ways to fold are tried."""
 _RINGS = (11.0, 32.0)
 """Px that rings and their words reach out beyond a layout, across and along: together of both
 sides."""
@@ -181,26 +181,71 @@ def most_legible(
     """The folded graph with as many boxes as can still be read, of those with more or fewer groups
     open. Drafts tell how large their pictures are. ``ruled``: see :func:`opening_in`; ``most``: the
     most boxes to begin with; ``has_pictures``: see :func:`folded_in`."""
-    most = 0 if view.grouping else most
-    best: Chosen | None = None
-    closed: frozenset[str] = frozenset()
-    while True:
-        opening = opening_in(built, tree, trace, view, most, ruled)
-        if best is not None and opening.closed == closed:  # the rest is never closed
+    drafts = _Drafts(built, tree, trace, view, ruled, has_pictures)
+    opening = drafts.opening(0 if view.grouping else most)
+    best = chosen = drafts.chosen(opening, 0 if view.grouping else most)
+    larger: OpenGroups | None = None
+    while chosen.scale < LEGIBLE:
+        larger = opening
+        most = math.ceil(larger.boxes * math.sqrt(chosen.scale / LEGIBLE))
+        most = min(most, int(larger.boxes * _STEP))
+        opening = drafts.opening(most)
+        if opening.closed == larger.closed:  # the rest is never closed
             return best
-        closed = opening.closed
-        sized = folded_in(built, tree, trace, view, opening, has_pictures=has_pictures)
+        chosen = drafts.chosen(opening, most)
+        if chosen.worth > best.worth:
+            best = chosen
+    if larger is None or best is not chosen or len(built) > _QUICK:
+        return best
+    return drafts.fuller(best, larger)
+
+
+class _Drafts:
+    """Folded graphs with more or fewer groups open; see :func:`most_legible`."""
+
+    def __init__(
+        self,
+        built: OpGraph,
+        tree: Tree,
+        trace: Trace,
+        view: View,
+        ruled: Mapping[str, bool] | None,
+        has_pictures: bool,
+    ) -> None:
+        self._parts = built, tree, trace, view
+        self._ruled = ruled
+        self._has_pictures = has_pictures
+
+    def opening(self, most: int, ruled: Mapping[str, bool] | None = None) -> OpenGroups:
+        """The groups to open with at most so many boxes; ``ruled``: groups that are decided."""
+        return opening_in(*self._parts, most, {**(ruled or {}), **(self._ruled or {})})
+
+    def chosen(self, opening: OpenGroups, most: int) -> Chosen:
+        """The graph with these groups open, at the scale of its draft."""
+        view = self._parts[-1]
+        sized = folded_in(*self._parts, opening, has_pictures=self._has_pictures)
         if view.layout != "layered" or view.grouping:
             return Chosen(sized, opening, most)
         go_on()
         scale = shown_scale(placed(sized, view, is_draft=True), view.room)
-        chosen = Chosen(sized, opening, most, scale, has_pictures)
-        if best is None or chosen.worth > best.worth:
-            best = chosen
-        if scale >= LEGIBLE:
-            return best
-        most = math.ceil(opening.boxes * math.sqrt(scale / LEGIBLE))
-        most = min(most, int(opening.boxes * _STEP))
+        return Chosen(sized, opening, most, scale, self._has_pictures)
+
+    def fuller(self, best: Chosen, larger: OpenGroups) -> Chosen:
+        """A graph with more boxes than ``best`` that can be read, too, if one is found: nearly as
+        many as the next ``larger`` one, which could not be read, or more groups than those open in
+        it but closed in ``best``."""
+        opened = best.opening.ruled
+        ruled = {path: False for path, is_open in larger.ruled.items() if is_open}
+        ruled |= {path: True for path, is_open in opened.items() if is_open}
+        has_room = int(best.opening.boxes * (best.scale / LEGIBLE) ** 2)
+        most = min(max(has_room, larger.boxes), MOST_BOXES)
+        found = best
+        for count, is_ruled in ((larger.boxes - 1, False), (most, True), (has_room, True)):
+            opening = self.opening(count, ruled if is_ruled else None)
+            if opening.boxes > found.opening.boxes and opening.closed != larger.closed:
+                chosen = self.chosen(opening, count)
+                found = chosen if chosen.scale >= LEGIBLE else found
+        return found
 
 
 def shown_scale(layout: Layout, room: tuple[float, float]) -> float:

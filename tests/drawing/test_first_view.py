@@ -167,6 +167,20 @@ def test_a_source_without_gradient_is_not_hidden_for_a_loop(recorder: Recorder) 
     assert [box.title for box in scene.boxes if box.ring == "cut"] == ["dense_2/bias"]
 
 
+def test_a_group_that_has_room_is_open_though_a_larger_one_has_none(recorder: Recorder) -> None:
+    """The loop has none. What the loss is made of has, in the room that the closed loop leaves."""
+    text = HAMILTONIAN.replace("- 0.5)", "- tf.cos(start))").replace("- 0.2)", "- tf.sin(start))")
+    live = recorder.record(Snippet(text.replace("q = p =", "q = p = start =")))
+    trace = live.wait(60)
+    live.release()
+    room = (503.0, 411.0)
+    arranged = arrange(trace, replace(DEFAULT_VIEW, room=room))
+    titles = [node.title for _, node in arranged.graph.nodes(data="node")]
+    assert {"Sub", "Pow"} <= set(titles)
+    assert "for _ in range(5)" in titles
+    assert shown_scale(arranged.layout, room) >= LEGIBLE - 1e-6
+
+
 RECURRENT = """\
 import tensorflow as tf
 W, U = tf.Variable(tf.ones([4, 16]) * 0.1), tf.Variable(tf.eye(16) * 0.9)

@@ -56,6 +56,24 @@ def test_each_term_of_a_loss_is_a_section_with_its_name() -> None:
     assert outermost(groups) == [("policy_loss", 11, 13), ("value_loss", 14, 16)]
 
 
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_sections_end_where_an_op_stands_that_is_never_folded_away(is_cut: bool) -> None:
+    """A section with a cut in it would never be closed, and hide nothing of what is around it."""
+    s = Program()
+    value = s.line("head", s.line("stem", s.x))
+    rounded = s.line("rounded", value, ops=1)
+    number = s.last_op
+    value = s.line("tail", s.line("neck", rounded, ops=1), ops=3)
+    target = s.line("loss", value, ops=1)
+    with s.call(s.tape_in_use, [target], [s.x]) as results:
+        s.step(number, [s.tensor()], [0 if is_cut else s.tensor()])
+        results.append(0)
+    trace = s.trace()
+    found = outermost(list(grow(build(trace), trace).groups.values()))
+    parts = [("head", 11, 12), ("tail", 14, 15)]
+    assert (found == parts) is is_cut
+
+
 def test_a_value_that_many_lines_read_is_the_last_of_its_section() -> None:
     s = Program()
     code = s.line("code", s.x)

@@ -232,10 +232,12 @@ def _is_block(child: Branch | int) -> bool:
     return isinstance(child, Branch) and any(isinstance(c, Branch) for c in child.children)
 
 
-def gather_into_sections(root: Branch, reads: Reads, words: Words) -> None:
+def gather_into_sections(
+    root: Branch, reads: Reads, words: Words, pinned: Collection[int] = frozenset()
+) -> None:
     """Group neighbouring children of branches that have many, see :mod:`.sections`."""
     make = section_maker(words)
-    gather_sections(root, reads, lambda child: _line(child, words.lines), make, LEAST_OPS)
+    gather_sections(root, reads, lambda child: _line(child, words.lines), make, LEAST_OPS, pinned)
 
 
 def section_maker(words: Words) -> Callable[[Branch, list[Branch | int]], Branch]:

@@ -74,21 +74,56 @@ def gather_sections(
     line_of: Callable[[Branch | int], int],
     make: Callable[[Branch, list[Branch | int]], Branch],
     least: int,
+    pinned: Collection[int] = frozenset(),
 ) -> None:
     """Group the children of every branch that has more than ``MOST``. The ops of a layer, unless it
     is most of a picture, stay together: its name says more than those of its sections.
 
     ``line_of``: the line of a child; ``make``: makes the branch of some children of a branch;
-    ``least``: the least number of ops of a section. Takes time linear in ops times depth of groups.
+    ``least``: the least number of ops of a section; ``pinned``: the numbers of ops that are never
+    folded away, between which sections end. Takes time linear in ops times depth of groups.
     """
+    held: set[int] = set()
+    """The identities of the branches with pinned ops."""
     for branch in inner_first(root):
+        is_held = [
+            id(child) in held if isinstance(child, Branch) else child in pinned
+            for child in branch.children
+        ]
+        if any(is_held):
+            held.add(id(branch))
         if branch.kind != "loop" and len(branch.children) > MOST:
             lines = [line_of(child) for child in branch.children]
             is_whole = branch.kind == "layer" and branch.ops < _MUCH * root.ops
-            if not (is_whole and len(branch.children) == branch.ops and len(set(lines)) == 1):
-                units = _by_line(branch.children, lines)
-                gatherer = _Gatherer(list(units), reads, partial(make, branch), least)
-                branch.children = gatherer.gathered()
+            is_bare = len(branch.children) == branch.ops and len(set(lines)) == 1
+            if not (is_whole and is_bare):
+                branch.children = [*_gathered(branch, lines, is_held, reads, make, least)]
+
+
+def _gathered(
+    branch: Branch,
+    lines: Sequence[int],
+    is_held: Sequence[bool],
+    reads: Reads,
+    make: Callable[[Branch, list[Branch | int]], Branch],
+    least: int,
+) -> Iterator[Branch | int]:
+    """The children of a branch, with sections in place of some. What stands between two that are
+    never folded away, or before or after them, is one."""
+    runs = [list(run) for _, run in groupby(range(len(lines)), is_held.__getitem__)]
+    is_cut = len(runs) > 1 + is_held[0] + is_held[-1]
+    for run in runs if is_cut else [list(range(len(lines)))]:
+        children = [branch.children[place] for place in run]
+        if is_cut and is_held[run[0]]:
+            yield from children
+            continue
+        if len(children) > MOST:
+            units = _by_line(children, [lines[place] for place in run])
+            children = _Gatherer(list(units), reads, partial(make, branch), least).gathered()
+        if is_cut and len(children) > 1 and _ops(children) >= least:
+            yield make(branch, children)
+        else:
+            yield from children
 
 
 def _by_line(
@@ -121,6 +156,10 @@ def _first(child: Branch | int) -> int:
     return child
 
 
+def _ops(children: Iterable[Branch | int]) -> int:
+    return sum(child.ops if isinstance(child, Branch) else 1 for child in children)
+
+
 def _boxes(units: Iterable[_Unit]) -> int:
     return sum([len(unit.children) for unit in units])
 
@@ -131,9 +170,7 @@ class _Gatherer:
     def __init__(
         self, lines: Sequence[list[Branch | int]], reads: Reads, make: Make, least: int
     ) -> None:
-        sizes = [
-            sum(child.ops if isinstance(child, Branch) else 1 for child in line) for line in lines
-        ]
+        sizes = [_ops(line) for line in lines]
         self._units = [
             _Unit(line, size, range(number, number + 1))
             for number, (line, size) in enumerate(zip(lines, sizes, strict=True))

@@ -154,7 +154,8 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "", segments: Segments = 
         shapes.count(root)
         bundle(root, words, shapes, varying)
         mark_library_calls(root, ops, trace, called_names(trace))
-        gather_into_sections(root, _reads(graph, places), words)
+        pinned = {number for number, place in enumerate(places) if place in graph.pinned}
+        gather_into_sections(root, _reads(graph, places), words, pinned)
     shapes.count(root)
     del shapes  # as large as what comes
     go_on()
