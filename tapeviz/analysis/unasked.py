@@ -18,18 +18,23 @@ _NOWHERE = (
 
 
 def unasked_words(text: str) -> str:
-    """Why no gradient call ran: there is none, or it stands in a function or class that nothing
-    calls, or the run did not come to it.
+    """Why no gradient call ran: see :func:`uncalled_words`, or there is none in the text."""
+    return uncalled_words(text) or _NOWHERE
+
+
+def uncalled_words(text: str) -> str:
+    """Say that the gradient call of a text did not run, as it stands in a function or class that
+    nothing calls, or as the run did not come to it; empty for a text without one.
 
     ``text``: the snippet as it ran.
     """
     try:
         tree = parse_module(text)
     except (SyntaxError, ValueError, RecursionError):
-        return _NOWHERE
+        return ""
     asking = next(_asking(tree), None)
     if asking is None:
-        return _NOWHERE
+        return ""
     around = next(each for each in tree.body if asking in ast.walk(each))
     if isinstance(around, _Definition) and around.name not in _read_outside(tree, around):
         verb = "makes" if isinstance(around, ast.ClassDef) else "calls"

@@ -6,7 +6,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ..analysis.run_words import ended_well, ran_no_code, tracing_words
+from ..analysis.unasked import uncalled_words
 from ..document import Document
+from ..trace.model import Trace
 from .widgets import plain_label
 
 _MAKING = {"diagnose", "arrange", "compose"}
@@ -63,13 +65,7 @@ class EmptyGraph(QWidget):
             )
         elif document.trace.source and not document.trace.ops:
             self.title.setText("No TensorFlow op ran")
-            self.words.setText(
-                "The snippet ended before it computed anything. See Output."
-                if not ended_well(document.trace)
-                else "The snippet computed nothing with TensorFlow. See Output for what it printed."
-                if document.trace.printed
-                else "The snippet computed nothing with TensorFlow, and printed nothing."
-            )
+            self.words.setText(_without_ops(document.trace))
         elif document.trace.source and document.background.busy & _MAKING:
             self.title.setText("Drawing …")
             self.words.setText("")
@@ -84,3 +80,16 @@ class EmptyGraph(QWidget):
                 "You will see the graph of what ran, where the gradient flows and where it is cut."
                 "\nExamples has a snippet for each common trouble."
             )
+
+
+def _without_ops(trace: Trace) -> str:
+    """Why a run recorded no op."""
+    if not ended_well(trace):
+        return "The snippet ended before it computed anything. See Output."
+    if uncalled := uncalled_words(trace.source):
+        return uncalled
+    return (
+        "The snippet computed nothing with TensorFlow. See Output for what it printed."
+        if trace.printed
+        else "The snippet computed nothing with TensorFlow, and printed nothing."
+    )

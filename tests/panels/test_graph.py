@@ -119,6 +119,10 @@ def test_a_text_without_code_is_told_in_the_place_of_its_graph(
     qtbot.waitUntil(lambda: panel.empty.title.text() == "No code to run")
     panel.document.showing.take(Trace(source="print(1)\n"))
     qtbot.waitUntil(lambda: panel.empty.title.text() == "No TensorFlow op ran")
+    assert "computed nothing with TensorFlow" in panel.empty.words.text()
+    step = "def step(x):\n    return tape.gradient(x, x)\n"
+    panel.document.showing.take(Trace(source=step))
+    qtbot.waitUntil(lambda: "nothing calls step" in panel.empty.words.text())
 
 
 def test_ops_that_come_to_no_picture_are_not_taken_for_none(
