@@ -306,6 +306,70 @@ RAISING = {
     ),
     "matrices": (TAPE + "tf.matmul(tf.ones([2, 3]), tf.ones([4, 5]))", ["[2, 3]", "[4, 5]"]),
     "no broadcast": (TAPE + "tf.ones([2, 3]) + tf.ones([4])", ["[2, 3]", "[4]", "line 6"]),
+    "a list that does not fit": (
+        TAPE + "z = x + [1.0, 2.0, 3.0]",
+        ["x of shape [2] and a value of shape [3]"],
+    ),
+    "a real and a complex tensor": (
+        TAPE + "z = y + tf.constant([1.0j, 2.0j])",
+        ["tf.cast(x, tf.complex128)"],
+    ),
+    "too few biases": (
+        TAPE + "tf.nn.bias_add(tf.ones([2, 4]), tf.ones([3]))",
+        ["a bias of shape [3] to a tensor of shape [2,4]"],
+    ),
+    "too few multiples": (
+        TAPE + "tf.tile(tf.ones([2, 4]), [3])",
+        ["a tensor of 2 axes by 1 numbers"],
+    ),
+    "paddings without pairs": (TAPE + "tf.pad(tf.ones([2, 4]), [1, 1])", ["[[before, after]"]),
+    "places without coordinates": (
+        TAPE + "tf.tensor_scatter_nd_update(y, [1, 0], [3.0, 4.0])",
+        ["[[1], [2]]"],
+    ),
+    "ids that are not sorted": (
+        TAPE + "tf.math.segment_sum(tf.ones([3]), [0, 2, 1])",
+        ["unsorted_segment_sum"],
+    ),
+    "attention without a value": (
+        TAPE + "tf.keras.layers.MultiHeadAttention(2, 4)(tf.ones([2, 5, 8]))",
+        ["without its argument value", "layer(x, x)"],
+    ),
+    "another shape than the signature": (
+        TAPE + "@tf.function(input_signature=[tf.TensorSpec([2], tf.float32)])\n"
+        "def f(v):\n  return v\nf(tf.ones([3]))",
+        ["shape (3,) and dtype float32", "shape (2,)", "None"],
+    ),
+    "a model that is not there": (
+        TAPE + "tf.keras.models.load_model('lost.keras')",
+        ["Line 6 loads lost.keras"],
+    ),
+    "weights of another shape": (
+        TAPE + "d = tf.keras.layers.Dense(2)\nd(tf.ones([1, 2]))\n"
+        "d.set_weights([tf.ones([3, 2]).numpy(), tf.ones([2]).numpy()])",
+        ["weights of shape (3, 2)", "shape (2, 2)"],
+    ),
+    "one input of two": (
+        TAPE + "a, b = tf.keras.Input((2,)), tf.keras.Input((3,))\n"
+        "m = tf.keras.Model([a, b], tf.keras.layers.Concatenate()([a, b]))\nm(tf.ones([1, 2]))",
+        ["takes 2 inputs and got 1"],
+    ),
+    "a vector as right-hand side": (
+        TAPE + "tf.linalg.solve(tf.eye(3), tf.ones([3]))",
+        ["b[:, tf.newaxis]"],
+    ),
+    "a map to pairs": (
+        TAPE + "tf.map_fn(lambda v: (v, v), y)",
+        ["fn_output_signature=(tf.float32, tf.float32)"],
+    ),
+    "branches of two dtypes": (
+        TAPE + "tf.function(lambda: tf.cond(y[0] > 0.0, lambda: y[0], lambda: 1))()",
+        ["dtype float32 and int32", "1.0"],
+    ),
+    "a symbolic tensor as a range": (
+        TAPE + "tf.function(lambda n: [y for _ in range(n)], autograph=False)(tf.constant(3))",
+        ["Loop by tf.range"],
+    ),
     "matrices that fit the other way round": (
         TAPE + "w, v = tf.Variable(tf.ones([4, 3])), tf.ones([8, 4])\nz = w @ v",
         ["w of shape [4, 3] and v of shape [8, 4]", "tf.matmul(v, w)"],

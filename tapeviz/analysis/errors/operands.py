@@ -23,8 +23,8 @@ def read_shape(text: str) -> tuple[int | None, ...]:
 
 
 def named_operands(case: Case, first: Shape, other: Shape) -> tuple[str, str] | None:
-    """The expressions on the line that have these two shapes, as the line has them; None if either
-    is not found, or several have the same shape."""
+    """The expressions on the line that have these two shapes, as the line has them; an empty one
+    where it is not found, as for a list of numbers. None if neither is, or several have a shape."""
     known = [(words, shape) for words, shape in _shapes_on_line(case)]
     found = [
         list(dict.fromkeys(words for words, shape in known if _is_same(shape, wanted)))
@@ -32,9 +32,9 @@ def named_operands(case: Case, first: Shape, other: Shape) -> tuple[str, str] | 
     ]
     if len(first) == len(other) and _is_same(first, other):
         return None
-    if [len(each) for each in found] != [1, 1]:
+    if not any(found) or any(len(each) > 1 for each in found):
         return None
-    return found[0][0], found[1][0]
+    return "".join(found[0]), "".join(found[1])
 
 
 def differing_axis(first: Shape, other: Shape) -> tuple[int | None, int | None] | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from . import calls, keras, modules, not_finite, python, tapes, tensors, training
 from .arguments import OF_ARGUMENTS
 from .case import Explain
+from .forms import OF_FORMS
 
 _CALLEE = r"(?:[\w.<>]*<locals>\.)?(?P<callee>[\w.]+)\(\)"
 """``Net.call()``, also of a class or function that a function made (``main.<locals>.Net.call()``).
@@ -116,6 +117,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "a table, such as tf.gather or an Embedding, gives the gradients of those rows alone. "
         "Write tf.convert_to_tensor(g) to get a tensor of the shape of the table.",
     ),
+    *OF_FORMS,
     *OF_ARGUMENTS,
     (r"NoneType|None values not supported", training.none_used),
     (

@@ -22,11 +22,12 @@ def shapes(case: Case) -> str:
         got = f"{name} got the shapes {first} and {other}, which do not fit"
         remedy = "Print the shapes just before, and use tf.reshape, tf.transpose or tf.expand_dims."
     else:
-        got = f"{name} got {named[0]} of shape {first} and {named[1]} of shape {other}"
+        words = [each or "a value" for each in named]
+        got = f"{name} got {words[0]} of shape {first} and {words[1]} of shape {other}"
         remedy = (
             "Use tf.reshape, tf.transpose or tf.expand_dims on the one that is meant otherwise."
         )
-    if is_product and named is not None and _fit_turned_round(*sizes):
+    if is_product and named is not None and all(named) and _fit_turned_round(*sizes):
         remedy = f"The other way round they fit: tf.matmul({named[1]}, {named[0]})."
     if is_product:
         rule = "the last axis of the first must be as long as the first axis of the second"
@@ -70,10 +71,13 @@ def vectors(case: Case) -> str:
 
 
 def dtypes(case: Case) -> str:
+    kinds = [case.match[1], case.match[2]]
+    wanted = next((kind for kind in kinds if kind.startswith("complex")), "float32")
     return (
         f"Line {case.line} combines a {case.match[1]} tensor with a {case.match[2]} one. "
         f"TensorFlow never converts dtypes by itself. "
-        f"Make both of one dtype: tf.cast(x, tf.float32), or dtype=tf.float32 where they are made."
+        f"Make both of one dtype: tf.cast(x, tf.{wanted}), or dtype=tf.{wanted} where they are "
+        f"made."
     )
 
 

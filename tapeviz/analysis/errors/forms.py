@@ -1,0 +1,114 @@
+"""Explain what single functions of TensorFlow and Keras say of the form of their arguments: the
+number of axes, of inputs, of ids. The messages are those of TensorFlow 2.15 to 2.21, Keras 2 and 3.
+"""
+
+from __future__ import annotations
+
+from .case import Case, Explain
+
+_SHAPE = r"(\[[\d,? ]*\])"
+_TUPLE = r"(\([\d, None]*\))"
+
+
+def structures(case: Case) -> str:
+    """A function of ``tf.map_fn`` that gives something else than its input, or two structures that
+    have to be alike."""
+    if case.calling("map_fn", line=case.line) is not None:
+        return (
+            f"The function of tf.map_fn on line {case.line} gives another number of tensors than "
+            f"it takes, or tensors of other dtypes, and tf.map_fn has to be told of it. "
+            f"Say what one call gives, as in fn_output_signature=(tf.float32, tf.float32)."
+        )
+    return (
+        f"Line {case.line} gives two structures of tensors that have to be alike, and are not: one "
+        f"of them has a tensor, a tuple or a dict where the other has something else. "
+        f"Compare what both sides give, as the two branches of a condition or the state of a loop "
+        f"before and after a turn."
+    )
+
+
+OF_FORMS: tuple[tuple[str, str | Explain], ...] = (
+    (
+        r"Must provide as many biases as the last dimension of the input tensor: "
+        rf"{_SHAPE} vs\. {_SHAPE}",
+        "Line {line} adds a bias of shape {0} to a tensor of shape {1}. A bias has one number for "
+        "each element of the last axis. Look at the shape that the bias was made with.",
+    ),
+    (
+        r"Expected multiples argument to be a vector of length (\d+) but got length (\d+)",
+        "Line {line} repeats a tensor of {0} axes by {1} numbers. tf.tile takes a number for each "
+        "axis, 1 where it stays as it is. tf.expand_dims gives a tensor one axis more.",
+    ),
+    (
+        rf"paddings must be a matrix with 2 columns: {_SHAPE}"
+        rf"|first dimension of paddings must be the rank of inputs{_SHAPE}",
+        "The paddings on line {line} do not have two numbers for each axis of the tensor: how much "
+        "is added before it, and how much behind. Write [[before, after], …] with a pair for each "
+        "axis, [0, 0] where nothing is added.",
+    ),
+    (
+        r"Inner dimensions of output shape must match inner dimensions of updates shape\. "
+        rf"Output: {_SHAPE} updates: {_SHAPE}"
+        r"|(?:Outer d|D)imensions .*of indices.* must match .*dimensions .*of updates",
+        "The indices and the updates on line {line} do not fit. The last axis of the indices has "
+        "the coordinates of one place, so elements 1 and 2 of a vector are [[1], [2]]; and there "
+        "is one update for each place, a whole row where a place names a row.",
+    ),
+    (
+        r"segment ids are not increasing|segment ids must be >= 0|segment ids should be the same",
+        "The segment ids on line {line} have to be sorted, one for each row, from 0 upwards. "
+        "tf.math.unsorted_segment_sum and its kin take ids in any order, with the number of "
+        "segments as third argument.",
+    ),
+    (
+        r"missing a required argument: '(?!sources?|target)(\w+)'",
+        "Line {line} calls a layer or function without its argument {0}, which it needs. A "
+        "MultiHeadAttention takes query and value; for attention of a sequence to itself give it "
+        "twice, as in layer(x, x).",
+    ),
+    (
+        r"Binding inputs to tf\.function failed due to `Can not cast TensorSpec\(shape="
+        rf"{_TUPLE}, dtype=tf\.(\w+).*? to TensorSpec\(shape={_TUPLE}, dtype=tf\.(\w+)",
+        "Line {line} gives a tf.function a tensor of shape {0} and dtype {1}, and its "
+        "input_signature has one of shape {2} and dtype {3}. Give it such a tensor, or write None "
+        "in the signature for an axis whose length may vary.",
+    ),
+    (
+        r"File not found: filepath=(\S+?)\. ",
+        "Line {line} loads {0}, and there is no such file in the folder that the snippet runs in. "
+        "Give its whole path, or save the model there first.",
+    ),
+    (
+        r"Layer (\S+) weight shape (\(.*?\)) is not compatible with provided weight shape "
+        r"(\(.*?\))",
+        "Line {line} gives the layer {0} weights of shape {2}, and its own have shape {1}. They "
+        "come from a layer of another size, or stand in another order. Compare them with what "
+        "get_weights() gives.",
+    ),
+    (
+        r"Layer \"([\w.]+)\" expects (\d+) (?:named )?input\(s\).*?received (\d+) input tensors",
+        "The model or layer {0} that line {line} calls takes {1} inputs and got {2}. Give them as "
+        "one list, in the order of the inputs that it was made with, or as a dict by their names.",
+    ),
+    (
+        r"All input tensors must have the same rank",
+        "The matrix and the right-hand side on line {line} have different numbers of axes. "
+        "tf.linalg.solve and its kin take a matrix on both sides: give b[:, tf.newaxis] in place "
+        "of a vector b, and take [:, 0] of what comes out.",
+    ),
+    (r"two structures don't have the same nested structure", structures),
+    (
+        r"true_fn and false_fn arguments to tf\.cond must have the same number, type.*"
+        r"true_fn output: .*?dtype=(\w+).*false_fn output: .*?dtype=(\w+)",
+        "The branches of tf.cond on line {line} give different things: their first results are of "
+        "dtype {0} and {1}. In a compiled function both give the same number of tensors, of the "
+        "same dtypes. Cast one, or write 1.0 in place of 1.",
+    ),
+    (
+        r"'SymbolicTensor' object cannot be interpreted as an integer",
+        "Line {line} gives Python a number of a compiled function, which has no value while the "
+        "function is traced: range and indices of lists need one. Loop by tf.range, pick by "
+        "tf.gather, or hand the number to the function as a Python number.",
+    ),
+)
+"""In the order in which they are asked; no two are about the same message."""
