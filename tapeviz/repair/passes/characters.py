@@ -78,7 +78,9 @@ def decode_entities(page: Page) -> Iterator[LineEdit]:
 
 
 def _decode(code: str) -> str:
-    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), code).replace("\u00a0", " ")
+    """The text without entities, also where a page encoded them twice: ``&amp;lt;``."""
+    decoded = _ENTITY.sub(lambda entity: html.unescape(entity[0]), code).replace("\u00a0", " ")
+    return decoded if decoded == code else _decode(decoded)
 
 
 def strip_after_backslash(page: Page) -> Iterator[LineEdit]:

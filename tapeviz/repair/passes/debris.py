@@ -45,7 +45,7 @@ _LEFTOVERS = re.compile(
     |view\ source\ on\ github |download\ notebook |try\ it\ (?:yourself|online) |run
     |share |follow |improve\ this\ (?:answer|question) |edit |add\ a\ comment |reply |report
     |python3? |py |code |output |input
-    |\[\s?\d*\] |\d+(?:\.\d+)?\s?(?:ms|s|m|min|h)
+    |[ru]/\w[\w-]* |\[\s?\d*\] |\d+(?:\.\d+)?\s?(?:ms|s|m|min|h)
     |\w+\*_\*\w*\.?(?:\s.*)?\s\d+(?:\s.*)?
     |\[/?(?:code|quote|python|php|pre)(?:=[^\]]*)?\]
     |[\w/.-]+\.(?:py|ipynb|txt|md|toml|cfg|ya?ml|json|sh)

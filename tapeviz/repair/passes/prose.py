@@ -63,7 +63,7 @@ def set_aside_prose(page: Page) -> Iterator[LineEdit]:
         found += [
             statement
             for statement in statements
-            if _reads_as_words(statement.node, names | _BUILTINS) or _is_number(statement)
+            if _reads_as_words(statement.node, names) or _is_number(statement)
         ]
         found += _formulas(page, statements)
     for statement in found:
@@ -90,7 +90,7 @@ def _words_around(nodes: Sequence[ast.stmt | None], names: frozenset[str]) -> li
     the code may be meant; nothing if all statements are, or if names are bound unseen."""
 
     def are_words(node: ast.stmt | None) -> bool:
-        return _reads_as_words(node, names | _BUILTINS) and not any(
+        return _reads_as_words(node, names) and not any(
             difflib.get_close_matches(part.id, names, n=1, cutoff=0.75)
             for part in ast.walk(node or ast.Pass())
             if isinstance(part, ast.Name)
@@ -232,7 +232,8 @@ def _is_stray_sign(pasted: str) -> bool:
 
 
 def _reads_as_words(node: ast.stmt | None, known: frozenset[str]) -> bool:
-    """Whether a statement that parses only mentions unknown names: ``so``, ``- 用法``."""
+    """Whether a statement that parses mentions none of the ``known`` names, and one that no builtin
+    has: ``so``, ``- 用法``, ``Gradient is None, help``."""
     match node:
         case ast.Expr(value=value):
             parts = list(ast.walk(value))
@@ -246,7 +247,7 @@ def _reads_as_words(node: ast.stmt | None, known: frozenset[str]) -> bool:
     names = [part.id for part in parts if isinstance(part, ast.Name)]
     if any(not name.isascii() and name not in known for name in names):
         return True
-    if not names or any(name in known for name in names):
+    if known.intersection(names) or _BUILTINS.issuperset(names):
         return False
     dotted = (ast.Name, ast.Attribute, ast.Load, ast.Sub, ast.Div, ast.USub, ast.UnaryOp)
     if all(isinstance(part, dotted) or _is_hyphenated(part) for part in parts):
@@ -254,7 +255,9 @@ def _reads_as_words(node: ast.stmt | None, known: frozenset[str]) -> bool:
     words = (ast.Name, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Tuple, ast.Load, ast.Store)
     signs = (ast.Is, ast.IsNot, ast.In, ast.NotIn, ast.Not, ast.boolop, ast.USub)
     return all(name.isalpha() for name in names) and all(
-        isinstance(part, (*words, *signs)) for part in parts
+        isinstance(part, (*words, *signs))
+        or (isinstance(part, ast.Constant) and (part.value is None or part.value is True))
+        for part in parts
     )
 
 
