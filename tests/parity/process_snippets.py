@@ -469,6 +469,17 @@ sys.stderr = None
 try: faulthandler.dump_traceback()
 except Exception as error: print(type(error), error)
 """,
+    "frames_of_threads": """
+import sys, threading, traceback
+ready, go = threading.Event(), threading.Event()
+def work():
+    ready.set(); go.wait()
+thread = threading.Thread(target=work); thread.start(); ready.wait()
+def shown():
+    for ident, frame in sorted(sys._current_frames().items(), key=lambda pair: pair[0] == threading.get_ident()):
+        print(ident in (thread.ident, threading.get_ident()), [each.name for each in traceback.extract_stack(frame)], frame.f_lineno)
+shown(); go.set(); thread.join()
+""",
     "refs": """
 import sys
 x = object()

@@ -8,6 +8,7 @@ import itertools
 import sys
 import threading
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 OURS = "tapeviz-"
@@ -16,8 +17,10 @@ OURS = "tapeviz-"
 
 @contextlib.contextmanager
 def threads_of_a_script() -> Iterator[None]:
-    """Let ``threading`` list and count only the snippet's threads, and number new ones from 1."""
+    """Let ``threading`` list and count only the snippet's threads, ``sys._current_frames`` too, and
+    number new ones from 1."""
     everything, count = threading.enumerate, threading.active_count
+    frames_of_all = sys._current_frames
     kernels = {thread for thread in everything() if thread is not threading.current_thread()}
 
     @functools.wraps(everything)
@@ -32,12 +35,23 @@ def threads_of_a_script() -> Iterator[None]:
     def active_count() -> int:
         return len(enumerate())
 
+    @functools.wraps(frames_of_all)
+    def current_frames() -> dict[int, FrameType]:
+        hidden = {thread.ident for thread in everything()} - {
+            thread.ident for thread in enumerate()
+        }
+        frames = {ident: frame for ident, frame in frames_of_all().items() if ident not in hidden}
+        caller = sys._getframe().f_back
+        return frames if caller is None else {**frames, threading.get_ident(): caller}
+
     _count_from_one()
     threading.enumerate, threading.active_count = enumerate, active_count
+    sys._current_frames = current_frames
     try:
         yield
     finally:
         threading.enumerate, threading.active_count = everything, count
+        sys._current_frames = frames_of_all
 
 
 def _count_from_one() -> None:
