@@ -100,7 +100,9 @@ class Joined:
             if known in self.texts:
                 self.texts.setdefault(copy, self.texts[known])
         self.texts = self._with_copies(self.texts)
-        self.bound = tables.names.with_insides([part.names for part in self.parts])
+        self.bound = tables.names
+        if is_kept:
+            self.bound = tables.names.with_insides([part.names for part in self.parts])
         touched = [inside.touched for inside in insides]
         self.variables, self.changed = with_insides(
             whole.variables, touched, self._moment, lambda op: self.ops[op].when
