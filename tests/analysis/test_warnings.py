@@ -11,6 +11,8 @@ import pytest
 from tapeviz.analysis import warnings
 from tapeviz.analysis.call_facts import CallFacts
 from tapeviz.analysis.diagnose import diagnose
+from tapeviz.analysis.flow.ancestry import Ancestry
+from tapeviz.analysis.flow.dataflow import DataFlow
 from tapeviz.cli.text import as_text
 from tapeviz.trace import events as e
 from tapeviz.trace.model import Op, TensorId
@@ -638,3 +640,37 @@ def test_ways_through_writes_are_looked_at_up_to_a_limit(
     monkeypatch.setattr(warnings, "_MOST_LOOKED_AT", 200)
     diagnose(trace)
     assert 0 < len(looked) < 10
+
+
+def test_what_left_is_followed_back_in_one_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tape in which a value leaves and comes back in each of many turns of a loop."""
+    lines = ["w = tf.Variable(1.5)", "with tf.GradientTape() as t:", "    x = w * 1.0"]
+    lines += [
+        "    for turn in range(40):",
+        "        c = x.numpy() * 0.9",
+        "        x = tf.sin(x) * c",
+    ]
+    script = Script("\n".join([*lines, "    loss = x + a", "t.gradient(loss, a)"]))
+    weight, other = script.variable("w", value=1.5, line=1), script.variable("a", value=1.5)
+    tape = script.tape(line=2)
+    x = script.op("Mul", [script.read(weight, line=3)], line=3, name="x", value=1.5)
+    for turn in range(40):
+        script.left(x, "numpy", line=5)
+        number = script.tensor(value=0.3 + turn / 1000)
+        sine = script.op("Sin", [x], line=6, value=0.2)
+        x = script.op("Mul", [sine, number], line=6, name="x", value=0.7 + turn / 1000)
+    loss = script.op("AddV2", [x, script.read(other, line=7)], line=7, name="loss", value=1.0)
+    with script.call(tape, [loss], [other], line=8, variables=[other]) as results:
+        results.append(script.tensor(value=1.0))
+    asked: list[int] = []
+    ancestry = DataFlow.ancestry
+
+    def counted(*given: Any, **named: Any) -> Ancestry:
+        found = ancestry(*given, **named)
+        asked.append(len(found))
+        return found
+
+    monkeypatch.setattr(DataFlow, "ancestry", counted)
+    trace = script.trace()
+    assert not diagnose(trace).warnings
+    assert sum(asked) < 10 * len(trace.ops)

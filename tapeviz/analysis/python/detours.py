@@ -26,6 +26,7 @@ from .outside import follow
 from .terms import (
     NOT_FOLLOWED,
     flowing_sources,
+    has_sources_behind,
     is_chosen,
     leaves_during,
     sources_behind,
@@ -136,18 +137,22 @@ def _numbers(facts: CallFacts, during: Set[int]) -> Iterator[_Number]:
     ]
     edges.sort(key=lambda edge: -edge.leave.when if edge.leave else 0)
     seen: set[TensorId] = set()
+    chosen: set[tuple[TensorId, int]] = set()
     for edge in edges:
-        number = edge.end
+        number, leave = edge.end, edge.leave
         assert isinstance(number, int)
-        assert edge.leave is not None
-        if number in seen or is_chosen(facts, edge.leave, number):
+        assert leave is not None
+        if number in seen or (number, leave.site.line) in chosen:
             continue
-        made_from = sources_behind(facts, edge.leave)
-        if made_from:
-            seen.add(number)
-            yield _Number(number, edge.leave, made_from)
-            if len(seen) == _MOST_NUMBERS:
-                return
+        if not has_sources_behind(facts, leave):
+            continue
+        if is_chosen(facts, leave, number):
+            chosen.add((number, leave.site.line))
+            continue
+        seen.add(number)
+        yield _Number(number, leave, sources_behind(facts, leave))
+        if len(seen) == _MOST_NUMBERS:
+            return
 
 
 def _terms(facts: CallFacts) -> Iterator[_Term]:

@@ -65,6 +65,7 @@ def _follow(trace: Trace, text: SourceText) -> Outside:
     slicer = _Slicer(trace.bindings, leaves, read_text(text))
     found: dict[TensorId, tuple[Leave, ...]] = {}
     between: dict[TensorId, frozenset[int]] = {}
+    known: dict[frozenset[int], frozenset[int]] = {}  # rounds of a loop go through the same lines
     seen = _all_axes(trace)
     whole: set[tuple[int, ...]] = set()  # lines with an array that came back as it was
     for tensors, site, when in _came_back(trace):
@@ -82,7 +83,7 @@ def _follow(trace: Trace, text: SourceText) -> Outside:
             if is_single and (site.line, *taken) in whole:
                 continue  # TensorFlow's own, as the epsilon of l2_normalize
             found[tensor] = tuple(leave for leave in left if leave.tensor != tensor)
-            between[tensor] = lines
+            between[tensor] = known.setdefault(lines, lines)
     return Outside({tensor: leaves for tensor, leaves in found.items() if leaves}, between)
 
 

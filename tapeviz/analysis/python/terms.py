@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence, Set
+from functools import partial
 from typing import NamedTuple
 
 from ...trace.model import Leave, Op, TensorId, VersionId
@@ -50,7 +51,7 @@ def lost_term(facts: CallFacts) -> Iterator[Warned]:
     for leave, number in terms.came_back:
         if leave.when not in during or is_chosen(facts, leave, number):
             continue
-        if _is_counted_elsewhere(facts, leave, terms.all) or not sources_behind(facts, leave):
+        if not has_sources_behind(facts, leave) or _is_counted_elsewhere(facts, leave, terms.all):
             continue
         line, seen = leave.site.line, facts.flow.first_seen.get(number)
         where = seen[0].line if seen is not None else line
@@ -241,12 +242,17 @@ def _terms(facts: CallFacts) -> Terms:
 def leaves_during(facts: CallFacts) -> Set[int]:
     """When values left TensorFlow between the tape's begin and the call, of a direct call for a
     gradient: those that may be computed with."""
+    return {leave.when for leave in _leaves_of_tape(facts)}
+
+
+def _leaves_of_tape(facts: CallFacts) -> Sequence[Leave]:
+    """See :func:`leaves_during`."""
     call, tape, leaves = facts.call, facts.tape, facts.trace.leaves
     if tape is None or call.method != "gradient" or not call.is_direct:
-        return frozenset()
+        return ()
     first = bisect_left(leaves, tape.when, key=lambda leave: leave.when)
     end = bisect_left(leaves, call.when, key=lambda leave: leave.when)
-    return {leave.when for leave in leaves[first:end] if leave.how not in _NO_TERM}
+    return [leave for leave in leaves[first:end] if leave.how not in _NO_TERM]
 
 
 def _is_added(facts: CallFacts, op: Op, edge: DataEdge) -> bool:
@@ -292,29 +298,50 @@ def _is_counted_elsewhere(facts: CallFacts, leave: Leave, terms: Set[Position]) 
     In ``m + log(sum(exp(x - m)))`` both shares of ``m`` cancel, and m is rightly a constant.
     """
     start = facts.flow.position_left(leave)
-    if start in terms:
-        return True
-    return any(
-        edge.leave is not None and edge.start == start
+    return start in terms or start in facts.once(_left_for_others)
+
+
+def _left_for_others(facts: CallFacts) -> Set[Position]:
+    """The positions from which a value left TensorFlow for a number that is no term."""
+    terms = terms_of(facts).all
+    return {
+        edge.start
         for end, edges in facts.paths.recent.into.items()
         if isinstance(end, int) and end not in terms and "float" in facts.dtype(end)
         for edge in edges
-    )
+        if edge.leave is not None
+    }
 
 
 def sources_behind(facts: CallFacts, leave: Leave) -> list[TensorId]:
-    """The sources that flow and that the tape could have followed the tensor that left back to."""
-    call, trace = facts.call, facts.trace
-
-    def is_cut(edge: DataEdge) -> bool:
-        op = trace.op(edge.op)
-        if edge.kind == "read":
-            return False
-        return op is None or call.tape not in op.tapes or op.type in NOT_FOLLOWED
-
-    made_from = facts.flow.ancestry([facts.flow.position_left(leave)], is_cut).into.keys()
+    """The sources that flow and that the tape could have followed the tensor that left back to.
+    Walks all that it was made from."""
+    left = [facts.flow.position_left(leave)]
+    made_from = facts.flow.ancestry(left, partial(_is_not_followed, facts)).into.keys()
     return [
         source
         for source in flowing_sources(facts)
         if not made_from.isdisjoint(facts.paths.starts(source))
     ]
+
+
+def has_sources_behind(facts: CallFacts, leave: Leave) -> bool:
+    """Whether there are :func:`sources_behind` what left while the tape recorded."""
+    return facts.flow.position_left(leave) in facts.once(_fed_by_sources)
+
+
+def _fed_by_sources(facts: CallFacts) -> Set[Position]:
+    """The positions that left while the tape recorded, and those that they were made from, if a
+    source that flows is behind them. One walk finds all of them."""
+    starts = {start for source in flowing_sources(facts) for start in facts.paths.starts(source)}
+    if not starts:
+        return frozenset()
+    left = {facts.flow.position_left(leave) for leave in _leaves_of_tape(facts)}
+    return facts.flow.ancestry(left, partial(_is_not_followed, facts)).leads_from(starts)
+
+
+def _is_not_followed(facts: CallFacts, edge: DataEdge) -> bool:
+    if edge.kind == "read":
+        return False
+    op = facts.trace.op(edge.op)
+    return op is None or facts.call.tape not in op.tapes or op.type in NOT_FOLLOWED
