@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -83,7 +83,7 @@ def compare(before: tuple[Trace, Diagnosis], after: tuple[Trace, Diagnosis]) -> 
     first, second = _ops_by_call(old), _ops_by_call(new)
     pairs = _paired_ops(old, first[None], new, second[None])
     unmatched = [*first.pop(None)], [*second.pop(None)]
-    for call, other in _paired_calls(old, new):
+    for call, other in _paired_calls(old, first.keys(), new, second.keys()):
         bodies = first.pop(call, None), second.pop(other, None)
         if bodies[0] and bodies[1]:  # else the inside of one is not known
             pairs += _paired_ops(old, bodies[0], new, bodies[1])
@@ -121,15 +121,24 @@ def _ops_by_call(trace: Trace) -> dict[OpId | None, list[Op]]:
     return found
 
 
-def _paired_calls(old: Trace, new: Trace) -> list[tuple[OpId, OpId]]:
+def _paired_calls(
+    old: Trace, first: Collection[OpId | None], new: Trace, second: Collection[OpId | None]
+) -> list[tuple[OpId, OpId]]:
     """The calls of compiled functions that ran in both: the first of a function and line with the
-    first, and so on."""
-    first, second = (
+    first, and so on. Those whose inside is known, ``first`` and ``second``, come first, so paired
+    with each other where another round was looked into."""
+    calls, others = (
         [op for op in trace.ops.values() if op.description.runs and op.within is None]
         for trace in (old, new)
     )
     keys = [(_by_line(old), _by_line(new)), (_by_type, _by_type)]
-    return [(op.id, other.id) for op, other in pair_in_order(first, second, keys)]
+    pairs = [(op.id, other.id) for op, other in pair_in_order(calls, others, keys)]
+    known = [pair for pair in pairs if pair[0] in first and pair[1] in second]
+    taken = {op for op, _ in known}, {other for _, other in known}
+    left = [op for op in calls if op.id in first and op.id not in taken[0]]
+    right = [op for op in others if op.id in second and op.id not in taken[1]]
+    known += [(op.id, other.id) for op, other in pair_in_order(left, right, keys)]
+    return list(dict.fromkeys(known + pairs))
 
 
 def _matters(op: Op) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.comparing import Comparison, compare
 from tapeviz.drawing import Arranged
-from tapeviz.drawing.both import Shown, draw_both, open_in_picture
+from tapeviz.drawing.both import Shown, draw_both, only_drawn, open_in_picture
 from tapeviz.export import Drawing, render
 from tapeviz.graph.groups.opening import MOST_BOXES
 from tapeviz.layout.wrapping import scale_in
@@ -333,11 +333,21 @@ for step in range(4):
 """
 
 
-def opened(recorder: Recorder, text: str) -> Shown:
-    """A run with the first round in sight."""
+def test_the_insides_of_two_rounds_are_compared(recorder: Recorder) -> None:
+    """A run that stops after its first round is compared with the last round of another."""
+    before = opened(recorder, TRAINED.format("tf.stop_gradient").replace("range(4)", "range(1)"))
+    after = opened(recorder, TRAINED.format(""), number=-1)
+    first, second = (before.trace, before.diagnosis), (after.trace, after.diagnosis)
+    comparison = only_drawn(before, after, compare(first, second), DEFAULT_VIEW)
+    assert {before.trace.ops[op].type for op in comparison.removed} == {"StopGradient"}
+    assert all(after.trace.ops[op].within is None for op in comparison.added)
+
+
+def opened(recorder: Recorder, text: str, number: int = 0) -> Shown:
+    """A run with a round in sight, the first one if no other is wanted."""
     live = recorder.record(Snippet(text))
     trace = live.wait(60)
-    call = trace.calls[0].id
+    call = trace.calls[number].id
     trace = open_in_picture(trace, DEFAULT_VIEW, call, live.look_into)
     live.release()
     return Shown("a.py", trace, diagnose(trace), call)
