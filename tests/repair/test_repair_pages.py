@@ -185,7 +185,7 @@ def test_a_button_word_that_is_a_name_stays() -> None:
         ("x = 1 \\   \n    + 2", "x = 1 + 2"),
         ("y = a &lt; 1 &amp; b\nf(&quot;a &lt; b&quot;)", "y = a < 1 & b\nf('a < b')"),
         ("x&nbsp;= &#39;a&#39;", "x = 'a'"),
-        ("y = a &amp;lt; 1", "y = a < 1"),
+        ("f(a &amp;lt; 1)", "f(a < 1)"),
         ("if x:\n\u3000\u3000y = 1", "if x:\n    y = 1"),
         ("x\u00a0= 'a\u00a0b'", "x = 'a\\xa0b'"),
         ("x = 1\0", "x = 1"),
