@@ -411,6 +411,27 @@ ODDS = (
         t.gradient(out, [encode, decode])
         """,
     ),
+    *(
+        _odd(
+            f"a code that NumPy draws by a comparison, given to a second network {where}",
+            None,
+            f"""
+            import numpy as np
+            act, judge = tf.Variable([[0.5]]), tf.Variable([[0.3]])
+            with tf.GradientTape() as t:
+                chance = tf.sigmoid(tf.matmul([[1.3]], act))
+                known = chance.numpy()
+                {drawn}
+                value = tf.matmul({given}, judge)
+                out = tf.reduce_mean((value - 1.0) ** 2) - tf.reduce_sum(tf.math.log(chance))
+            t.gradient(out, [act, judge])
+            """,
+        )
+        for where, drawn, given in (
+            ("under a name", "code = np.where(0.3 < known, 0.97, 0.03).astype('float32')", "code"),
+            ("at once", "pass", "np.where(0.3 < known, 0.97, 0.03).astype('float32')"),
+        )
+    ),
     _odd(
         "a state of an environment, given to a second network beside the first",
         None,

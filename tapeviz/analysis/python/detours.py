@@ -201,7 +201,7 @@ def _is_view(facts: CallFacts, edge: DataEdge) -> bool:
 
 def _is_opaque(facts: CallFacts, number: _Number) -> bool:
     """Whether what left was given to something that is no arithmetic, such as the step of an
-    environment: what that makes of it has a derivative for nobody."""
+    environment, or compared on its way: such a result has no derivative, in TensorFlow neither."""
     inside = number.leave.site.frames[:1]
     words = facts.text.expression_at(inside[0].span) if inside else ""
     here = facts.text.statement(number.leave.site.line)
@@ -212,6 +212,10 @@ def _is_opaque(facts: CallFacts, number: _Number) -> bool:
         if is_around and not _is_arithmetic(facts, call):
             return True
     lines = follow(facts.trace).between.get(number.tensor, frozenset())
+    seen = facts.flow.first_seen.get(number.tensor)
+    came_back = {seen[0].line} if seen is not None else set()
+    if any(_compares(facts.text.statement(line)) for line in lines | came_back):
+        return True
     others = (facts.text.statement(line) for line in lines - {number.leave.site.line})
     left = {leave.site.line for leave in facts.trace.leaves}
     return any(
@@ -227,6 +231,13 @@ def _calls_in(statement: ast.stmt | None) -> list[ast.Call]:
     if statement is None or hasattr(statement, "body"):
         return []
     return [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+
+
+def _compares(statement: ast.stmt | None) -> bool:
+    """Whether the statement, one without a body, compares values: ``np.where(p < q, 1.0, 0.0)``."""
+    if statement is None or hasattr(statement, "body"):
+        return False
+    return any(isinstance(node, ast.Compare) for node in ast.walk(statement))
 
 
 def _given(call: ast.Call) -> list[ast.expr]:
