@@ -27,7 +27,7 @@ class CallRewrite:
 
     It looks for the calls on the lines of the cause; if there are none, for those that take a name
     bound there. Where such calls stand in the arguments of others, an edit of the inner ones alone
-    comes first. ``{name}`` in the title stands for the first function that was replaced.
+    comes first. ``{name}`` in the title stands for the functions that were replaced.
     """
 
     names: Collection[str]
@@ -45,7 +45,8 @@ class CallRewrite:
             for call in calls:
                 plan.replace(call, partial(self._rewritten, case, call))
             if calls:
-                title = self.title.format(name=called_name(inner[0]))
+                names = dict.fromkeys(map(called_name, calls))
+                title = self.title.format(name=" and ".join(names))
                 yield Edit(title, plan.text(), self.is_estimate)
 
     def _readers(self, case: FixCase) -> Iterator[cst.Call]:

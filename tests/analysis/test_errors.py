@@ -306,6 +306,49 @@ RAISING = {
     ),
     "matrices": (TAPE + "tf.matmul(tf.ones([2, 3]), tf.ones([4, 5]))", ["[2, 3]", "[4, 5]"]),
     "no broadcast": (TAPE + "tf.ones([2, 3]) + tf.ones([4])", ["[2, 3]", "[4]", "line 6"]),
+    "tensors as settings of a loss": (
+        TAPE + "tf.keras.losses.MeanSquaredError(y, tf.zeros([2]))",
+        ["which is a class", "tf.keras.losses.MeanSquaredError()(labels"],
+    ),
+    "labels of another number": (
+        TAPE + "m = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])\n"
+        "m.compile('sgd', 'mse')\nm.fit(tf.ones([8, 3]).numpy(), tf.ones([6, 2]).numpy())",
+        ["line 8", "8", "6", "first axis"],
+    ),
+    "numbers and words": (TAPE + "tf.constant([1.0, 'a'])", ["Line 6", "numbers and words"]),
+    "a model without call": (
+        TAPE + "class N(tf.keras.Model):\n  def forward(self, x): return x\nN()(y)",
+        ["Line 8", "no method named call", "def call(self, x)"],
+    ),
+    "a model whose call returns nothing": (
+        TAPE + "class N(tf.keras.Model):\n  def call(self, x): x + 1.0\nz = N()(y) ** 2.0",
+        ["Line 8 computes with N()(y), which is None", "without return"],
+    ),
+    "a list times a number": (
+        TAPE + "g = tape.gradient(y, [x])\nx.assign_sub(0.1 * g)",
+        ["Line 7 multiplies a list", "[0.1 * g for g in gradients]"],
+    ),
+    "the norm of one gradient": (
+        TAPE + "tf.clip_by_global_norm(y, 1.0)",
+        ["Line 6", "list of all gradients"],
+    ),
+    "a fraction in a dataset of integers": (
+        TAPE + "tf.data.Dataset.range(4).map(lambda v: v * 0.5)",
+        ["Line 6 combines 0.5 with a tensor of dtype int64"],
+    ),
+    "a picture without channels": (
+        TAPE + "tf.image.resize(tf.ones([8, 8]), [4, 4])",
+        ["Line 6", "x[..., tf.newaxis]"],
+    ),
+    "several elements as one number": (TAPE + "print(f'{y:.3f}')", ["Line 6", "x[0]"]),
+    "a negative power of integers": (
+        TAPE + "tf.constant([1, 2]) ** -1",
+        ["Line 6 takes a negative power"],
+    ),
+    "a name of the function that has no value yet": (
+        TAPE + "def f():\n  w.assign(y)\n  w = 1.0\nf()",
+        ["Line 7 reads w before", "global w"],
+    ),
     "a list that does not fit": (
         TAPE + "z = x + [1.0, 2.0, 3.0]",
         ["x of shape [2] and a value of shape [3]"],

@@ -32,8 +32,8 @@ def named_operands(case: Case, first: Shape, other: Shape) -> tuple[str, str] | 
     ]
     if len(first) == len(other) and _is_same(first, other):
         return None
-    if not any(found) or any(len(each) > 1 for each in found):
-        return None
+    if not any(found) or any(len(each) > 1 for each in found) or found[0] == found[1]:
+        return None  # both stand for the call of a library whose inside raised
     return "".join(found[0]), "".join(found[1])
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from ...text.names import bound_names, targets_of
 from ...text.statements import read_text
 from ...trace.model import Failure
+from .calls import none_given
 from .case import Case
 from .old_names import NEW_NAMES
 
@@ -277,6 +278,8 @@ _REMEDIES: Mapping[str, str] = {
         "one tensor of them by tf.stack.",
     ),
     "dict": "Take one of its entries, by its key.",
+    "NoneType": "A function without return gives None, and so does the call of a layer without "
+    "one. Return the value there.",
     "str": "Make a number of it first: float(text), or tf.strings.to_number for a tensor.",
     **dict.fromkeys(
         ("function", "method", "type", "builtin_function_or_method"),
@@ -291,16 +294,25 @@ def operands(case: Case) -> str:
     side = next((index for index, kind in enumerate(sides) if kind in _REMEDIES), None)
     if side is None:
         return ""
+    kind, name = sides[side], _operand(case, case.match["sign"], side)
+    if kind != "NoneType":
+        what = f"{name}, which is a {kind}" if name else f"something that is a {kind}"
+    elif words := none_given(case):  # where it is known whence it came
+        return words
+    else:
+        what = f"{name}, which is None" if name else "None"
+    return f"Line {case.line} computes with {what}. {_REMEDIES[kind]}"
+
+
+def _operand(case: Case, sign: str, side: int) -> str:
+    """The left (0) or right (1) operand of the only such operator on the line, as it is written."""
     statement = case.text.statement(case.line)
-    sign = case.match["sign"]
-    kind = _SIGNS.get(sign.removesuffix("=") or "=")
+    operator = _SIGNS.get(sign.removesuffix("="))
     found = [
         (node.left, node.right)
         for node in (ast.walk(statement) if statement is not None else ())
-        if isinstance(node, ast.BinOp) and kind is not None and isinstance(node.op, kind)
+        if isinstance(node, ast.BinOp) and operator is not None and isinstance(node.op, operator)
     ]
     if isinstance(statement, ast.AugAssign):
         found.append((statement.target, statement.value))
-    name = case.text.segment(found[0][side]) if len(found) == 1 else ""
-    article = "something that is a" if not name else f"{name}, which is a"
-    return f"Line {case.line} computes with {article} {sides[side]}. {_REMEDIES[sides[side]]}"
+    return case.text.segment(found[0][side]) if len(found) == 1 else ""

@@ -11,6 +11,7 @@ from . import calls, keras, modules, not_finite, python, tapes, tensors, trainin
 from .arguments import OF_ARGUMENTS
 from .case import Explain
 from .forms import OF_FORMS
+from .values import OF_VALUES
 
 _CALLEE = r"(?:[\w.<>]*<locals>\.)?(?P<callee>[\w.]+)\(\)"
 """``Net.call()``, also of a class or function that a function made (``main.<locals>.Net.call()``).
@@ -117,6 +118,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "a table, such as tf.gather or an Embedding, gives the gradients of those rows alone. "
         "Write tf.convert_to_tensor(g) to get a tensor of the shape of the table.",
     ),
+    *OF_VALUES,
     *OF_FORMS,
     *OF_ARGUMENTS,
     (r"NoneType|None values not supported", training.none_used),
@@ -220,13 +222,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         rf"slice index (-?\d+) of dimension {_COUNT} out of bounds",
         "Line {line} takes element {0} along axis {1}, and the tensor is shorter than that. "
         "Elements are counted from 0. Print the tensor's shape just before.",
-    ),
-    (
-        r"truth value of an array with more than one element",
-        "Line {line} asks a tensor of several elements whether it is true, and each element "
-        "has an answer of its own. "
-        "Use tf.where to choose element by element, or tf.reduce_all or tf.reduce_any to get "
-        "one answer.",
     ),
     (
         r"symbolic `?tf\.Tensor`? as a Python `bool`",

@@ -1,0 +1,104 @@
+"""Explain errors about what a value is: a list for a tensor, words for numbers, a class for its
+object, a name without a value.
+
+The messages are those of TensorFlow 2.15 to 2.21, Keras 2 and 3, and Python 3.10 to 3.13.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from ...text.names import dotted
+from .case import Case, Explain
+
+
+def truth_of_several(case: Case) -> str:
+    """A tensor of several elements where Python takes true or false: by the snippet, or by a loss
+    of Keras that was given tensors as its settings."""
+    statement = case.text.statement(case.line)
+    calls = (
+        [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement else []
+    )
+    for path, given in ((dotted(call.func), call.args) for call in calls):
+        owner, _, name = path.rpartition(".")
+        if owner.endswith("losses") and name[:1].isupper() and len(given) > 1:
+            return (
+                f"Line {case.line} gives tensors to {path}, which is a class: what it is given are "
+                f"the settings of a loss. Make the loss first and then call it, as in "
+                f"{path}()(labels, predictions)."
+            )
+    return (
+        f"Line {case.line} asks a tensor of several elements whether it is true, and each element "
+        f"has an answer of its own. "
+        f"Use tf.where to choose element by element, or tf.reduce_all or tf.reduce_any to get "
+        f"one answer."
+    )
+
+
+OF_VALUES: tuple[tuple[str, str | Explain], ...] = (
+    (r"truth value of an array with more than one element", truth_of_several),
+    (
+        r"Data cardinality is ambiguous.*?'?x'? sizes: ([\d, ]+).*?'?y'? sizes: ([\d, ]+)",
+        "The inputs and the labels on line {line} have different numbers of samples along their "
+        "first axis: {0} and {1}. Each sample needs its label. Look at how both were cut or read.",
+    ),
+    (
+        r"Invalid dtype: (str|object|bytes)\d*",
+        "Line {line} gives Keras an array of dtype {0}, whose elements are no numbers: words, or "
+        "numbers mixed with None. Put numbers in their place, then make the array by "
+        "np.asarray(x, 'float32').",
+    ),
+    (
+        r"Can't convert Python sequence with mixed types to Tensor",
+        "Line {line} makes a tensor of a list with elements of different types, such as numbers "
+        "and words. All elements of a tensor are of one dtype. Make one tensor for each type.",
+    ),
+    (
+        r"Model (\w+) does not have a `call\(\)` method implemented"
+        r"|Layer (\w+) does not have a `call\(\)` method implemented",
+        "The class of the model or layer that line {line} calls has no method named call, which "
+        "is the one that Keras runs then. Give the method that computes the output this name: "
+        "def call(self, x):.",
+    ),
+    (
+        r"can't multiply sequence by non-int of type '(\w+)'",
+        "Line {line} multiplies a list or tuple by a number. gradient() of a list of sources gives "
+        "a list, too. Multiply each element, as in [0.1 * g for g in gradients], or take one by "
+        "its number.",
+    ),
+    (
+        r"`t_list` should be a sequence of tensors",
+        "Line {line} gives tf.clip_by_global_norm a single tensor, and it takes the list of all "
+        "gradients. Give [g], and unpack what comes back: gradients, norm = "
+        "tf.clip_by_global_norm([g], 1.0).",
+    ),
+    (
+        r"Expected (\w+) passed to parameter '\w+' of op '(\w+)', got (\S+) of type '(\w+)'",
+        "Line {line} combines {2} with a tensor of dtype {0}, which cannot hold it. TensorFlow "
+        "never converts dtypes by itself. Cast the tensor first, as in tf.cast(x, tf.float32).",
+    ),
+    (
+        r"'images' (?:must have either 3 or 4 dimensions|contains no shape)",
+        "Line {line} gives a function of tf.image something that is no picture: a picture has the "
+        "axes height, width and channels, and a batch of them one in front. A grey one has one "
+        "channel: x[..., tf.newaxis].",
+    ),
+    (
+        r"unsupported format string passed to numpy\.ndarray\.__format__",
+        "Line {line} writes a tensor of several elements as one number. Take one element, as "
+        "x[0], reduce it first, as by tf.reduce_mean(x), or leave the format out.",
+    ),
+    (
+        r"Integers to negative integer powers are not allowed",
+        "Line {line} takes a negative power of whole numbers, which would be fractions. Write the "
+        "numbers with a decimal point, as in tf.Variable([1.0, 2.0]); whole numbers have no "
+        "gradients either.",
+    ),
+    (
+        r"UnboundLocalError: (?:cannot access )?local variable '(\w+)'",
+        "Line {line} reads {0} before its function has given it a value. A name that a function "
+        "gives a value anywhere is its own in all of its lines, so one of that name outside is "
+        "not meant. Give it a value before, hand it in as an argument, or write global {0}.",
+    ),
+)
+"""In the order in which they are asked."""
