@@ -13,6 +13,7 @@ from typing import Any
 
 from . import limits
 from .encode import Encoder
+from .unseen.interrupts import run_undisturbed
 
 Send = Callable[[list[str], bytes], None]
 
@@ -51,9 +52,10 @@ class Log:
 
     A row is ``(op_type, inputs, attrs, outputs, site, scope, state)`` for an op, ``(None, name,
     tensor, site)`` for a name, else ``(method of the encoder, its arguments …)``.
-    Appending is atomic. Encoding and sending have their own thread, because a KeyboardInterrupt
-    only ever breaks into the main one. ``at_once``: a row is encoded as it is appended, so that no
-    tensor of the snippet is held any longer than that; it costs several times as much.
+    Appending is atomic. Sending has its own thread, because a KeyboardInterrupt only ever breaks
+    into the main one; so has encoding, unless there are many rows (:meth:`catch_up`).
+    ``at_once``: a row is encoded as it is appended, so that no tensor of the snippet is held any
+    longer than that; it costs several times as much.
     """
 
     def __init__(self, encoder: Encoder, send: Send, at_once: bool = False) -> None:
@@ -101,16 +103,35 @@ class Log:
         return is_whole
 
     def catch_up(self) -> None:
-        """Wait until all rows are encoded, for a limited time."""
+        """Encode all rows here, or wait for a limited time until the thread has done it.
+
+        Here it takes less: what the rows hold is in this processor's cache, and is freed where it
+        was allocated.
+        """
         # A thread of the snippet's that outlived it, or a process forked by it: nobody listens.
         if self._closing or getpid() != self._pid:
             self.rows.clear()
             return
+        self.local.hidden += 1
+        try:
+            if run_undisturbed(self._write_here):
+                return
+        finally:
+            self.local.hidden -= 1
         is_done = Lock()
         is_done.acquire()
         self._waiting.append(is_done)
         self._wake_up()
         is_done.acquire(timeout=_PATIENCE)
+
+    def _write_here(self) -> None:
+        """Encode all rows, unless the thread is busy with some, or with sending, for too long."""
+        if self._lock.acquire(timeout=_PATIENCE):
+            try:
+                while batch := self._take():
+                    self._write(batch)
+            finally:
+                self._lock.release()
 
     def _wake_up(self) -> None:
         with suppress(RuntimeError):  # it was woken already
@@ -179,13 +200,18 @@ class Log:
     def _write_all(self, sends: bool = True) -> None:
         """Encode all rows; ``sends``: send them, too, however few they are."""
         with self._lock:
-            rows = self.rows
-            while rows:
-                batch = rows[:_BATCH]
-                del rows[: len(batch)]
+            while batch := self._take():
                 self._write(batch)
+                if len(self._lines) >= _BATCH:
+                    self._send_lines()
             if sends:
                 self._send_lines()
+
+    def _take(self) -> list[tuple[Any, ...]]:
+        """Take the oldest rows out."""
+        batch = self.rows[:_BATCH]
+        del self.rows[: len(batch)]
+        return batch
 
     def _write(self, batch: list[tuple[Any, ...]]) -> None:
         try:
@@ -199,8 +225,6 @@ class Log:
                 return
         self._lines += lines
         self._blob.append(blob)
-        if len(self._lines) >= _BATCH:
-            self._send_lines()
 
     def _send_lines(self) -> None:
         if not self._lines or self._is_deaf:
