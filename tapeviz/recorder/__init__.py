@@ -38,6 +38,12 @@ def run(
     _last.run(argv)
 
 
+def deliver() -> None:
+    """Send the events up to now."""
+    if _last is not None:
+        _last.log.deliver()
+
+
 def answer(name: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     """Answer ``tensor``, ``part``, ``inside``, ``replay`` or ``check`` about the last run, or
     ``error``."""

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from os import getpid
-from threading import Lock, RLock, Thread, local
+from threading import Lock, RLock, Thread, get_ident, local
 from time import sleep
 from traceback import format_exc
 from typing import Any
@@ -71,6 +71,7 @@ class Log:
         self._wake.acquire()
         self._waiting: deque[Lock] = deque()
         self._closing = False
+        self._delivers = False
         self._is_deaf = False
         self._kept = 0
         self._complaints: set[str] = set()
@@ -118,11 +119,7 @@ class Log:
                 return
         finally:
             self.local.hidden -= 1
-        is_done = Lock()
-        is_done.acquire()
-        self._waiting.append(is_done)
-        self._wake_up()
-        is_done.acquire(timeout=_PATIENCE)
+        self._wait_for_thread()
 
     def _write_here(self) -> None:
         """Encode all rows, unless the thread is busy with some, or with sending, for too long."""
@@ -132,6 +129,21 @@ class Log:
                     self._write(batch)
             finally:
                 self._lock.release()
+
+    def deliver(self) -> None:
+        """Let the thread send all rows, and wait for it, for a limited time: what the snippet
+        prints next may be the last thing it does."""
+        is_mine = get_ident() != self._thread.ident and getpid() == self._pid
+        if is_mine and not self._closing and (self.rows or self._lines):
+            self._delivers = True
+            self._wait_for_thread()
+
+    def _wait_for_thread(self) -> None:
+        is_done = Lock()
+        is_done.acquire()
+        self._waiting.append(is_done)
+        self._wake_up()
+        is_done.acquire(timeout=_PATIENCE)
 
     def _wake_up(self) -> None:
         with suppress(RuntimeError):  # it was woken already
@@ -189,7 +201,8 @@ class Log:
                 is_asked = self._wake.acquire(timeout=pause)
                 before = tensors.elements
                 if self.rows or self._lines:
-                    self._write_all(sends=not is_asked)
+                    delivers, self._delivers = self._delivers, False
+                    self._write_all(sends=delivers or not is_asked)
                 pause = _SHORT_PAUSE if tensors.elements - before > _MANY_ELEMENTS else _PAUSE
                 while self._waiting:
                     self._waiting.popleft().release()

@@ -91,3 +91,24 @@ def test_a_thread_that_goes_on_after_the_last_line_is_recorded(recorder: Recorde
     live.release()
     assert ("stdout", "6.0\n") in trace.printed
     assert [len(call.results) for call in trace.calls] == [1]
+
+
+CRASH = """
+import os, signal
+import tensorflow as tf
+x = tf.Variable(3.0)
+with tf.GradientTape() as tape:
+    y = x * x
+print(tape.gradient(y, x).numpy())
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("_", range(4))
+def test_a_gradient_that_was_printed_before_a_crash_is_recorded(recorder: Recorder, _: int) -> None:
+    live = recorder.record(Snippet(CRASH))
+    trace = live.wait(60)
+    live.release()
+    assert trace.ending.how == "died"
+    assert ("stdout", "6.0\n") in trace.printed
+    assert [(call.ended, len(call.results)) for call in trace.calls] == [(True, 1)]

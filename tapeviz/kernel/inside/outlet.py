@@ -35,14 +35,19 @@ _PAUSE = 0.05
 class Outlet:
     """Collects both streams and calls ``publish`` with (stream, text) pairs in order.
 
-    ``settle()``: wait until everything published has left Python.
+    ``settle()``: wait until everything published has left Python. ``prepare()`` is called before
+    a line is published at once.
     """
 
     def __init__(
-        self, publish: Callable[[list[tuple[str, str]]], None], settle: Callable[[], None]
+        self,
+        publish: Callable[[list[tuple[str, str]]], None],
+        settle: Callable[[], None],
+        prepare: Callable[[], None],
     ) -> None:
         self._publish = publish
         self._settle = settle
+        self._prepare = prepare
         self.pid = getpid()
         self._lock = RLock()
         self._pending: list[tuple[str, str]] = []
@@ -94,11 +99,15 @@ class Outlet:
             return  # beyond the budget, or to be published at the end
         try:
             if b"\n" in data and self._allowance.is_left():
-                self._allowance.spend(self.flush)
+                self._allowance.spend(self._publish_line)
             else:
                 self._wake.set()
         except Exception:  # the snippet broke what sends; published at the end
             self._may_publish = _never
+
+    def _publish_line(self) -> None:
+        self._prepare()
+        self.flush()
 
     def _is_moved(self, name: str) -> bool:
         """Whether the snippet made the descriptor lead elsewhere (``os.dup2``), or closed it."""

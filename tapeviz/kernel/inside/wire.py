@@ -118,7 +118,7 @@ class KernelEndpoint:
         self._recorder: Any = None
         self._filename = ""
         self._allowance = WaitingAllowance()
-        self._outlet = Outlet(self._publish_output, self._settle)
+        self._outlet = Outlet(self._publish_output, self._settle, self._send_events)
         # Copy large messages: for others pyzmq registers an atexit function, which would free them
         # while they are sent, when the snippet's exit functions run.
         kernel.session.copy_threshold = sys.maxsize
@@ -257,6 +257,12 @@ class KernelEndpoint:
 
     def _publish_output(self, pieces: Sequence[tuple[str, str]]) -> None:
         self.publish("tapeviz_output", {"pieces": pieces})
+
+    def _send_events(self) -> None:
+        """Let the recorder send the events before a line that the snippet prints: it may be the
+        last one before a crash."""
+        if self._recorder is not None:
+            self._recorder.deliver()
 
     def _publish_picture(self, png: bytes) -> None:
         """Send a picture as ``display_data``."""
