@@ -15,7 +15,8 @@ _CODE = re.compile(r"[A-Za-z_][\w.]*\s*=\s|(?:import|from|with|for|def|class|pri
 
 def end_of_object(lines: Sequence[str], first: int) -> int | None:
     """The line at whose end all brackets are closed that a printed object opens from line
-    ``first`` on, ``<`` before a letter among them; None if it opens none, or if it is cut off.
+    ``first`` on, ``<`` before a letter among them: ``first`` if it opens none; None if the object
+    is cut off.
 
     Arrays of more than two dimensions are printed with blank lines between their parts.
     """

@@ -140,8 +140,8 @@ def _say_near(page: Page, failure: SyntaxFailure) -> str:
         before = re.findall(r"\w+|\S", head)[-1]
         if not (keyword.iskeyword(before) or keyword.iskeyword(near[0])):
             return (
-                f"Something is missing between “{before}” and “{near[0]}”: an operator as * or **, "
-                "or a comma. If this is no code, put a # before it."
+                f"Something is missing between “{before}” and “{near[0]}”: an operator such "
+                "as * or **, or a comma. If this is no code, put a # before it."
             )
     return f"Python cannot read this line from “{near[0]}” on. If it is no code, put a # before it."
 

@@ -177,6 +177,12 @@ def test_large_numbers_of_rounds_have_their_thousands_apart() -> None:
     assert pill_words(site, site.sources[1]) == "all 2,407 flow"
 
 
+def test_a_round_that_did_not_ask_for_a_source_does_not_count_on_its_badge() -> None:
+    site = _site([None] * 60 + ["flows"] * 40, [None] * 60 + ["flows"] * 37 + ["zero"] * 3)
+    assert pill_words(site, site.sources[0]) == "all 40 flow"
+    assert pill_words(site, site.sources[1]) == "zero in 3 of 40"
+
+
 def test_numbers_in_words() -> None:
     assert path_words(np.array([8.0, 2.0, 0.5])) == "8 → 0.5"
     assert path_words(np.array([8.0, 40.0, np.nan, 0.5])) == "8 → 0.5, highest 40 in round 2"

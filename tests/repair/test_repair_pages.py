@@ -558,6 +558,16 @@ def test_a_printed_object_that_is_cut_off_takes_no_code_with_it() -> None:
     assert code_of(text) == "x = 1\ny = x * 2"
 
 
+def test_a_list_that_is_printed_on_the_first_line_takes_no_code_with_it() -> None:
+    number = "<tf.Tensor: shape=(), dtype=float32, numpy=1.0>"
+    text = f"[{number}, None]\nx = 1\n{number}\ny = x * 2\n"
+    assert code_of(text) == "x = 1\ny = x * 2"
+
+
+def test_entities_that_were_encoded_many_times_are_decoded() -> None:
+    assert code_of(f"f(a &{'amp;' * 2_000}lt; 1)") == "f(a < 1)"
+
+
 def test_a_failed_test_is_shown_by_pytest_with_marks_in_its_margin() -> None:
     text = """\
 =================================== FAILURES ===================================

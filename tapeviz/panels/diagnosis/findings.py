@@ -301,15 +301,17 @@ class WarningCard(Card):
 
 def pill_words(site: CallSite, series: SourceSeries) -> str:
     """``all 200 flow``, ``None in 30``, ``zero in 3 of 200`` where the others flow, ``170 of 200
-    flow`` where the others have several troubles."""
+    flow`` where the others have several troubles. Rounds that did not ask for the source do not
+    count."""
     flowing = len(series.rounds_with("flows"))
-    if flowing == len(site):
+    asked = len(series.statuses) - series.statuses.count(None)
+    if flowing == asked:
         return f"all {flowing:,} flow"
     worst = next(status for status in WORST_FIRST if series.rounds_with(status))
     rounds = series.rounds_with(worst if flowing else series.usual)
-    if flowing and flowing + len(rounds) < len(site):
-        return f"{flowing:,} of {len(site):,} flow"
-    of_all = f" of {len(site):,}" if flowing else ""
+    if flowing and flowing + len(rounds) < asked:
+        return f"{flowing:,} of {asked:,} flow"
+    of_all = f" of {asked:,}" if flowing else ""
     return (
         f"{joint_word(round_word(series, number) for number in rounds)} in {len(rounds):,}{of_all}"
     )

@@ -109,8 +109,8 @@ def _see_reads(
     """Datasets and compiled functions call Python on threads of TensorFlow's, where no tape is.
 
     ``FuncRegistry`` looks it up there (script_ops.py, 2.15-2.21): what would be around the call
-    would stand in the tracebacks that TensorFlow shows. Of what runs there the reads of variables
-    are recorded alone, once for each line: their values have left.
+    would stand in the tracebacks that TensorFlow shows. Only the reads of variables
+    are recorded there, once for each line: their values have left.
     """
     reported: set[tuple[int, int]] = set()
 

@@ -79,8 +79,10 @@ def decode_entities(page: Page) -> Iterator[LineEdit]:
 
 def _decode(code: str) -> str:
     """The text without entities, also where a page encoded them twice: ``&amp;lt;``."""
-    decoded = _ENTITY.sub(lambda entity: html.unescape(entity[0]), code).replace("\u00a0", " ")
-    return decoded if decoded == code else _decode(decoded)
+    decoded = ""
+    while decoded != code:
+        decoded, code = code, _ENTITY.sub(lambda entity: html.unescape(entity[0]), code)
+    return decoded.replace("\u00a0", " ")
 
 
 def strip_after_backslash(page: Page) -> Iterator[LineEdit]:

@@ -104,8 +104,9 @@ def _output_end(page: Page, statement: PastedStatement, defined: frozenset[str])
     """The last line of the output that starts with a statement; None if it is no output."""
     first, line = statement.first, page.lines[statement.first]
     if _PRINTED_TENSOR.match(line):
-        end = end_of_object(page.lines, first) or _find(page, first, _TENSOR_END)
-        return end or statement.last
+        end = end_of_object(page.lines, first)
+        end = _find(page, first, _TENSOR_END) if end is None else end
+        return statement.last if end is None else end
     if _UNBRACKETED.match(line):
         return first
     if statement.tree is not None:
@@ -114,7 +115,9 @@ def _output_end(page: Page, statement: PastedStatement, defined: frozenset[str])
     if _RAISED.match(line) or _LOG.match(line):
         return first
     if _OBJECT.match(line) or _TENSOR.search(line) or _PRINTED_SLICES.search(line):
-        return end_of_object(page.lines, first) or _find(page, first, _ANGLE_END) or first
+        end = end_of_object(page.lines, first)
+        end = _find(page, first, _ANGLE_END) if end is None else end
+        return first if end is None else end
     if _ARRAY_ROW.match(line) or _NUMBERS.match(line):
         last = first
         while last + 1 < len(page.lines) and _ARRAY_ROW.match(page.lines[last + 1]):
