@@ -101,7 +101,7 @@ class Encoder:
                     identity = tensor._id or FIRST_ID
                     given.append(identity)
                     if identity not in seen:
-                        see(identity, tensor, lines, kind, passes, inputs)
+                        see(identity, tensor, lines, kind, passes, inputs, attrs)
                 outs = f"[{identity}]" if len(given) == 1 else str(given)
                 try:
                     tail = tails[kind, attrs, site, scope, paused, thread]

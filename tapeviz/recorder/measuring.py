@@ -12,6 +12,7 @@ right one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import inf, prod, sqrt
 from typing import Any, NamedTuple
 
@@ -119,6 +120,26 @@ _STEADY |= {name.encode(): growth for name, growth in _STEADY.items()}  # type: 
 """Ops whose result is finite wherever their inputs are, unless numbers overflow (kernels of
 TensorFlow 2.15-2.21), with the norm that it may have."""
 _NEAR_ZERO = 1e-6
+_EINSUM = frozenset({"Einsum", b"Einsum"})
+
+
+def _equation_in(attrs: Sequence[Any]) -> str:
+    """The equation of an ``Einsum``, as in ``("equation", "ab,bc->ac", …)``; empty without one."""
+    for name, value in zip(attrs[::2], attrs[1::2], strict=False):
+        if name in ("equation", b"equation"):
+            return value.decode() if isinstance(value, bytes) else str(value)
+    return ""
+
+
+@lru_cache(256)
+def _is_product(equation: str) -> bool:
+    """Whether an ``Einsum`` is a product of matrices, or several at once: of two inputs with each
+    label once, and each label in two of the inputs and the result."""
+    inputs, _, result = equation.replace(" ", "").replace("...", "…").partition("->")
+    terms = [*inputs.split(","), result]
+    if len(terms) != 3 or any(len(set(term)) < len(term) for term in terms):
+        return False
+    return all(sum(label in term for term in terms) > 1 for label in set("".join(terms)))
 
 
 def _is_away_from_zero(last: np.ndarray[Any, Any]) -> bool:
@@ -200,12 +221,16 @@ class Measuring:
         """Take note of a large tensor that is not to be measured, unless something names it."""
         self._waiting.append(_Waiting(identity, size, made_by))
 
-    def made_by(self, op_type: str | bytes | None, inputs: Sequence[Any]) -> MadeBy | None:
+    def made_by(
+        self, op_type: str | bytes | None, inputs: Sequence[Any], attrs: Any = None
+    ) -> MadeBy | None:
         """The op that gave a tensor; None if what it gave may be infinite or NaN whatever its
-        inputs are."""
+        inputs are. ``attrs``: of the op, name and value in turn, where they are known."""
         growth = _STEADY.get(op_type or "")
         if growth is None:
             return None
+        if op_type in _EINSUM and attrs and _is_product(_equation_in(attrs)):
+            growth = _as_product
         large: list[int] = []
         small: list[tuple[float, int]] = []
         last = _EMPTY

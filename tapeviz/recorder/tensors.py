@@ -95,11 +95,12 @@ class Tensors:
         op_type: str | bytes | None = None,
         is_passing: bool = False,
         inputs: Sequence[Any] = (),
+        attrs: Any = None,
     ) -> None:
         """Write the ``tensor`` event of an eager tensor that was not seen before. Hot.
 
-        ``op_type``, ``inputs``: of the op that gave it, where that is known; ``is_passing``: large
-        elements are looked at when it is seen again.
+        ``op_type``, ``inputs``, ``attrs``: of the op that gave it, where that is known;
+        ``is_passing``: large elements are looked at when it is seen again.
         """
         key = (tensor._datatype_enum(), tensor._shape_tuple())
         try:
@@ -117,11 +118,11 @@ class Tensors:
         if is_passing and form.elements > self.value_limit:
             self.glanced.add(identity)
             self.elements += form.elements
-            made_by = self._measuring.made_by(op_type, inputs)
+            made_by = self._measuring.made_by(op_type, inputs, attrs)
             self._measuring.pass_over(identity, form.elements, made_by)
             lines.append(f'{{"e":"tensor","id":{identity}{form.head}}}')
         else:
-            self._see_slowly(identity, tensor, lines, op_type, form, inputs)
+            self._see_slowly(identity, tensor, lines, op_type, form, inputs, attrs)
 
     def see_symbolic(self, identity: int, tensor: Any, lines: list[str]) -> None:
         """Write the ``tensor`` event of a graph's tensor: it has a dtype and a shape, no value."""
@@ -282,6 +283,7 @@ class Tensors:
         op_type: str | bytes | None,
         form: _Form,
         inputs: Sequence[Any],
+        attrs: Any,
     ) -> None:
         """One whose elements are large or no plain numbers."""
         line = f'{{"e":"tensor","id":{identity}{form.head}'
@@ -312,7 +314,9 @@ class Tensors:
         self._stayed.add(identity)
         measuring = self._measuring
         made_by = (
-            measuring.made_before(identity) if is_known else measuring.made_by(op_type, inputs)
+            measuring.made_before(identity)
+            if is_known
+            else measuring.made_by(op_type, inputs, attrs)
         )
         after = self._sample(array) + end
         measuring.wait(lines, line, after, identity, array, made_by)
