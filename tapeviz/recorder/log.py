@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from os import getpid
-from threading import Lock, RLock, Thread, get_ident, local
+from threading import Lock, RLock, Thread, local
 from time import sleep
 from traceback import format_exc
 from typing import Any
@@ -72,6 +72,7 @@ class Log:
         self._waiting: deque[Lock] = deque()
         self._closing = False
         self._delivers = False
+        self._is_writing = False
         self._is_deaf = False
         self._kept = 0
         self._complaints: set[str] = set()
@@ -133,8 +134,9 @@ class Log:
     def deliver(self) -> None:
         """Let the thread send all rows, and wait for it, for a limited time: what the snippet
         prints next may be the last thing it does."""
-        is_mine = get_ident() != self._thread.ident and getpid() == self._pid
-        if is_mine and not self._closing and (self.rows or self._lines):
+        # Hidden: a finalizer prints while this thread encodes, with the lock that the other needs.
+        is_mine = not self.local.hidden and getpid() == self._pid
+        if is_mine and not self._closing and (self.rows or self._is_writing or self._lines):
             self._delivers = True
             self._wait_for_thread()
 
@@ -197,28 +199,35 @@ class Log:
         self.local.hidden = 1
         tensors, pause = self.encoder.tensors, _PAUSE
         while not self._closing:
+            asking: list[Lock] = []
             try:
                 is_asked = self._wake.acquire(timeout=pause)
+                while self._waiting:  # first: who comes later may have more rows, or want them sent
+                    asking.append(self._waiting.popleft())
                 before = tensors.elements
                 if self.rows or self._lines:
                     delivers, self._delivers = self._delivers, False
                     self._write_all(sends=delivers or not is_asked)
                 pause = _SHORT_PAUSE if tensors.elements - before > _MANY_ELEMENTS else _PAUSE
-                while self._waiting:
-                    self._waiting.popleft().release()
             except Exception:  # the snippet has taken builtins away that threading needs
                 sleep(_PAUSE)
+            for is_done in asking:
+                is_done.release()
         self._write_all()
 
     def _write_all(self, sends: bool = True) -> None:
         """Encode all rows; ``sends``: send them, too, however few they are."""
         with self._lock:
-            while batch := self._take():
-                self._write(batch)
-                if len(self._lines) >= _BATCH:
+            self._is_writing = True
+            try:
+                while batch := self._take():
+                    self._write(batch)
+                    if len(self._lines) >= _BATCH:
+                        self._send_lines()
+                if sends:
                     self._send_lines()
-            if sends:
-                self._send_lines()
+            finally:
+                self._is_writing = False
 
     def _take(self) -> list[tuple[Any, ...]]:
         """Take the oldest rows out."""
