@@ -155,16 +155,23 @@ class EditJudge:
 
     def _asked_again(self, after: Outcome) -> bool:
         """Whether the call that raised, if it was one, gives gradients now."""
+        place, calls = self._place_of_raised(), after.diagnosis.calls
+        return place is None or (place < len(calls) and not calls[place].is_troubled)
+
+    def _place_of_raised(self) -> int | None:
+        """The place that the call that raised, if it was one, has among those of a good edit."""
         raised = raised_call(self._before.trace)
         if raised is None:
-            return True
-        place = sum(call.id < raised.id for call in self._before.trace.calls)
-        calls = after.diagnosis.calls
-        return place < len(calls) and not calls[place].is_troubled
+            return None
+        return sum(call.id < raised.id for call in self._before.trace.calls)
 
     def _first_trouble(self, after: Outcome) -> Finding | None:
-        """The first gradient in trouble among those that were not asked for before the edit."""
-        calls = after.diagnosis.calls[len(self._before.diagnosis.calls) :]
+        """The first gradient in trouble among those that were not asked for before the edit: from
+        the call on that raised, else the last ones."""
+        new = len(after.diagnosis.calls) - len(self._before.diagnosis.calls)
+        place = self._place_of_raised()
+        first = len(self._before.diagnosis.calls) if place is None else place
+        calls = after.diagnosis.calls[first : first + max(new, 0)]
         findings = (finding for call in calls for finding in call.findings)
         return next((finding for finding in findings if finding.status != "flows"), None)
 
