@@ -57,8 +57,8 @@ OF_FORMS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"segment ids are not increasing|segment ids must be >= 0|segment ids should be the same",
         "The segment ids on line {line} have to be sorted, one for each row, from 0 upwards. "
-        "tf.math.unsorted_segment_sum and its kin take ids in any order, with the number of "
-        "segments as third argument.",
+        "tf.math.unsorted_segment_sum and similar functions take ids in any order, with the number "
+        "of segments as third argument.",
     ),
     (
         r"missing a required argument: '(?!sources?|target)(\w+)'",
@@ -93,8 +93,8 @@ OF_FORMS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"All input tensors must have the same rank",
         "The matrix and the right-hand side on line {line} have different numbers of axes. "
-        "tf.linalg.solve and its kin take a matrix on both sides: give b[:, tf.newaxis] in place "
-        "of a vector b, and take [:, 0] of what comes out.",
+        "tf.linalg.solve and similar functions take a matrix on both sides: give b[:, tf.newaxis] "
+        "in place of a vector b, and take [:, 0] of the result.",
     ),
     (r"two structures don't have the same nested structure", structures),
     (

@@ -1,5 +1,5 @@
-"""Find terms of a target that count nothing for a source whose gradient flows on another way: the
-value was led through NumPy or Python on the way to them.
+"""Find terms of a target that add nothing to the gradient of a source, which flows on another path:
+NumPy or Python computed a value on the path from the source to the term.
 
 A plain number that weighs, shifts or is compared with something is often meant to stay out of the
 gradient: an advantage, a maximum, a label. A term is lost where nothing in it has a gradient, or
@@ -175,7 +175,7 @@ def _has_no_slope(facts: CallFacts, edge: DataEdge) -> bool:
 
 
 def _given_to_weights(facts: CallFacts, term: _Term, number: TensorId) -> Op | None:
-    """The first op on the way from the number to the term that multiplies what it made by the
+    """The first op on a path from the number to the term that multiplies what it made by the
     matrix, or filters, of a variable."""
     into = term.made_from.edges_from([number])
     ops = {edge.op for edges in into.values() for edge in edges}
@@ -201,7 +201,7 @@ def _is_view(facts: CallFacts, edge: DataEdge) -> bool:
 
 def _is_opaque(facts: CallFacts, number: _Number) -> bool:
     """Whether what left was given to something that is no arithmetic, such as the step of an
-    environment, or compared on its way: such a result has no derivative, in TensorFlow neither."""
+    environment, or compared with something: in TensorFlow, too, such a result has no derivative."""
     inside = number.leave.site.frames[:1]
     words = facts.text.expression_at(inside[0].span) if inside else ""
     here = facts.text.statement(number.leave.site.line)
