@@ -257,8 +257,8 @@ class Encoder:
             call.outputs = call.outputs[:returned]
         self._kept_calls.end(call)
 
-    def told_by(self, tracer: int, method: Callable[..., None], *arguments: Any) -> None:
-        """A row of a thread that is not the first one, see :meth:`.RecordingContext.tell`."""
+    def from_thread(self, tracer: int, method: Callable[..., None], *arguments: Any) -> None:
+        """A row of a thread that is not the first one, see :meth:`.RecordingContext.log_row`."""
         before = len(self._lines)
         method(*arguments)
         if len(self._lines) > before:

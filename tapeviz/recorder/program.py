@@ -1,4 +1,4 @@
-"""Run the snippet's text as ``__main__``, and tell how it ended."""
+"""Run the snippet's text as ``__main__``, and say how it ended."""
 
 from __future__ import annotations
 import __future__

@@ -58,16 +58,16 @@ class RecordingContext:
         self._generated: dict[tuple[str, int], tuple[str, int, str]] = {}
         self._generated_now: Mapping[tuple[str, int], tuple[str, int, str]] = self._generated
 
-    def tell(self, row: tuple[Any, ...]) -> None:
+    def log_row(self, row: tuple[Any, ...]) -> None:
         """Log a row that calls a method of the encoder.
 
-        Rows of several threads lie mixed. What a thread tells belongs to the graph that it traces
+        Rows of several threads lie mixed. What a thread logs belongs to the graph that it traces
         itself; a replica's thread (``tf.distribute``) builds the graph that another traces.
         """
         tracer = self.local.state[2]
         if tracer and tracer not in self.tracing and private.graph_being_built() is not None:
             tracer = self.tracing[-1] if self.tracing else tracer
-        self.append((self.encoder.told_by, tracer, *row) if tracer else row)
+        self.append((self.encoder.from_thread, tracer, *row) if tracer else row)
 
     def emit(self, fields: dict[str, Any], tensors: list[Any] | tuple[Any, ...] = ()) -> None:
         """Log an event. ``tensors``: those it names, eager or symbolic."""
@@ -77,13 +77,13 @@ class RecordingContext:
                 eager.append(tensor)
             else:
                 self.emit_symbolic(tensor)
-        self.tell((self.encoder.event, fields, eager))
+        self.log_row((self.encoder.event, fields, eager))
 
     def emit_symbolic(self, tensor: Any) -> int:
         """The id of a graph's tensor, whose event is logged."""
         identity = self.symbols.id(tensor)
         if identity < 0:
-            self.tell((self.encoder.symbolic, [(identity, tensor)]))
+            self.log_row((self.encoder.symbolic, [(identity, tensor)]))
         return identity
 
     def id(self, tensor: Any) -> int:

@@ -43,7 +43,7 @@ class GradientStep:
         self._recording = recording
         self._call = call
         self._first: list[int] = []
-        recording.tell((recording.encoder.mark, self._first))
+        recording.log_row((recording.encoder.mark, self._first))
 
     def ran(
         self,
@@ -57,7 +57,7 @@ class GradientStep:
         write, call = self._recording.encoder.step, self._call
         is_jacobian = call in self._recording.jacobians
         gradients = (tuple(upstream), downstream)
-        self._recording.tell(
+        self._recording.log_row(
             (write, call, op_type, op, forward, *gradients, self._first, is_jacobian)
         )
 
@@ -121,7 +121,7 @@ def _recording(recording: RecordingContext, record: Callable[..., Any]) -> Calla
         )
         encoder = recording.encoder
         first = body.first if body else []
-        recording.tell((encoder.recorded, fields, *ids, first, backward, op, eager))
+        recording.log_row((encoder.recorded, fields, *ids, first, backward, op, eager))
         return op
 
     def recording_operation(
@@ -165,7 +165,7 @@ def _attrs_of(recording: RecordingContext, record: Callable[..., Any]) -> Callab
     def record_gradient(op_name: Any, inputs: Any, attrs: Any, outputs: Any) -> Any:
         if attrs and not recording.local.hidden:
             ids = [recording.id(tensor) for tensor in outputs if isinstance(tensor, private.Tensor)]
-            recording.tell((recording.encoder.same_attrs, attrs, ids))
+            recording.log_row((recording.encoder.same_attrs, attrs, ids))
         return record(op_name, inputs, attrs, outputs)
 
     return record_gradient
@@ -180,7 +180,7 @@ class _Body:
         self._code: Any = getattr(function, "__code__", None)
         self._filename = recording.filename
         self._definitions = recording.definitions
-        recording.tell((recording.encoder.mark, self.first))
+        recording.log_row((recording.encoder.mark, self.first))
 
     def about(self) -> dict[str, Any]:
         code = self._code

@@ -45,14 +45,14 @@ def _tracing(recording: RecordingContext, trace: Callable[..., Any]) -> Callable
     @recording.guarded
     def begun(frame: FrameType) -> None:
         recording.tracing.append(recording.local.state[2])
-        recording.tell((recording.encoder.body, {"on": True, "site": recording.here(frame)}))
+        recording.log_row((recording.encoder.body, {"on": True, "site": recording.here(frame)}))
 
     @recording.guarded
     def ended(graph: Any) -> None:
         fields: dict[str, Any] = {"on": False, "graph": 0}
         if graph is not None:
             fields |= _about(recording, graph)
-        recording.tell((recording.encoder.body, fields))
+        recording.log_row((recording.encoder.body, fields))
         recording.tracing.remove(recording.local.state[2])
 
     def tracing(*args: Any, **named: Any) -> Any:
@@ -158,7 +158,7 @@ def _running(
     def begun_in_graph(graph: Any, into: Any) -> None:
         number = recording.symbols.known_graph(graph) if graph is not None else 0
         if number:
-            recording.tell((encoder.runs, [number], recording.symbols.graph(into)))
+            recording.log_row((encoder.runs, [number], recording.symbols.graph(into)))
 
     @recording.guarded
     def put(graph: Any, into: Any, outputs: Sequence[Any]) -> None:

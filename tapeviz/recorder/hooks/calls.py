@@ -57,7 +57,7 @@ class Calls:
                 recording.traced_names.look_around(recording, frame)
         with recording.shielded("whether a backward pass is recorded"):
             if method == "gradient" and not private.is_any_tape_recording():
-                recording.tell((recording.encoder.passes_by, number, fields["site"]))
+                recording.log_row((recording.encoder.passes_by, number, fields["site"]))
         return number
 
     def operands(self, structure: Any, tensors: list[Any]) -> list[dict[str, Any]]:
@@ -84,7 +84,7 @@ class Calls:
         with self._recording.shielded("the result of a call"):
             gradients = [leaf for _, leaf in private.flatten_with_paths(result)]
             recording = self._recording
-            recording.tell((recording.encoder.result, number, gradients))
+            recording.log_row((recording.encoder.result, number, gradients))
 
     def fail(self, number: int, error: BaseException) -> None:
         words = f"{type(error).__name__}: {error}"

@@ -79,14 +79,14 @@ def put_into_graph(
             graphs, condition = [recording.symbols.graph(branch) for branch in branches], 0
             if kind.endswith("While"):  # a turn is drawn as the body's
                 graphs, condition = graphs[:1], sum(graphs[1:])
-            recording.tell((recording.encoder.runs, graphs, fields["graph"], condition))
-    recording.tell((recording.encoder.graph_op, fields))
+            recording.log_row((recording.encoder.runs, graphs, fields["graph"], condition))
+    recording.log_row((recording.encoder.graph_op, fields))
     if isinstance(graph, private.FuncGraph) and not call:
         recording.traced_names.made_at.update(dict.fromkeys(given, fields["site"]))
         recording.traced_names.look_around(recording, _getframe(2))
     if kind == "Const" and attrs:
         array = private.constant_array(attrs)
-        recording.tell((recording.encoder.constant, given[0], array))
+        recording.log_row((recording.encoder.constant, given[0], array))
 
 
 def _site_of(recording: RecordingContext, op: Any, graph: Any, frame: FrameType) -> int:

@@ -66,7 +66,7 @@ def _step(recording: RecordingContext, compile_maybe: Callable[..., Any]) -> Cal
         given = [gradient is not None for gradient in listed(result)]
         # The recording has the inside in their place, of all but the calls of a backward pass.
         is_opened = op.type in private.CONTROL_FLOW
-        recording.tell((recording.encoder.derived, outputs, given, is_opened))
+        recording.log_row((recording.encoder.derived, outputs, given, is_opened))
 
     def step(scope: Any, op: Any, func: Any, grad_fn: Any) -> Any:
         call = recording.local.state[0]
@@ -115,7 +115,7 @@ def _running(recording: RecordingContext, run: Callable[..., Any]) -> Callable[.
                 symbol = tensor.graph_element if hasattr(tensor, "graph_element") else symbol
             array, number = np.asarray(value), next(ids)
             pairs.append([recording.emit_symbolic(symbol), number])
-            recording.tell((recording.encoder.array, number, array.copy()))
+            recording.log_row((recording.encoder.array, number, array.copy()))
         if pairs:
             recording.emit({"e": "fetch", "pairs": pairs, "site": recording.here(frame)})
 

@@ -158,7 +158,7 @@ def _fast_path(
         fields = {"type": args[1], "error": str(exc_info()[1])}
         fields |= {"site": recording.here(_getframe(3)), "call": recording.local.state[0]}
         inputs = [arg for arg in args[3:] if isinstance(arg, private.EagerTensor)]
-        recording.tell((recording.encoder.failed_op, fields, inputs))
+        recording.log_row((recording.encoder.failed_op, fields, inputs))
 
     return execute
 
