@@ -271,7 +271,7 @@ def test_each_cause_is_named_by_its_line_in_the_text(diagnosis: Diagnosis) -> No
             assert words.format(line=_line(name)) in finding.message
 
 
-def test_a_call_that_gave_nan_is_from_thread_its_number(diagnosis: Diagnosis) -> None:
+def test_a_call_that_gave_nan_is_named_by_its_number(diagnosis: Diagnosis) -> None:
     (warned,) = (warning for warning in diagnosis.warnings if warning.kind == "nonfinite-call")
     assert warned.line == _line("later")
     assert "Call 3 of 4 of later" in warned.message

@@ -232,7 +232,7 @@ def test_cuts_on_one_line_are_one_cause_with_the_edges_of_those_on_the_way() -> 
         assert links.rest is following
 
 
-def test_a_source_of_which_the_form_is_taken_is_not_from_thread_others() -> None:
+def test_a_source_of_which_the_form_is_taken_is_not_named_by_others() -> None:
     script = Script("import tensorflow as tf\n" + "step()\n" * 9)
     first, formed = (script.variable(name, (), line=2) for name in ("first", "formed"))
     tape = script.tape(line=3)

@@ -69,7 +69,7 @@ def test_names_of_one_statement_are_bound_when_all_values_are_there(record: Reco
     assert [event.name for event in seen.of(e.NameBound) if event.tensors] == ["c", "a", "b"]
 
 
-def test_numbers_and_arrays_are_from_thread_type_and_object(record: Record) -> None:
+def test_numbers_and_arrays_are_named_by_type_and_object(record: Record) -> None:
     seen = record("a = np.ones(3)\nf = 2.5\nn = [1, 2.0]\nt = 'text'\nd = {'k': 1}\n")
     found = {event.name: (event.value, event.object > 0) for event in seen.of(e.NameBound)}
     assert found == {"a": ("ndarray", True), "f": ("float", True), "n": ("list", True)}
@@ -99,7 +99,7 @@ def test_each_turn_of_a_long_loop_that_runs_ops_is_told(record: Record) -> None:
     }
 
 
-def test_a_model_is_from_thread_what_it_is(record: Record) -> None:
+def test_a_model_is_named_by_what_it_is(record: Record) -> None:
     seen = record(
         """
         import keras
