@@ -13,7 +13,6 @@ from typing import Any
 
 from . import limits
 from .encode import Encoder
-from .unseen.interrupts import run_undisturbed
 
 Send = Callable[[list[str], bytes], None]
 
@@ -52,10 +51,9 @@ class Log:
 
     A row is ``(op_type, inputs, attrs, outputs, site, scope, state)`` for an op, ``(None, name,
     tensor, site)`` for a name, else ``(method of the encoder, its arguments …)``.
-    Appending is atomic. Sending has its own thread, because a KeyboardInterrupt only ever breaks
-    into the main one; so has encoding, unless there are many rows (:meth:`catch_up`).
-    ``at_once``: a row is encoded as it is appended, so that no tensor of the snippet is held any
-    longer than that; it costs several times as much.
+    Appending is atomic. Encoding and sending have their own thread, because a KeyboardInterrupt
+    only ever breaks into the main one. ``at_once``: a row is encoded as it is appended, so that no
+    tensor of the snippet is held any longer than that; it costs several times as much.
     """
 
     def __init__(self, encoder: Encoder, send: Send, at_once: bool = False) -> None:
@@ -105,31 +103,12 @@ class Log:
         return is_whole
 
     def catch_up(self) -> None:
-        """Encode all rows here, or wait for a limited time until the thread has done it.
-
-        Here it takes less: what the rows hold is in this processor's cache, and is freed where it
-        was allocated.
-        """
+        """Wait until all rows are encoded, for a limited time."""
         # A thread of the snippet's that outlived it, or a process forked by it: nobody listens.
         if self._closing or getpid() != self._pid:
             self.rows.clear()
             return
-        self.local.hidden += 1
-        try:
-            if run_undisturbed(self._write_here):
-                return
-        finally:
-            self.local.hidden -= 1
         self._wait_for_thread()
-
-    def _write_here(self) -> None:
-        """Encode all rows, unless the thread is busy with some, or with sending, for too long."""
-        if self._lock.acquire(timeout=_PATIENCE):
-            try:
-                while batch := self._take():
-                    self._write(batch)
-            finally:
-                self._lock.release()
 
     def deliver(self) -> None:
         """Let the thread send all rows, and wait for it, for a limited time: what the snippet

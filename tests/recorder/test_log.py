@@ -39,7 +39,7 @@ def make_log(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     vars(encode)["Encoder"] = SlowEncoder
     for module in (package, encode):
         monkeypatch.setitem(sys.modules, module.__name__, module)
-    for name in ("log", "limits", "unseen", "unseen.interrupts"):
+    for name in ("log", "limits"):
         monkeypatch.setitem(sys.modules, f"log_alone.{name}", import_module(f"log_alone.{name}"))
     made: Callable[..., Any] = sys.modules["log_alone.log"].Log  # type: ignore[attr-defined]
     return made
