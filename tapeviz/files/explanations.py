@@ -21,6 +21,7 @@ class Explanation:
     code: str
 
 
+@cache
 def kinds() -> tuple[str, ...]:
     """The kinds of causes that have a page, and ``errors``."""
     return tuple(sorted(path.stem for path in resource("explanations").glob("*.md")))
