@@ -184,7 +184,7 @@ def _grown(
 
 
 def _compared(built: OpGraph, ops: Collection[OpId]) -> list[OpId]:
-    """Those of some ops that a graph has, in the order in which they ran."""
+    """Return the ids among ``ops`` whose ops are in a graph, in the order in which they ran."""
     return [part.id for part in built.parts if isinstance(part, Op) and part.id in ops]
 
 

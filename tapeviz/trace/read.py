@@ -45,7 +45,7 @@ class Reader:
         text = SourceText(source)
         self._joining = Joining(text, CalledNames(text))
         self._insides: dict[Key, Inside] = {}
-        """Those of the latest trace."""
+        """The insides of calls that the latest trace has."""
         self._joined = 0
         """How many events had changed what was read when that was made."""
 

@@ -200,8 +200,8 @@ def _is_view(facts: CallFacts, edge: DataEdge) -> bool:
 
 
 def _is_opaque(facts: CallFacts, number: _Number) -> bool:
-    """Whether what left was given to something that is no arithmetic, such as the step of an
-    environment, or compared with something: in TensorFlow, too, such a result has no derivative."""
+    """Whether Python gave the value that left to a call without a derivative, such as the step of
+    an environment, or compared it: in TensorFlow, too, such a result has no derivative."""
     inside = number.leave.site.frames[:1]
     words = facts.text.expression_at(inside[0].span) if inside else ""
     here = facts.text.statement(number.leave.site.line)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from ...text.source import SourceText
 from ..compiled.model import TracedFunction, Word
 from ..ids import OpId, TapeId, TensorId, VariableId, VersionId
-from ..model import Op, Tape, Version
+from ..model import Op, Tape, Tensor, Version
 from ..state import writes_state
 from ..tapes import with_watches
 from ..unread import state_id, tensor_of, unread_states
@@ -42,13 +42,7 @@ class Whole:
             for at in versions
             if at.op in tables.ops and writes_state(tables.ops[at.op].type)
         }
-        places = tables.places.map()
-
-        def has_elements(tensor: TensorId) -> bool:
-            known = tables.tensors.get(tensor)
-            is_kept = known is not None and known.kept
-            return tensor in places or tensor in tables.samples or is_kept
-
+        has_elements = elements_in(tables.tensors, tables.places.map(), tables.samples)
         self.unread = unread_states(self.variables, versions, tables.ops, has_elements)
         self.first_reads: dict[VariableId, TensorId] = {}
         for tensor, version in self.reads.items():
@@ -153,16 +147,12 @@ class Joined:
             if version.op is not None:
                 unread.pop(state_id(version.op), None)
         if self.changed:
-            unread |= unread_states(self.variables, self.changed, self.ops, self._has_elements)
+            has_elements = elements_in(self.tensors, self.places, self.samples)
+            unread |= unread_states(self.variables, self.changed, self.ops, has_elements)
         self.tensors.update(
             (state, tensor_of(self.variables[at.variable])) for state, at in unread.items()
         )
         return unread
-
-    def _has_elements(self, tensor: TensorId) -> bool:
-        known = self.tensors.get(tensor)
-        is_kept = known is not None and known.kept
-        return tensor in self.places or tensor in self.samples or is_kept
 
     def by_version(self) -> tuple[Reads, Touches, Writes]:
         """The version that each tensor was read from, each op touched, each write made."""
@@ -199,6 +189,22 @@ def tape_name(names: BoundNames, tape: Tape, text: SourceText) -> str:
     """In a function that AutoGraph converts no binding is seen: its text is there."""
     bound = names.tapes.get(tape.id)
     return bound[1] if bound is not None else text.opened_name(tape.site.line)
+
+
+def elements_in(
+    tensors: Mapping[TensorId, Tensor],
+    places: Container[TensorId],
+    samples: Container[TensorId],
+) -> Callable[[TensorId], bool]:
+    """Return the predicate that tells whether elements of a tensor are known: its values or a
+    sample travelled, or the process of the run keeps it."""
+
+    def has_elements(tensor: TensorId) -> bool:
+        known = tensors.get(tensor)
+        is_kept = known is not None and known.kept
+        return tensor in places or tensor in samples or is_kept
+
+    return has_elements
 
 
 def together(tables: Iterable[Mapping[_Key, _Known]]) -> dict[_Key, _Known]:
