@@ -179,7 +179,13 @@ from .values.misfits import (
 from .values.objects import keep_in_list, match_keys
 from .values.positions import LIKELIHOODS, soft_accuracy, soft_ranks, take_values
 from .values.settings import compute_by_hand
-from .values.stopping import close_after_difference, give_identity, take_away
+from .values.stopping import (
+    PASS_BACK,
+    PASS_TO_LABELS,
+    close_after_difference,
+    give_identity,
+    take_away,
+)
 from .values.tokens import pass_one_hot
 
 _log = logging.getLogger(__name__)
@@ -260,7 +266,14 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         compute_when_called,
         compute_listed_inside,
     ),
-    StopGradient: (close_after_difference, take_away, give_identity, codebook_loss),
+    StopGradient: (
+        close_after_difference,
+        take_away,
+        PASS_BACK,
+        PASS_TO_LABELS,
+        give_identity,
+        codebook_loss,
+    ),
     NotDifferentiable: (
         pass_on_to_compared,
         MIX_ONE_HOT,

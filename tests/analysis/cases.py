@@ -968,6 +968,33 @@ CASES = (
         """,
     ),
     case(
+        "a loop without its backward pass",
+        "stop-gradient",
+        """
+        w = tf.Variable(2.0)
+        @tf.function
+        def power():
+            step = lambda i, y: (i + 1, y * w)
+            _, y = tf.while_loop(lambda i, y: i < 3, step, (0, 1.0), back_prop=False)  # cut
+            return y
+        with tf.GradientTape() as t:
+            y = power()
+        t.gradient(y, w)
+        """,
+        12.0,
+        words="back_prop=False on line 6 puts tf.stop_gradient around what the loop gives",
+    ),
+    case(
+        "labels of a loss of TensorFlow 1",
+        "stop-gradient",
+        """
+        v = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as t:
+            y = tf.compat.v1.nn.softmax_cross_entropy_with_logits(labels=v, logits=v * 2.0)  # cut
+        t.gradient(y, v)
+        """,
+    ),
+    case(
         "a vectorized function in a vectorized function",
         "stop-gradient",
         """

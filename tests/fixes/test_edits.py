@@ -435,6 +435,20 @@ BEFORE_AND_AFTER = [
         "stop-gradient",
         2,
         """
+        with tf.GradientTape() as tape:
+            i, y = tf.while_loop(lambda i, y: i < 3, step, (0, x), back_prop=False)
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            i, y = tf.while_loop(lambda i, y: i < 3, step, (0, x))
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "stop-gradient",
+        2,
+        """
         def encode(x):
             x = tf.stop_gradient(x)  # frozen for now
             return x * 2.0

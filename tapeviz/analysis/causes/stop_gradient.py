@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...text.names import dotted
+from ...text.source import SourceText
 from ...trace.model import Op, TensorId, Trace
 from ..model import Cause, Evidence
 from .questions import EdgeUnderTest
@@ -12,10 +15,17 @@ from .questions import EdgeUnderTest
 
 @dataclass(frozen=True, slots=True)
 class StopGradient(Evidence):
-    """``is_around_sum``: what it is given is ``h - z + z``, so that not even z gets a gradient."""
+    """``is_around_sum``: what it is given is ``h - z + z``, so that not even z gets a gradient.
+
+    ``is_hidden``: the line calls a function that calls it: a loop with ``back_prop=False``
+    (``while_v2.while_loop``), ``tf.compat.v1.nn.softmax_cross_entropy_with_logits`` for its labels
+    (``nn_ops``; both TensorFlow 2.15 to 2.21), a layer. ``is_asked_for``: by ``back_prop=False``.
+    """
 
     kind: ClassVar[str] = "stop-gradient"
     is_around_sum: bool = False
+    is_hidden: bool = False
+    is_asked_for: bool = False
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.is_around_sum and cause.is_alone:
@@ -24,6 +34,19 @@ class StopGradient(Evidence):
                 f"added again, so every gradient from {target} back to {source} ends there. "
                 f"A straight-through estimate stops the difference alone: close the parenthesis "
                 f"after the difference, and add the value outside."
+            )
+        if self.is_hidden:
+            paths = "every path" if cause.is_alone else "one path"
+            goes_through = f"and {paths} from {target} back to {source} goes through it"
+            if self.is_asked_for:
+                return (
+                    f"back_prop=False on line {cause.line} puts tf.stop_gradient around what the "
+                    f"loop gives, {goes_through}. Leave that argument out."
+                )
+            return (
+                f"{cause.words or 'A function'} called on line {cause.line} applies "
+                f"tf.stop_gradient, {goes_through}. Use a function that passes gradients on, or "
+                f"remove tf.stop_gradient in it."
             )
         if not cause.is_alone:
             return (
@@ -43,7 +66,25 @@ def stopped(asked: EdgeUnderTest) -> Cause | None:
     op = asked.op
     if op is None or op.type not in ("StopGradient", "PreventGradient"):
         return None
-    return asked.facts.cause(StopGradient(_adds_again(asked, op)), op.line, asked.edge)
+    calls = _calls_on(asked.facts.text, op.line)
+    evidence = StopGradient(
+        is_around_sum=_adds_again(asked, op),
+        is_hidden=bool(calls) and not any(_is_written(call) for call in calls),
+        is_asked_for=any(keyword.arg == "back_prop" for call in calls for keyword in call.keywords),
+    )
+    return asked.facts.cause(evidence, op.line, asked.edge)
+
+
+def _calls_on(text: SourceText, line: int) -> list[ast.Call]:
+    """The calls in the statement on a line."""
+    statement = text.statement(line)
+    return [node for node in ast.walk(statement or ast.Pass()) if isinstance(node, ast.Call)]
+
+
+def _is_written(call: ast.Call) -> bool:
+    """Whether a call is one of ``tf.stop_gradient``, or is given it."""
+    given = (call.func, *call.args, *(keyword.value for keyword in call.keywords))
+    return any(dotted(node).rpartition(".")[2] == "stop_gradient" for node in given)
 
 
 def _adds_again(asked: EdgeUnderTest, op: Op) -> bool:

@@ -10,6 +10,7 @@ import libcst as cst
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted
 from ..plan import Plan, bare, enclosed, fitting
+from ..rewrites import CallRewrite
 from ..smooth.sums import differences
 from ..source import ParsedSource
 
@@ -50,6 +51,33 @@ def close_after_difference(case: FixCase) -> Iterator[Edit]:
     if plan.changes:
         title = "Straight-through: close the parenthesis of tf.stop_gradient after the difference"
         yield Edit(title, plan.text(), is_estimate=True, has_other_slope=True)
+
+
+def _without_back_prop(case: FixCase, call: cst.Call) -> str:
+    kept = [arg for arg in call.args if not (arg.keyword and arg.keyword.value == "back_prop")]
+    if not kept or len(kept) == len(call.args):
+        return ""
+    kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return case.source.code(call.with_changes(args=kept))
+
+
+PASS_BACK = CallRewrite(
+    ("while_loop", "map_fn", "scan", "foldl", "foldr"),
+    _without_back_prop,
+    "Let the gradient through the loop: leave out back_prop=False",
+)
+
+
+def _second_version(case: FixCase, call: cst.Call) -> str:
+    function = cst.parse_expression(f"{case.source.code(call.func)}_v2")
+    return case.source.code(call.with_changes(func=function))
+
+
+PASS_TO_LABELS = CallRewrite(
+    ("softmax_cross_entropy_with_logits",),
+    _second_version,  # TensorFlow's own for version 1 of its interface, without tf.stop_gradient
+    "Take {name}_v2, which passes gradients to the labels as well",
+)
 
 
 def _stopping(source: ParsedSource, line: int) -> list[cst.Call]:
