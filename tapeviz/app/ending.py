@@ -11,7 +11,6 @@ import time
 from typing import TYPE_CHECKING, NoReturn
 
 from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier
-from PySide6.QtWidgets import QWidget
 from shiboken6 import delete, isValid
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class SignalCloser(QObject):
     waits; a byte on a socket wakes it.
     """
 
-    def __init__(self, window: QWidget) -> None:
+    def __init__(self, window: Window) -> None:
         super().__init__(window)
         self._window = window
         self._near, self._far = socket.socketpair()
@@ -89,7 +88,7 @@ class SignalCloser(QObject):
         self._near.recv(64)
 
     def _close(self, number: int, frame: object) -> None:
-        self._window.close()
+        self._window.close_unasked()
         QCoreApplication.exit(0)  # also out of a dialog that waits for an answer
 
     def release(self) -> None:

@@ -111,7 +111,7 @@ class Window(QMainWindow):
             shortcut.activated.connect(partial(self.call_panel, name))
         QWidget.setTabOrder(self.source.editor, self.graph.view)
         QWidget.setTabOrder(self.graph.view, self.diagnosis.focus_target())
-        self._is_first_show = True
+        self._is_first_show = self._may_ask = True
         self._restore()
         self.apply_theme()
         self.setWindowIcon(QIcon(str(resource("icons", "tapeviz.svg"))))
@@ -266,8 +266,8 @@ class Window(QMainWindow):
 
     def paste_anew(self, code: str) -> None:
         """Replace the text by another one, which is repaired as if it had been pasted."""
-        self.files.new()
-        self.source.editor.paste_code(code)
+        if self.files.new():
+            self.source.editor.paste_code(code)
 
     def _fill_context_menu(self, menu: QMenu) -> None:
         menu.addSeparator()
@@ -371,7 +371,15 @@ class Window(QMainWindow):
             self._is_first_show = False
             self.source.editor.setFocus()
 
+    def close_unasked(self) -> None:
+        """Close without a question, as when the system ends the process."""
+        self._may_ask = False
+        self.close()
+
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self._may_ask and not self.files.may_leave_text():
+            event.ignore()
+            return
         self.source.completion.close()
         self.draft.close()
         keep, view = self.settings.keep, self.document.view

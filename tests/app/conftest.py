@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.main import make_application
@@ -13,6 +14,11 @@ from tapeviz.app.storage.settings import Settings
 from tapeviz.app.window import Window
 from tapeviz.document import Document
 from tests.document.sample import SOURCE, SamplePipeline, make_stages
+
+
+def _fail_at_question(parent: object, title: str, *_: object) -> None:
+    """Nobody is there to answer: the test would wait for ever."""
+    raise AssertionError(f"the window asked: {title}")
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +34,7 @@ def pipeline() -> SamplePipeline:
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.setenv("TAPEVIZ_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(QMessageBox, "warning", _fail_at_question)
     made = Settings()
     made.keep("theme", "light")
     return made

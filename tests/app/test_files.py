@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.main import check_screen
@@ -81,14 +81,53 @@ def test_a_file_that_is_gone_is_told_in_words(window: Window, tmp_path: Path, na
     assert window.document.trouble == f"cannot read {tmp_path / name}: there is no such file"
 
 
-def test_that_a_text_cannot_be_kept_says_what_to_do(
-    qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.fixture
+def unkept(window: Window, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Window:
+    """A window whose drafts cannot be written, with an unsaved text; it may be closed."""
+    discard = QMessageBox.StandardButton.Discard
+    monkeypatch.setattr(QMessageBox, "warning", lambda *_: discard)
     (tmp_path / "file").touch()
     monkeypatch.setattr(window.draft, "_folder", tmp_path / "file" / "drafts")
-    window.source.editor.insertPlainText("x")
-    qtbot.waitUntil(lambda: "save it (Ctrl+S)" in window.document.trouble)
-    assert "the folder does not exist" in window.document.trouble
+    edit(window, "precious = 5\n")
+    return window
+
+
+def test_that_a_text_cannot_be_kept_says_what_to_do(qtbot: QtBot, unkept: Window) -> None:
+    qtbot.waitUntil(lambda: "save it (Ctrl+S)" in unkept.document.trouble)
+    assert "the folder does not exist" in unkept.document.trouble
+
+
+@pytest.mark.parametrize("leave", ["close", "new", "open"])
+def test_a_text_that_cannot_be_kept_is_left_only_when_the_user_says_so(
+    unkept: Window, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, leave: str
+) -> None:
+    other, saved = tmp_path / "other.py", tmp_path / "saved.py"
+    other.write_text("other = 1\n")
+    buttons = QMessageBox.StandardButton
+    asked: list[str] = []
+
+    def left_with(answer: object) -> bool:
+        def answer_it(parent: object, title: str, words: str, *rest: object) -> object:
+            asked.append(words)
+            return answer
+
+        monkeypatch.setattr(QMessageBox, "warning", answer_it)
+        return {
+            "close": unkept.close,
+            "new": unkept.files.new,
+            "open": lambda: unkept.files.open(other),
+        }[leave]()
+
+    assert not left_with(buttons.Cancel)
+    assert unkept.document.text.source == "precious = 5\n"
+    assert unkept.isVisible()
+    assert "the folder does not exist" in asked[0]
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(saved), ""))
+    assert left_with(buttons.Save)
+    assert saved.read_text(encoding="utf-8") == "precious = 5\n"
+    assert len(asked) == 2
+    edit(unkept, "discarded = 1\n")
+    assert left_with(buttons.Discard)
 
 
 def test_recent_files_are_few_and_the_last_comes_first(settings: Settings, tmp_path: Path) -> None:
@@ -340,8 +379,9 @@ def test_a_text_that_cannot_be_kept_is_told(
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("os.fsync", full)
-    window.draft.keep()
+    with monkeypatch.context() as disk:
+        disk.setattr("os.fsync", full)
+        window.draft.keep()
     assert "disk is full" in window.status.trouble.text()
 
 

@@ -68,6 +68,8 @@ class DraftKeeper(QObject):
         self._lock: IO[bytes] | None = None
         self._file = self._folder / f"{secrets.token_hex(8)}{_COPY}"
         self._newest: object = None
+        self.trouble = ""
+        """Why the last draft could not be written."""
         self._writing = threading.Lock()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -123,20 +125,21 @@ class DraftKeeper(QObject):
         try:
             self._write(contents)
         except TapevizError as error:
+            self.trouble = str(error)
             with contextlib.suppress(RuntimeError):  # the window has gone
                 self._failed.emit(f"The text is not kept safe, save it (Ctrl+S): {error}")
             return False
         return True
 
     def keep(self, was_closed: bool = False) -> bool:
-        """Write the draft, or remove it if the text is saved; returns whether it was written. Never
-        raises."""
+        """Write the draft, or remove it if the text is saved or empty; returns False if an unsaved
+        text could not be written. Never raises."""
         contents = self._contents(was_closed)
         if contents is not None:
             return self._write_or_tell(contents)
         with self._writing, contextlib.suppress(OSError):
             self._file.unlink()
-        return False
+        return True
 
     def close(self) -> None:
         """Write the last draft, and move those of earlier windows to Open recent."""
@@ -151,7 +154,7 @@ class DraftKeeper(QObject):
     def turn_over(self) -> Draft | None:
         """Before another text is opened: move an unsaved text to Open recent and return its draft;
         only the newest 50 are kept there."""
-        if not self.keep():
+        if not self.keep() or self._newest is None:
             return None
         aside = self._folder / f"{secrets.token_hex(8)}{_ASIDE}"
         with contextlib.suppress(OSError):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QStandardPaths, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from ...document import Document
 from ...errors import TapevizError, reading_words
@@ -56,18 +56,43 @@ class Files(QObject):
     def forget_recent(self) -> None:
         self._settings.forget_recent()
 
-    def _begin(self) -> None:
+    def may_leave_text(self) -> bool:
+        """Whether the text may be replaced, or the window closed, without losing what was typed.
+
+        An unsaved text stays as a draft. If no draft can be written (a full disk), the user saves
+        the text elsewhere, discards it, or stays with it.
+        """
+        buttons = QMessageBox.StandardButton
+        while not self._drafts.keep():
+            answer = QMessageBox.warning(
+                self._parent,
+                "Unsaved text",
+                "This text is not saved, and no copy of it can be kept: "
+                f"{self._drafts.trouble}.\n\nSave it elsewhere, or it is lost.",
+                buttons.Save | buttons.Discard | buttons.Cancel,
+                buttons.Save,
+            )
+            if answer == buttons.Save:
+                self.ask_save()
+            else:
+                return answer == buttons.Discard
+        return True
+
+    def _begin(self) -> bool:
         """Before another text is opened: move an unsaved one to Open recent, and offer it in the
-        status line."""
+        status line. Returns False if the user stays with it."""
+        if not self.may_leave_text():
+            return False
         self._document.background.drop("open")
         draft = self._drafts.turn_over()
         back = partial(self.open_draft, draft) if draft is not None else None
         self.set_aside.emit(draft.first_line if draft is not None else "", back)
+        return True
 
     def open_draft(self, draft: Draft) -> None:
         """Open a draft of Open recent."""
-        self._begin()
-        self._take_draft(draft)
+        if self._begin():
+            self._take_draft(draft)
 
     def restore_draft(self) -> Draft | None:
         """Open the newest draft that a window left; returns it, None without one."""
@@ -86,19 +111,22 @@ class Files(QObject):
         self._document.text.restore(draft.text, draft.path)
         self._drafts.adopt(draft)
 
-    def new(self) -> None:
-        self._begin()
+    def new(self) -> bool:
+        """Show an empty text; returns False if the user stays with the one that is shown."""
+        if not self._begin():
+            return False
         self._document.open_source("")
         self.began_anew.emit()
+        return True
 
     def open_example(self, example: Example) -> None:
         self.open_text(example.text, f"{example.name}.py")
 
     def open_text(self, text: str, name: str) -> None:
         """Open a text that is in no file, and run it."""
-        self._begin()
-        self._document.open_source(text, name=name)
-        self.run_requested.emit()
+        if self._begin():
+            self._document.open_source(text, name=name)
+            self.run_requested.emit()
 
     def ask_open(self) -> None:
         name, _ = QFileDialog.getOpenFileName(self._parent, "Open", str(self.folder), OPENED)
@@ -106,7 +134,8 @@ class Files(QObject):
             self.open(Path(name))
 
     def open(self, path: Path) -> bool:
-        """Open a text, a notebook or a recording, by suffix; returns False if that fails."""
+        """Open a text, a notebook or a recording, by suffix; returns False if that fails, or if
+        the user stays with the text that is shown."""
         try:
             is_long = path.suffix == ".tape" and path.stat().st_size > AT_ONCE
             if is_long:
@@ -114,7 +143,8 @@ class Files(QObject):
                 self._document.background.submit("open", partial(load_kept, path), take)
             else:
                 show = self._read(path)
-                self._begin()
+                if not self._begin():
+                    return False
                 show()
         except TapevizError as error:
             self._document.complain(str(error))
@@ -143,8 +173,8 @@ class Files(QObject):
 
     def _take_kept(self, path: Path, kept: KeptRecording) -> None:
         """Show a recording that was read in the background."""
-        self._begin()
-        self._show_kept(path, kept)
+        if self._begin():
+            self._show_kept(path, kept)
 
     def _show_kept(self, path: Path, kept: KeptRecording) -> None:
         self._document.open_trace(kept.wait(), kept)
