@@ -57,12 +57,29 @@ def test_what_the_glossary_names_is_there() -> None:
     assert missing == []
 
 
-def test_modules_to_begin_reading_at_are_there() -> None:
-    missing = []
-    for rooms, _, begin in rows("The rooms"):
-        places = [PACKAGE / name for name in re.findall(r"`([\w/]+/)`", rooms)] + [PACKAGE]
-        for name in re.findall(r"`(\w+\.py)`", begin):
-            around = [*places, *(place.parent for place in places)]
-            if not any((place / name).exists() for place in around) and "*" not in rooms:
-                missing.append((rooms, name))
+def folders(names: str) -> list[Path]:
+    """The folders that a cell of the rooms names, of ``panels/*/`` each folder in there."""
+    globs = re.findall(r"`([\w/*]+)/`", names)
+    found = (path for name in globs for path in PACKAGE.glob(name))
+    return [path for path in found if (path / "__init__.py").exists()]
+
+
+def test_the_rooms_are_the_folders_and_have_the_modules_to_begin_reading_at() -> None:
+    missing = [
+        (names, name)
+        for names, _, begin in rows("The rooms")
+        for name in re.findall(r"`([\w/]+\.py)`", begin)
+        if not any((place / name).exists() for place in (*folders(names), PACKAGE))
+    ]
     assert missing == []
+    listed = [folder for names, _, _ in rows("The rooms") for folder in folders(names)]
+    there = {path.parent for path in PACKAGE.rglob("__init__.py")} - {PACKAGE}
+    assert sorted(listed) == sorted(there)
+
+
+def test_files_that_the_guide_names_are_there() -> None:
+    named = set(re.findall(r"`(\w[\w/.-]+\.\w+|\w[\w/]+/)`", GUIDE))
+    files = {name for name in named if "/" in name and "NAME" not in name and "KIND" not in name}
+    assert len(files) > 50
+    roots = (PACKAGE, ROOT, PACKAGE / "analysis")
+    assert sorted(name for name in files if not any((r / name).exists() for r in roots)) == []
