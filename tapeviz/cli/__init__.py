@@ -6,6 +6,7 @@ Nothing heavy is imported here, so ``tapeviz --help`` loads neither NumPy nor Qt
 from __future__ import annotations
 
 import argparse
+import difflib
 import gc
 import importlib
 import io
@@ -83,6 +84,18 @@ def _exit(number: int, frame: object) -> NoReturn:
     raise SystemExit(128 + number)
 
 
+def _refuse_verbs(parser: _Parser, files: Sequence[str]) -> None:
+    """End with a word on the verb that stands in the place of a file to open: after options
+    (``--python P explain f.py``), or misspelled (``explian f.py``)."""
+    for file in files:
+        if os.path.exists(file):
+            continue
+        if file in COMMANDS:
+            parser.error(f"the verb comes first: tapeviz {file} …")
+        for verb in difflib.get_close_matches(file, COMMANDS, 1, cutoff=0.7):
+            parser.error(f"there is no verb or file {file!r}: did you mean {verb}?")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``tapeviz`` with these arguments (default: of the process); returns the exit status."""
     if arguments is None:
@@ -94,13 +107,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if first not in COMMANDS and not {"-h", "--help", "--version"} & set(words):
         words.insert(0, "open")
     parser = _parser()
-    options = parser.parse_args(words)
-    # The verb in the place of FILE, after options: ``--python P explain f.py``; empty for a
-    # file.
-    files = options.files if options.verb == "open" else ()
-    late = next((file for file in files if file in COMMANDS and not os.path.exists(file)), "")
-    if late:
-        parser.error(f"the verb comes first: tapeviz {late} …")
+    options, unknown = parser.parse_known_args(words)
+    if options.verb == "open":
+        _refuse_verbs(parser, options.files)
+    elif unknown:  # argparse would point to the help of ``tapeviz``, which lists no options
+        parser.prog += f" {options.verb}"
+    if unknown:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         with reported_in_a_line():
             status = int(importlib.import_module(f".{options.verb}", __name__).run(options))
