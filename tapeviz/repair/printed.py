@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_LONGEST = 300
-"""Lines of one printed object."""
+MOST_PRINTED = 300
+"""Lines of one printed object, at most."""
 _TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|[(\[{]|<(?=[A-Za-z_])|[)\]}>]")
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
 # No line inside a printed object starts with these: it was cut off before.
@@ -21,7 +21,7 @@ def end_of_object(lines: Sequence[str], first: int) -> int | None:
     Arrays of more than two dimensions are printed with blank lines between their parts.
     """
     opened: list[str] = []
-    for index in range(first, min(first + _LONGEST, len(lines))):
+    for index in range(first, min(first + MOST_PRINTED, len(lines))):
         line = lines[index]
         if index > first and _CODE.match(line):
             return None

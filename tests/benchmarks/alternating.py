@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from statistics import quantiles
 from typing import Any, NamedTuple
 
-from figures import tell
+from figures import print_row
 from side_by_side import NAME, in_a_child
 
 IN_TURN = "_in_turn"
@@ -70,7 +70,7 @@ def compare_blocks(title: str, source: str, pairs: int, wanted: float) -> None:
     ratios = in_a_child(lambda text: _ratios(text, pairs), source)
     low, middle, high = quantiles(ratios, n=4)
     figure = f"{middle:.2f} times by CPU (half of {pairs} pairs of blocks: {low:.2f} to {high:.2f})"
-    tell(f"recording {title}", figure, f"{wanted} times")
+    print_row(f"recording {title}", figure, f"{wanted} times")
 
 
 def _ratios(source: str, pairs: int) -> list[float]:

@@ -13,7 +13,7 @@ import sys
 import time
 
 import numpy as np
-from figures import tell
+from figures import print_row
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -116,7 +116,7 @@ def main(arguments: list[str]) -> int:
             f"{max(times):10.1f}   {band}"
         )
         if scale == whole:
-            tell(
+            print_row(
                 f"a frame of {options.nodes:,} boxes, all in sight",
                 f"{times[len(times) // 2]:.0f} ms",
             )

@@ -17,7 +17,7 @@ import time
 from typing import Any
 
 from alternating import compare_blocks
-from figures import exponent, tell
+from figures import exponent, print_row
 from side_by_side import NAME, in_a_child, load_both, record
 
 from tapeviz.analysis.diagnose import diagnose
@@ -130,13 +130,13 @@ def main(rounds: int) -> None:
     compare_blocks("fit over batches", FIT, 10 * rounds, 1.1)
     openings = [in_a_child(opened, THREE_HUNDRED_OPS) for _ in range(rounds)]
     first, other, again = (statistics.median(each) for each in zip(*openings, strict=True))
-    tell(
+    print_row(
         "opening a call of 300 ops",
         f"{first:.0f} ms the first time, {other:.0f} ms another call, {again:.0f} ms again",
         "300 ms, then 50 ms",
     )
     found = [in_a_child(opened_in, TRAINING.format(calls=calls)) for calls in CALLS]
-    tell(
+    print_row(
         "a call of a train step opened, read and diagnosed: 10; 100; 1,000; 5,000 calls",
         f"{'; '.join(f'{each:.0f}' for each in found)} ms, n^{exponent(CALLS, found):.1f}",
         "n^0.2",

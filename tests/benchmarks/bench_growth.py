@@ -18,7 +18,7 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from figures import LONG, exponent, tell
+from figures import LONG, exponent, print_row
 from traces import Script
 
 from tapeviz import drawing
@@ -180,7 +180,7 @@ def measure_rounds() -> None:
     words = ", ".join(f"{1000 * cost:.1f}" for cost in costs)
     counts = ", ".join(f"{size:,}" for size in sizes)
     figure = f"{words} ms of CPU at {counts} rounds, grows as n^{exponent(sizes, costs):.2f}"
-    tell("drawing another round", figure, "16 ms, n^0.2")
+    print_row("drawing another round", figure, "16 ms, n^0.2")
 
 
 def main(names: list[str]) -> None:
@@ -197,7 +197,7 @@ def main(names: list[str]) -> None:
         last, total = results[-1], sum(results[-1].values())
         long = [phase for phase in last if last[phase] > 0.1] or [max(last, key=last.__getitem__)]
         worst = max((exponent(sizes, [found[phase] for found in results]), phase) for phase in long)
-        tell(
+        print_row(
             f"first picture of {sizes[-1]:,} {name}",
             f"{total:.1f} s of CPU, grows at most as n^{worst[0]:.2f} ({worst[1]})",
             "10 s, n^1.1",

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from figures import tell  # noqa: E402
+from figures import print_row  # noqa: E402
 
 from tapeviz.kernel import KernelPool, PoolStatus, RunEnd, RunRequest, own_interpreter  # noqa: E402
 
@@ -53,7 +53,7 @@ def main() -> None:
     with KernelPool(own, recorder=FAKE_RECORDER, on_status=on_status) as pool:
         pool.warm()
         ready.wait()
-        tell("first kernel ready", f"{time.perf_counter() - begun:.2f} s")
+        print_row("first kernel ready", f"{time.perf_counter() - begun:.2f} s")
         warm(pool, pause=2.0)
         cold(pool)
         once(pool, "50,000 events", "for n in range(50_000): emit(kind='n', n=n)", {"hold": True})
@@ -67,20 +67,20 @@ def warm(pool: KernelPool, pause: float) -> None:
         time.sleep(pause)
         firsts.append(play(pool, "pass", {}).first * 1000)
     figure = f"{statistics.median(firsts):.1f} ms, at most {max(firsts):.1f}"
-    tell("run() to the first event, a kernel in reserve", figure)
+    print_row("run() to the first event, a kernel in reserve", figure)
 
 
 def cold(pool: KernelPool) -> None:
     """No kernel waits: one is forked for each run."""
     firsts = [play(pool, "pass", {}).first for _ in range(ROUNDS)][1:]
     figure = f"{statistics.median(firsts):.2f} s, at most {max(firsts):.2f}"
-    tell("run() to the first event, without a reserve", figure)
+    print_row("run() to the first event, without a reserve", figure)
 
 
 def once(pool: KernelPool, what: str, source: str, options: dict[str, bool]) -> None:
     """One run, from its first event to its end."""
     time.sleep(2.0)
-    tell(f"a run of {what}", f"{play(pool, source, options).spent:.2f} s")
+    print_row(f"a run of {what}", f"{play(pool, source, options).spent:.2f} s")
 
 
 def play(pool: KernelPool, source: str, options: dict[str, bool]) -> Clock:

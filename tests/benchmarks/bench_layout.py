@@ -20,7 +20,7 @@ import networkx as nx
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "layout"))
 
-from figures import exponent, tell
+from figures import exponent, print_row
 from graphviz_oracle import DOT, drawn_by_dot
 from measure import boxes_hit, crossings, edge_length, extent, straight_crossings
 from tape_graphs import TAPES, lstm, mlp, random_dag, residual
@@ -101,18 +101,18 @@ def main() -> None:
     ]
     if pairs:
         ours, theirs = map(sum, zip(*pairs, strict=True))
-        tell(
+        print_row(
             f"crossings of {len(pairs)} graphs of tapes, ours to Graphviz dot's",
             f"{ours} to {theirs}, {ours / max(1, theirs):.2f} times",
             "at most dot's",
         )
     if SLOWEST in costs:
         size, seconds = costs[SLOWEST]
-        tell(f"layout of a recurrent gradient of {size} boxes", f"{seconds:.2f} s", "0.3 s")
+        print_row(f"layout of a recurrent gradient of {size} boxes", f"{seconds:.2f} s", "0.3 s")
     loops = [cost for name, cost in costs.items() if name in LARGE and name.startswith("lstm")]
     if len(loops) > 1:
         sizes, seconds_of = zip(*loops, strict=True)
-        tell(
+        print_row(
             f"layout of loops, {sizes[0]:,} to {sizes[-1]:,} boxes",
             f"{seconds_of[-1]:.1f} s, grows as n^{exponent(sizes, seconds_of):.2f}",
             "at most n^1.1",

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from figures import LONG, exponent, tell
+from figures import LONG, exponent, print_row
 
 SNIPPETS = {
     "rounds": """
@@ -152,22 +152,22 @@ def main(kinds: list[str]) -> None:
                 beyond = [found["record"] - found["plain"] for found in results]
                 counts, costs = sizes[-2:], beyond[-2:]
             figure = f"{costs[-1] / 2**20:.0f} MB" if phase == "memory" else f"{costs[-1]:.2f} s"
-            tell(
+            print_row(
                 f"{phase}, {counts[0]:,} to {counts[-1]:,} {kind}",
                 f"{figure}, grows as n^{exponent(counts, costs):.2f}",
                 "at most n^1.1",
             )
-        tell(  # the command reads and diagnoses what it records
+        print_row(  # the command reads and diagnoses what it records
             f"record, read, diagnose and save {sizes[-1]:,} {kind} against the plain run",
             f"{last['record'] / last['plain']:.2f} times",
             "2 times, for a loop of 15,000 rounds",
         )
-        tell(
+        print_row(
             f"first picture after {sizes[-1]:,} {kind}",
             f"{sum(last[phase] for phase in PHASES):.1f} s of CPU",
             "3 s at 128,000 ops, 10 s at 200,000",
         )
-        tell(
+        print_row(
             f"memory, {sizes[-1]:,} {kind}",
             f"{last['memory'] / last['size']:.1f} times the recording",
             "at most 5 times",

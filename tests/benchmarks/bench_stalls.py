@@ -20,7 +20,7 @@ from statistics import median
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from figures import tell  # noqa: E402
+from figures import print_row  # noqa: E402
 
 from tapeviz.analysis import diagnose  # noqa: E402
 from tapeviz.files.examples import default_example  # noqa: E402
@@ -109,7 +109,7 @@ def main() -> None:
         f" ({max(rest) / middle:.1f} times), over three times: {len(slow)} {' '.join(slow)}",
         flush=True,
     )
-    tell(
+    print_row(
         f"the longest of {len(rest)} runs with fixes, to the median",
         f"{max(rest) / middle:.1f} times",
         "3 times",

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from figures import tell
+from figures import print_row
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "resources" / "examples" / "slice_assign.py"
@@ -74,7 +74,7 @@ def main() -> None:
     print(f"python {EXAMPLE.name:<20} {median(theirs):7.2f} s")
     print(f"first picture of the app    {median(ours):7.2f} s")
     ratio = median(ours) / median(theirs)
-    tell("first picture of the app from its start, against python", f"{ratio:.2f} times", "1")
+    print_row("first picture of the app from its start, against python", f"{ratio:.2f} times", "1")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from figures import tell
+from figures import print_row
 
 from tapeviz.analysis import diagnose
 from tapeviz.drawing import draw
@@ -58,7 +58,9 @@ def main() -> None:
     print(f"python {path.name:<20} {median(theirs):7.3f} s")
     print(f"warm run to picture         {median(ours):7.3f} s")
     ratio = median(ours) / median(theirs)
-    tell("a run to its picture, a kernel in reserve, against python", f"{ratio:.2f} times", "1")
+    print_row(
+        "a run to its picture, a kernel in reserve, against python", f"{ratio:.2f} times", "1"
+    )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ LONG = os.environ.get("LONG", "") not in ("", "0")
 """Also what takes an hour."""
 
 
-def tell(what: str, figure: str, wanted: str = "") -> None:
+def print_row(what: str, figure: str, wanted: str = "") -> None:
     """Print one line of the table: what was measured, the figure, and what it should be."""
     print(f"{MARK} {what} | {figure} | {wanted}", flush=True)
 
@@ -26,6 +26,6 @@ def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
 
 
 def table(lines: Sequence[str]) -> str:
-    """Markdown of what was told among the lines that benchmarks printed."""
+    """Markdown of the rows among the lines that benchmarks printed."""
     rows = [line[len(MARK) :].strip() for line in lines if line.startswith(MARK)]
     return "\n".join(f"| {row} |" for row in ("what | figure | wanted", "--- | --- | ---", *rows))

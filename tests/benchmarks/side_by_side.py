@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from figures import tell
+from figures import print_row
 
 sys.path.append(str(Path(__file__).parents[1] / "recorder"))
 from loading import NAME, load_recorder
@@ -145,7 +145,7 @@ def compare(title: str, source: str, rounds: int, wanted: float) -> Pair:
         f" {wall:.2f} by the clock, {memory:+.0f} MB; plain {_median(pair.plain, 'cpu'):.3f} s"
     )
     figure = f"{cpu:.2f} times by CPU, {wall:.2f} by the clock, {memory:+.0f} MB"
-    tell(f"recording {title}", figure, f"{wanted} times")
+    print_row(f"recording {title}", figure, f"{wanted} times")
     return pair
 
 
@@ -170,7 +170,7 @@ def compare_in_kernel(titles: dict[str, str], rounds: int, wanted: float) -> Non
                 live.release()
                 pair.recorded.append(_told("".join(each for _, each in trace.printed)))
             figure = f"{pair.ratio('cpu'):.2f} times by CPU, {pair.ratio('wall'):.2f} by the clock"
-            tell(f"recording in a kernel {title}", figure, f"{wanted} times")
+            print_row(f"recording in a kernel {title}", figure, f"{wanted} times")
 
 
 def _told(printed: str) -> Cost:

@@ -15,17 +15,7 @@ SOME = ["assign cut", "residual 3", "lstm 2", "random 30"]
 
 
 def test_layered_comes_first_in_the_menu() -> None:
-    assert list(LAYOUTS) == [
-        "layered",
-        "multipartite",
-        "spring",
-        "kamada-kawai",
-        "circular",
-        "spectral",
-        "shell",
-        "spiral",
-        "planar",
-    ]
+    assert LAYOUTS[0] == "layered"
 
 
 @pytest.mark.parametrize("name", NAMED)

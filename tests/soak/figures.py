@@ -19,18 +19,18 @@ def count(whole: int, part: int) -> int:
     return whole if LONG else max(1, part // 10) if TINY else part
 
 
-def tell(what: str, tried: int, failed: int, worst: str) -> None:
+def print_row(what: str, tried: int, failed: int, worst: str) -> None:
     """Print one line of the table."""
     print(f"{MARK} {what} | {tried:,} | {failed:,} | {worst}", flush=True)
 
 
-def note(words: str) -> None:
-    """Something that failed, in full."""
+def print_detail(words: str) -> None:
+    """Print on standard error what the table has no room for."""
     print(words, file=sys.stderr, flush=True)
 
 
 def table(lines: Sequence[str]) -> str:
-    """Markdown of what was told among the lines that the parts printed."""
+    """Markdown of the rows among the lines that the parts printed."""
     rows = [line[len(MARK) :].strip() for line in lines if line.startswith(MARK)]
     head = ("what | tried | failed | worst", "--- | --: | --: | ---")
     return "\n".join(f"| {row} |" for row in (*head, *rows))

@@ -14,7 +14,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.soak.figures import SEED, count, note, tell
+from tests.soak.figures import SEED, count, print_detail, print_row
 
 MOST_LOST = 0.5
 PROGRAM = """
@@ -82,9 +82,9 @@ def main() -> None:
             seconds = lost(Path(home), Random(f"{SEED}-{number}"))
         if seconds > MOST_LOST:
             failed += 1
-            note(f"kill {number}: {seconds:.2f} s of typing lost")
+            print_detail(f"kill {number}: {seconds:.2f} s of typing lost")
         worst = max(worst, seconds)
-    tell("kill −9 while typing", tried, failed, f"{worst:.2f} s of typing lost")
+    print_row("kill −9 while typing", tried, failed, f"{worst:.2f} s of typing lost")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.soak.figures import LONG, TINY, note, tell
+from tests.soak.figures import LONG, TINY, print_detail, print_row
 
 MOST_GAP = 0.1
 LONGEST = 60.0
@@ -76,11 +76,13 @@ def main(names: list[str]) -> None:
         # By the thread's CPU time: by the clock a busy machine makes gaps of its own.
         if gaps.busiest > MOST_GAP or not ended:
             failed += 1
-            note(f"{name}: {gaps.longest:.3f} s, {gaps.busiest:.3f} s of CPU, ran {took:.1f} s")
+            print_detail(
+                f"{name}: {gaps.longest:.3f} s, {gaps.busiest:.3f} s of CPU, ran {took:.1f} s"
+            )
         busiest = max(busiest, gaps.busiest)
         if gaps.longest > worst:
             worst, worst_name = gaps.longest, name
-    tell(
+    print_row(
         "floods: gaps of the event loop",
         len(chosen),
         failed,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.soak.figures import tell
+from tests.soak.figures import print_row
 
 BENCH = Path(__file__).parents[1] / "benchmarks" / "bench_growth.py"
 MOST = 1.3
@@ -25,7 +25,7 @@ def main() -> None:
                 found[what.strip()] = max(found.get(what.strip(), 0.0), float("".join(exponent)))
     above = {what: power for what, power in found.items() if power > MOST}
     what, worst = max(found.items(), key=lambda pair: pair[1], default=("nothing measured", 0.0))
-    tell("growth: exponents of the phases", len(found), len(above), f"{worst:.2f} ({what})")
+    print_row("growth: exponents of the phases", len(found), len(above), f"{worst:.2f} ({what})")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tapeviz.kernel import KernelPool, own_interpreter
 from tapeviz.recording.live import Recorder, Silent, Snippet
-from tests.soak.figures import LONG, TINY, note, tell
+from tests.soak.figures import LONG, TINY, print_detail, print_row
 
 SIGNALS = "SEGV BUS FPE ILL ABRT KILL TERM HUP INT QUIT PIPE ALRM USR1 USR2 TRAP SYS XCPU STKFLT"
 _NULL = "import ctypes\nctypes.string_at(0)"
@@ -120,12 +120,12 @@ def deaths(recorder: Recorder, names: list[str]) -> None:
         try:
             is_well = is_explained(recorder, DEATHS[name]) and next_run_works(recorder)
         except Exception as error:
-            note(f"{name}: {type(error).__name__}: {error}")
+            print_detail(f"{name}: {type(error).__name__}: {error}")
             is_well = False
         if not is_well:
             failures.append(name)
     worst = ", ".join(dict.fromkeys(failures)) or "all explained"
-    tell("kernel deaths, and the run after", len(chosen) * times, len(failures), worst)
+    print_row("kernel deaths, and the run after", len(chosen) * times, len(failures), worst)
 
 
 def stuck(recorder: Recorder, names: list[str]) -> None:
@@ -142,15 +142,15 @@ def stuck(recorder: Recorder, names: list[str]) -> None:
         try:
             live.wait(30)
         except TimeoutError:
-            note(f"{name}: not stopped within 30 s")
+            print_detail(f"{name}: not stopped within 30 s")
         took = time.monotonic() - began
         live.release()
         if took > AT_MOST:
             failures.append(name)
-            note(f"{name}: {took:.1f} s")
+            print_detail(f"{name}: {took:.1f} s")
         if took > longest:
             longest, slowest = took, name
-    tell("stuck programs × Stop", len(chosen), len(failures), f"{longest:.1f} s ({slowest})")
+    print_row("stuck programs × Stop", len(chosen), len(failures), f"{longest:.1f} s ({slowest})")
 
 
 def main(words: list[str]) -> None:

@@ -13,7 +13,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.soak.figures import SEED, count, note, tell
+from tests.soak.figures import SEED, count, print_detail, print_row
 
 WITHIN = 5.0
 SNIPPET = (
@@ -80,8 +80,8 @@ def main() -> None:
             left = left_behind(Path(name), after)
         if left:
             failures.append(left)
-            note(f"killed after {after:.1f} s: {left}")
-    tell("kill −9 of the app", tried, len(failures), (failures or ["nothing left"])[0][:80])
+            print_detail(f"killed after {after:.1f} s: {left}")
+    print_row("kill −9 of the app", tried, len(failures), (failures or ["nothing left"])[0][:80])
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from tapeviz.app.ending import leave
 from tapeviz.cli import collect_seldom
 from tapeviz.document import Document
-from tests.soak.figures import SEED, TINY, note, tell
+from tests.soak.figures import SEED, TINY, print_detail, print_row
 from tests.soak.watched_app import Gaps, is_quiet, open_app, turn_until
 
 MOST_GAP, MOST_SECONDS, MOST_MEMORY = 0.1, 10.0, 5.0
@@ -126,7 +126,7 @@ def measure(name: str) -> None:
     longest, busiest, most = gaps.longest, gaps.busiest, megabytes("VmHWM")
     watcher.ended.set()
     if not is_over:
-        tell(f"window with {name}", 1, 1, f"not over after {LONGEST:.0f} s")
+        print_row(f"window with {name}", 1, 1, f"not over after {LONGEST:.0f} s")
         os._exit(1)
     recording = document.runs.recording.recording()
     size = (sum(map(len, recording.events)) + len(recording.blob)) / 2**20
@@ -136,13 +136,13 @@ def measure(name: str) -> None:
     phases = (
         f"{what or 'rest'} {(high - before) / size:.1f}" for what, high in watcher.most.items()
     )
-    note(
+    print_detail(
         f"{name}: ran {ended[0][0] - began:.0f} s, {size:.0f} MB, load {os.getloadavg()[0]:.1f}; "
         f"memory by phase: {', '.join(phases)}"
     )
     for stack, count in watcher.stacks.most_common(8) if "WHERE" in os.environ else ():
-        note(f"{count} times {stack}")
-    tell(
+        print_detail(f"{count} times {stack}")
+    print_row(
         f"window with {name}",
         1,
         int(not is_good),

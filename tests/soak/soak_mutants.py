@@ -18,7 +18,7 @@ from tapeviz.files.examples import examples
 from tapeviz.files.notebook import read_notebook
 from tapeviz.repair import repair
 from tapeviz.trace.stored.file import load, save
-from tests.soak.figures import LONG, SEED, count, note, tell
+from tests.soak.figures import LONG, SEED, count, print_detail, print_row
 from tests.soak.mutate import mutated
 from tests.soak.swept import sweep
 
@@ -127,9 +127,9 @@ def main() -> None:
                     refused += 1
                 except Exception:
                     failed += 1
-                    note(f"{seed}: {traceback.format_exc()}")
+                    print_detail(f"{seed}: {traceback.format_exc()}")
                 slowest = max(slowest, time.process_time() - began)
-            tell(what, tried, failed, f"slowest {slowest:.1f} s of CPU; {refused:,} refused")
+            print_row(what, tried, failed, f"slowest {slowest:.1f} s of CPU; {refused:,} refused")
 
 
 if __name__ == "__main__":

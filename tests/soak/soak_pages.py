@@ -15,7 +15,7 @@ from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.repair import Repaired
 from tapeviz.trace.model import Trace
 from tests.repair.posts import Block, Post, read_posts
-from tests.soak.figures import TINY, note, tell
+from tests.soak.figures import TINY, print_detail, print_row
 
 
 def has_run(block: Block, repaired: Repaired, trace: Trace) -> bool:
@@ -45,8 +45,10 @@ def main() -> None:
             tried += len(post.good)
             for block in blocks_that_failed(Recorder(pool), post):
                 failed += 1
-                note(f"{post.title}: lines {block.first} to {block.last} did not run")
-    tell(f"good blocks of {len(posts)} posts", tried, failed, f"{(tried - failed) / tried:.1%} ran")
+                print_detail(f"{post.title}: lines {block.first} to {block.last} did not run")
+    print_row(
+        f"good blocks of {len(posts)} posts", tried, failed, f"{(tried - failed) / tried:.1%} ran"
+    )
 
 
 if __name__ == "__main__":

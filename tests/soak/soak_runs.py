@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.soak.figures import count, note, tell
+from tests.soak.figures import count, print_detail, print_row
 
 WARM = 12
 """Runs before the first look: caches fill, and garbage is frozen once."""
@@ -48,12 +48,12 @@ def main() -> None:
         window.run()
         if not turn_until(lambda: is_quiet(window), 120):
             failed += 1
-            note(f"run {number} is not over after 120 s")
+            print_detail(f"run {number} is not over after 120 s")
     turn_until(lambda: False, 5.0)
     after = state()
     memory, descriptors, threads = (now - then for now, then in zip(after, before, strict=True))
     is_flat = memory < 20 + 0.1 * runs and descriptors <= 4 and threads <= 3
-    tell(
+    print_row(
         "runs in one window",
         runs,
         failed + (not is_flat),

@@ -23,7 +23,7 @@ from tapeviz.files.whole import write_whole
 from tapeviz.trace.stored.file import load, save
 from tests.export.drawn import drawing
 from tests.pipes import written_to_a_pipe
-from tests.soak.figures import SEED, count, note, tell
+from tests.soak.figures import SEED, count, print_detail, print_row
 
 Write = Callable[[Path], None]
 TAPE = Path(__file__).parents[1] / "recordings" / "training_loop.tape"
@@ -165,18 +165,20 @@ def main() -> None:
                     is_well = place(write, Path(folder))
                 except Exception as error:
                     is_well = False
-                    note(f"{name}, {place.__name__}: {type(error).__name__}: {error}")
+                    print_detail(f"{name}, {place.__name__}: {type(error).__name__}: {error}")
                 if not is_well:
                     failures.append(f"{name}: {place.__name__}")
-    tell("writers × links, pipes, full, odd places", tried, len(failures), "; ".join(failures[:3]))
+    print_row(
+        "writers × links, pipes, full, odd places", tried, len(failures), "; ".join(failures[:3])
+    )
     kinds, torn = ("tape", "svg", "py"), 0
     tried = count(90, 9)
     for number in range(tried):
         kind = kinds[number % len(kinds)]
         if not interrupted(kind, number, Random(f"{SEED}-{number}")):
             torn += 1
-            note(f"{kind}: torn, something left, or the signal ignored")
-    tell(
+            print_detail(f"{kind}: torn, something left, or the signal ignored")
+    print_row(
         "writers, ended while they write",
         tried,
         torn,

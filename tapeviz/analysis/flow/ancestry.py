@@ -50,9 +50,9 @@ class Ancestry:
         return len(self.into)
 
     @cached_property
-    def places(self) -> Mapping[Position, int]:
-        """The number of each position."""
-        return {position: place for place, position in enumerate(self.into)}
+    def index_of(self) -> Mapping[Position, int]:
+        """The index of each position in :attr:`into`."""
+        return {position: index for index, position in enumerate(self.into)}
 
     @cached_property
     def _onward(self) -> tuple[Sequence[DataEdge], array[int], array[int]]:
@@ -60,21 +60,21 @@ class Ancestry:
         position the index of its first edge; for each edge the index of the next one from the same
         position. -1: there is none."""
         edges = [edge for into in self.into.values() for edge in into]
-        places = self.places
+        index_of = self.index_of
         first, following = array("i", [-1]) * len(self.into), array("i", [-1]) * len(edges)
         for at in range(len(edges) - 1, -1, -1):
-            place = places.get(edges[at].start)
-            if place is not None:
-                following[at] = first[place]
-                first[place] = at
+            index = index_of.get(edges[at].start)
+            if index is not None:
+                following[at] = first[index]
+                first[index] = at
         return edges, first, following
 
-    def edges_out_of(self, place: int) -> list[DataEdge]:
+    def edges_out_of(self, index: int) -> list[DataEdge]:
         """The edges that begin at a position, given by its number. Those with the same end are in
         the order of ``into``."""
         edges, first, following = self._onward
         found = []
-        at = first[place]
+        at = first[index]
         while at >= 0:
             found.append(edges[at])
             at = following[at]
@@ -102,7 +102,7 @@ class Ancestry:
             position = waiting.pop()
             if position not in reached:
                 reached.add(position)
-                waiting.extend(edge.end for edge in self.edges_out_of(self.places[position]))
+                waiting.extend(edge.end for edge in self.edges_out_of(self.index_of[position]))
         return reached
 
     def edges_from(self, sources: Iterable[Position]) -> dict[Position, tuple[DataEdge, ...]]:
@@ -112,7 +112,7 @@ class Ancestry:
             return {position: _from(reached, self.into[position]) for position in reached}
         found: dict[Position, list[DataEdge]] = {position: [] for position in reached}
         for position in list(found):
-            for edge in self.edges_out_of(self.places[position]):
+            for edge in self.edges_out_of(self.index_of[position]):
                 found[edge.end].append(edge)
         return {position: self._in_order(position, edges) for position, edges in found.items()}
 

@@ -14,7 +14,7 @@ from ..causes.stop_gradient import StopGradient
 from ..causes.table import CAUSES, first_cause
 from ..flow.ancestry import Ancestry, DataEdge, EdgesInto, Position
 from ..flow.dataflow import FORM_OPS
-from ..flow.onward import PASSES, ByPlace, Onward, Place
+from ..flow.onward import PASSES, ByPosition, Onward, PositionIndex
 from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets, contains, numbers_in
 from ..model import Cause
 
@@ -49,18 +49,18 @@ class ForwardPaths(Onward):
         self._facts_of = ref(facts)
         self.are_of_values = are_of_values
         self._is_left_out = _takes_form if are_of_values else _is_shaped_like
-        places = ancestry.places
-        self._targets = {places[end] for end in facts.paths.targets if end in places}
+        index_of = ancestry.index_of
+        self._targets = {index_of[end] for end in facts.paths.targets if end in index_of}
         self._sets = SharedSets()
         self.cut_edges: list[DataEdge] = []
         """The cuts by their numbers."""
         self.causes: list[Cause] = []
         """The cause of each cut."""
-        self._cuts_after = ByPlace[SharedSet](None)
-        self._spots_left = ByPlace[frozenset[_Spot]](frozenset())
-        self._spots_out: dict[Place, frozenset[_Spot]] = {}
-        self._distances: dict[Without, ByPlace[int | None]] = {}
-        self._blocking: dict[tuple[Label, Without], ByPlace[SharedSet]] = {}
+        self._cuts_after = ByPosition[SharedSet](None)
+        self._spots_left = ByPosition[frozenset[_Spot]](frozenset())
+        self._spots_out: dict[PositionIndex, frozenset[_Spot]] = {}
+        self._distances: dict[Without, ByPosition[int | None]] = {}
+        self._blocking: dict[tuple[Label, Without], ByPosition[SharedSet]] = {}
         self._labels: dict[tuple[Label, Hashable], int] = {}
         self._numbered: list[Hashable] = []
         """The labels by their numbers."""
@@ -94,7 +94,7 @@ class ForwardPaths(Onward):
             return False
         self.settle(self._spots_left, self._spots_left_from)
         edge = self.cut_edges[cut]
-        return self._spot(edge) in self._spots_left.at(self._place(edge.start))
+        return self._spot(edge) in self._spots_left.at(self._index(edge.start))
 
     def moment(self, cut: int) -> tuple[int, int, str]:
         """The place of a cut in the order of time: when its op ran, and which of its edges it
@@ -108,15 +108,15 @@ class ForwardPaths(Onward):
     def nearness(self, left_out: Without, cut: int) -> tuple[int, int, int, str]:
         """A sort key of cuts, least for the one nearest a target: the number of edges to the
         nearest target, then the later cut first."""
-        when, index, kind = self.moment(cut)
-        distance = self._distances_without(left_out).at(self._place(self.cut_edges[cut].end))
-        return distance or 0, -when, index, kind
+        when, among, kind = self.moment(cut)
+        distance = self._distances_without(left_out).at(self._index(self.cut_edges[cut].end))
+        return distance or 0, -when, among, kind
 
     def blocking(self, starts: Collection[Position], label: Label, without: Without) -> SharedSet:
         """The labels that alone stop the gradient: each path from these positions to a target has a
         cut with that label. :meth:`labels` reads the set."""
         begun = self.find(starts)
-        known = self._blocking.setdefault((label, without), ByPlace(EVERYTHING))
+        known = self._blocking.setdefault((label, without), ByPosition(EVERYTHING))
         self.settle(known, partial(self._blocking_from, known, label, without))
         blocking = EVERYTHING
         for start in begun:
@@ -138,8 +138,8 @@ class ForwardPaths(Onward):
         kept = without(edges, partial(self._is_left_out, self.facts))
         return Ancestry(kept).edges_from(starts)
 
-    def edges_out_of(self, place: Place) -> Sequence[DataEdge]:
-        facts, edges = self.facts, self.ancestry.edges_out_of(place)
+    def edges_out_of(self, index: PositionIndex) -> Sequence[DataEdge]:
+        facts, edges = self.facts, self.ancestry.edges_out_of(index)
         return [edge for edge in edges if not self._is_left_out(facts, edge)]
 
     def number(self, edge: DataEdge) -> int:
@@ -150,32 +150,32 @@ class ForwardPaths(Onward):
         self.causes.append(cause)
         return len(self.causes) - 1
 
-    def _cuts_from(self, place: Place) -> SharedSet:
-        onward = list(self.onward(place))
+    def _cuts_from(self, index: PositionIndex) -> SharedSet:
+        onward = list(self.onward(index))
         sets = [self._cuts_after.at(end) for end, _ in onward]
         return self._sets.join([*sets, *(self._sets.of(cut) for _, cut in onward if cut != PASSES)])
 
-    def _distances_without(self, left_out: Without) -> ByPlace[int | None]:
-        known = self._distances.setdefault(left_out, ByPlace(None))
+    def _distances_without(self, left_out: Without) -> ByPosition[int | None]:
+        known = self._distances.setdefault(left_out, ByPosition(None))
 
-        def shortest(place: Place) -> int | None:
-            if place in self._targets:
+        def shortest(index: PositionIndex) -> int | None:
+            if index in self._targets:
                 return 0
-            onward = self._onward_without(place, left_out)
+            onward = self._onward_without(index, left_out)
             distances = [distance for end, _ in onward if (distance := known.at(end)) is not None]
             return min(distances) + 1 if distances else None
 
         self.settle(known, shortest)
         return known
 
-    def _place(self, position: Position) -> Place:
-        return self.ancestry.places[position]
+    def _index(self, position: Position) -> PositionIndex:
+        return self.ancestry.index_of[position]
 
     def _blocking_from(
-        self, known: ByPlace[SharedSet], label: Label, left_out: Without, place: Place
+        self, known: ByPosition[SharedSet], label: Label, left_out: Without, index: PositionIndex
     ) -> SharedSet:
-        blocking = None if place in self._targets else EVERYTHING
-        for end, cut in self._onward_without(place, left_out):
+        blocking = None if index in self._targets else EVERYTHING
+        for end, cut in self._onward_without(index, left_out):
             after = known.at(end)
             if cut != PASSES:
                 number = self._label_number(label, label(self.causes[cut]))
@@ -189,8 +189,10 @@ class ForwardPaths(Onward):
             self._numbered.append(labelled)
         return number
 
-    def _onward_without(self, place: Place, left_out: Without) -> Iterable[tuple[Place, int]]:
-        onward = self.onward(place)
+    def _onward_without(
+        self, index: PositionIndex, left_out: Without
+    ) -> Iterable[tuple[PositionIndex, int]]:
+        onward = self.onward(index)
         if left_out == Without.NOTHING:
             return onward
         return [each for each in onward if each[1] == PASSES or not self._is_out(each[1], left_out)]
@@ -200,12 +202,12 @@ class ForwardPaths(Onward):
             return True
         return Without.BYPASSED in left_out and self.is_bypassed(cut)
 
-    def _spots_left_from(self, place: Place) -> frozenset[_Spot]:
-        """The calls of the snippet in which a value at this place is used and from which a path
+    def _spots_left_from(self, index: PositionIndex) -> frozenset[_Spot]:
+        """The calls of the snippet in which a value at this position is used and from which a path
         without cuts leads out again."""
         spots: set[_Spot] = set()
-        edges = self.edges_out_of(place)
-        for edge, (end, cut) in zip(edges, self.onward(place), strict=True):
+        edges = self.edges_out_of(index)
+        for edge, (end, cut) in zip(edges, self.onward(index), strict=True):
             spot = self._spot(edge)
             if cut != PASSES or spot is None:
                 continue
@@ -214,12 +216,12 @@ class ForwardPaths(Onward):
                 spots.add(spot)
         return frozenset(spots)
 
-    def _spots_onward(self, place: Place) -> frozenset[_Spot]:
-        """The calls of the snippet that use the value at a place."""
-        if place not in self._spots_out:  # it is asked for once for each edge that ends here
-            spots = map(self._spot, self.edges_out_of(place))
-            self._spots_out[place] = frozenset(spot for spot in spots if spot is not None)
-        return self._spots_out[place]
+    def _spots_onward(self, index: PositionIndex) -> frozenset[_Spot]:
+        """The calls of the snippet that use the value at a position."""
+        if index not in self._spots_out:  # it is asked for once for each edge that ends here
+            spots = map(self._spot, self.edges_out_of(index))
+            self._spots_out[index] = frozenset(spot for spot in spots if spot is not None)
+        return self._spots_out[index]
 
     def _spot(self, edge: DataEdge) -> _Spot | None:
         op = self.facts.op(edge)

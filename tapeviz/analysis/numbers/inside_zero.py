@@ -21,7 +21,7 @@ from ..call_facts import CallFacts
 from ..causes.saturated import CLIPPING, MASKING
 from ..causes.zeros import FLAT, PRODUCTS, SLOPES_OF_LINES
 from ..flow.ancestry import Ancestry, DataEdge, Position
-from ..flow.onward import PASSES, ByPlace, Onward, Place
+from ..flow.onward import PASSES, ByPosition, Onward, PositionIndex
 from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets
 from ..status import is_zero
 from .began import innermost_loop
@@ -152,7 +152,7 @@ class _Zeros(Onward):
         super().__init__(ancestry)
         self._before = before
         self._facts_of = ref(facts)
-        self._made = {ancestry.places[end] for end in ends if end in ancestry.places}
+        self._made = {ancestry.index_of[end] for end in ends if end in ancestry.index_of}
         self._inside = frozenset(op.id for op in body)
         body = [op for op in body if op.line]
         body = [op for op in body if op.derived is not None] or body
@@ -161,9 +161,9 @@ class _Zeros(Onward):
         self._suspect_at = {suspect.op.id: suspect.place for suspect in self._suspects}
         self._on_edges: list[_OnEdge] = []
         self._sets = SharedSets()
-        self._blocking = ByPlace[SharedSet](EVERYTHING)
-        self._open = ByPlace[bool](False)
-        self._last = ByPlace[_Last](_Last())
+        self._blocking = ByPosition[SharedSet](EVERYTHING)
+        self._open = ByPosition[bool](False)
+        self._last = ByPosition[_Last](_Last())
 
     def on_paths_from(self, starts: Collection[Position]) -> ZeroInside | None:
         """``starts``: empty if it is not known where the paths begin."""
@@ -198,10 +198,10 @@ class _Zeros(Onward):
         self._on_edges.append(_OnEdge(suspect, stops, passes))
         return len(self._on_edges) - 1
 
-    def _blocking_from(self, place: Place) -> SharedSet:
+    def _blocking_from(self, index: PositionIndex) -> SharedSet:
         """The places of the ops of which each stops the gradient on every path to the ends."""
-        blocking = None if place in self._made else EVERYTHING
-        for end, number in self.onward(place):
+        blocking = None if index in self._made else EVERYTHING
+        for end, number in self.onward(index):
             after = self._blocking.at(end)
             if number != PASSES:
                 suspect, stops, passes = self._on_edges[number]
@@ -212,18 +212,18 @@ class _Zeros(Onward):
             blocking = self._sets.intersect(blocking, after)
         return blocking
 
-    def _open_from(self, place: Place) -> bool:
+    def _open_from(self, index: PositionIndex) -> bool:
         """Whether a path leads to the ends on which no op stops the gradient."""
-        if place in self._made:
+        if index in self._made:
             return True
-        for end, number in self.onward(place):
+        for end, number in self.onward(index):
             edge = self._on_edges[number] if number != PASSES else None
             if (edge is None or (edge.passes and not edge.stops)) and self._open.at(end):
                 return True
         return False
 
-    def _last_from(self, place: Place) -> _Last:
-        edges = list(self.onward(place))
+    def _last_from(self, index: PositionIndex) -> _Last:
+        edges = list(self.onward(index))
         after = _nearest(self._last.at(end) for end, _ in edges)
         taken = (self._on_edges[number] for _, number in edges if number != PASSES)
         return _nearest([after, *(_last_of(each) for each in taken)])

@@ -17,7 +17,7 @@ _START = "_set_ident"
 """The method that ``threading.Thread`` calls first on a new thread (Python 3.10-3.13).
 It has returned when the snippet's function runs, and so leaves no frame above that."""
 _MAKE_HOOK = "_make_invoke_excepthook"
-"""The function of ``threading`` that gives a new thread what it calls with an error of its
+"""The function of ``threading`` that makes what a new thread calls when an error ends it
 (Python 3.10-3.13)."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ...text.names import bound_names
 from ..facts import read_facts
 from ..page import LineEdit, Page, aside
-from ..printed import end_of_object
+from ..printed import MOST_PRINTED, end_of_object
 from ..statements import PastedStatement, read_statements
 
 _WHAT = "output: kept as a comment"
@@ -23,8 +23,6 @@ _LOWER_CASE_CLASSES = frozenset(
     {"array", "deque", "defaultdict", "dtype", "masked_array", "tensor"}
 )
 _TENSOR_CLASSES = frozenset({"Tensor", "RaggedTensor", "SparseTensor"})
-_LONGEST = 300
-"""Lines of one printed value."""
 
 _OBJECT = re.compile(r"^\s*(?:[\[({]+(?:None, |'[^']*': )*)?<[A-Za-z_]")
 """``<tf.Tensor: …``, ``[<tf.Tensor: …``, ``{'w': <tf.Variable …``"""
@@ -74,7 +72,7 @@ def set_aside_tracebacks(page: Page) -> Iterator[LineEdit]:
 
 
 def _traceback_end(page: Page, first: int) -> int:
-    last = min(first + _LONGEST, len(page.lines))
+    last = min(first + MOST_PRINTED, len(page.lines))
     for index in range(first + 1, last):
         if _PROMPT.match(page.lines[index]):
             return index - 1
@@ -128,7 +126,7 @@ def _output_end(page: Page, statement: PastedStatement, defined: frozenset[str])
 
 def _find(page: Page, first: int, end: re.Pattern[str]) -> int | None:
     """The first line from ``first`` on where ``end`` is found, in the same paragraph."""
-    for index in range(first, min(first + _LONGEST, len(page.lines))):
+    for index in range(first, min(first + MOST_PRINTED, len(page.lines))):
         line = page.lines[index]
         if not line.strip():
             return None
