@@ -139,6 +139,11 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     ),
     (
         "left-tensorflow",
+        "v = np.random.RandomState(0).normal(x, 2.0)",
+        "v = x + 2.0 * np.random.RandomState(0).standard_normal(x.shape).astype('float32')",
+    ),
+    (
+        "left-tensorflow",
         "v = tf.numpy_function(lambda a: np.sin(a), [x], tf.float32)",
         "v = (lambda a: tf.sin(a))(x)",
     ),

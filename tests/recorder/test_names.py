@@ -141,6 +141,11 @@ def test_a_value_that_leaves(record: Record) -> None:
         j = np.asarray(x)
         k = np.stack([x, x])
         m = tf.numpy_function(lambda a: a * 2, [x], tf.float32)
+        n = np.random.RandomState(0).normal(x)
+        made = np.random.default_rng(0)
+        o = made.normal(0.0, x)
+        made = tf.sin
+        p = made(x)
         """
     )
     found = [(seen.line(event.site), event.how) for event in seen.of(e.ValueLeft)]
@@ -156,8 +161,11 @@ def test_a_value_that_leaves(record: Record) -> None:
         (12, "np.asarray"),
         (13, "np.stack"),
         (14, "numpy_function"),
+        (15, "np.random.RandomState(0).normal"),
+        (17, "made.normal"),
     ]:
         assert expected in found
+    assert 19 not in [line for line, _ in found]  # the name means a function of TensorFlow there
     objects = {event.object for event in seen.of(e.ValueLeft)}
     for name in "abgij":
         (bound,) = [event for event in seen.of(e.NameBound) if event.name == name]

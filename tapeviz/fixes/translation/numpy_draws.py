@@ -66,7 +66,10 @@ def is_draw(source: ParsedSource, call: cst.Call) -> bool:
 
 
 def _is_generator(source: ParsedSource, node: cst.BaseExpression) -> bool:
-    """Whether it is ``np.random``, is called ``rng``, or was bound to a generator of NumPy's."""
+    """Whether it is ``np.random``, is called ``rng``, or makes or was bound to a generator of
+    NumPy's."""
+    if isinstance(node, cst.Call):
+        return called_name(node) in _GENERATORS
     path = dotted(node)
     last = path.rpartition(".")[2]
     if path == f"{source.np}.random" or "rng" in last:

@@ -119,7 +119,8 @@ class _Caller:
         if self._is_own(function, owner, module, name):
             return function(*args, **named)
         result = function(*map(value_of, args), **value_of(named))
-        if is_linked(args) and isinstance(result, (int, float, np.ndarray, np.generic, list)):
+        has_tensor = is_linked(args) or any(map(private.is_tensor_like, args))
+        if has_tensor and isinstance(result, (int, float, np.ndarray, np.generic, list)):
             self.lost(f"{name or 'a call'}()")
         return result
 

@@ -22,7 +22,8 @@ _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript)
 
 def instrument(tree: ast.Module) -> ast.Module:
     """The tree, changed in place."""
-    changed: ast.Module = _Instrument(_array_names(tree)).visit(tree)
+    names = _array_names(tree)
+    changed: ast.Module = _Instrument(names, _array_objects(tree, names)).visit(tree)
     return changed
 
 
@@ -65,26 +66,41 @@ def _array_names(tree: ast.Module) -> frozenset[str]:
     return frozenset(names)
 
 
+def _array_objects(tree: ast.Module, array_names: frozenset[str]) -> frozenset[str]:
+    """The names and attributes that are bound to what a call of such a package gave
+    (``self.rng = np.random.default_rng()``): methods of it take arrays, too."""
+    found = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)):
+            continue
+        if isinstance(node.value, ast.Call) and _root_of_call(node.value.func) in array_names:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            bound = (each for each in targets if isinstance(each, (ast.Name, ast.Attribute)))
+            found |= set(map(ast.unparse, bound))
+    return frozenset(found)
+
+
+def _root_of_call(function: ast.expr) -> str:
+    """``np`` of ``np.random.RandomState(0).normal``; empty where no name begins it."""
+    while isinstance(function, (ast.Attribute, ast.Call)):
+        function = function.value if isinstance(function, ast.Attribute) else function.func
+    return function.id if isinstance(function, ast.Name) else ""
+
+
 class _Instrument(ast.NodeTransformer):
-    def __init__(self, array_names: frozenset[str]) -> None:
+    def __init__(self, array_names: frozenset[str], array_objects: frozenset[str]) -> None:
         self._of_arrays = array_names
+        self._objects = array_objects
         self._array_calls = 0
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """``np.sin(t)`` as ``made(1, "np.sin", np.sin(taken(1, t)))``."""
+        how = self._how_taken(node.func)
         self.generic_visit(node)
-        root = node.func
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if not isinstance(root, ast.Name):
-            return node
-        is_converting = isinstance(node.func, ast.Attribute) and node.func.attr in CONVERTING
-        if root.id not in self._of_arrays and not is_converting:
+        if not how:
             return node
         self._array_calls += 1
         number = self._array_calls
-        how = ast.unparse(node.func)
-        how = how.rpartition(".")[2] if is_converting else how
         node.args = [
             arg if isinstance(arg, ast.Starred) else _called(TAKEN, [number], arg)
             for arg in node.args
@@ -92,6 +108,15 @@ class _Instrument(ast.NodeTransformer):
         for keyword in node.keywords:
             keyword.value = _called(TAKEN, [number], keyword.value)
         return _called(MADE, [number, how], node)
+
+    def _how_taken(self, function: ast.expr) -> str:
+        """The words for a function that takes arrays; empty if it is none."""
+        if isinstance(function, ast.Attribute) and function.attr in CONVERTING:
+            return function.attr
+        words = ast.unparse(function)
+        owner = ast.unparse(function.value) if isinstance(function, ast.Attribute) else words
+        is_of_arrays = owner in self._objects or _root_of_call(function) in self._of_arrays
+        return words if is_of_arrays else ""
 
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
         self.generic_visit(node)

@@ -109,9 +109,11 @@ class Names:
         return value
 
     def made(self, call: int, how: str, value: Any) -> Any:
-        """Note that NumPy made ``value`` from the tensors it was given; return ``value``."""
+        """Note that NumPy made ``value`` from the tensors it was given; return ``value``. A tensor
+        was made by TensorFlow: the name that was called meant another object at this time."""
         if self._taken:
-            for tensor in self._taken.pop(call, ()):
+            taken = self._taken.pop(call, ())
+            for tensor in () if self._recording.tensor_of(value) is not None else taken:
                 with self._recording.shielded("a result of NumPy"):
                     if not self._local.hidden:
                         tell_left(self._recording, tensor, how, _getframe(1), value)
