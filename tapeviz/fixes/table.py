@@ -29,7 +29,7 @@ from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .smooth.activations import SMOOTH_ABSOLUTE, SMOOTH_MAXIMUM, smooth_activation
 from .smooth.argmax import soften_argmax
 from .smooth.boxes import add_enclosing_box
-from .smooth.branches import blend_last_turn, weigh_all, weigh_both
+from .smooth.branches import weigh_all, weigh_both
 from .smooth.comparisons import blend, soften_bounds, soften_comparison
 from .smooth.counts import SOFT_COUNTS
 from .smooth.decompositions import DISTINCT, JITTER
@@ -42,6 +42,7 @@ from .smooth.ranges import count_up
 from .smooth.splatting import splat
 from .smooth.sums import CANCELLING, OTHER_SUMS
 from .smooth.suppression import keep_softly
+from .smooth.turns import blend_last_turn, count_part_of_turn
 from .smooth.widths import (
     count_softly,
     take_lengths,
@@ -359,6 +360,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         weigh_all,
         SMOOTH_EXTREME,
         blend_last_turn,
+        count_part_of_turn,
         interpolate_outcome,
         use_made_tensor,
         use_the_unused,

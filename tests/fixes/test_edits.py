@@ -10,6 +10,7 @@ from textwrap import dedent
 import pytest
 
 from tapeviz.analysis.causes.left_tensorflow import LeftTensorFlow
+from tapeviz.analysis.causes.not_connected import NotConnected
 from tapeviz.analysis.causes.not_watched import NotWatched
 from tapeviz.analysis.causes.outside_tape import OutsideTape
 from tapeviz.analysis.causes.replaced_source import ReplacedSource
@@ -714,6 +715,89 @@ BEFORE_AND_AFTER = [
 
 
 AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
+    (
+        NotConnected("repeated"),
+        4,
+        """
+        with tf.GradientTape() as tape:
+            n = tf.constant(0)
+            v = 1.0
+            while norm(v) > e:
+                v = v * w
+                n += 1
+            loss = tf.cast(n, tf.float32)
+        tape.gradient(loss, w)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            n = tf.constant(0.0)
+            v = 1.0
+            while norm(v) > e:
+                level_before = norm(v)
+                n_before = n
+                v_before = v
+                v = v * w
+                n += 1
+                weight = tf.clip_by_value((e - level_before) / (norm(v) - level_before), 0.0, 1.0)
+                n = n_before + weight * (n - n_before)
+                v = v_before + weight * (v - v_before)
+            loss = tf.cast(n, tf.float32)
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        NotConnected("repeated"),
+        2,
+        """
+        with tf.GradientTape() as tape:
+            n, v = tf.while_loop(
+                lambda n, v: v > 0.5,
+                lambda n, v: (n + 1, v * w),
+                (0, 1.0),
+            )
+            loss = tf.cast(n, tf.float32)
+        tape.gradient(loss, w)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            n, v = tf.while_loop(
+                lambda n, v: v > 0.5,
+                lambda n, v: (n + tf.clip_by_value((0.5 - v) / ((v * w) - v), 0.0, 1.0), v * w),
+                (0.0, 1.0),
+            )
+            loss = tf.cast(n, tf.float32)
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        NotConnected("repeated"),
+        7,
+        """
+        first = tf.constant(0)
+        def f(n, v):
+            n += 2
+            v = v * w
+            return n, v
+        with tf.GradientTape() as tape:
+            n, v = tf.while_loop(lambda n, v: tf.less(v, e), f, [first, start])
+            loss = tf.cast(n, tf.float32)
+        tape.gradient(loss, w)
+        """,
+        """
+        first = tf.constant(0.0)
+        def f(n, v):
+            n_before = n
+            v_before = v
+            n += 2
+            v = v * w
+            weight = tf.clip_by_value((e - v_before) / (v - v_before), 0.0, 1.0)
+            return n_before + weight * (n - n_before), v
+        with tf.GradientTape() as tape:
+            n, v = tf.while_loop(lambda n, v: tf.less(v, e), f, [first, start])
+            loss = tf.cast(n, tf.float32)
+        tape.gradient(loss, w)
+        """,
+    ),
     (
         "not-connected",
         4,

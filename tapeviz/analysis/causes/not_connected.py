@@ -43,8 +43,8 @@ _HOW: dict[How, str] = {
         "{source} in what follows that choice, too, or weigh both outcomes by a sigmoid."
     ),
     "repeated": (
-        "{source} decides how often line {line} repeats, but {target} is not computed from its "
-        "value. The number of turns is whole and jumps from one to the next, so it has no "
+        "{source} decides how often the loop on line {line} repeats, but {target} is not computed "
+        "from its value. A number of turns is whole: it jumps from one to the next, so it has no "
         "derivative. Compute {target} from the values that the loop works on, too."
     ),
     "swapped": (

@@ -1,4 +1,4 @@
-"""Weigh what a tensor decides about in Python: both results of an ``if``, a loop's last turn."""
+"""Weigh both results of an ``if`` about which a tensor decides."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.causes.left_tensorflow import LeftTensorFlow
 from ...analysis.causes.not_connected import NotConnected
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, called_name, dotted, read_names, sole
+from ..nodes import all_of, argument, called_name, read_names, sole
 from ..plan import Plan, bare, enclosed
 from ..source import ParsedSource, Statement
 from .comparisons import soft_truth
@@ -26,7 +26,7 @@ def weigh_both(case: FixCase) -> Iterator[Edit]:
     Without an ``else`` ``b`` is what the name held before. ``elif``, ``return``, ``a if w > 0.5
     else b`` and ``tf.cond`` likewise.
     """
-    source, line = case.source, _line(case)
+    source, line = case.source, deciding_line(case)
     statement = source.statement(line)
     if statement is None:
         return
@@ -83,75 +83,7 @@ def _branches(source: ParsedSource, given: cst.BaseExpression) -> list[str]:
     return [source.code(pair.value) for pair in known] if is_in_order else []
 
 
-def blend_last_turn(case: FixCase) -> Iterator[Edit]:
-    """``for i in range(int(n))`` → one turn more, and each turn counts by the part of it that lies
-    below ``n``; ``while t < end`` → by the part of its step of ``t`` that lies below ``end``. That
-    is all of it but for the last one."""
-    source, tf = case.source, case.source.tf
-    loop = source.statement(_line(case))
-    leaves = (cst.Break, cst.Continue, cst.Return)
-    if not isinstance(loop, (cst.For, cst.While)) or loop.orelse:
-        return
-    if any(all_of(loop.body, kind) for kind in leaves):
-        return
-    function, start = source.function_of(loop), source.line(loop)
-    same = (each for each in source.statements if source.function_of(each) is function)
-    before = set().union(*(bound_names(each) for each in same if source.end_line(each) < start))
-    if isinstance(function, cst.FunctionDef):
-        before |= {param.name.value for param in all_of(function.params, cst.Param)}
-    added = [s for s in all_of(loop.body, cst.AugAssign) if not isinstance(s.value, cst.Integer)]
-    steps = (*all_of(loop.body, cst.Assign), *added)  # i += 1 counts
-    carried = sorted(before & set().union(*map(bound_names, steps)))
-    plan = Plan(source)
-    olds = {name: source.free_name(f"{name}_before") for name in carried}
-    if isinstance(loop, cst.For):
-        part = _part_of_count(plan, loop)
-    else:
-        part = _part_of_step(source, loop, olds)
-    if not part:
-        return
-    weight = source.free_name("weight")
-    for name, old in olds.items():
-        plan.first(loop, f"{old} = {name}")
-    plan.last(loop, f"{weight} = {tf}.clip_by_value({part}, 0.0, 1.0)")
-    for name, old in olds.items():
-        plan.last(loop, f"{name} = {old} + {weight} * ({name} - {old})")
-    if carried:
-        title = "Estimate: of the last turn the part counts that is left up to the bound"
-        yield Edit(title, plan.text(), is_estimate=True)
-
-
-def _part_of_count(plan: Plan, loop: cst.For) -> str:
-    """How far ``n`` lies beyond the turn, with one turn more; empty for another loop."""
-    source = plan.source
-    call = loop.iter if isinstance(loop.iter, cst.Call) and len(loop.iter.args) == 1 else None
-    count = argument(call, 0) if call is not None else None
-    n = uncast(source, count.value) if count is not None else ""
-    if count is None or not n:
-        return ""
-    turn = source.free_name("turn")
-    if isinstance(loop.target, cst.Name) and loop.target.value.strip("_"):
-        turn = loop.target.value
-    else:
-        plan.replace(loop.target, turn)
-    plan.replace(count.value, f"{source.code(count.value)} + 1")
-    is_tensor = call is not None and dotted(call.func) == f"{source.tf}.range"
-    return f"{n} - {source.tf}.cast({turn}, {source.tf}.float32)" if is_tensor else f"{n} - {turn}"
-
-
-def _part_of_step(source: ParsedSource, loop: cst.While, olds: Mapping[str, str]) -> str:
-    """How much of its last step ``t`` takes below ``end`` of ``while t < end``; else empty."""
-    test = loop.test if isinstance(loop.test, cst.Comparison) else None
-    order = test.comparisons[0] if test is not None and len(test.comparisons) == 1 else None
-    if test is None or order is None or not isinstance(test.left, cst.Name):
-        return ""
-    old = olds.get(test.left.value)
-    end = source.code(enclosed(order.comparator))
-    is_bound = isinstance(order.operator, (cst.LessThan, cst.GreaterThan))
-    return f"({end} - {old}) / ({test.left.value} - {old})" if old and is_bound else ""
-
-
-def _line(case: FixCase) -> int:
+def deciding_line(case: FixCase) -> int:
     """Where the tensor decides: the end of the path from the source, if that is a truth value."""
     evidence = case.cause.evidence
     if isinstance(evidence, LeftTensorFlow) and evidence.steered is not None:

@@ -1,0 +1,271 @@
+"""Count only a part of a loop's last turn, where a tensor decides how often the loop repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..nodes import (
+    all_of,
+    argument,
+    bound_names,
+    called_name,
+    dotted,
+    pairs_of,
+    read_names,
+    sole,
+)
+from ..plan import Plan, enclosed
+from ..source import ParsedSource
+from .branches import deciding_line
+from .counts import uncast
+
+_TITLE = "Estimate: count only the part of the last turn that lies before the bound"
+_ORDERS = (cst.LessThan, cst.GreaterThan, cst.LessThanEqual, cst.GreaterThanEqual)
+_ORDER_CALLS = ("less", "greater", "less_equal", "greater_equal")
+
+
+def blend_last_turn(case: FixCase) -> Iterator[Edit]:
+    """``for i in range(int(n))`` → one turn more, and each turn counts by the part of it that lies
+    below ``n``; ``while t < end`` → by the part of its step of ``t`` that lies below ``end``. That
+    is all of it but for the last one. Whole numbers that count the turns are left as they are; in
+    a second edit they become floats and count likewise."""
+    source = case.source
+    loop = source.statement(deciding_line(case))
+    leaves = (cst.Break, cst.Continue, cst.Return)
+    if not isinstance(loop, (cst.For, cst.While)) or loop.orelse:
+        return
+    if any(all_of(loop.body, kind) for kind in leaves):
+        return
+    function, start = source.function_of(loop), source.line(loop)
+    same = [each for each in source.statements if source.function_of(each) is function]
+    same = [each for each in same if source.end_line(each) < start]
+    before = set().union(*map(bound_names, same))
+    if isinstance(function, cst.FunctionDef):
+        before |= {param.name.value for param in all_of(function.params, cst.Param)}
+    added = all_of(loop.body, cst.AugAssign)
+    counting = [step for step in added if isinstance(step.value, cst.Integer)]  # i += 1
+    steps = (*all_of(loop.body, cst.Assign), *(step for step in added if step not in counting))
+    carried = before & set().union(*map(bound_names, steps))
+    counters = before & set().union(*map(bound_names, counting)) - carried
+    for names in (carried, carried | counters) if counters else (carried,):
+        plan = Plan(source)
+        if names and _weigh_turns(plan, loop, sorted(names)):
+            for name in names & counters:
+                _start_as_float(plan, same, name)
+            yield Edit(_TITLE, plan.text(), is_estimate=True)
+
+
+def _weigh_turns(plan: Plan, loop: cst.For | cst.While, names: Sequence[str]) -> bool:
+    """Give each turn a weight from 0 to 1; False for a loop of another form."""
+    source = plan.source
+    olds = {name: source.free_name(f"{name}_before") for name in names}
+    if isinstance(loop, cst.For):
+        part = _part_of_count(plan, loop)
+    else:
+        part = _part_of_step(plan, loop, olds)
+    if not part:
+        return False
+    weight = source.free_name("weight")
+    for name, old in olds.items():
+        plan.first(loop, f"{old} = {name}")
+    plan.last(loop, f"{weight} = {source.tf}.clip_by_value({part}, 0.0, 1.0)")
+    for name, old in olds.items():
+        plan.last(loop, f"{name} = {old} + {weight} * ({name} - {old})")
+    return True
+
+
+def _part_of_count(plan: Plan, loop: cst.For) -> str:
+    """How far ``n`` lies beyond the turn, with one turn more; empty for another loop."""
+    source = plan.source
+    call = loop.iter if isinstance(loop.iter, cst.Call) and len(loop.iter.args) == 1 else None
+    count = argument(call, 0) if call is not None else None
+    n = uncast(source, count.value) if count is not None else ""
+    if count is None or not n:
+        return ""
+    turn = source.free_name("turn")
+    if isinstance(loop.target, cst.Name) and loop.target.value.strip("_"):
+        turn = loop.target.value
+    else:
+        plan.replace(loop.target, turn)
+    plan.replace(count.value, f"{source.code(count.value)} + 1")
+    is_tensor = call is not None and dotted(call.func) == f"{source.tf}.range"
+    return f"{n} - {source.tf}.cast({turn}, {source.tf}.float32)" if is_tensor else f"{n} - {turn}"
+
+
+def _part_of_step(plan: Plan, loop: cst.While, olds: Mapping[str, str]) -> str:
+    """How much of its last step ``t`` takes below ``end`` of ``while t < end``; else empty."""
+    source = plan.source
+    bound = _bound(source, loop.test)
+    if bound is None or not read_names(bound.level) & olds.keys():
+        return ""
+    level = source.code(enclosed(bound.level))
+    old = olds.get(level)
+    if old is None:
+        old = source.free_name("level_before")
+        plan.first(loop, f"{old} = {level}")
+    return f"({bound.end} - {old}) / ({level} - {old})"
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """``level`` is compared with the number that ``end`` is the code of."""
+
+    level: cst.BaseExpression
+    end: str
+
+
+def _bound(source: ParsedSource, test: cst.BaseExpression) -> _Bound | None:
+    """The two sides of ``t < end`` and of ``tf.less(t, end)``; None for another test."""
+    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+        order = test.comparisons[0]
+        is_bound = isinstance(order.operator, _ORDERS)
+        return _Bound(test.left, source.code(enclosed(order.comparator))) if is_bound else None
+    if isinstance(test, cst.Call) and called_name(test) in _ORDER_CALLS:
+        level, end = argument(test, 0, "x"), argument(test, 1, "y")
+        if level is not None and end is not None:
+            return _Bound(level.value, source.code(enclosed(end.value)))
+    return None
+
+
+def _start_as_float(plan: Plan, before: Sequence[cst.CSTNode], name: str) -> None:
+    """``n = 0`` → ``n = 0.0``, in the last of these statements that binds the name."""
+    binding = next((each for each in reversed(before) if name in bound_names(each)), None)
+    assign = sole(binding)
+    if isinstance(assign, cst.Assign):
+        for target in assign.targets:
+            for to, value in pairs_of(target.target, assign.value):
+                if dotted(to) == name:
+                    _write_as_float(plan, value)
+
+
+def _write_as_float(plan: Plan, value: cst.BaseExpression) -> None:
+    """``0`` → ``0.0``, and ``tf.constant(0)`` → ``tf.constant(0.0)``."""
+    if isinstance(value, cst.Integer):
+        plan.replace(value, f"{value.value}.0")
+    elif isinstance(value, cst.Call) and called_name(value) == "constant" and value.args:
+        given = value.args[0].value
+        if isinstance(given, cst.Integer):
+            plan.replace(value, f"{plan.source.tf}.constant({given.value}.0)")
+
+
+def count_part_of_turn(case: FixCase) -> Iterator[Edit]:
+    """``tf.while_loop(lambda n, t: t < end, lambda n, t: (n + 1, f(t)), (0, t0))`` → ``n`` grows by
+    the part of each step of ``t`` that lies below ``end``: by 1 but in the last turn."""
+    source = case.source
+    for call in source.calls(deciding_line(case), "while_loop"):
+        given = [argument(call, place, name) for place, name in enumerate(_OF_LOOP)]
+        test, body = (_function(source, arg.value) if arg else None for arg in given[:2])
+        bound = _bound(source, test.result) if test is not None else None
+        if test is None or body is None or bound is None:
+            continue
+        level = dotted(bound.level)
+        if test.params != body.params or level not in test.params:
+            continue
+        plan, place = Plan(source), test.params.index(level)
+        counters = _count_part(plan, body, place, bound.end)
+        start = _elements(given[2].value) if given[2] is not None else []
+        for counter in counters if len(start) == len(body.params) else ():
+            value = start[counter]
+            made = source.bound_to(value) if isinstance(value, cst.Name) else value
+            if made is not None:
+                _write_as_float(plan, made)
+        if counters:
+            yield Edit(_TITLE, plan.text(), is_estimate=True)
+
+
+_OF_LOOP = ("cond", "body", "loop_vars")
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A ``lambda``, or a ``def`` (``node``) with a single ``return``."""
+
+    params: tuple[str, ...]
+    result: cst.BaseExpression
+    node: cst.FunctionDef | None = None
+
+
+def _function(source: ParsedSource, given: cst.BaseExpression) -> _Function | None:
+    """The function that a ``lambda`` or a name stands for."""
+    if isinstance(given, cst.Lambda):
+        return _Function(tuple(each.name.value for each in given.params.params), given.body)
+    defined = [d for d in all_of(source.module, cst.FunctionDef) if d.name.value == dotted(given)]
+    returns = all_of(defined[0], cst.Return) if len(defined) == 1 else []
+    if len(returns) != 1 or returns[0].value is None:
+        return None
+    names = tuple(each.name.value for each in defined[0].params.params)
+    return _Function(names, returns[0].value, defined[0])
+
+
+def _elements(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    if not isinstance(node, (cst.Tuple, cst.List)):
+        return []
+    return [element.value for element in node.elements]
+
+
+def _count_part(plan: Plan, body: _Function, place: int, end: str) -> list[int]:
+    """Let what grows by a number in each turn grow by the part of the step of the value at
+    ``place`` that lies below ``end``. The places of what grows so."""
+    source, results = plan.source, _elements(body.result)
+    if len(results) != len(body.params):
+        return []
+    bound = bound_names(body.node.body) if body.node is not None else frozenset()
+    olds = {
+        name: source.free_name(f"{name}_before") if name in bound else name for name in body.params
+    }
+    codes = [source.code(enclosed(result)) for result in results]
+    level = olds[body.params[place]]
+    part = f"{source.tf}.clip_by_value(({end} - {level}) / ({codes[place]} - {level}), 0.0, 1.0)"
+    returned = source.statement_of(body.result) if body.node is not None else None
+    weight = source.free_name("weight") if returned is not None else part
+    counters = []
+    for number, (name, result) in enumerate(zip(body.params, results, strict=True)):
+        if number == place or not _grows(body, name, result):
+            continue
+        counters.append(number)
+        old = olds[name]
+        grown = weight if _adds_one(name, result) else f"{weight} * ({codes[number]} - {old})"
+        plan.replace(result, f"{old} + {grown}")
+    if body.node is not None and returned is not None and counters:
+        plan.before(returned, f"{weight} = {part}")
+        plan.first(body.node, *(f"{old} = {name}" for name, old in olds.items() if old != name))
+    return counters
+
+
+def _grows(body: _Function, name: str, result: cst.BaseExpression) -> bool:
+    """Whether the result is the parameter with a number added, in it or in a statement."""
+    if _adds_number(name, result):
+        return True
+    if body.node is None or dotted(result) != name:
+        return False
+    added = (
+        dotted(each.target) == name and isinstance(each.value, cst.BaseNumber)
+        for each in all_of(body.node, cst.AugAssign)
+    )
+    assigned = (
+        dotted(each.targets[0].target) == name and _adds_number(name, each.value)
+        for each in all_of(body.node, cst.Assign)
+    )
+    return any(added) or any(assigned)
+
+
+def _adds_number(name: str, node: cst.BaseExpression) -> bool:
+    return (
+        isinstance(node, cst.BinaryOperation)
+        and isinstance(node.operator, cst.Add)
+        and dotted(node.left) == name
+        and isinstance(node.right, cst.BaseNumber)
+    )
+
+
+def _adds_one(name: str, node: cst.BaseExpression) -> bool:
+    return (
+        isinstance(node, cst.BinaryOperation)
+        and _adds_number(name, node)
+        and isinstance(node.right, (cst.Integer, cst.Float))
+        and node.right.evaluated_value == 1
+    )
