@@ -199,7 +199,7 @@ try:
     raises(tf.ones([3]))
 except tf.errors.InvalidArgumentError as error:
     print(str(error).rpartition("[Op:")[0][-40:], error.op, type(error).__name__)
-    print("tapeviz" in str(error), "tapeviz" in repr(error))
+    print("tapeviz/recorder" in str(error), "tapeviz/recorder" in repr(error))
 try:
     f(x, rows)
 except tf.errors.OutOfRangeError as error:
