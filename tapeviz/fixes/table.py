@@ -10,6 +10,7 @@ from ..analysis.causes.assign import Assigned
 from ..analysis.causes.cancelled import Cancelled
 from ..analysis.causes.custom_gradient import CustomGradient
 from ..analysis.causes.left_tensorflow import LeftTensorFlow
+from ..analysis.causes.multiplied_by_zero import MultipliedByZero
 from ..analysis.causes.new_variable import NewVariable
 from ..analysis.causes.nonfinite import Nonfinite
 from ..analysis.causes.not_connected import NotConnected
@@ -20,7 +21,7 @@ from ..analysis.causes.replaced_source import ReplacedSource
 from ..analysis.causes.saturated import AtCorner, EqualValues, NoOverlap, Saturated
 from ..analysis.causes.stateful import StatefulObject
 from ..analysis.causes.stop_gradient import StopGradient
-from ..analysis.causes.zeros import FlatOp, MultipliedByZero
+from ..analysis.causes.zeros import FlatOp
 from ..analysis.errors.case import innermost_line
 from ..analysis.model import Evidence
 from ..analysis.python.caught import SkippedByError

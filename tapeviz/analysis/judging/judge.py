@@ -9,13 +9,14 @@ from ..call_facts import CallFacts
 from ..causes.cancelled import Cancelled, less_own_mean
 from ..causes.custom_gradient import gradient_return_line
 from ..causes.left_tensorflow import LeftTensorFlow
+from ..causes.multiplied_by_zero import MultipliedByZero
 from ..causes.not_connected import NotConnected, SameSlope
 from ..causes.not_watched import NotWatched
 from ..causes.outside_tape import OutsideTape
 from ..causes.questions import MadeNonfinite, MadeZero
 from ..causes.saturated import clipped_to_zero, saturated_at
 from ..causes.table import CAUSES, first_cause
-from ..causes.zeros import MultipliedByZero, zero_tangents
+from ..causes.zeros import zero_tangents
 from ..flow.tangents import turned
 from ..model import Cause, Status
 from ..numbers.inside_zero import zero_between, zero_inside
