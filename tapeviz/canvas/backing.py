@@ -54,7 +54,8 @@ class Backing:
         return image
 
     def _shift_to(self, camera: Camera, ratio: float, key: Hashable) -> tuple[int, int] | None:
-        """By how many device pixels to move the last picture; None if it cannot be used."""
+        """The number of device pixels by which to move the last picture; None if it cannot be
+        used."""
         old = self._camera
         if self._image is None or key != self._key or ratio != self._ratio:
             return None

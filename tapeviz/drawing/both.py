@@ -288,7 +288,8 @@ class _Grown:
 
 
 def only_drawn(before: Shown, after: Shown, comparison: Comparison, view: View) -> Comparison:
-    """Without the ops that the picture leaves out, as they say nothing about a gradient."""
+    """The comparison without the ops that the picture leaves out: they say nothing about a
+    gradient."""
     first, second = (_drawn_ops(shown, view) for shown in (before, after))
     return replace(
         comparison,

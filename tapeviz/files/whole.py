@@ -211,7 +211,7 @@ class _Part:
         self._keep_name()
 
     def _keep_name(self) -> None:
-        """Its name, too, outlives a loss of power; not every system can do that."""
+        """Let the name of a file outlive a loss of power, too; not every system can do that."""
         with contextlib.suppress(OSError):
             folder = os.open(self._folder, os.O_RDONLY)
             try:

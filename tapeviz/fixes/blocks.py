@@ -37,7 +37,7 @@ def blocks_on(source: ParsedSource, line: int, *, made_in_call: bool = False) ->
 
 
 def block_of(source: ParsedSource, tape: Tape | None) -> Block | None:
-    """Where the tape records, if that is a ``with`` of this text."""
+    """The ``with`` of this text in which the tape records, if there is one."""
     if tape is None:
         return None
     sites = [interval.start_site for interval in tape.intervals[:1]] + [tape.site]
@@ -178,8 +178,8 @@ def after_watches(block: Block) -> Statement | None:
 
 
 def put_in_front(plan: Plan, block: Block, *statements: Statement | str) -> None:
-    """As the first statements of the block, after the watches it begins with, unless those watch
-    what the statements make."""
+    """Put statements first into the block: after the watches that it begins with, unless those
+    watch what the statements make."""
     last = after_watches(block)
     made = set().union(*(bound_names(s) for s in statements if not isinstance(s, str)))
     watches = body_of(block)[: body_of(block).index(last) + 1] if last is not None else []

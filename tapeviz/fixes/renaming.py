@@ -29,7 +29,7 @@ _READS = ("value", "read_value")
 def reads_of(
     source: ParsedSource, receiver: cst.BaseExpression, region: Iterable[cst.CSTNode]
 ) -> Iterator[cst.CSTNode]:
-    """Where the region reads the variable that ``receiver`` spells, as nodes to be replaced."""
+    """The nodes at which the region reads the variable that ``receiver`` spells, to be replaced."""
     for statement in region:
         hidden = _shadowed(source, receiver, statement)
         for node in nodes_in(statement):

@@ -148,7 +148,7 @@ class TraceIndex:
 
     @cached_property
     def _trained(self) -> dict[int, set[TensorId]]:
-        """By the graph of the function."""
+        """The sources of gradient calls in compiled functions, by the graph of the function."""
         trained: dict[int, set[TensorId]] = {}
         for call in self.trace.calls:
             if call.within is not None and (function := self.trace.ops[call.within].runs):

@@ -106,7 +106,7 @@ def spiral(graph: GraphArrays) -> Floats:
 
 
 def planar(graph: GraphArrays) -> Floats:
-    """Without crossings if the graph is planar, else with few."""
+    """Place the nodes without crossings if the graph is planar, else with few."""
     return _points(nx.planar_layout(_planar_part(_simple(graph))))
 
 

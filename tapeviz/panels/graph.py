@@ -149,8 +149,8 @@ class GraphPanel(Panel):
             self._place_minimap()
 
     def _place_minimap(self) -> None:
-        """In the first corner of the view without boxes and edges, else in one without boxes;
-        nowhere where there is none. Of a view that the user moved it stays in its corner."""
+        """Put the minimap into the first corner of the view without boxes and edges, else into one
+        without boxes; hide it if there is none. In a view that the user moved it stays."""
         view = self.view
         right = view.width() - self.minimap.width() - EDGE
         low = view.height() - self.minimap.height() - EDGE

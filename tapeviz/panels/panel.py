@@ -42,7 +42,7 @@ class Panel(QWidget):
         return QSize(0, 0)
 
     def set_spare(self, width: int) -> None:
-        """Learn by how many px wider the panel would be if it wanted all that it could get."""
+        """Take in by how many px wider the panel would be if it wanted all that it could get."""
 
     def focus_target(self) -> QWidget:
         """The widget that gets the keyboard focus from the panel's shortcut."""

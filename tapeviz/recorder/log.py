@@ -158,7 +158,7 @@ class Log:
 
     @contextmanager
     def hiding(self) -> Iterator[None]:
-        """Nothing that this thread does inside is reported."""
+        """Report nothing that this thread does inside the ``with``."""
         self.local.hidden += 1
         try:
             yield

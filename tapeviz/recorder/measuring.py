@@ -247,8 +247,8 @@ class Measuring:
         return MadeBy(growth, large, small) if condition is None or condition(last) else None
 
     def made_before(self, identity: int) -> MadeBy:
-        """In place of the op of a tensor that was passed over: the norm that it may have is known
-        already."""
+        """The maker of a tensor whose op was passed over: as if it were the sum of that tensor
+        alone, whose norm may be known already."""
         return MadeBy(_as_sum, [identity])
 
     def complete(self, lines: list[str]) -> None:

@@ -287,7 +287,7 @@ def _files_of_ours() -> frozenset[str]:
 
 
 def _nothing() -> None:
-    """Nothing was asked for."""
+    """Answer where nothing was asked for."""
 
 
 def _quieten_collector(source: str, installed: Installed) -> None:

@@ -164,7 +164,7 @@ class Sites:
 
 
 class _Positions:
-    """Where each instruction of a code object stands, read once for all of them."""
+    """The position in the text of each instruction of a code object, read once for all of them."""
 
     def __init__(self, code: CodeType) -> None:
         # PEP 626: (first byte, byte after the last, line), sorted, without gaps.

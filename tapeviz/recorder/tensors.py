@@ -216,8 +216,8 @@ class Tensors:
         return identity in self._held or self.seen.get(identity, -1) >= 0
 
     def end_run(self) -> None:
-        """From now on all statistics of a large tensor are made at once, and what comes is held in
-        the room that the run left: it lets go of nothing that others are computed from."""
+        """Compute all statistics of a large tensor at once from now on, and hold what comes in the
+        room that the run left: nothing is let go of that other values are computed from."""
         self._measuring.is_over = True
         room = self._lasting.limit - self._lasting.used
         self._passing.limit = max(self._passing.limit, room)

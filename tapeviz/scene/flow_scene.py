@@ -151,7 +151,7 @@ def _holds(rect: Rect, points: NDArray[np.float64]) -> bool:
 
 
 def _overlap(rect: Rect, rects: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which of the (left, top, right, bottom) rows overlap the rectangle."""
+    """Whether each of the (left, top, right, bottom) rows overlaps the rectangle."""
     across = (rects[:, 0] < rect.right) & (rects[:, 2] > rect.left)
     down = (rects[:, 1] < rect.bottom) & (rects[:, 3] > rect.top)
     overlapping: NDArray[np.bool_] = across & down

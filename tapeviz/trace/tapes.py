@@ -143,7 +143,7 @@ class TapeTracker:
             self._recording.remove(known)
 
     def ended(self) -> None:
-        """No tape records any more: forget what each followed, which is most of a trace's ids."""
+        """Forget what each tape followed, which is most of a trace's ids: none records any more."""
         for known in self._tapes.values():
             known.on_tape.clear()
 

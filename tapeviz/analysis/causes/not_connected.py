@@ -214,15 +214,15 @@ def _two_ends(ends: Ends, target: str, source: str) -> str:
 
 
 def in_skipped_branch(asked: Unlinked) -> Cause | None:
-    """Only a branch of a compiled conditional that did not run takes the source."""
+    """Find a branch of a compiled conditional that did not run and alone takes the source."""
     used = asked.used.tensors
     found = skipped_use(asked.facts, asked.tensor, asked.starts, used)
     return None if found is None else _in_branch(asked.facts, found)
 
 
 def in_other_branch(zero: MadeZero) -> Cause | None:
-    """As :func:`in_skipped_branch`, in a graph of which it is not known what ran: that something
-    which is flat ran in the one branch is less likely than that the other ran."""
+    """Find such a branch in a graph of which it is not known what ran: that a flat op ran in the
+    one branch is less likely than that the other branch ran."""
     if zero.op is None or zero.step is None or zero.is_sure:
         return None
     found = only_use(zero.facts, zero.op, zero.starts)
@@ -357,7 +357,7 @@ def _of_form(is_count: bool) -> Evidence:
 
 
 def form_in_python(asked: Unlinked) -> Cause | None:
-    """As :func:`only_form`, by a form that Python was told at once."""
+    """Find that the target uses only the shape or size of the source, which Python read from it."""
     facts = asked.facts
     found = first_made_from(facts, asked.used.once(_forms_read), asked.starts)
     if found is None:
@@ -386,7 +386,8 @@ def not_connected(asked: Unlinked) -> Cause:
 
 
 def unconnected(facts: CallFacts, source: Operand) -> Cause:
-    """As :func:`not_connected`, for a source that may be no tensor of the recording."""
+    """Give the cause of :func:`not_connected` for a source that may be no tensor of the
+    recording."""
     how = _how(facts, source)
     ends = None if how else ends_of(facts, source)
     decides = ends is not None and ends.fate in ("decides", "counts")

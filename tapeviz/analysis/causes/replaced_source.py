@@ -318,7 +318,8 @@ def _function(site: Site) -> str:
 
 
 def _done(case: Unlinked) -> int:
-    """When the targets had been made; a variable gives the value that it has at the call."""
+    """The time at which the targets had been made; that of the call where one is a variable, which
+    gives the value that it has then."""
     targets, trace = case.facts.call.target_tensors, case.facts.trace
     if any(VariableId(tensor) in trace.variables for tensor in targets):
         return case.facts.call.when

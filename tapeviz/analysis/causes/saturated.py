@@ -109,7 +109,7 @@ def saturated_at(facts: CallFacts, op: Op) -> Saturated:
 
 
 def became_infinite(facts: CallFacts, op: Op) -> Saturated | None:
-    """If an input of the op is infinite since an op before it went over the end of the dtype."""
+    """The evidence if an input of the op is infinite since an op before it overflowed its dtype."""
     trace = facts.trace
     tensor = next((t for t in op.inputs if _is_infinite(facts, t, everywhere=True)), None)
     if tensor is None or op.type in MASKING or is_meant(trace, tensor):

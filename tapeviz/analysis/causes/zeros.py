@@ -222,7 +222,8 @@ def _is_square_of_zero(zero: MadeZero, op: Op) -> bool:
 
 
 def _vanished(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
-    """If a tensor is 0 since it is the product of numbers that are not, below the smallest one."""
+    """The evidence if a tensor is 0 since the product of its factors, none of them 0,
+    underflows."""
     smallest = SMALLEST.get(facts.dtype(zero), 0.0)
     maker = maker_past(facts.trace, zero, ("Identity", "Reshape"))
     if maker is None or not (maker.type == "Cast" or maker.type in PRODUCTS):

@@ -308,7 +308,7 @@ class DataFlow:
 
     @cached_property
     def level_whens(self) -> Sequence[int]:
-        """When ops ran whose output has no slope, in order."""
+        """The times at which ops ran whose output has no slope, in order."""
         return sorted(op.when for op in self.trace.ops.values() if op.type in LEVEL_OPS)
 
     @cached_property

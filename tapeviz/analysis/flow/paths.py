@@ -164,7 +164,7 @@ class Paths:
         return edge.kind != "op" or (op is not None and op.type in _COPIES)
 
     def writes_since(self, starts: Iterable[Position]) -> int:
-        """When the writes that this ancestry goes through begin: a time of the recording."""
+        """The time at which the writes that this ancestry goes through begin."""
         return self.begin if self.ancestry_from(starts) is self.recent else 0
 
     def _is_past_write(self, edge: DataEdge) -> bool:

@@ -121,7 +121,7 @@ def lower_sets(some: SharedSet, lowest: int = 0) -> Iterator[SomeNumbers]:
 
 
 def numbers_in(some: SharedSet) -> Iterator[int]:
-    """From the highest."""
+    """Yield the numbers in a set, the highest first."""
     return (lower.highest for lower in lower_sets(some))
 
 

@@ -26,7 +26,7 @@ unknown, and all of a line is one call."""
 
 
 class Without(Flag):
-    """Which cut edges count as missing, so that no path leads over them: those that the gradient
+    """The cut edges that count as missing, so that no path leads over them: those that the gradient
     bypasses, and those of ``tf.stop_gradient``."""
 
     NOTHING = 0

@@ -231,7 +231,7 @@ def _is_given(facts: CallFacts, operand: Operand, op: Op) -> bool:
 
 
 def _left_inside(facts: CallFacts) -> Cause | None:
-    """That a value left TensorFlow inside of a Python function which returned a constant."""
+    """Find that a value left TensorFlow inside of a Python function which returned a constant."""
     trace, tape = facts.trace, facts.tape
     if tape is None or any(target.tensor in trace.producers for target in facts.call.targets):
         return None

@@ -132,7 +132,8 @@ def _is_constant(trace: Trace, tensor: TensorId) -> bool:
 def _made_of(
     trace: Trace, constants: Sequence[TensorId], left: Sequence[Leave], statement: Statement | None
 ) -> list[TensorId]:
-    """Those that may hold what left: not literals, and axes or indices only for want of others.
+    """The elements that may hold what left: not literals, and axes or indices only for want of
+    others.
 
     A literal may be the very number that left; that it is one proves nothing then.
     """
@@ -334,7 +335,7 @@ class _Slicer:
         return sorted(found, key=lambda pair: -pair[0].when)
 
     def _left_before(self, line: int, when: int) -> int:
-        """When something left last on the line; ``when`` itself if nothing did."""
+        """The time at which something last left on the line; ``when`` itself if nothing did."""
         leaves = self._at_line.get(line, ())
         count = bisect_left(leaves, when, key=lambda leave: leave.when)
         return leaves[count - 1].when if count else when

@@ -240,8 +240,8 @@ def _terms(facts: CallFacts) -> Terms:
 
 
 def leaves_during(facts: CallFacts) -> Set[int]:
-    """When values left TensorFlow between the tape's begin and the call, of a direct call for a
-    gradient: those that may be computed with."""
+    """The times at which values left TensorFlow between the begin of the tape and a direct call for
+    a gradient: Python may compute with these values."""
     return {leave.when for leave in _leaves_of_tape(facts)}
 
 

@@ -41,7 +41,7 @@ class Text(QObject):
         return self.name if self._is_like_opened() else UNNAMED
 
     def _is_like_opened(self) -> bool:
-        """At least half of the lines of code that were opened are still there."""
+        """Whether at least half of the lines of code that were opened are still there."""
         if not self.is_modified:
             return True
         opened, now = (

@@ -84,7 +84,8 @@ def _branches(source: ParsedSource, given: cst.BaseExpression) -> list[str]:
 
 
 def deciding_line(case: FixCase) -> int:
-    """Where the tensor decides: the end of the path from the source, if that is a truth value."""
+    """The line on which the tensor decides: the end of the path from the source, if that is a truth
+    value."""
     evidence = case.cause.evidence
     if isinstance(evidence, LeftTensorFlow) and evidence.steered is not None:
         return evidence.steered.line
@@ -158,7 +159,7 @@ def _is_zero(code: str) -> bool:
 
 
 def _enclosed(code: str) -> str:
-    """In parentheses, where the code is a sum."""
+    """The code, in parentheses where it is a sum."""
     return cst.Module([]).code_for_node(enclosed(cst.parse_expression(code)))
 
 

@@ -40,7 +40,7 @@ def _ends(source: ParsedSource, given: cst.Arg | None) -> tuple[str, str]:
 
 
 def _position(source: ParsedSource, call: cst.Call, x: str) -> tuple[str, str]:
-    """Where ``x`` lies among the bins, counted from 0, and the number of bins."""
+    """The position of ``x`` among the bins, counted from 0, and the number of bins."""
     low, high = _ends(source, argument(call, 1, "value_range"))
     bins = _code(source, call, 2, "nbins") or "100"
     return (_among_bins(x, low, high, bins) if low else ""), bins
@@ -140,7 +140,8 @@ def _passed(source: ParsedSource, x: cst.Arg | None, edges: cst.Arg | None) -> s
 
 
 def _in_top_k(case: FixCase, call: cst.Call) -> str:
-    """By how far fewer than k scores are above that of the target, each counted by a sigmoid."""
+    """Replace ``in_top_k`` by how far fewer than k scores exceed that of the target, each counted
+    by a sigmoid."""
     source, tf = case.source, case.source.tf
     target, scores = _code(source, call, 0, "targets"), _code(source, call, 1, "predictions")
     k = _code(source, call, 2, "k")

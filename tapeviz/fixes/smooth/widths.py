@@ -53,7 +53,7 @@ def take_lengths(case: FixCase) -> Iterator[Edit]:
 
 
 def put_sum(plan: Plan, place: cst.BaseExpression, text: str) -> None:
-    """In the place of a count, and of the ``float()`` around it."""
+    """Put a sum in the place of a count, and of the ``float()`` around it."""
     plan.replace(place, text)
     around = plan.source.enclosing(place, cst.Call)
     if around is not None and called_name(around) in ("float", "int"):

@@ -197,7 +197,7 @@ def _without_weights(case: FixCase) -> Iterator[Edit]:
 
 
 def _separated(args: list[cst.Arg]) -> list[cst.Arg]:
-    """Without a comma after the last."""
+    """The arguments without a comma after the last."""
     last = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     return [*args[:-1], last]
 

@@ -26,7 +26,7 @@ class Axis:
 
     @property
     def written(self) -> str:
-        """As a subscript that keeps the axis."""
+        """The code of the subscript that keeps the axis."""
         if not self.index:
             return f"{self.start}:{self.end}"
         return f"{self.index}:{_plus_one(self.index)}"

@@ -15,7 +15,8 @@ from ..source import ParsedSource
 
 
 def differentiate_itself(case: FixCase) -> Iterator[Edit]:
-    """Without the decorator and the gradient function TensorFlow differentiates the body."""
+    """Take away the decorator and the gradient function, so that TensorFlow differentiates the
+    body."""
     source = case.source
     function = _decorated(case)
     if function is None:

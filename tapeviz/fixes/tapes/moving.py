@@ -352,7 +352,7 @@ def _filled_names(statement: Statement) -> set[str]:
 
 
 def _with_needed(statements: Sequence[Statement], chosen: list[Statement]) -> list[Statement]:
-    """With the statements that make what the chosen ones read."""
+    """The chosen statements with those that make what they read."""
     kept = list(chosen)
     needed = set().union(*(read_names(statement) for statement in chosen))
     for statement in reversed(statements):

@@ -370,8 +370,8 @@ def _deleted(statement: cst.Del) -> list[cst.CSTNode]:
 def _before_rebinding(
     source: ParsedSource, rebinding: cst.CSTNode, block: Block | None, name: str
 ) -> cst.CSTNode:
-    """In front of the block if the name was bound before it, or is given away in a function that
-    the block calls; else of the rebinding."""
+    """The statement in front of which to keep the name: the block, if the name was bound before it
+    or is given away in a function that the block calls; else the rebinding."""
     if block is not None and source.function_of(rebinding) is not source.function_of(block.node):
         return block.node
     if block is None or not any(ancestor is block.node for ancestor in source.ancestors(rebinding)):

@@ -90,7 +90,7 @@ def _with_steps(source: ParsedSource, made: cst.Call, steps: tuple[str, ...]) ->
 
 
 def _places(source: ParsedSource, whole: cst.BaseExpression) -> list[cst.BaseExpression]:
-    """Where a dataset is walked through: there, or by the name that it is bound to."""
+    """The expressions at which a dataset is walked through: itself, or reads of its name."""
     assign = source.parent(whole)
     name = assign.targets[0].target if isinstance(assign, cst.Assign) else None
     if isinstance(name, cst.Name):

@@ -87,7 +87,8 @@ def _edit(plan: Plan, what: str) -> Edit:
 
 
 def _renamed(source: ParsedSource, call: cst.Call, name: str) -> cst.BaseExpression:
-    """With the input and the axis; what else says how positions are given goes."""
+    """The call with its input and axis alone: what else it is given says how positions are
+    returned."""
     given = argument(call, 0, "input", "values")
     axis = argument(call, 1, "axis", "dimension")
     if given is None:

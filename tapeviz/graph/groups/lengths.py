@@ -74,7 +74,8 @@ def _rounds(trace: Trace, place: tuple[int, str]) -> list[Call]:
 
 
 def _span(trace: Trace, call: Call) -> tuple[int, int]:
-    """From where on in the order of events the tape recorded, and until where before the call."""
+    """The stretch in the order of events in which the tape recorded before the call: its first
+    position, and the one after its last."""
     tape = trace.tape(call.tape)
     if tape is None or not tape.intervals:
         return call.when, call.when

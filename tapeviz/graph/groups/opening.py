@@ -216,8 +216,8 @@ class _Chooser:
         return leaves, groups
 
     def _inside_of(self, paths: Sequence[str]) -> tuple[set[str], int, list[Group]]:
-        """Some groups as they are once they are open: the paths of these and of the groups in them
-        that are never closed, the number of boxes, and the closed groups among those."""
+        """Describe some groups as they are once they are open: the paths of these and of the groups
+        in them that are never closed, the number of boxes, and the closed groups among those."""
         opened, boxes, closed = list(paths), 0, []
         for path in opened:
             leaves, groups = self._parts(path)

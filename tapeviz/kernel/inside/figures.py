@@ -35,7 +35,7 @@ _BACKEND = "MPLBACKEND"
 
 
 def draw_without_windows(publish: Publish | None) -> None:
-    """From now on no window is opened; ``publish`` is given each picture that would be shown, once.
+    """Open no window from now on: give ``publish`` each picture that would be shown, once.
 
     Without ``publish`` the functions that show pictures stay as they are.
     """

@@ -124,8 +124,8 @@ class _Loader(importlib.abc.Loader):
 
 @contextmanager
 def what_the_kernel_needs() -> Iterator[Needed]:
-    """In the ``with`` the kernel's threads find their modules, and ``sys.modules`` has none that a
-    script does not have; at its end everything is restored."""
+    """Let the kernel's threads find their modules, and take out of ``sys.modules`` those that a
+    script does not have, for the time of the ``with``."""
     needed = Needed()
     finder: Any = needed
     sys.meta_path.insert(0, finder)

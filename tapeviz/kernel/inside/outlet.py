@@ -78,7 +78,7 @@ class Outlet:
 
     @contextmanager
     def holding_without(self, condition: Callable[[], bool]) -> Iterator[None]:
-        """In the ``with`` output is held back while ``condition()`` is False."""
+        """Hold output back while ``condition()`` is False, for the time of the ``with``."""
         self._may_publish = condition
         try:
             yield

@@ -85,8 +85,8 @@ def draw_layered(ranked: Ranked, *, is_draft: bool = False) -> IndexedLayout:
 
 
 def _fixed_docks(ranked: Ranked) -> Floats:
-    """Where the upper and the lower end of each edge must dock, px from the box's centre, nan for
-    anywhere; (edges, 2)."""
+    """The x at which the upper and the lower end of each edge must dock, px from the box's centre,
+    nan for anywhere; (edges, 2)."""
     graph = ranked.graph
     turned = np.isin(np.arange(len(graph.keys)), list(ranked.turned))
     upper = np.where(turned, graph.head_at, graph.tail_at)

@@ -31,7 +31,7 @@ class Row:
 
 
 class WalkRows:
-    """Which rows there are for ``count`` steps, as turns are opened and closed."""
+    """The rows that there are for ``count`` steps, as turns are opened and closed."""
 
     def __init__(self, count: int, stretches: Sequence[TurnRows] = ()) -> None:
         self._count = count

@@ -77,9 +77,9 @@ class RoundStrip(QFrame):
         self.forward.set_theme(theme)
 
     def fit_into(self, width: int, height: int) -> None:
-        """In a low panel (px) the slider stands beside the number, so that the graph keeps the
-        room; in one that is narrow, too, or beside words about trouble, the numbers are left to the
-        cards."""
+        """Fit into a panel of this size, px. In a low one the slider stands beside the number, so
+        that the graph keeps the room; in one that is narrow, too, or beside words about trouble,
+        the numbers are left to the cards."""
         has_one_row = height < ROOMY
         self._has_room = width >= WIDE or not has_one_row
         self._show_numbers()
@@ -139,7 +139,8 @@ class RoundStrip(QFrame):
         self.numbers.setVisible(self._has_room and not gives_way)
 
     def _show_run(self, number: int, run: ShownRun) -> None:
-        """Which call of a compiled function: what it returned, and whether it is known inside."""
+        """Show which call of a compiled function is in sight, what it returned, and whether it is
+        known inside."""
         returned = self._document.insides.returned()
         known = returned[number - 1]
         self._show_trouble(short_words(run.op.inside) if number == run.number else "")

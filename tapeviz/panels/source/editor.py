@@ -115,7 +115,7 @@ class Editor(QPlainTextEdit):
 
     @property
     def is_going_on(self) -> bool:
-        """Only the colours of a long text change."""
+        """Whether only the colours of a long text change."""
         return self._highlighter.is_going_on
 
     @property

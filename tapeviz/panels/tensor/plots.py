@@ -62,7 +62,8 @@ def _bars_at(values: Array, counts: Array) -> tuple[Any, Any]:
 
 
 def colour_map(theme: Theme, is_gradient: bool, is_signed: bool) -> Any:
-    """From the panel's colour to the ramp's; signed values get a second colour below zero."""
+    """A colour map from the panel's colour to the ramp's; signed values get a second colour below
+    zero."""
     strong = theme.gradient_ramp if is_gradient else theme.value_ramp
     other = theme.value_ramp if is_gradient else theme.gradient_ramp
     pale = mix(theme.panel, strong, 0.06)

@@ -41,8 +41,8 @@ def shades(table: Array) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def short_number(value: Any, longest: int) -> str:
-    """As TensorFlow prints it, else with as many digits as fit into ``longest`` characters: at
-    least one, with its exponent (``-6e-7``)."""
+    """The number as TensorFlow prints it, else with as many digits as fit into ``longest``
+    characters: at least one, with its exponent (``-6e-7``)."""
     text = scalar_text(value, longest)
     for form in (".5g", ".4g", ".3g", ".2g", ".1g", ".0e"):
         if len(text) <= longest or not isinstance(value, float | np.floating):

@@ -90,8 +90,8 @@ def put_into_graph(
 
 
 def _site_of(recording: RecordingContext, op: Any, graph: Any, frame: FrameType) -> int:
-    """Where the snippet stands; for what was made of an op in a vectorized function, where that
-    stands."""
+    """The site at which the snippet stands; for an op made from one of a vectorized function the
+    site of that one."""
     body_op = op.name.rpartition(_VECTORIZED)[0]
     given = private.outputs_of(graph, body_op) if body_op else ()
     made_at = recording.traced_names.made_at

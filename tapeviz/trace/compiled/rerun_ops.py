@@ -19,8 +19,9 @@ Turns = tuple[int, ...]
 
 
 class Place(NamedTuple):
-    """Where a call's op stands. ``names``: those of the ops that ran the graphs around it, from the
-    outermost, and its own; ``branches``: for each graph around it which one of its op's it is."""
+    """The place of an op in a call. ``names``: those of the ops that ran the graphs around it, from
+    the outermost, and its own; ``branches``: for each graph around it which one of its op's it
+    is."""
 
     names: Names
     branches: tuple[int, ...]
