@@ -617,7 +617,7 @@ RAISING = {
     "a loop over a symbolic tensor": (
         "import tensorflow as tf\nf = tf.function(lambda x: [v for v in x], autograph=False)\n"
         "f(tf.ones([2]))",
-        ["loops over a symbolic tensor", "tf.map_fn"],
+        ["goes over a symbolic tensor in a comprehension", "tf.map_fn"],
     ),
     "a dataset as an iterator": (
         "import tensorflow as tf\nnext(tf.data.Dataset.range(3))",

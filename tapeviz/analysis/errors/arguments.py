@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ...text.names import dotted
+from ...text.names import called_name, dotted
 from .case import OF_LOOPS, Case, Explain
 
 _SHAPE = r"(\[[\d,?]*\])"
@@ -49,7 +49,14 @@ def axis_out_of_range(case: Case) -> str:
 
 def layer_rank(case: Case) -> str:
     """An input of a Keras layer that has too few or too many axes."""
-    layer, least, wanted, _, shape = case.match.groups()
+    layer, least, wanted, found, shape = case.match.groups()
+    if (wanted, found) == ("3", "2") and _has_recurrent_layers(case):
+        return (
+            f"The layer {layer} that line {case.line} runs takes an input of 3 axes "
+            f"({_AXES['3']}), and got one of shape {shape}. A recurrent layer before another one "
+            f"has to hand on all of its steps: give it return_sequences=True. Else the axis of the "
+            f"steps comes by x[:, tf.newaxis]."
+        )
     axes = f" ({_AXES[wanted]})" if wanted in _AXES else ""
     return (
         f"The layer {layer} that line {case.line} runs takes an input of {wanted} axes{axes}"
@@ -57,6 +64,16 @@ def layer_rank(case: Case) -> str:
         f"A single sample needs an axis for the batch in front: x[tf.newaxis]. "
         f"Other axes come by tf.reshape or tf.expand_dims."
     )
+
+
+_RECURRENT = ("LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D")
+
+
+def _has_recurrent_layers(case: Case) -> bool:
+    """Whether the text makes several recurrent layers."""
+    nodes = ast.walk(case.text.tree) if case.text.tree is not None else ()
+    made = [node for node in nodes if isinstance(node, ast.Call)]
+    return sum(called_name(call) in _RECURRENT for call in made) > 1
 
 
 def left_loop(case: Case) -> str:
@@ -109,6 +126,35 @@ def _called_on_line(case: Case, keyword: str = "") -> str:
     return names.pop() if len(names) == 1 else ""
 
 
+def looped_over_symbolic(case: Case) -> str:
+    """Python goes over a symbolic tensor: AutoGraph converts ``for`` alone, not what a function of
+    Python or a comprehension does (``_convert_actual`` and py_builtins.py, 2.15-2.21)."""
+    statement = case.text.statement(case.line)
+    head = statement.iter if isinstance(statement, ast.For) else statement
+    nodes = list(ast.walk(head)) if head is not None else []
+    comprehensions = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+    called = [called_name(node) for node in nodes if isinstance(node, ast.Call)]
+    if any(isinstance(node, comprehensions) for node in nodes):
+        what = "in a comprehension"
+    else:
+        what = next((f"by {name}" for name in called if name in _GOING_OVER), "")
+    if what:
+        return (
+            f"Line {case.line} goes over a symbolic tensor {what}, and its length is not known "
+            f"yet. AutoGraph converts for loops over the tensor itself only: write for i in "
+            f"tf.range(tf.shape(x)[0]): and take x[i]. tf.unstack(x) gives a list if the length is "
+            f"known, and tf.map_fn calls a function for each element."
+        )
+    return (
+        f"Line {case.line} loops over a symbolic tensor, whose length is not known yet. AutoGraph "
+        f"turns such a loop into one of TensorFlow's only in a function under tf.function, not in "
+        f"a lambda or with autograph=False. Use tf.map_fn or tf.unstack, or let AutoGraph see it."
+    )
+
+
+_GOING_OVER = ("enumerate", "zip", "map", "filter", "list", "tuple", "sorted", "reversed", "sum")
+
+
 OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"Value for attr '\w+' of (?P<given>\w+) is not in the list of allowed values: "
@@ -156,8 +202,8 @@ OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"only (?:0-dimensional|length-1|size-1) arrays can be converted to Python scalars",
-        "Line {line} makes a Python number of a tensor that has several elements. "
-        "Take one, as x[0], or reduce it first, as by tf.reduce_mean(x).",
+        "Line {line} makes a Python number of a tensor that has several elements, or of an array "
+        "that has axes. Take one element, as x[0], or reduce it first, as by tf.reduce_mean(x).",
     ),
     (
         r"scalar tf\.int32/tf\.int64 tensors are valid indices, got (.*?)$",
@@ -213,12 +259,7 @@ OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
         "Make the kernel smaller, or add padding='same'; layers of pooling before it make the "
         "input smaller, too.",
     ),
-    (
-        r"Iterating over a symbolic `tf\.Tensor` is not allowed",
-        "Line {line} loops over a symbolic tensor, whose length is not known yet. AutoGraph turns "
-        "such a loop into one of TensorFlow's only in a function under tf.function, not in a "
-        "lambda or with autograph=False. Use tf.map_fn or tf.unstack, or let AutoGraph see it.",
-    ),
+    (r"Iterating over a symbolic `tf\.Tensor` is not allowed", looped_over_symbolic),
     (
         r"'_?\w*Dataset' object is not (?:an iterator|subscriptable)",
         "Line {line} takes an element of a dataset as of a list or an iterator. "
@@ -292,6 +333,12 @@ OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
         r"of layer [\"']?(\w+)[\"']? is incompatible with the layer: expected (min_)?ndim=(\d+), "
         r"found ndim=(\d+)\. Full shape received: (\(.*?\))",
         layer_rank,
+    ),
+    (
+        r"'retval_' is None at the end of the (main|else) branch",
+        "The if on line {line} depends on a tensor, so a compiled function holds both of its "
+        "branches, and the {0} branch returns None. Return a tensor of the same shape and dtype in "
+        "both, as tf.zeros_like(x).",
     ),
     (
         r"[`']([\w.]+)[`'] (?:must also be initialized in|is None at the end of) the (main|else) "

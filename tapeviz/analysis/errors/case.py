@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ...text.messages import converted_lines, lines_in_stack
+from ...text.messages import converted_lines, lines_in_stack, without_node_names
 from ...text.source import SourceText
 from ...trace.model import Call, Failure, Op, Trace
 
@@ -120,7 +120,11 @@ _RAISED_AGAIN = re.compile(r"in user code:|Exception encountered when calling")
 
 def innermost_line(trace: Trace, failure: Failure) -> int:
     """The line of :attr:`Case.line`: the traceback of what TensorFlow raises while it traces a
-    function, or runs one that is compiled, ends at the call of that function."""
+    function, or runs one that is compiled, ends at the call of that function; that of Python code
+    which an op calls ends at the op."""
+    called = raised_by_called(failure, trace.filename)
+    if called is not None:
+        return called.line
     inner = traced_lines(failure, trace.filename)
     inner = inner or converted_lines(failure.message, trace.filename)
     if not inner and re.search(OF_LOOPS, failure.message):
@@ -164,3 +168,32 @@ def traced_lines(failure: Failure, filename: str) -> Sequence[int]:
 
 
 Explain = Callable[[Case], str]
+
+
+_CALLED = re.compile(r'File "[^"]*script_ops\.py", line \d+, in __call__')
+"""``FuncRegistry.__call__`` and ``EagerFunc.__call__`` in script_ops.py, 2.15-2.21: the op raises
+an error of TensorFlow's, whose message has the exception, and its traceback from there on."""
+_EXCEPTION = re.compile(
+    r"^([A-Za-z_][\w.]*)(?:: (.*?))?\nTraceback \(most recent call last\):",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def raised_by_called(failure: Failure, filename: str) -> Failure | None:
+    """The exception of Python code that an op called: of ``tf.py_function``, ``tf.numpy_function``
+    or the generator of a dataset, with its type, message and line; None if an op called none, or
+    the exception did not come from lines of the snippet."""
+    message = without_node_names(failure.message)
+    if not _CALLED.search(message):
+        return None
+    inner = _EXCEPTION.search(message)
+    lines = lines_in_stack(message[inner.end() :], filename) if inner is not None else ()
+    if inner is None or not lines:
+        return None
+    return replace(
+        failure,
+        type=inner[1].rpartition(".")[2],
+        message=inner[2] or "",
+        line=lines[-1],
+        lines=tuple(lines),
+    )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence, Set
 
+from ...text.messages import first_words
 from ...text.source import SourceText
 from ...trace.model import Call, CallId, Failure, Trace
 from ..model import ExplainedError, Warned
-from .case import Case, innermost_line, is_from
+from .case import Case, innermost_line, is_from, raised_by_called
 from .modules import command_for
 from .raised_inside import reached_words
 from .table import EXPLANATIONS
@@ -70,6 +71,9 @@ def explain_error(trace: Trace, failure: Failure | None = None) -> str:
     failure = failure or trace.failure
     if failure is None:
         return ""
+    called = raised_by_called(failure, trace.filename)
+    if called is not None:
+        return _words_of_called(trace, failure, called)
     reached = reached_words(trace) if failure is trace.failure else ""
     said = f"{failure.type}: {failure.message}"
     text = SourceText(trace.source)
@@ -85,3 +89,13 @@ def explain_error(trace: Trace, failure: Failure | None = None) -> str:
         if words:
             return " ".join(filter(None, (words, reached)))
     return reached
+
+
+def _words_of_called(trace: Trace, failure: Failure, called: Failure) -> str:
+    """Words for the exception of Python code that an op called, from a dataset or a function."""
+    said = first_words(called.message)
+    raised = f"{called.type}: {said}" if said else called.type
+    where = f" for line {failure.line}" if failure.line not in (0, called.line) else ""
+    what = "the generator of a dataset" if "generator_py_func" in failure.message else "a function"
+    words = f"TensorFlow ran {what} in Python{where}, and it raised {raised} on line {called.line}."
+    return f"{words} {explain_error(trace, called)}".strip()

@@ -27,6 +27,23 @@ def structures(case: Case) -> str:
     )
 
 
+def number_of_inputs(case: Case) -> str:
+    """A list or tuple of tensors where a layer takes one, or another number of them."""
+    layer, takes, given = case.match.groups()
+    if takes == "1":
+        return (
+            f"The model or layer {layer} that line {case.line} calls takes one tensor and got "
+            f"{given}, in a list or tuple. An element of a dataset of inputs and labels is such a "
+            f"tuple: unpack it, as in for x, y in dataset:, and give x alone. Tensors that belong "
+            f"together are joined first, by tf.concat."
+        )
+    return (
+        f"The model or layer {layer} that line {case.line} calls takes {takes} inputs and got "
+        f"{given}. Give them as one list, in the order of the inputs that it was made with, or as "
+        f"a dict by their names."
+    )
+
+
 OF_FORMS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"Must provide as many biases as the last dimension of the input tensor: "
@@ -74,11 +91,6 @@ OF_FORMS: tuple[tuple[str, str | Explain], ...] = (
         "in the signature for an axis whose length may vary.",
     ),
     (
-        r"File not found: filepath=(\S+?)\. ",
-        "Line {line} loads {0}, and there is no such file in the folder that the snippet runs in. "
-        "Give its whole path, or save the model there first.",
-    ),
-    (
         r"Layer (\S+) weight shape (\(.*?\)) is not compatible with provided weight shape "
         r"(\(.*?\))",
         "Line {line} gives the layer {0} weights of shape {2}, and its own have shape {1}. They "
@@ -87,8 +99,32 @@ OF_FORMS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"Layer \"([\w.]+)\" expects (\d+) (?:named )?input\(s\).*?received (\d+) input tensors",
-        "The model or layer {0} that line {line} calls takes {1} inputs and got {2}. Give them as "
-        "one list, in the order of the inputs that it was made with, or as a dict by their names.",
+        number_of_inputs,
+    ),
+    (
+        r"Output with path `.*?` is not connected to `inputs`"
+        r"|Graph disconnected: cannot obtain value",
+        "An output of the model on line {line} is computed from a tf.keras.Input that is not among "
+        "the inputs given, or not by layers at all. Name each Input that the outputs come from: "
+        "tf.keras.Model([a, b], output).",
+    ),
+    (
+        r"Only instances of `?keras\.Layer`? can be added to a Sequential"
+        r"|The added layer must be an instance of class Layer",
+        "Line {line} puts something into a Sequential model that is no layer. A function becomes "
+        "one by tf.keras.layers.Lambda(f), an activation by tf.keras.layers.Activation('relu'); a "
+        "class of layers needs its parentheses.",
+    ),
+    (
+        r"`tape` is required when a `Tensor` loss is passed",
+        "minimize on line {line} was given the loss as a tensor, and cannot see how it was "
+        "computed. Give it a function that computes the loss, minimize(lambda: …, variables), or "
+        "the tape that recorded it, tape=tape.",
+    ),
+    (
+        r"_minimum_control_deps.*Can not convert a NoneType",
+        "The train_step or test_step of the model that line {line} trains returns nothing. Keras "
+        "shows what it returns. End it with a dict, as in return {{'loss': loss}}.",
     ),
     (
         r"All input tensors must have the same rank",

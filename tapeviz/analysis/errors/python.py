@@ -56,19 +56,6 @@ def keyboard(case: Case) -> str:
     )
 
 
-def no_file(case: Case) -> str:
-    """A file that is not there, and the folder in which it was looked for."""
-    name, folder = case.match.group(1), case.failure.folder
-    where = f"It was looked for in {folder}. " if folder else ""
-    begin = f"Line {case.line} opens the file {name}, which is not there. {where}"
-    if folder and not case.failure.is_saved:
-        return (
-            f"{begin}A text that is not saved runs in an empty folder: save it beside the file, "
-            "write the whole path, or put values of the same shape in the file's place."
-        )
-    return f"{begin}Write the whole path, or put values of the same shape in its place."
-
-
 def old_name(case: Case) -> str:
     name = case.match[2]
     advice = NEW_NAMES.get(name)

@@ -10,6 +10,9 @@ from __future__ import annotations
 from . import calls, keras, modules, not_finite, python, tapes, tensors, training
 from .arguments import OF_ARGUMENTS
 from .case import Explain
+from .checks import OF_CHECKS
+from .data import OF_DATA
+from .files import OF_FILES
 from .forms import OF_FORMS
 from .values import OF_VALUES
 
@@ -89,6 +92,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"Type SparseTensor is not supported as a gradient", tapes.sparse),
     (r"Argument `target` should be a list.*received None", tapes.no_target),
     (r"argument `type_value`: None to a TensorFlow DType", tapes.no_sources),
+    (r"argument `type_value`: <(?:bound method|function) ", tapes.uncalled_target),
     (r"argument `type_value`: '(\w+)' to a TensorFlow DType", tapes.text_target),
     (
         r"(?:No pfor|pfor).*(?:converter|EagerPyFunc|not.* supported)|No converter.* defined",
@@ -118,6 +122,9 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "a table, such as tf.gather or an Embedding, gives the gradients of those rows alone. "
         "Write tf.convert_to_tensor(g) to get a tensor of the shape of the table.",
     ),
+    *OF_CHECKS,
+    *OF_FILES,
+    *OF_DATA,
     *OF_VALUES,
     *OF_FORMS,
     *OF_ARGUMENTS,
@@ -153,6 +160,26 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Make it one tensor: tf.constant([…]).",
     ),
     (
+        r"`labels\.shape\.rank` must equal `logits\.shape\.rank - 1`\. Received: "
+        r"labels\.shape=(\(.*?\)) of rank \d+ and logits\.shape=(\(.*?\)) of",
+        "The loss on line {line} got labels of shape {0} and logits of shape {1}. A sparse "
+        "cross-entropy takes one class number for each row of logits, so labels have one axis "
+        "less. One-hot rows belong into the loss without sparse in its name.",
+    ),
+    (
+        r"Argument `output` must have rank \(ndim\) `target\.ndim - 1`\. Received: "
+        r"target\.shape=(\(.*?\)), output\.shape=(\(.*?\))",
+        "The loss on line {line} got labels of shape {0} and predictions of shape {1}. A sparse "
+        "cross-entropy takes one class number for each row of predictions, so predictions have one "
+        "axis more. A layer such as Flatten or GlobalAveragePooling2D takes axes away.",
+    ),
+    (
+        r"in categorical_crossentropy.*Shapes (\(.*?\)) and (\(.*?\)) are incompatible",
+        "The loss on line {line} got labels of shape {0} and predictions of shape {1}, and "
+        "compares them element by element. For labels that are class numbers take the sparse "
+        "variant (SparseCategoricalCrossentropy), else give both one shape.",
+    ),
+    (
         r"`labels\.shape` must equal `logits\.shape` except for the last dimension\. Received: "
         r"labels\.shape=(\(.*?\)) and logits\.shape=(\(.*?\))",
         "The loss on line {line} got labels of shape {0} and logits of shape {1}. A sparse "
@@ -169,6 +196,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (r"(?:Shapes|Dimensions) " + _SHAPE + r" and " + _SHAPE, tensors.shapes),
     (r"expected to be an? (\w+) tensor but is an? (\w+) tensor", tensors.dtypes),
+    (r"must have the same dtype, got tf\.(\w+) != tf\.(\w+)", tensors.dtypes),
     (r"has type (\w+) that does not match type (\w+) of", tensors.dtypes),
     (r"conversion requested dtype (\w+) for Tensor with dtype (\w+)", tensors.dtypes),
     (r"Cannot convert \[?([\d.e+-]+)\]? to EagerTensor of dtype (\w+)", tensors.literal_dtype),
@@ -251,9 +279,10 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Give it inputs of that size, or make the layer anew.",
     ),
     (
-        r"A KerasTensor (?:cannot be used as input to a TensorFlow function|is symbolic)",
-        "Line {line} hands the symbolic input or output of a Keras model to a TensorFlow "
-        "function; it describes what will be fed, and holds no numbers. "
+        r"A KerasTensor (?:cannot be used as input to a TensorFlow function|is symbolic)"
+        r"|You are passing KerasTensor",
+        "Line {line} hands the symbolic input or output of a Keras model to a function of "
+        "TensorFlow or NumPy; it describes what will be fed, and holds no numbers. "
         "Call the model on a tensor and go on with what comes out, or put the function into a "
         "keras.layers.Lambda.",
     ),
@@ -398,7 +427,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "The installed {1} has no {0}: it was part of another version, or has moved. "
         "Look for its present name, or leave line {line} out if the gradient does not need it.",
     ),
-    (r"FileNotFoundError: .*'(.*?)'", python.no_file),
     (r"'GradientTape' object has no attribute '(\w+)'", python.misspelt),
     (r"'(?:Resource)?Variable' object has no attribute 'ndim'", tensors.no_ndim),
     (

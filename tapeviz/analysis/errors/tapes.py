@@ -118,6 +118,19 @@ def text_target(case: Case) -> str:
     )
 
 
+def uncalled_target(case: Case) -> str:
+    """A function where its result should be: ``tape.gradient(metric.result, x)``."""
+    call = case.call
+    target = case.argument(0, call.method) if call is not None else ""
+    if not target:
+        return ""
+    return (
+        f"The target {target} on line {case.line} is a function or method, and not what it "
+        f"returns. Call it in the tape's block, as in value = {target}(…), and give the tape that "
+        f"value."
+    )
+
+
 def plain_number(case: Case) -> str:
     """A number as target: ``int(y)``; 0 is what ``sum([])`` gives."""
     call = case.call

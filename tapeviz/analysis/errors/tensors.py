@@ -72,13 +72,23 @@ def vectors(case: Case) -> str:
 
 def dtypes(case: Case) -> str:
     kinds = [case.match[1], case.match[2]]
+    if "string" in kinds:
+        return (
+            f"Line {case.line} combines numbers with a tensor of strings. Make numbers of the "
+            f"strings first: tf.strings.to_number(text), or in tf.io.decode_csv by the defaults of "
+            f"its columns. No gradient passes strings."
+        )
     wanted = next((kind for kind in kinds if kind.startswith("complex")), "float32")
     return (
-        f"Line {case.line} combines a {case.match[1]} tensor with a {case.match[2]} one. "
+        f"Line {case.line} combines {_article(kinds[0])} tensor with {_article(kinds[1])} one. "
         f"TensorFlow never converts dtypes by itself. "
         f"Make both of one dtype: tf.cast(x, tf.{wanted}), or dtype=tf.{wanted} where they are "
         f"made."
     )
+
+
+def _article(dtype: str) -> str:
+    return f"an {dtype}" if dtype.startswith("int") else f"a {dtype}"
 
 
 def literal_dtype(case: Case) -> str:

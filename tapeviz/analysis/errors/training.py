@@ -44,6 +44,11 @@ def _gives_pairs(given: ast.expr) -> bool:
 def _tensor_for_variable(case: Case, given: ast.expr) -> str:
     """Pairs with a tensor in the place of the variable; the line that gave it the name."""
     trace, line = case.trace, 0
+    if right := _turned_round(case, given):
+        return (
+            f"apply_gradients was given pairs of a variable and its gradient, and takes the "
+            f"gradient first. Write {right}."
+        )
     for name in (node.id for node in ast.walk(given) if isinstance(node, ast.Name)):
         named = [b for b in trace.bindings if b.name == name and b.tensors]
         holds = [VariableId(binding.tensors[0][0]) in trace.variables for binding in named]
@@ -58,6 +63,20 @@ def _tensor_for_variable(case: Case, given: ast.expr) -> str:
         "apply_gradients was given a tensor in place of a variable. An optimizer changes variables "
         "in place, and tensors have no place. Give the variables that were made by tf.Variable."
     )
+
+
+def _turned_round(case: Case, given: ast.expr) -> str:
+    """For a ``zip`` of variables with what a gradient call gave, the ``zip`` as it should be."""
+    if not isinstance(given, ast.Call) or called_name(given) != "zip" or len(given.args) != 2:
+        return ""
+    asked = {call.line for call in case.trace.calls if call.ended}
+    gradients = {each.name for each in case.trace.bindings if each.site.line in asked}
+    first, second = (
+        {node.id for node in ast.walk(each) if isinstance(node, ast.Name)} for each in given.args
+    )
+    if first & gradients or not second & gradients:
+        return ""
+    return f"zip({case.text.segment(given.args[1])}, {case.text.segment(given.args[0])})"
 
 
 def _nothing_applied(case: Case) -> str:

@@ -89,6 +89,22 @@ OF_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "x[0], reduce it first, as by tf.reduce_mean(x), or leave the format out.",
     ),
     (
+        r"unsupported format string passed to \w*(?:SymbolicTensor|Tensor|Placeholder)\.__format__",
+        "Line {line} writes a symbolic tensor as a number, and it has none yet: Python runs once, "
+        "while a compiled function is traced. tf.print shows values at each call; or return the "
+        "tensor and write its number outside.",
+    ),
+    (
+        r"unsupported format string passed to (\w*Variable|list|tuple)\.__format__",
+        "Line {line} writes a {0} as one number. Take a number of it first: float(v) of a "
+        "variable of one element, v.numpy() of others, an element by its place of a list.",
+    ),
+    (
+        r"could not convert string to float: (.{1,40})$",
+        "Line {line} makes a number of the text {0}, which is none. Data read from a file often "
+        "has a heading, an empty field or a unit: leave that row or column out before.",
+    ),
+    (
         r"Integers to negative integer powers are not allowed",
         "Line {line} takes a negative power of whole numbers, which would be fractions. Write the "
         "numbers with a decimal point, as in tf.Variable([1.0, 2.0]); whole numbers have no "

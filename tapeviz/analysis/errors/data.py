@@ -1,0 +1,176 @@
+"""Explain exceptions of datasets, iterators and generators, and of what is taken out of them.
+
+The messages are those of TensorFlow 2.15 to 2.21, Keras 2 and 3, and Python 3.10 to 3.13.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...text.names import bound_names, called_name
+from ...text.statements import read_text
+from .case import Case, Explain
+
+_WITH_FUNCTIONS = ("map", "filter", "flat_map", "interleave", "take_while", "group_by_window")
+"""Methods of datasets that hand the parts of an element, if that is a tuple, to a function as
+arguments (``StructuredFunctionWrapper`` in structured_function.py, 2.15-2.21)."""
+
+
+def no_element_left(case: Case) -> str:
+    """``next`` of an iterator that has given its last element."""
+    statement = case.text.statement(case.line)
+    call = next((c for c in _calls(statement) if called_name(c) in ("next", "get_next")), None)
+    if call is None:
+        return ""
+    asked = case.text.segment(call.args[0]) if call.args else "an iterator"
+    return (
+        f"Line {case.line} asks {asked} for another element, and it has given its last one. "
+        f"A for loop over the data ends there by itself; dataset.repeat() begins again. Else make "
+        f"a new iterator for each pass over the data, by iter(…)."
+    )
+
+
+def parts_of_element(case: Case) -> str:
+    """A function given to ``map`` whose parameters are not as many as an element has parts."""
+    statement = case.text.statement(case.line)
+    method = next((c for c in _calls(statement) if called_name(c) in _WITH_FUNCTIONS), None)
+    if method is None or not isinstance(method.func, ast.Attribute):
+        return ""
+    found = case.match.groupdict()
+    takes = (
+        f"takes {found['takes']} of its {found['given']} arguments"
+        if found.get("given")
+        else "needs more arguments than it is given"
+    )
+    return (
+        f"The function that line {case.line} gives to {method.func.attr} {takes}. Each part of an "
+        f"element of the dataset is an argument of its own: a dataset of inputs and labels needs "
+        f"lambda x, y: …, one of single tensors lambda x: …. "
+        f"Print dataset.element_spec to see the parts."
+    )
+
+
+def unpacked_elements(case: Case) -> str:
+    """``for x, y in data`` of elements that are no pairs."""
+    statement = case.text.statement(case.line)
+    if not isinstance(statement, (ast.For, ast.AsyncFor)):
+        return ""
+    wanted, data = int(case.match[1]), case.text.segment(statement.iter)
+    targets = [node for node in ast.walk(statement.target) if isinstance(node, (ast.Tuple))]
+    if not any(len(target.elts) == wanted for target in targets) or len(data) > _LONGEST:
+        return ""
+    return (
+        f"Line {case.line} gives each element of {data} {wanted} names, and the first one has not "
+        f"{wanted} parts; a tensor is cut into its rows then. Give it a single name to look at "
+        f"what an element is. A dataset of pairs is made by from_tensor_slices((x, y))."
+    )
+
+
+_LONGEST = 40
+"""The letters of an expression that stands in a sentence."""
+
+
+def key_of_element(case: Case) -> str:
+    """A key that an element of what a loop goes over does not have."""
+    key, line = case.failure.message.strip("'\""), case.line
+    statement, text = case.text.statement(line), read_text(case.text)
+    for node in ast.walk(statement) if statement is not None else ():
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+            continue
+        index, name = node.slice, node.value.id
+        if not isinstance(index, ast.Constant) or str(index.value) != key:
+            continue
+        loops = [
+            loop
+            for loop in _loops_around(case, line)
+            if name in {each for part in ast.walk(loop.target) for each in bound_names(part)}
+        ]
+        if loops and text.owner(line, name) == text.owner(loops[-1].lineno, name):
+            data = case.text.segment(loops[-1].iter)
+            return (
+                f"Line {line} asks {name} for the key {key!r}, which it does not have. The loop on "
+                f"line {loops[-1].lineno} takes {name} from {data}. Print {name}.keys() just "
+                f"before to see the keys that its elements have."
+            )
+    return ""
+
+
+def _loops_around(case: Case, line: int) -> Iterator[ast.For]:
+    """The loops around a line, outermost first."""
+    for node in ast.walk(case.text.tree) if case.text.tree is not None else ():
+        if isinstance(node, ast.For) and node.lineno < line <= (node.end_lineno or 0):
+            yield node
+
+
+def no_labels(case: Case) -> str:
+    """``fit`` of a compiled model without labels: Keras 3 compares None with the predictions."""
+    statement = case.text.statement(case.line)
+    for call in _calls(statement):
+        is_given = len(call.args) > 1 or any(each.arg == "y" for each in call.keywords)
+        if called_name(call) in ("fit", "evaluate", "train_on_batch") and not is_given:
+            return (
+                f"{called_name(call)} on line {case.line} got no labels that its loss could "
+                f"compare the predictions with. Give them as second argument, model.fit(x, y), or "
+                f"a dataset whose elements are pairs of inputs and labels."
+            )
+    return ""
+
+
+def _calls(statement: ast.AST | None) -> Iterator[ast.Call]:
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Call):
+            yield node
+
+
+OF_DATA: tuple[tuple[str, str | Explain], ...] = (
+    (r"^StopIteration|OutOfRangeError.*End of sequence", no_element_left),
+    (
+        r"`generator` yielded an element of (shape|type) (.*?) where an element of "
+        r"(?:shape|type) (.*?) was expected",
+        "Line {line} takes an element of a dataset, whose generator yielded one of {0} {1}; the "
+        "output_signature given to from_generator says {2}. Yield such elements, or correct the "
+        "signature; None in its shape stands for an axis whose length varies.",
+    ),
+    (
+        r"`generator` yielded an element that (?:could not be converted to the expected type"
+        r"|did not match the expected structure).*?The expected (?:type|structure) was (.*?), but "
+        r"the yielded element was (.{1,60}?)\.?\n",
+        "Line {line} takes an element of a dataset, whose generator yielded the value {1}; the "
+        "output_signature given to from_generator says {0}. Both need the same structure of tuples "
+        "or dicts, and the same dtypes.",
+    ),
+    (
+        r"Cannot batch tensors with different shapes in component \d+\. First element had shape "
+        r"(\[.*?\]) and element \d+ had shape (\[.*?\])",
+        "Line {line} takes a batch of elements of the shapes {0} and {1}, and batch joins elements "
+        "of one shape only. Use padded_batch, which fills up the short ones, or ragged_batch. Or "
+        "give all the same shape before, in map, as by tf.image.resize for pictures.",
+    ),
+    (
+        r"(?:<lambda>|tf__\w+)\(\) takes (?P<takes>[\w ]+?) positional arguments? but "
+        r"(?P<given>\d+) (?:was|were) given"
+        r"|(?:<lambda>|tf__\w+)\(\) missing \d+ required positional arguments?",
+        parts_of_element,
+    ),
+    (r"values to unpack \(expected (\d+)", unpacked_elements),
+    (r"^KeyError", key_of_element),
+    (
+        r"Unrecognized data type: (\w+)=.*?\(of type <class '([\w.]+)'>\)",
+        "Line {line} gives Keras a {1} as {0}. It takes arrays of NumPy, tensors, datasets, and "
+        "lists of arrays for a model of several inputs. Make it one array: np.array({0}).",
+    ),
+    (
+        r"Target data is missing",
+        "Line {line} gives no labels that the loss could compare the predictions with. Give them "
+        "as second argument, model.fit(x, y), or a dataset whose elements are pairs of inputs and "
+        "labels.",
+    ),
+    (
+        r"'OptionalFromValue' Op passed list of length 0",
+        "The train_step or test_step of the model that line {line} trains returns nothing. Keras "
+        "shows what it returns. End it with a dict, as in return {{'loss': loss}}.",
+    ),
+    (r"^ValueError: None values not supported", no_labels),
+)
+"""In the order in which they are asked; no two are about the same message."""

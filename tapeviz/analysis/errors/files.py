@@ -1,0 +1,63 @@
+"""Explain exceptions of files that are not there, and of models and checkpoints read from them.
+
+The messages are those of TensorFlow 2.15 to 2.21, Keras 2 and 3, and of h5py.
+"""
+
+from __future__ import annotations
+
+from .case import Case, Explain
+
+
+def no_file(case: Case) -> str:
+    """A file that is not there, and the folder in which it was looked for."""
+    name, folder = next(filter(None, case.match.groups())), case.failure.folder
+    where = f"It was looked for in {folder}. " if folder else ""
+    begin = f"Line {case.line} opens the file {name}, which is not there. {where}"
+    if folder and not case.failure.is_saved:
+        return (
+            f"{begin}A text that is not saved runs in an empty folder: save it beside the file, "
+            "write the whole path, or put values of the same shape in the file's place."
+        )
+    return f"{begin}Write the whole path, or put values of the same shape in its place."
+
+
+OF_FILES: tuple[tuple[str, str | Explain], ...] = (
+    (
+        r"Failed to find any matching files for (\S+)",
+        "Line {line} restores the checkpoint {0}, and there is none of this name. "
+        "tf.train.latest_checkpoint(folder) gives the name of the newest one in a folder. A name "
+        "ends with the number of the save, as in ckpt-1, without .index behind it.",
+    ),
+    (
+        r"FileNotFoundError: .*?unable to open file: name = '(.*?)'"
+        r"|FileNotFoundError: .*'(.*?)'"
+        r"|NotFoundError: (?:\{\{.*?\}\} ?)?([^;\n]+); No such file or directory",
+        no_file,
+    ),
+    (
+        r"(?:File not found: filepath=|No file or directory found at )(\S+?)\.?(?:\s|$)",
+        "Line {line} loads {0}, and there is no such file in the folder that the snippet runs in. "
+        "Give its whole path, or save the model there first.",
+    ),
+    (
+        r"(?:Could not locate (?:class|function) '|Cannot deserialize object of type `"
+        r"|Unknown (?:layer|loss function|metric function|optimizer|initializer): '?)(\w+)",
+        "The model that line {line} loads has a part called {0}, and Keras cannot find its class "
+        "or function. Define or import it, and name it there: load_model(path, "
+        "custom_objects={{'{0}': {0}}}).",
+    ),
+    (
+        r"could not be loaded\..*variable\.shape=(\(.*?\)), Received: value\.shape=(\(.*?\))\. "
+        r"Target variable: <(?:Keras)?Variable path=([\w/]+)",
+        "The file that line {line} loads has weights of shape {1} for {2}, whose shape is {0}. It "
+        "was saved from a model of other sizes. Make the model with the layers and sizes that it "
+        "had then.",
+    ),
+    (
+        r"shape of the target value in `variable\.assign\(value\)` must match\. "
+        r"variable\.shape=(\(.*?\)), Received: value\.shape=(\(.*?\))",
+        "Line {line} gives a variable of shape {0} a value of shape {1}. A variable keeps the "
+        "shape that it was made with. Give a value of that shape, or make another variable.",
+    ),
+)
+"""In the order in which they are asked; no two are about the same message."""

@@ -1,0 +1,305 @@
+"""Messages as TensorFlow, Keras, NumPy and Python word them, each explained; nothing is run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapeviz.analysis.errors.case import innermost_line
+from tapeviz.analysis.errors.explain import explain_error
+from tapeviz.trace.model import Failure, Trace
+
+from ..traces import Script
+
+CALLED = """{{{{function_node __wrapped__IteratorGetNext}}}} {raised}
+Traceback (most recent call last):
+
+  File "/x/tensorflow/python/ops/script_ops.py", line 269, in __call__
+    ret = func(*args)
+
+  File "/x/tensorflow/python/data/ops/from_generator_op.py", line 198, in generator_py_func
+    values = next(generator_state.get_iterator(iterator_id))
+
+{frames}
+{raised}
+
+
+ [[{{{{node PyFunc}}}}]] [Op:IteratorGetNext] name: """
+"""The message of an op that called Python code which raised (TensorFlow 2.15-2.21)."""
+
+IN_LAYER = 'Input 0 of layer "lstm_1" is incompatible with the layer: expected ndim=3, found ndim='
+MESSAGES: dict[str, tuple[str, str, str, str]] = {
+    "an iterator without more elements": (
+        "x = next(batches)",
+        "StopIteration",
+        "",
+        "Line 1 asks batches for another element, and it has given its last one",
+    ),
+    "an iterator without more elements in a compiled function": (
+        "x = next(it)",
+        "OutOfRangeError",
+        "End of sequence\n\t [[{{node IteratorGetNext}}]] [Op:__inference_step_16]",
+        "Line 1 asks it for another element",
+    ),
+    "a StopIteration of the snippet's own": ("raise StopIteration", "StopIteration", "", ""),
+    "a function for one part of two": (
+        "ds = ds.map(lambda x: x)",
+        "TypeError",
+        "in user code:\n\n    TypeError: outer_factory.<locals>.inner_factory.<locals>.<lambda>() "
+        "takes 1 positional argument but 2 were given\n",
+        "that line 1 gives to map takes 1 of its 2 arguments",
+    ),
+    "elements that are no pairs": (
+        "for x, y in ds:\n    pass",
+        "ValueError",
+        "too many values to unpack (expected 2)",
+        "Line 1 gives each element of ds 2 names, and the first one has not 2 parts",
+    ),
+    "another tuple than the elements": (
+        "for x, y in ds: a, b, c = x",
+        "ValueError",
+        "too many values to unpack (expected 3)",
+        "",
+    ),
+    "a key of an element": (
+        "for b in ds:\n    print(b['x'])",
+        "KeyError",
+        "'x'",
+        "The loop on line 1 takes b from ds",
+    ),
+    "an element that has the wrong shape": (
+        "for x in ds: pass",
+        "InvalidArgumentError",
+        CALLED.format(
+            raised="TypeError: `generator` yielded an element of shape (1,) where an element of "
+            "shape (2,) was expected.",
+            frames="",
+        ),
+        "whose generator yielded one of shape (1,); the output_signature given to from_generator "
+        "says (2,)",
+    ),
+    "elements that are no batch": (
+        "for x in ds: pass",
+        "InvalidArgumentError",
+        "Cannot batch tensors with different shapes in component 0. First element had shape [1] "
+        "and element 1 had shape [2]. [Op:IteratorGetNext] name: ",
+        "a batch of elements of the shapes [1] and [2]",
+    ),
+    "no labels": ("m.fit(x)", "ValueError", "None values not supported.", "got no labels"),
+    "no labels under Keras 2": (
+        "m.fit(x)",
+        "ValueError",
+        "Target data is missing. Your model was compiled with loss=mse, and therefore expects …",
+        "Line 1 gives no labels",
+    ),
+    "a train_step without return": (
+        "m.fit(x, y)",
+        "ValueError",
+        "Attr 'Toutput_types' of 'OptionalFromValue' Op passed list of length 0 less than min 1.",
+        "train_step or test_step of the model that line 1 trains returns nothing",
+    ),
+    "a train_step without return under Keras 2": (
+        "m.fit(x, y)",
+        "TypeError",
+        "_minimum_control_deps(outputs)):\n\n    TypeError: Can not convert a NoneType into a Te…",
+        "train_step or test_step of the model that line 1 trains returns nothing",
+    ),
+    "a checkpoint": (
+        "c.restore('t/ckpt-1')",
+        "NotFoundError",
+        "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for "
+        "t/ckpt-1\n Please double-check …",
+        "Line 1 restores the checkpoint t/ckpt-1, and there is none of this name",
+    ),
+    "a picture": (
+        "tf.io.read_file('cat.jpg')",
+        "NotFoundError",
+        "{{function_node __wrapped__ReadFile_device_/CPU:0}} cat.jpg; No such file or directory "
+        "[Op:ReadFile]",
+        "Line 1 opens the file cat.jpg, which is not there",
+    ),
+    "a file of weights": (
+        "m.load_weights('w.h5')",
+        "FileNotFoundError",
+        "[Errno 2] Unable to synchronously open file (unable to open file: name = 'w.h5', errno = "
+        "2, error message = 'No such file or directory', flags = 0, o_flags = 0)",
+        "Line 1 opens the file w.h5",
+    ),
+    "a model of Keras 2": (
+        "load_model('model.keras')",
+        "OSError",
+        "No file or directory found at model.keras",
+        "Line 1 loads model.keras",
+    ),
+    "a class that a saved model needs": (
+        "load_model('m.keras')",
+        "TypeError",
+        "… Could not locate class 'Twice'. Make sure custom classes …",
+        "custom_objects={'Twice': Twice}",
+    ),
+    "weights of a model of other sizes": (
+        "m.load_weights('w.h5')",
+        "ValueError",
+        "A total of 1 objects could not be loaded. Example error message for object <Dense>:\n\n"
+        "The shape of the target variable and the shape of the target value in "
+        "`variable.assign(value)` must match. variable.shape=(2, 4), Received: value.shape=(2, 3). "
+        "Target variable: <Variable path=sequential/dense/kernel, shape=(2, 4)>",
+        "weights of shape (2, 3) for sequential/dense/kernel, whose shape is (2, 4)",
+    ),
+    "a warning made an exception": (
+        "import warnings\nwarnings.simplefilter('error')\nf()",
+        "DeprecationWarning",
+        "Conversion of an array with ndim > 0 to a scalar is deprecated",
+        "line 2 makes exceptions of warnings",
+    ),
+    "a floating-point error made an exception": (
+        "np.seterr(all='raise')\nx / y",
+        "FloatingPointError",
+        "divide by zero encountered in divide",
+        "NumPy met a divide by zero on line 2, and line 1 makes it an exception",
+    ),
+    "a tuple given to a layer": (
+        "d(batch)",
+        "ValueError",
+        'Layer "dense" expects 1 input(s), but it received 2 input tensors. Inputs received: […]',
+        "takes one tensor and got 2, in a list or tuple",
+    ),
+    "a model of two inputs": (
+        "m(x)",
+        "ValueError",
+        'Layer "model" expects 2 input(s), but it received 1 input tensors. Inputs received: […]',
+        "takes 2 inputs and got 1",
+    ),
+    "a recurrent layer that keeps its last step only": (
+        "m = Sequential([LSTM(4), LSTM(2)])",
+        "ValueError",
+        f"{IN_LAYER}2. Full shape received: (2, 4)",
+        "return_sequences=True",
+    ),
+    "a model without one of its inputs": (
+        "tf.keras.Model(i, h)",
+        "ValueError",
+        "Output with path `` is not connected to `inputs`",
+        "a tf.keras.Input that is not among the inputs given",
+    ),
+    "a function among layers": (
+        "Sequential([tf.nn.relu])",
+        "ValueError",
+        "Only instances of `keras.Layer` can be added to a Sequential model. Received: <function>",
+        "tf.keras.layers.Lambda(f)",
+    ),
+    "one-hot labels for a sparse loss": (
+        "loss(y, p)",
+        "ValueError",
+        "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape=(4, 3) of "
+        "rank 2 and logits.shape=(4, 3) of rank 2",
+        "labels have one axis less",
+    ),
+    "pictures of predictions for a sparse loss": (
+        "loss(y, p)",
+        "ValueError",
+        "Argument `output` must have rank (ndim) `target.ndim - 1`. Received: target.shape=(2,), "
+        "output.shape=(2, 6, 6, 10)",
+        "GlobalAveragePooling2D takes axes away",
+    ),
+    "strings among numbers": (
+        "y = w * x",
+        "InvalidArgumentError",
+        "cannot compute Mul as input #1(zero-based) was expected to be a float tensor but is a "
+        "string tensor [Op:Mul] name: ",
+        "tf.strings.to_number(text)",
+    ),
+    "dtypes in the function of a dataset": (
+        "ds.map(lambda x: x / 2.0)",
+        "TypeError",
+        "`x` and `y` must have the same dtype, got tf.int64 != tf.float32.",
+        "Line 1 combines an int64 tensor with a float32 one",
+    ),
+    "a branch that returns None": (
+        "if x > 0: return x",
+        "ValueError",
+        "'retval_' is None at the end of the else branch.",
+        "the else branch returns None",
+    ),
+    "a symbolic tensor in a text": (
+        "print(f'{s:.3f}')",
+        "TypeError",
+        "unsupported format string passed to SymbolicTensor.__format__",
+        "tf.print shows values at each call",
+    ),
+    "a list in a text": (
+        "print(f'{g:.3f}')",
+        "TypeError",
+        "unsupported format string passed to list.__format__",
+        "Line 1 writes a list as one number",
+    ),
+    "a symbolic tensor, counted": (
+        "for i, x in enumerate(xs): pass",
+        "OperatorNotAllowedInGraphError",
+        "Iterating over a symbolic `tf.Tensor` is not allowed.",
+        "goes over a symbolic tensor by enumerate",
+    ),
+    "a symbolic tensor in a comprehension": (
+        "y = sum([x for x in xs])",
+        "OperatorNotAllowedInGraphError",
+        "Iterating over a symbolic `tf.Tensor` is not allowed.",
+        "goes over a symbolic tensor in a comprehension",
+    ),
+    "minimize of Keras 2": (
+        "opt.minimize(loss, [w])",
+        "ValueError",
+        "`tape` is required when a `Tensor` loss is passed. Received: loss=5.0, tape=None.",
+        "minimize(lambda: …, variables)",
+    ),
+    "a text that is no number": (
+        "float(s)",
+        "ValueError",
+        "could not convert string to float: 'x'",
+        "makes a number of the text 'x'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_is_explained(name: str) -> None:
+    text, type_, message, said = MESSAGES[name]
+    line = len(text.removesuffix("    pass").splitlines())
+    trace = Trace(text, failure=Failure(type_, message, line, "", (line,)))
+    words = explain_error(trace)
+    assert said in words
+    assert bool(words) == bool(said)
+
+
+GENERATOR = "data = {'a': 1}\ndef gen():\n    yield data['b']\nfor x in ds:\n    pass"
+
+
+def test_the_line_of_python_code_that_an_op_called() -> None:
+    """The error ends at the op; its message has the traceback of the code that the op called."""
+    frames = '  File "snippet.py", line 3, in gen\n    yield data[k]\n'
+    message = CALLED.format(raised="KeyError: 'b'", frames=frames)
+    failure = Failure("UnknownError", message, 4, "", (4,))
+    trace = Trace(GENERATOR, failure=failure, filename="snippet.py")
+    assert innermost_line(trace, failure) == 3
+    words = explain_error(trace)
+    assert "ran the generator of a dataset in Python for line 4" in words
+    assert "raised KeyError: 'b' on line 3" in words
+    assert "that dict (line 1) has 'a'" in words
+
+
+def test_what_the_names_of_an_assert_held() -> None:
+    s = Script("g = tape.gradient(y, x)\nassert g.shape == (3,)")
+    g = s.tensor((2,), value=[2.0, 4.0])
+    s.bind("g", g, line=1)
+    trace = s.trace()
+    words = explain_error(trace, Failure("AssertionError", "", 2, "", (2,)))
+    assert "found g.shape == (3,) to be false: g is [2., 4.] (shape (2,))" in words
+
+
+def test_pairs_that_are_turned_round() -> None:
+    s = Script("g = tape.gradient(y, [w])\nopt.apply_gradients(zip([w], g))")
+    w, y, g = s.variable("w"), s.tensor(), s.tensor()
+    with s.call(s.tape(), [y], [w], line=1) as results:
+        results.append(g)
+    s.bind("g", g, line=1)
+    message = "'tensorflow.python.framework.ops.EagerTensor' object has no attribute '_unique_id'"
+    words = explain_error(s.trace(), Failure("AttributeError", message, 2, "", (2,)))
+    assert "Write zip(g, [w])." in words
