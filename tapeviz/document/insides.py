@@ -218,8 +218,9 @@ class Insides(QObject):
 
     def _open_calls(self, arranged: ArrangedGraph) -> Iterator[Op]:
         """Calls that stand open, or would if their inside were known: in another round of the place
-        they do, or their function is so small that a first view may open it. Of a large trace,
-        which takes long to diagnose again, a call that the program alone would open stays closed.
+        they do, or their function is so small that a first view may open it. In a large
+        trace, which takes long to diagnose again, a call that the program alone would open stays
+        closed.
         """
         document = self._document
         trace, unfolded = document.trace, document.view.unfolded

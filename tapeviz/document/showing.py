@@ -1,6 +1,6 @@
 """Show a trace with all that follows from it: diagnosis and picture.
 
-Of a run under way they come together with it; of a whole trace each comes as soon as it is made.
+While a run goes on, the three come together; after it, each comes as soon as it is made.
 """
 
 from __future__ import annotations

@@ -74,8 +74,8 @@ def arrange(
 
     Depends on everything in the view but its overlay. ``call``: the id of the gradient call;
     None: the one that a diagnosis would show first. ``before``: the arrangement of another call, or
-    before the user folded something. Of another call whose graph is alike nothing moves, unless a
-    wider value has no room; another round of the same call opens the same groups.
+    before the user folded something. Where the graph of another call is alike, nothing moves unless
+    a wider value has no room; another round of the same call opens the same groups.
     """
     built = built_graph(trace, view, call)
     go_on()

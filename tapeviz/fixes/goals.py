@@ -43,7 +43,7 @@ class FixGoal:
     cause: Cause | None
     keys: list[FindingKey] = field(default_factory=list)
     edits: list[Edit] = field(default_factory=list)
-    """The likeliest first. Of several with the same title the first that is good is kept."""
+    """The fixes, the likeliest first; if several have the same title, the first that is good."""
     tried: int = 0
     kept: list[KeptEdit] = field(default_factory=list)
     lent: list[KeptEdit] = field(default_factory=list)
@@ -58,8 +58,8 @@ class FixGoal:
 
         Those that mend some rounds only, or give nothing but zeros, stand where no others are; one
         that changes more lines than another of them, and these among them, is left out, as is one
-        that does something more than another, or adds the same lines in another order. Of NaN only
-        what leaves the fewest zeros mends it.
+        that does something more than another, or adds the same lines in another order. NaN is
+        mended only by the edits that leave the fewest zeros.
         An edit that had to be corrected stands where no other does.
         """
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}

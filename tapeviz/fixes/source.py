@@ -155,8 +155,8 @@ class ParsedSource:
     def bound_to(self, name: str | cst.Name) -> cst.BaseExpression | None:
         """The value of the assignment that a name has here, also of ``a, b = c, d``.
 
-        Of a node of the text that is the last one before it in its function; else the only one
-        there is, None if there are more.
+        A node of the text has the last assignment before it in its function; a mere name the only
+        one that there is, None if there are more.
         """
         made, place = self.maker_of(name) or (None, None)
         return made if place is None else None

@@ -153,7 +153,7 @@ class _Wiring:
 
     def asked(self, call: Call) -> tuple[set[NodeId], set[VariableId]]:
         """Nodes of the tensors, and the variables, that the snippet gave to a tape: targets,
-        sources and watched ones. Of a variable that is a target also the version it had then."""
+        sources and watched ones. A variable that is a target adds the version that it had then."""
         asked = self._selection.asked
         makers = (self._trace.producers.get(tensor) for tensor in asked)
         nodes = {op_id(maker) for maker in makers if maker is not None}

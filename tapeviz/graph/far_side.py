@@ -71,8 +71,8 @@ class _Paths:
 
 def ways_between(index: TraceIndex, call: Call, sources: Collection[TensorId]) -> Scope:
     """The ops, versions and tensors on the paths from sources to the call's targets: through state,
-    through Python, through ops that no tape recorded. Of each source only the paths that the least
-    number of cuts interrupts. The scope's ``cuts`` are the ops that the gradient of ``call`` does
+    through Python, through ops that no tape recorded. For each source only the paths with the
+    fewest cuts. The scope's ``cuts`` are the ops that the gradient of ``call`` does
     not pass on these.
 
     A gradient that an optimizer wrote into a variable is no such path, unless a tape recorded it.

@@ -77,8 +77,8 @@ def spread_of(array: np.ndarray[Any, Any], most: int) -> np.ndarray[Any, Any]:
 def sampling(shape: Sequence[int]) -> tuple[np.ndarray[Any, Any], list[int]]:
     """Indices in C order of at most 16 × 16 evenly spaced elements, and their rows and columns.
 
-    Of images (``[N,] height, width, channels``) one channel of the first; of other arrays the last
-    dimension is the row.
+    Images (``[N,] height, width, channels``) give one channel of the first image; in other arrays
+    the last dimension is the row.
     """
     is_batch = len(shape) >= 4 and min(shape[-3:-1]) >= _SAMPLED
     is_image = len(shape) == 3 and shape[-1] in (1, 3, 4) and min(shape[:2]) >= _SAMPLED

@@ -67,8 +67,8 @@ class KeptRecording:
 
     def look_into(self, op: OpId, turns: Sequence[int] = ()) -> Trace:
         """The trace with one more call of a compiled function opened (:attr:`Op.ran_as`): with the
-        values of its inside if the file has them, else :attr:`Op.inside` says that it has not. Of
-        its loops the file has the turns that were looked at before it was saved, whichever are
+        values of its inside if the file has them, else :attr:`Op.inside` says that it has not. The
+        file has the turns of its loops that were looked at before it was saved, whichever are
         wanted."""
         if op not in self._reader.choose(self._opened, self._refused).insides:
             self._refused.append(without_values(op, _NOT_LOOKED_INTO))

@@ -198,7 +198,7 @@ def _marks(
 def _where_joined(
     cut: Mapping[EdgeKey, Wire], words: Mapping[EdgeKey, str]
 ) -> Iterator[tuple[Wire, list[EdgeKey]]]:
-    """Each cut wire with its key. Of those that are cut for one reason and join before they end
+    """Each cut wire with its key. Wires that are cut for one reason and join before they end give
     only the part that they share, with all their keys."""
     groups: dict[object, list[EdgeKey]] = {}
     for key, wire in cut.items():

@@ -71,7 +71,7 @@ def branches_by_name(tree: ast.Module) -> Mapping[str, Sequence[TextBranch]]:
 
 def names_inside(path: str) -> Iterator[str]:
     """``net.layer.kernel``, and as a class may name it or what it belongs to: ``.layer.kernel``,
-    ``.layer``, ``.kernel``. Of an element its words, as Python would print them."""
+    ``.layer``, ``.kernel``. An element has its words, as Python would print them."""
     yield path
     if path.endswith("]"):
         with suppress(SyntaxError, ValueError, RecursionError):

@@ -39,8 +39,8 @@ Array = NDArray[Any]
 class Stats(msgspec.Struct, frozen=True, gc=False):
     """Statistics over the finite elements, in float64; ``None`` where there is none.
 
-    Of a large tensor of finite elements the recorder makes the norm alone: min, max and mean are
-    ``None``, until somebody looks at it (:attr:`has_range`). ``is_estimate``: that norm is one of a
+    The recorder computes only the norm of a large tensor of finite elements: min, max and mean are
+    ``None`` until somebody looks at it (:attr:`has_range`). ``is_estimate``: that norm is one of a
     sample of the elements; that all are finite is certain, and that not all are zero.
     """
 

@@ -40,8 +40,8 @@ def variable_names(
     A name that the snippet bound (``w``, ``self.w``) before the name of its layer in the snippet
     (``head.kernel``, of ``titles``) before Keras's path (``dense/kernel``) before
     the name that it was made with (``name="w"``) before a place in a list (``weights[0]``) before
-    TensorFlow's; a loop variable or parameter that was bound to several variables comes last. Of
-    several lists the first is taken, and those that are ``known_outside`` of a function (a
+    TensorFlow's; a loop variable or parameter that was bound to several variables comes last. The
+    first of several lists is taken, and those that are ``known_outside`` of a function (a
     module's names) or kept in an object before a function's own. Those of several objects that
     would have one name (``self.w``) have that of their object (``net.w``) from ``attributes``.
     """

@@ -4,7 +4,7 @@ TensorFlow hands out rows then, never the state. It follows from the state befor
 write, whose arithmetic is the same in NumPy: one addition or subtraction for each element
 (``AssignAddVariableOp``, ``AssignSubVariableOp``; ``ResourceScatter…``, ``scatter_functor.h``;
 TensorFlow 2.15-2.21). TensorFlow scatters large updates in parallel: where they repeat a row, the
-sums may differ in their last bits. Of the sizes that travel, none was seen to.
+sums may differ in their last bits. None was seen to among the sizes that travel.
 """
 
 from __future__ import annotations

@@ -119,11 +119,11 @@ def find_turns(
 ) -> tuple[TurnRows, ...]:
     """Find the stretches of rows that go back through a loop.
 
-    Of a Python loop (``loops``) and of a compiled loop the turn of each row is known, and two turns
-    are enough. Elsewhere, as in what Keras runs by itself, it is a stretch in which the same rows
-    come again at least four times in a row. Its first turn, which ends it, may lack rows: what it
-    begins with is often a constant, to which no gradient goes. A sum stands where its last share
-    was given, and is no part of what comes again. Each row is tried a few times, and each try ends
+    The turn of each row is known for a Python loop (``loops``) and a compiled loop, and two turns
+    are enough. Elsewhere, as in what Keras runs by itself, a stretch is rows that repeat at least
+    four times one after the other. The first turn, which ends it, may lack rows: it often begins
+    with a constant, to which no gradient goes. A sum stands where its last share was given, and is
+    no part of what repeats. Each row is tried a few times, and each try ends
     where the repetition does: linear in the rows as long as turns are short beside the pass.
     """
     rows = [row for row, step in enumerate(steps) if step.kind != "sum"]

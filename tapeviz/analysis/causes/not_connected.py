@@ -318,7 +318,7 @@ def _late_names(used: Used) -> Sequence[LateName]:
 def is_same_slope(asked: Unlinked) -> Cause | None:
     """The target is made from a gradient of something that is made from the source.
 
-    Of ``3 * x`` TensorFlow computes the gradient without looking at ``x``.
+    TensorFlow computes the gradient of ``3 * x`` without looking at ``x``.
     """
     facts = asked.facts
     for call, operand, made_from in facts.gradients_used:

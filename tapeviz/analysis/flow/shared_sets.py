@@ -32,7 +32,8 @@ class SharedSets:
         self._made: dict[int | tuple[int, SomeNumbers], SomeNumbers] = {}
 
     def join(self, sets: Iterable[SharedSet]) -> SharedSet:
-        """The union. Of many sets two by two, so that no number is looked at for each of them."""
+        """The union, joined two by two, so that no number is looked at once for each of many
+        sets."""
         joined = list(dict.fromkeys(sets))
         while len(joined) > 1:
             pairs = [self._union(*joined[k : k + 2]) for k in range(0, len(joined) - 1, 2)]

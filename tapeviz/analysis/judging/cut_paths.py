@@ -226,8 +226,8 @@ class _Deciding:
         return line or share.nearest.of(cuts)[0]
 
     def _named(self, cuts: SharedSet, share: _Share, deciding: CutLine) -> tuple[Cause, ...]:
-        """The deciding cause, then the others. Of several ops that ran outside of the tape, the one
-        that ran first decides: from there on the code should be inside."""
+        """The deciding cause, then the others. If several ops ran outside of the tape, the one that
+        ran first decides: from there on the code should be inside."""
         evidence = deciding.first.evidence
         if isinstance(evidence, OutsideTape):
             outside = share.first_outside.line(cuts, evidence.where)

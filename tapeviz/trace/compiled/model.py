@@ -57,8 +57,8 @@ class Conditional:
 
     ``taken``: of ``If`` 0 for the branch where the predicate is true, 1 for the other. ``skipped``:
     tensors from outside, for variables their handles, that only the others take, each with the line
-    of the op that does. Of one in a loop that takes either branch in some turn both are drawn, and
-    there is none of these.
+    of the op that does. A conditional in a loop that takes either branch in some turn is drawn with
+    both, and ``skipped`` is empty.
     """
 
     op: OpId
