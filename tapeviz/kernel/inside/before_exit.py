@@ -55,7 +55,7 @@ def _enable_unseen(file: TextIO) -> None:
         file = sys.stderr if file is None else file
         if file is None:
             dump()  # raises: there is no file to write into
-        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as whole:
+        with _unnamed_file() as whole:
             dump(whole, all_threads)
             whole.seek(0)
             threads = {thread.ident for thread in threading.enumerate()} | {threading.get_ident()}
@@ -75,6 +75,14 @@ def _enable_unseen(file: TextIO) -> None:
     enabling.__name__ = enabling.__qualname__ = "enable"
     faulthandler.enable, faulthandler.disable = enabling, disable  # type: ignore[assignment]
     faulthandler.is_enabled = lambda: seen[0]
+
+
+def _unnamed_file() -> TextIO:
+    """A file to write into and read from: in memory where the system has such (Linux), so that a
+    snippet without a folder for temporary files gets its frames, too."""
+    if hasattr(os, "memfd_create"):
+        return open(os.memfd_create("frames"), "w+", encoding="utf-8", errors="replace")
+    return tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
 
 
 def _of_snippet(text: str, threads: Set[int | None]) -> str:
