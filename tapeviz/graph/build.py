@@ -12,6 +12,7 @@ from ..errors import go_on
 from ..trace.compiled.model import Loop
 from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, Version
 from ..trace.state import keeps_prior_state
+from .array_names import array_names
 from .loose_ends import loose_ends
 from .model import Edge, EdgeState, Link, NodeId
 from .nodes import Nodes, constant_id, is_recorded, op_id, version_id
@@ -88,7 +89,9 @@ def _index_of(trace: Trace, came_back: CameBack) -> TraceIndex:
     for known, known_back, index in _latest:
         if known is trace and known_back == came_back:
             return index
-    prepared = replace(trace, producers=_makers(trace), names=ranked_names(trace))
+    arrays = {tensor: (name,) for tensor, name in array_names(trace).items()}
+    names = {**ranked_names(trace), **arrays}
+    prepared = replace(trace, producers=_makers(trace), names=names)
     index = TraceIndex(prepared, came_back)
     _latest[:] = [(trace, came_back, index)]
     return index

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..graph.model import Node
-from ..graph.words import UNNAMED, shape_words
+from ..graph.words import shape_words
 from ..trace.model import Tensor, TensorId, Trace
 from .model import BoxShape
 from .parts.numbers import rounded_text, scalar_text
@@ -80,7 +80,7 @@ def _chip_text(node: Node, tensor: Tensor | None, trace: Trace) -> str:
         return shorten(node.title, TITLE_LENGTH)
     value = trace.value(node.tensor)
     text = "" if value is None else rounded_text(value) if value.size else "[]"
-    name = clean(node.title) if _is_named(node, trace) else ""
+    name = clean(node.name)
     if text:
         # In graph mode a literal is an op, whose name is the literal itself.
         whole = f"{name} = {text}" if name and name != text else text
@@ -90,10 +90,3 @@ def _chip_text(node: Node, tensor: Tensor | None, trace: Trace) -> str:
         shape = f"[{shape}]" if shape.isdecimal() else shape
         whole = f"{name} · {shape}".rstrip(" ·") if name else f"{tensor.dtype} {shape}".rstrip()
     return shorten(whole, TITLE_LENGTH)
-
-
-def _is_named(node: Node, trace: Trace) -> bool:
-    """Whether the title is a name of the snippet, or of a gradient (``∂y/∂x``)."""
-    names = () if node.tensor is None else trace.names.get(node.tensor, ())
-    is_op = node.op is not None and node.title not in UNNAMED
-    return node.title in names or node.title.startswith("∂") or is_op

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from .branches import TextBranch, branches_by_name
-from .names import called_name
+from .names import called_name, names_in
 from .trees import parse_expression, parse_module
 
 _TARGET_NAMES = ("target", "ys", "targets", "primals")
@@ -232,6 +232,19 @@ class SourceText:
         node = self._expression_at(span)
         words = self.segment(node) if node is not None else ""
         return words if len(words) <= _LONGEST_WORDS else ""
+
+    def names_given(self, span: TextSpan) -> tuple[frozenset[str], frozenset[str]]:
+        """The names that are operands or arguments of the call or operator that stands there, and
+        all names in it."""
+        node = self._expression_at(span)
+        if node is None:
+            return frozenset(), frozenset()
+        given: list[ast.expr] = []
+        for part in ast.iter_child_nodes(node):
+            value = part.value if isinstance(part, (ast.keyword, ast.Starred)) else part
+            if isinstance(value, ast.expr) and value is not getattr(node, "func", None):
+                given.append(value)
+        return frozenset(part.id for part in given if isinstance(part, ast.Name)), names_in(node)
 
     def is_given_lambda(self, span: TextSpan) -> bool:
         """Whether the call there is handed a lambda, so that code of the snippet runs in it."""

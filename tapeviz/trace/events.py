@@ -301,7 +301,8 @@ class NameBound(_TracedEvent, frozen=True, tag="bind"):
     ``tensors``: ids with the keys under which they stand in the value: ``[[id, []]]`` for a tensor,
     ``[[5, [0]], [6, [1]]]`` for a list, ``[[5, ["w"]]]`` for a dict (variables: handle ids).
     ``value``: for anything else, its type's name; ``object``: Python's ``id`` of it, so that a
-    NumPy array or float can be followed. ``tape``: id, where the value is a tape.
+    NumPy array or float can be followed; ``shape``: that of a NumPy array. ``tape``: id, where the
+    value is a tape.
     """
 
     name: str
@@ -310,6 +311,7 @@ class NameBound(_TracedEvent, frozen=True, tag="bind"):
     value: str = ""
     object: int = 0
     tape: int = 0
+    shape: list[int] | None = None
 
 
 class ValueLeft(_TracedEvent, frozen=True, tag="left"):

@@ -153,7 +153,8 @@ class Tape:
 
 
 class Binding(msgspec.Struct, frozen=True, gc=False):
-    """A Python name bound. ``tensors``: (id, the name with its key: ``c[0]``)."""
+    """A Python name bound. ``tensors``: (id, the name with its key: ``c[0]``). For a value without
+    tensors, ``value`` is its type, ``object`` its Python id, ``shape`` that of a NumPy array."""
 
     name: str
     site: Site
@@ -161,6 +162,7 @@ class Binding(msgspec.Struct, frozen=True, gc=False):
     tensors: tuple[tuple[TensorId, str], ...] = ()
     value: str = ""
     object: int = 0
+    shape: tuple[int, ...] | None = None
 
 
 class Leave(msgspec.Struct, frozen=True, gc=False):

@@ -191,7 +191,10 @@ class Names:
     def _about(self, value: Any) -> tuple[dict[str, Any] | None, list[Any]]:
         recording = self._recording
         if is_instance(value, _NUMBERS):
-            return {"value": type(value).__name__, "object": id(value)}, []
+            about = {"value": type(value).__name__, "object": id(value)}
+            if type(value) is np.ndarray:
+                about["shape"] = value.shape
+            return about, []
         if is_instance(value, private.GradientTape):
             return {"value": type(value).__name__, "tape": self._tapes.number(value)}, []
         tensor = self._tensor(value)

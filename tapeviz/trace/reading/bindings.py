@@ -36,7 +36,10 @@ class BoundNames:
         bound = tuple(zip(tensors, words, strict=True))
         if tensors and site.frames and not site.frames[0].function.isidentifier():
             self.of_modules.add(name)
-        self.bindings.append(Binding(name, site, when, bound, intern(event.value), event.object))
+        shape = tuple(event.shape) if event.shape is not None else None
+        self.bindings.append(
+            Binding(name, site, when, bound, intern(event.value), event.object, shape)
+        )
         if event.tape:
             self.tapes.setdefault(TapeId(event.tape), (when, name))
         for tensor, word in bound:
