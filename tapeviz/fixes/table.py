@@ -175,6 +175,7 @@ from .values.misfits import (
     cast_to_allowed,
     give_tensors,
     multiply_vectors,
+    transpose_to_fit,
     use_functions_for_methods,
     use_present_names,
 )
@@ -464,6 +465,7 @@ ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
     cast_to_agree,
     cast_to_allowed,
     multiply_vectors,
+    transpose_to_fit,
 )
 """For an error of the text, and for one that an edit brings where a gradient was missing."""
 

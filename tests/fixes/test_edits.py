@@ -22,10 +22,10 @@ from tapeviz.fixes.diffs import short_diff
 from tapeviz.fixes.plan import Plan
 from tapeviz.fixes.smooth.argmax import soften_argmax
 from tapeviz.fixes.source import ParsedSource
-from tapeviz.fixes.table import FIXES, edits_for
+from tapeviz.fixes.table import FIXES, edits_for, edits_for_error
 from tapeviz.fixes.tapes.closures import compute_when_called
 from tapeviz.text.source import SourceText
-from tapeviz.trace.model import TensorId
+from tapeviz.trace.model import Failure, TensorId, Trace
 
 from ..analysis.cases import CASES
 from ..sampling import sampled
@@ -1645,6 +1645,32 @@ def test_any_text_gives_texts_that_parse(kind: str) -> None:
                 for edit in itertools.islice(fix(case), 5):
                     ast.parse(edit.new_text)
                     assert edit.title
+
+
+_MUL = "expected to be a float tensor but is a int32 tensor [Op:Mul]"
+_SIZES = "Matrix size-incompatible: In[0]: [{}], In[1]: [{}] [Op:MatMul]"
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "mended"),
+    [
+        ("y = w * tf.range(3)", _MUL, ["y = w * tf.cast(tf.range(3), tf.float32)"]),
+        ("y = w * tf.shape(x)[0]", _MUL, ["y = w * tf.cast(tf.shape(x)[0], tf.float32)"]),
+        ("y = w * tf.constant([1, 2])", _MUL, ["y = w * tf.cast(tf.constant([1, 2]), tf.float32)"]),
+        ("y = w * tf.constant([1, 2.0])", _MUL, []),
+        ("y = w * tf.range(n)", _MUL, []),
+        ("y = a @ b", _SIZES.format("4,2", "4,3"), ["y = tf.matmul(a, b, transpose_a=True)"]),
+        (
+            "y = tf.matmul(a, b)",
+            _SIZES.format("4,2", "3,2"),
+            ["y = tf.matmul(a, b, transpose_b=True)"],
+        ),
+        ("y = a @ b", _SIZES.format("4,2", "3,5"), []),
+    ],
+)
+def test_operands_that_do_not_fit(line: str, message: str, mended: list[str]) -> None:
+    trace = Trace(line, failure=Failure("InvalidArgumentError", message, 1, ""))
+    assert [edit.new_text for edit in edits_for_error(trace, ParsedSource(line))] == mended
 
 
 def test_nothing_planned_changes_nothing() -> None:

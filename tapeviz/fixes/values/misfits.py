@@ -14,7 +14,7 @@ from ...analysis.errors.tensors import OF_VECTORS
 from ...text.messages import converted_lines
 from ...trace.model import Trace, VariableId
 from ..model import Edit
-from ..nodes import called_name, dotted, header_nodes
+from ..nodes import called_name, dotted, header_nodes, nodes_in
 from ..plan import Plan, bare
 from ..source import ParsedSource
 from ..translation.numpy_words import METHODS, function_for_method
@@ -42,7 +42,8 @@ _NO_METHOD = re.compile(r"Tensor'? object has no attribute '(\w+)'")
 
 
 def cast_to_agree(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
-    """``rows - x`` of integers and floats → ``tf.cast(rows, tf.float32) - x``.
+    """``rows - x`` of integers and floats → ``tf.cast(rows, tf.float32) - x``; likewise calls
+    that give integers, such as ``tf.range(3)``.
 
     All tensors that meet on the line get one dtype: a real one if the other counts; of two real
     ones first the narrower.
@@ -54,6 +55,7 @@ def cast_to_agree(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         return
     known = _dtypes_by_text(trace)
     operands = (*header_nodes(statement, cst.Name), *header_nodes(statement, cst.Attribute))
+    whole = [call for call in header_nodes(statement, cst.Call) if _gives_integers(call)]
     reals = sorted(dtype for dtype in pair if "float" in dtype)
     for wanted in reals or ("float32",):
         plan, cast = Plan(source), set[str]()
@@ -62,9 +64,33 @@ def cast_to_agree(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             if known.get(code, wanted) != wanted and _meets(source, node):
                 plan.replace(node, f"{source.tf}.cast({code}, {source.tf}.{wanted})")
                 cast.add(code)
+        for call in whole if "float" in wanted else ():
+            part = source.parent(call)  # tf.shape(x)[0]
+            number: cst.BaseExpression = call
+            if isinstance(part, cst.Subscript) and part.value is call:
+                number = part
+            if _meets(source, number):
+                code = source.code(number)
+                plan.replace(number, f"{source.tf}.cast({code}, {source.tf}.{wanted})")
+                cast.add(code)
         if cast:
             what = ", ".join(sorted(cast))
             yield Edit(f"Cast {what} to {wanted}, the dtype of what it meets", plan.text())
+
+
+_OF_INTEGERS = ("shape", "size", "rank", "argmax", "argmin", "argsort", "where", "searchsorted")
+_OF_NUMBERS = ("constant", "convert_to_tensor", "range")
+"""These give integers where they are given integers, and no dtype."""
+
+
+def _gives_integers(call: cst.Call) -> bool:
+    if called_name(call) in _OF_INTEGERS:
+        return True
+    is_plain = called_name(call) in _OF_NUMBERS and not any(arg.keyword for arg in call.args)
+    others = (cst.Float, cst.Imaginary, cst.Name)
+    given = [each for arg in call.args for each in nodes_in(arg.value)] if is_plain else []
+    has_others = any(isinstance(each, others) for each in given)
+    return not has_others and any(isinstance(each, cst.Integer) for each in given)
 
 
 _ALLOWED = re.compile(
@@ -108,24 +134,55 @@ def multiply_vectors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         return
     traced = converted_lines(failure.message, trace.filename)
     for line in (*traced, *(failure.lines or (failure.line,))):
-        statement = source.statement(line)
-        if statement is None:
-            continue
-        products: list[tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression]] = [
-            (node, node.left, node.right)
-            for node in header_nodes(statement, cst.BinaryOperation)
-            if isinstance(node.operator, cst.MatrixMultiply)
-        ]
-        products += [
-            (node, node.args[0].value, node.args[1].value)
-            for node in header_nodes(statement, cst.Call)
-            if called_name(node) == "matmul" and [arg.keyword for arg in node.args] == [None, None]
-        ]
-        for node, left, right in products:
+        for node, left, right in _products(source, line):
             plan = Plan(source)
             factors = f"{source.code(bare(left))}, {source.code(bare(right))}"
             plan.replace(node, f"{source.tf}.tensordot({factors}, 1)")
             yield Edit("Multiply by tf.tensordot, which takes vectors as well", plan.text())
+
+
+_SIZES = re.compile(r"In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]")
+"""The shapes of the two factors, in the message of a product of matrices (TensorFlow 2.15-2.21)."""
+
+
+def transpose_to_fit(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+    """``tf.matmul(a, b)`` and ``a @ b`` of shapes [4, 2] and [4, 3] →
+    ``tf.matmul(a, b, transpose_a=True)``; of [4, 2] and [3, 2] → ``transpose_b=True``."""
+    failure = trace.failure
+    found = _SIZES.search(failure.message) if failure is not None else None
+    if failure is None or found is None:
+        return
+    first, second = ([int(size) for size in shape.split(",")] for shape in found.groups())
+    if len(first) < 2 or len(second) < 2:
+        return
+    fitting = {"a": first[-2] == second[-2], "b": first[-1] == second[-1]}
+    for which in (which for which, fits in fitting.items() if fits):
+        for node, left, right in _products(source, failure.line):
+            plan = Plan(source)
+            factors = f"{source.code(bare(left))}, {source.code(bare(right))}"
+            plan.replace(node, f"{source.tf}.matmul({factors}, transpose_{which}=True)")
+            words = {"a": "first", "b": "second"}[which]
+            yield Edit(f"Transpose the {words} matrix, so that the shapes fit", plan.text())
+
+
+def _products(
+    source: ParsedSource, line: int
+) -> list[tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression]]:
+    """The products of matrices in the statement on a line, with both factors."""
+    statement = source.statement(line)
+    if statement is None:
+        return []
+    products: list[tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression]] = [
+        (node, node.left, node.right)
+        for node in header_nodes(statement, cst.BinaryOperation)
+        if isinstance(node.operator, cst.MatrixMultiply)
+    ]
+    products += [
+        (node, node.args[0].value, node.args[1].value)
+        for node in header_nodes(statement, cst.Call)
+        if called_name(node) == "matmul" and [arg.keyword for arg in node.args] == [None, None]
+    ]
+    return products
 
 
 def _dtypes_in(message: str) -> set[str]:
