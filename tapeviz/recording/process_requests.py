@@ -22,11 +22,11 @@ from ..analysis.requests.doubts import doubts
 from ..analysis.requests.inside import check_answer, function_of, inner_request, lacks_turns
 from ..analysis.requests.looks import calls_to_look_into, standing_calls
 from ..analysis.requests.loops import loops_to_complete
-from ..analysis.requests.program import How
+from ..analysis.requests.program import ReplayMode
 from ..analysis.requests.replays import (
     calls_to_replay,
     further_calls,
-    further_ways,
+    further_modes,
     request,
     rows_of_jacobian,
 )
@@ -90,7 +90,7 @@ def _rows_of_jacobians(flow: DataFlow, is_following: bool) -> Iterator[Request]:
 
 def _beyond_and_estimates(flow: DataFlow, is_following: bool) -> Iterator[Request]:
     for call in further_calls(flow.trace):
-        yield from (_replay(flow, call, how) for how in further_ways(flow, call))
+        yield from (_replay(flow, call, how) for how in further_modes(flow, call))
 
 
 def _finite_differences(flow: DataFlow, is_following: bool) -> Iterator[Request]:
@@ -101,7 +101,7 @@ def _custom_gradients(flow: DataFlow, is_following: bool) -> Iterator[Request]:
     return (Request("check", asked) for asked in doubts(flow.trace))
 
 
-def _replay(flow: DataFlow, call: Call, how: How) -> Request:
+def _replay(flow: DataFlow, call: Call, how: ReplayMode) -> Request:
     try:
         return Request("replay", request(flow, call, how))
     except TapevizError as error:

@@ -30,8 +30,8 @@ _LOOPS = ops_with("loop")
 _LONGEST = 60
 """Characters of a condition that stands in a sentence."""
 
-How = Literal["constant", "chosen", "repeated", "swapped", "statistics", "form"]
-_HOW: dict[How, str] = {
+HowUnlinked = Literal["constant", "chosen", "repeated", "swapped", "statistics", "form"]
+_HOW: dict[HowUnlinked, str] = {
     "constant": (
         "{target} is a constant: no operation on any tensor made it. "
         "A number that Python chose, say by an if, has no derivative. "
@@ -127,7 +127,7 @@ class NotConnected(Evidence):
     name on the way has another meaning than where the source is given."""
 
     kind: ClassVar[str] = "not-connected"
-    how: How | None
+    how: HowUnlinked | None
     ends: Ends | None = None
     branch: SkippedBranch | None = None
     why: SameSlope | SkippedByError | LateName | Shadowed | None = None
@@ -281,7 +281,7 @@ def only_decides(asked: Unlinked) -> Cause | None:
     by = next((deciders[start] for start in asked.starts if start in deciders), None)
     if by is None or not facts.line_of(facts.trace.ops[by]):
         return None
-    how: How = "repeated" if facts.trace.ops[by].type in _LOOPS else "chosen"
+    how: HowUnlinked = "repeated" if facts.trace.ops[by].type in _LOOPS else "chosen"
     return facts.cause_at(NotConnected(how), facts.trace.ops[by])
 
 
@@ -427,7 +427,7 @@ def _truth_values(facts: CallFacts) -> tuple[Sequence[Leave], Ancestry]:
     return taken, flow.ancestry(map(flow.position_left, taken))
 
 
-def _how(facts: CallFacts, source: Operand) -> How | None:
+def _how(facts: CallFacts, source: Operand) -> HowUnlinked | None:
     targets, flow = facts.paths.targets, facts.flow
     if not any(flow.into(target) for target in targets):
         return "constant"

@@ -34,7 +34,7 @@ _VIEWS = ops_with("view")
 _DEEPEST = 40
 
 
-How = Literal[
+HowReplaced = Literal[
     "rebound",
     "owner",
     "owner-outdated",
@@ -59,7 +59,7 @@ class ReplacedSource(Evidence):
     variable was ``made-again``."""
 
     kind: ClassVar[str] = "replaced-source"
-    how: How
+    how: HowReplaced
     name: str = ""
     listed: int = 0
 

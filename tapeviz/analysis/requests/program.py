@@ -9,11 +9,11 @@ from ...trace.model import Op, OpId, TensorId, Trace, VariableId, VersionId
 from ...trace.tapes import is_differentiable
 from ..flow.ancestry import EdgesInto, Position
 
-How = Literal["", "beyond", "estimate"]
+ReplayMode = Literal["", "beyond", "estimate"]
 """``beyond`` what stops a gradient on purpose; ``estimate``: also through what is flat."""
 
 
-def program_of(trace: Trace, ancestry: EdgesInto, how: How) -> Iterator[list[Any]]:
+def program_of(trace: Trace, ancestry: EdgesInto, how: ReplayMode) -> Iterator[list[Any]]:
     """Instructions in backward order: an op comes before the ops that made its inputs."""
     instructions: list[tuple[float, list[Any]]] = []
     done: set[OpId] = set()
@@ -73,7 +73,7 @@ def has_turns(op: Op) -> bool:
     return op.inside is not None and op.inside.is_turned
 
 
-def _of_op(trace: Trace, op: Op, how: How) -> Iterator[tuple[float, list[Any]]]:
+def _of_op(trace: Trace, op: Op, how: ReplayMode) -> Iterator[tuple[float, list[Any]]]:
     version = trace.writes.get(op.id)
     if version is None:
         if how and is_custom(trace, op):

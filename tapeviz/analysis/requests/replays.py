@@ -16,7 +16,7 @@ from ...trace.state import keeps_prior_state
 from ..flow.ancestry import EdgesInto, Position
 from ..flow.dataflow import DataFlow, position_of_target
 from ..flow.paths import Paths
-from .program import How, has_turns, is_custom, named, program_of
+from .program import ReplayMode, has_turns, is_custom, named, program_of
 
 MAX_OPS = 20_000
 MAX_ROWS = 64
@@ -101,7 +101,7 @@ def unconnected(trace: Trace, call: Call) -> frozenset[int]:
     return frozenset(lacking | {index for index, each in asked if each.tensor not in reached})
 
 
-def request(flow: DataFlow, call: Call, how: How = "") -> dict[str, Any]:
+def request(flow: DataFlow, call: Call, how: ReplayMode = "") -> dict[str, Any]:
     """The arguments of the kernel's ``replay`` for this call. Raises :class:`TapevizError`."""
     trace, ancestry = flow.trace, _edges_asked_for(flow, call)
     return {
@@ -159,8 +159,8 @@ def _is_signing(op: Op) -> bool:
     return op.type == "Sign" and not op.graph and op.within is None
 
 
-def further_ways(flow: DataFlow, call: Call) -> Iterator[How]:
-    """How else to replay such a call."""
+def further_modes(flow: DataFlow, call: Call) -> Iterator[ReplayMode]:
+    """The further modes in which to replay such a call."""
     pairs = zip(call.sources, _lacking(flow.trace, call), strict=False)
     lacking = [source.tensor for source, lacks in pairs if source.tensor is not None and lacks]
     paths = Paths(flow, call)
