@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -128,13 +129,30 @@ def test_no_folder_holds_more_than_a_reader_can_scan() -> None:
     assert {str(folder): size for folder, size in sizes.items() if size > 20} == {}
 
 
-def test_a_class_name_means_one_thing() -> None:
+def types_of(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """The public types that a module defines, each with whether it is a class; else an alias."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            yield node.name, True
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            is_variable = isinstance(node.value, (ast.Call, ast.Attribute))  # a TypeVar, tf.Tensor
+            names = [each.id for each in targets if isinstance(each, ast.Name)]
+            yield from (
+                (n, False) for n in names if re.match("[A-Z].*[a-z]", n) and not is_variable
+            )
+
+
+def test_the_name_of_a_class_means_one_thing() -> None:
+    """Neither another class nor an alias of a type has it."""
     homes: dict[str, list[str]] = {}
+    classes = set()
     for path in MODULES:
-        for node in parsed(path).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
-    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+        for name, is_class in types_of(parsed(path)):
+            if not name.startswith("_"):
+                homes.setdefault(name, []).append(str(path.relative_to(PACKAGE)))
+                classes.update({name} if is_class else ())
+    assert {name: homes[name] for name in sorted(classes) if len(homes[name]) > 1} == {}
 
 
 def test_names_say_what_they_stand_for() -> None:

@@ -15,7 +15,7 @@ from ..trace.op_kinds import ops_with
 from .model import CallDiagnosis, Diagnosis, Finding
 from .pairing import pair_anywhere, pair_in_order
 
-Outcome = Literal["same", "rounding", "differs", "removed", "added"]
+Verdict = Literal["same", "rounding", "differs", "removed", "added"]
 _PLUMBING = ops_with("plumbing")
 """Ops that a reader of gradients does not miss."""
 
@@ -46,7 +46,7 @@ class GradientPair:
 
     before: Asked | None
     after: Asked | None
-    outcome: Outcome
+    outcome: Verdict
 
     @property
     def is_same(self) -> bool:
@@ -216,7 +216,7 @@ def _by_place(asked: Asked) -> Hashable:
     return asked.call.findings.index(asked.finding)
 
 
-def outcome(before: Asked, after: Asked) -> Outcome:
+def outcome(before: Asked, after: Asked) -> Verdict:
     """Whether two gradients are the same: status, dtype, shape and every element."""
     old, new = before.finding, after.finding
     if (old.status, old.dtype, old.shape) != (new.status, new.dtype, new.shape):

@@ -42,7 +42,7 @@ _FEW = 100_000
 _ALL_OF_IT = 1e-3
 _MOST_LOOKED_AT = 100_000
 """Positions on the paths from the sources of a call: thousands may be written into one variable."""
-Look = Callable[[CallFacts], Iterator[Warned]]
+WarningRule = Callable[[CallFacts], Iterator[Warned]]
 
 
 def warn(all_facts: Iterable[CallFacts]) -> tuple[Warned, ...]:
@@ -373,7 +373,7 @@ def _ties(facts: CallFacts, op: Op) -> int:
     return int((value == extreme).sum(axis=over).max(initial=0))
 
 
-WARNINGS: tuple[Look, ...] = (
+WARNINGS: tuple[WarningRule, ...] = (
     broadcast_loss,
     no_sources,
     uncollected_variable,

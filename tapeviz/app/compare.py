@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from ..analysis.model import Fix
 from ..document import Document
-from ..document.pipeline import Look
+from ..document.pipeline import LookInto
 from ..errors import TapevizError
 from ..panels.look import Theme, colour, font
 from ..panels.source.highlighter import Highlighter
@@ -31,7 +31,7 @@ from ..trace.model import Trace
 from .storage.files import OPENED, Files, load_kept, read_source
 
 
-def _load(path: Path, look: Look) -> Trace:
+def _load(path: Path, look: LookInto) -> Trace:
     kept = load_kept(path)
     return look(kept, kept.wait())
 

@@ -16,8 +16,8 @@ from .framing import area_under
 from .prepared import Prepared
 from .view import GraphView
 
-Side = Literal["above", "below", "left", "right"]
-ARROWS: dict[Side, str] = {"above": "↑", "below": "↓", "left": "←", "right": "→"}
+Border = Literal["above", "below", "left", "right"]
+ARROWS: dict[Border, str] = {"above": "↑", "below": "↓", "left": "←", "right": "→"}
 EDGE = 8
 PLACES = tuple(sorted((step / 20 for step in range(1, 20)), key=lambda part: abs(part - 0.5)))
 """Where to try a button along its edge (0…1), the middle first."""
@@ -35,7 +35,7 @@ class Beyond:
         self._view = view
         self.buttons = {side: self._button(side) for side in ARROWS}
 
-    def _button(self, side: Side) -> QPushButton:
+    def _button(self, side: Border) -> QPushButton:
         button = QPushButton(self._view)
         button.setObjectName("beyond")
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -55,7 +55,7 @@ class Beyond:
                 button.adjustSize()
                 self._place(side, button)
 
-    def _place(self, side: Side, button: QPushButton) -> None:
+    def _place(self, side: Border, button: QPushButton) -> None:
         """Move a button to a place on its edge where it covers no box, if there is one, else no
         button of a frame."""
         view = self._view
@@ -72,7 +72,7 @@ class Beyond:
         others = (spot for spot in spots if not prepared.has_buttons(areas[spot]))
         button.move(next(chain(free, others, spots)))
 
-    def go(self, side: Side) -> None:
+    def go(self, side: Border) -> None:
         """Move the camera towards what lies beyond a side."""
         camera = self._view.camera
         dx = {"left": 1, "right": -1}.get(side, 0) * STRIDE * camera.width
@@ -82,7 +82,7 @@ class Beyond:
         self._view.move_camera(camera.looking_at((moved.x, moved.y), camera.scale, bounds))
 
 
-def beyond(prepared: Prepared, camera: Camera) -> dict[Side, Sequence[int]]:
+def beyond(prepared: Prepared, camera: Camera) -> dict[Border, Sequence[int]]:
     """The indices of the boxes whose middle lies beyond each side; a box in a corner counts
     for the side that it is farther beyond."""
     sight = camera.sight
@@ -109,5 +109,5 @@ def words_for(boxes: Sequence[Box]) -> str:
     return "" if not count else "1 box" if count == 1 else f"{count:,} boxes"
 
 
-def _where(side: Side) -> str:
+def _where(side: Border) -> str:
     return side if side in ("above", "below") else f"on the {side}"

@@ -15,7 +15,7 @@ from ..paint.fonts import qfont
 from ..paint.painting import Painted, paint, prepare, smooth
 from ..scene.model import Box, Wire
 from ..scene.sizes import PADDING, cell_size
-from ..scene.strokes import Layer, Shape, drawing_order, group_of
+from ..scene.strokes import DrawnShape, Layer, drawing_order, group_of
 from ..scene.theme import Theme
 from .long_wires import cut_group, is_long
 from .prepared import Ints, Prepared
@@ -49,7 +49,7 @@ class NearPainter:
 
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
-        self._kept: dict[tuple[Layer, object], tuple[Shape, Painted]] = {}
+        self._kept: dict[tuple[Layer, object], tuple[DrawnShape, Painted]] = {}
         self._long: set[tuple[Layer, object]] = set()
         self._around = Rect(0.0, 0.0, 0.0, 0.0)
         self._fonts: dict[int, tuple[QFont, QFontMetricsF]] = {}
@@ -75,7 +75,7 @@ class NearPainter:
             if isinstance(shape, Box) and not has_text and scale >= LEAST_TITLE:
                 self._paint_title(painter, shape, scale)
 
-    def _prepared(self, layer: Layer, shape: Shape) -> Painted:
+    def _prepared(self, layer: Layer, shape: DrawnShape) -> Painted:
         key = layer, NAMES[layer](shape)
         known = self._kept.get(key)
         if known is not None and (known[0] is shape or known[0] == shape):

@@ -26,13 +26,13 @@ from ..recording.shares import ShareTable
 from ..trace.model import EMPTY_TRACE, Array, Call, CallId, TensorId, Trace
 
 MAX_ELEMENTS = 10_000
-Repairs = Iterable[tuple[int, str]]
+LineRepairs = Iterable[tuple[int, str]]
 
 
 def report(
     trace: Trace,
     diagnosis: Diagnosis,
-    repairs: Repairs = (),
+    repairs: LineRepairs = (),
     shares: Mapping[CallId, ShareTable] = MappingProxyType({}),
     skipped: SkippedParts = (),
     number: int | None = None,

@@ -21,7 +21,7 @@ from ..graph.nodes import op_id
 from ..scene.model import Scene
 from ..trace.model import CallId, Trace
 from ..view import DEFAULT_VIEW, View
-from .pipeline import ArrangedGraph, Look, Opener
+from .pipeline import ArrangedGraph, LookInto, Opener
 
 if TYPE_CHECKING:
     from .document import Document
@@ -79,7 +79,7 @@ class Comparing(QObject):
         take = partial(record, source, filename, lambda: number != self._number)
         self._compare(take, name, fix)
 
-    def compare_trace(self, load: Callable[[Look], Trace], name: str) -> None:
+    def compare_trace(self, load: Callable[[LookInto], Trace], name: str) -> None:
         """Show a recording beside the document's run; ``load`` is called in the background."""
         self._begin(name)
         self._compare(load, name, None)
@@ -100,7 +100,7 @@ class Comparing(QObject):
         self.changed.emit()
         return self._number
 
-    def _compare(self, take: Callable[[Look], Trace], name: str, fix: Fix | None) -> None:
+    def _compare(self, take: Callable[[LookInto], Trace], name: str, fix: Fix | None) -> None:
         document = self._document
         call = self._current_call()
         before = Shown(document.text.filename, document.trace, document.diagnosis, call)

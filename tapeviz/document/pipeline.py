@@ -43,7 +43,7 @@ class Opener(Protocol):
         ...
 
 
-Look = Callable[[Opener, Trace], Trace]
+LookInto = Callable[[Opener, Trace], Trace]
 """Opens calls of compiled functions: the source of a trace, and the trace → the trace with these
 opened."""
 
@@ -76,7 +76,7 @@ class Pipeline(Protocol):
         ...
 
     def record_apart(
-        self, source: str, filename: str, should_stop: Callable[[], bool], look: Look
+        self, source: str, filename: str, should_stop: Callable[[], bool], look: LookInto
     ) -> Trace:
         """The trace of another text, beside the run under way, as ``look`` opens it. Blocks;
         ``TapevizError`` when it was asked to stop."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..analysis.model import Cause
 from ..graph.model import NodeId
 from ..trace.model import StackFrame, TensorId, Trace
-from .selection import NOTHING_SELECTED, Selection, Side
+from .selection import NOTHING_SELECTED, Selection, ShownSide
 
 if TYPE_CHECKING:
     from .document import Document
@@ -57,13 +57,13 @@ class Selecting:
             self.select_line(now)
             self._document.line_requested.emit(now)
 
-    def select_tensor(self, tensor: TensorId | None, side: Side = "value") -> None:
+    def select_tensor(self, tensor: TensorId | None, side: ShownSide = "value") -> None:
         links = self._document.links
         node = links.node_of_tensor(tensor)
         nodes = frozenset((node,)) if node else self.selection.nodes
         self.select(Selection(nodes, links.line_of(nodes), tensor, side))
 
-    def set_side(self, side: Side) -> None:
+    def set_side(self, side: ShownSide) -> None:
         self.select(replace(self.selection, side=side))
 
     def show_cause(self, cause: Cause) -> None:

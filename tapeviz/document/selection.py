@@ -19,7 +19,7 @@ from ..text.op_words import friendly
 from ..trace.model import Op, Operand, OpId, StackFrame, TensorId, Trace, VariableId
 from .pipeline import ArrangedGraph
 
-Side = Literal["value", "gradient"]
+ShownSide = Literal["value", "gradient"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Selection:
     nodes: frozenset[NodeId] = frozenset()
     line: int = 0
     tensor: TensorId | None = None
-    side: Side = "value"
+    side: ShownSide = "value"
 
 
 NOTHING_SELECTED = Selection()

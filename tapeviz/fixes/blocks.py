@@ -10,7 +10,7 @@ import libcst as cst
 from ..trace.model import Call, StackFrame, Tape, Trace
 from .nodes import all_of, argument, bound_names, called_name, read_names, sole
 from .plan import Plan
-from .source import ParsedSource, Statement
+from .source import CstStatement, ParsedSource
 
 TAPES = ("GradientTape", "ForwardAccumulator")
 
@@ -147,14 +147,14 @@ def _is_at(source: ParsedSource, call: cst.Call, frame: StackFrame) -> bool:
     return source.covers(call, frame.line) and source.column(call) == frame.column
 
 
-def body_of(block: Block) -> list[Statement]:
+def body_of(block: Block) -> list[CstStatement]:
     """The statements that the tape records, of a body that has lines of its own."""
     suite = block.node.body
     kinds = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
     return [statement for statement in suite.body if isinstance(statement, kinds)]
 
 
-def is_method_statement(statement: Statement, tape: str, *methods: str) -> bool:
+def is_method_statement(statement: CstStatement, tape: str, *methods: str) -> bool:
     """Whether a statement is nothing but ``tape.method(…)``."""
     small = sole(statement)
     if not isinstance(small, cst.Expr) or not isinstance(small.value, cst.Call):
@@ -167,7 +167,7 @@ def is_method_statement(statement: Statement, tape: str, *methods: str) -> bool:
     )
 
 
-def after_watches(block: Block) -> Statement | None:
+def after_watches(block: Block) -> CstStatement | None:
     """The last of the ``watch`` statements that a block begins with."""
     last = None
     for statement in body_of(block):
@@ -177,7 +177,7 @@ def after_watches(block: Block) -> Statement | None:
     return last
 
 
-def put_in_front(plan: Plan, block: Block, *statements: Statement | str) -> None:
+def put_in_front(plan: Plan, block: Block, *statements: CstStatement | str) -> None:
     """Put statements first into the block: after the watches that it begins with, unless those
     watch what the statements make."""
     last = after_watches(block)

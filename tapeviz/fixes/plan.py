@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import libcst as cst
 
 from .nodes import sole
-from .source import ParsedSource, Statement
+from .source import CstStatement, ParsedSource
 
-Change: TypeAlias = "Callable[[Any], cst.CSTNode]"
+NodeChange: TypeAlias = "Callable[[Any], cst.CSTNode]"
 
 
 class Plan:
@@ -19,15 +19,15 @@ class Plan:
 
     def __init__(self, source: ParsedSource) -> None:
         self.source = source
-        self.changes: dict[cst.CSTNode, Change] = {}
+        self.changes: dict[cst.CSTNode, NodeChange] = {}
         self.removed: set[cst.CSTNode] = set()
-        self.put_before: dict[cst.CSTNode, list[Statement]] = {}
-        self.put_after: dict[cst.CSTNode, list[Statement]] = {}
-        self.put_first: dict[cst.CSTNode, list[Statement]] = {}
-        self.put_last: dict[cst.CSTNode, list[Statement]] = {}
+        self.put_before: dict[cst.CSTNode, list[CstStatement]] = {}
+        self.put_after: dict[cst.CSTNode, list[CstStatement]] = {}
+        self.put_first: dict[cst.CSTNode, list[CstStatement]] = {}
+        self.put_last: dict[cst.CSTNode, list[CstStatement]] = {}
         self.unwrapped: set[cst.CSTNode] = set()
 
-    def replace(self, node: cst.CSTNode, new: cst.CSTNode | str | Change) -> None:
+    def replace(self, node: cst.CSTNode, new: cst.CSTNode | str | NodeChange) -> None:
         """Replace a node by an expression, or by a function of the node as changed inside.
 
         The expression gets parentheses where an operator beside it binds tighter.
@@ -47,20 +47,20 @@ class Plan:
         """Replace a block by its statements."""
         self.unwrapped.add(statement)
 
-    def before(self, statement: cst.CSTNode, *new: Statement | str) -> None:
+    def before(self, statement: cst.CSTNode, *new: CstStatement | str) -> None:
         self.put_before.setdefault(statement, []).extend(map(self.parse, new))
 
-    def after(self, statement: cst.CSTNode, *new: Statement | str) -> None:
+    def after(self, statement: cst.CSTNode, *new: CstStatement | str) -> None:
         self.put_after.setdefault(statement, []).extend(map(self.parse, new))
 
-    def first(self, block: cst.CSTNode, *new: Statement | str) -> None:
+    def first(self, block: cst.CSTNode, *new: CstStatement | str) -> None:
         """Put statements at the begin of a compound statement's body."""
         self.put_first.setdefault(block, []).extend(map(self.parse, new))
 
-    def last(self, block: cst.CSTNode, *new: Statement | str) -> None:
+    def last(self, block: cst.CSTNode, *new: CstStatement | str) -> None:
         self.put_last.setdefault(block, []).extend(map(self.parse, new))
 
-    def parse(self, statement: Statement | str) -> Statement:
+    def parse(self, statement: CstStatement | str) -> CstStatement:
         if isinstance(statement, str):
             config = self.source.module.config_for_parsing
             parsed = cst.parse_statement(statement, config=config)
@@ -151,7 +151,7 @@ def _with_leading(statement: Any, leading: Any) -> Any:
     return statement.with_changes(leading_lines=[*leading, *own])
 
 
-def without_blank_lines(statement: Statement) -> Statement:
+def without_blank_lines(statement: CstStatement) -> CstStatement:
     """The statement with the comments above it, but not the blank lines."""
     kept = [line for line in statement.leading_lines if line.comment is not None]
     return statement.with_changes(leading_lines=kept)

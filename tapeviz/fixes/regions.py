@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from .blocks import Block
-from .source import ParsedSource, Statement
+from .source import CstStatement, ParsedSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,21 +21,21 @@ class Region:
     """
 
     statements: tuple[cst.CSTNode, ...]
-    loop: Statement | None
+    loop: CstStatement | None
     block: Block | None
 
     @property
-    def start(self) -> Statement | None:
+    def start(self) -> CstStatement | None:
         return self.loop
 
 
-def region_after(source: ParsedSource, statement: Statement, block: Block | None) -> Region:
+def region_after(source: ParsedSource, statement: CstStatement, block: Block | None) -> Region:
     """The region of a statement in a tape's block, or in a function that runs there."""
     around = list(source.ancestors(statement))
     function = source.function_of(statement)
     inside = block is not None and any(node is block.node for node in around)
     edge: cst.CSTNode = block.node if inside and block is not None else function
-    loop: Statement | None = None
+    loop: CstStatement | None = None
     following: list[cst.CSTNode] = list(source.after(statement))
     for outer in around:
         if outer is edge:
@@ -57,13 +57,13 @@ class LoopRounds:
     over.
     """
 
-    loop: Statement
+    loop: CstStatement
     statements: tuple[cst.CSTNode, ...]
-    end: Statement
+    end: CstStatement
 
 
 def rounds_around(
-    source: ParsedSource, statement: Statement, block: Block | None
+    source: ParsedSource, statement: CstStatement, block: Block | None
 ) -> LoopRounds | None:
     """The rounds of a statement in a tape's block, or in a function that runs there; None if there
     is no loop around it."""

@@ -13,7 +13,7 @@ from ..text.trees import parse_module
 from .meanings import TENSORFLOW, meanings_of, module_name, with_meanings
 from .nodes import Node, all_of, called_name, dotted, header_nodes, nodes_in, pairs_of
 
-Statement: TypeAlias = "cst.SimpleStatementLine | cst.BaseCompoundStatement"
+CstStatement: TypeAlias = "cst.SimpleStatementLine | cst.BaseCompoundStatement"
 
 
 def _refuse_too_deep(text: str) -> None:
@@ -78,7 +78,7 @@ class ParsedSource:
     # Statements
 
     @cached_property
-    def statements(self) -> tuple[Statement, ...]:
+    def statements(self) -> tuple[CstStatement, ...]:
         """All statements that own their lines, in the order of the text."""
         return tuple(
             node
@@ -86,19 +86,19 @@ class ParsedSource:
             if isinstance(node, (cst.SimpleStatementLine, cst.BaseCompoundStatement))
         )
 
-    def statement(self, line: int) -> Statement | None:
+    def statement(self, line: int) -> CstStatement | None:
         """The smallest statement that covers the line."""
         covering = [statement for statement in self.statements if self.covers(statement, line)]
         return min(covering, key=lambda s: self.end_line(s) - self.line(s), default=None)
 
-    def statement_of(self, node: cst.CSTNode) -> Statement | None:
+    def statement_of(self, node: cst.CSTNode) -> CstStatement | None:
         """The statement that a node is, or stands in."""
         for outer in (node, *self.ancestors(node)):
             if isinstance(outer, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
                 return outer
         return None
 
-    def siblings(self, statement: Statement) -> Sequence[Statement]:
+    def siblings(self, statement: CstStatement) -> Sequence[CstStatement]:
         """The statements of the same body, this one among them."""
         parent = self._parents.get(statement)
         if isinstance(parent, (cst.Module, cst.IndentedBlock)):
@@ -109,18 +109,18 @@ class ParsedSource:
             ]
         return [statement]
 
-    def after(self, statement: Statement) -> Sequence[Statement]:
+    def after(self, statement: CstStatement) -> Sequence[CstStatement]:
         """The statements that follow in the same body."""
         siblings = self.siblings(statement)
         place = next(i for i, sibling in enumerate(siblings) if sibling is statement)
         return siblings[place + 1 :]
 
-    def before(self, statement: Statement) -> Sequence[Statement]:
+    def before(self, statement: CstStatement) -> Sequence[CstStatement]:
         siblings = self.siblings(statement)
         place = next(i for i, sibling in enumerate(siblings) if sibling is statement)
         return siblings[:place]
 
-    def beside(self, node: cst.CSTNode, statement: Statement) -> Statement | None:
+    def beside(self, node: cst.CSTNode, statement: CstStatement) -> CstStatement | None:
         """The statement around ``node`` in the body that ``statement`` stands in."""
         body = self.siblings(statement)
         for outer in (node, *self.ancestors(node)):

@@ -23,7 +23,7 @@ from .stopping import Stopping
 if TYPE_CHECKING:
     from .connection import Connection, Message
 
-Stage = Literal["waking", "booting", "ready", "running", "ended", "gone"]
+KernelStage = Literal["waking", "booting", "ready", "running", "ended", "gone"]
 Answer = tuple[dict[str, Any], list[bytes]]
 
 _log = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class LiveKernel:
         self._lock = threading.Lock()
         self._is_gone = False
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._stage: Stage = "waking"
+        self._stage: KernelStage = "waking"
         self._connection: Connection | None = None
         self._process: KernelProcess | None = None
         self._request = ""

@@ -9,7 +9,7 @@ import networkx as nx
 
 from .model import Layout, Point, Rect
 
-Part = tuple[str, str, int]
+LevelPart = tuple[str, str, int]
 """An edge of one level's graph."""
 _FRAME = "frame:"
 
@@ -38,7 +38,7 @@ class FrameLevel:
     """
 
     graph: nx.MultiDiGraph = field(default_factory=nx.MultiDiGraph)
-    made: dict[tuple[str, str, str], Part] = field(default_factory=dict)
+    made: dict[tuple[str, str, str], LevelPart] = field(default_factory=dict)
     layout: Layout | None = None
     corner: Point = (0.0, 0.0)
     lanes: list[str] = field(default_factory=list)

@@ -18,7 +18,7 @@ from .bundling import Bundled
 from .engines import lay_out
 from .fitting import fitted
 from .layered.routing import LEAVE
-from .level import FrameLevel, Part, boxes_in, frame_box, is_port_in, sides
+from .level import FrameLevel, LevelPart, boxes_in, frame_box, is_port_in, sides
 from .model import EdgeKey, Layout, Point, Rect
 
 HEADER = 36.0
@@ -92,7 +92,7 @@ class _Nested:
         self._carried = frozenset(carried)
         self._home: dict[str, str] = dict(graph.nodes(data="frame", default=""))
         self._levels: dict[str, FrameLevel] = {path: FrameLevel() for path in ("", *parents)}
-        self._parts: dict[EdgeKey, list[tuple[str, Part, str]]] = {}
+        self._parts: dict[EdgeKey, list[tuple[str, LevelPart, str]]] = {}
 
     def laid(self) -> Layout:
         self._split()
@@ -158,7 +158,7 @@ class _Nested:
     def _add_edge(self, edge: EdgeKey, weight: float) -> None:
         source, target, key = edge
         shared, out, into = self._common(source, target)
-        parts: list[tuple[str, Part, str]] = []
+        parts: list[tuple[str, LevelPart, str]] = []
         at = source
         for path in out:
             port = f"out:{source}"
@@ -181,7 +181,7 @@ class _Nested:
             )
         self._parts[edge] = parts
 
-    def _part(self, path: str, start: str, end: str, name: str, weight: float) -> Part:
+    def _part(self, path: str, start: str, end: str, name: str, weight: float) -> LevelPart:
         level = self._levels[path]
         known = level.made.get((start, end, name))
         if known is None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .rerun.walk import InsideReport
 
 Complain = Callable[[str], None]
-Row = tuple[Any, ...]
+LogRow = tuple[Any, ...]
 _quoted: Callable[[str], str] = functools.lru_cache(to_json)
 """A name as JSON text: the same few stand in thousands of rows."""
 
@@ -51,7 +51,7 @@ class Encoder:
         self.dense = Densifier().dense
         self._passing: dict[int, int] = {}
 
-    def encode(self, batch: Sequence[Row], complain: Complain) -> tuple[list[str], bytes]:
+    def encode(self, batch: Sequence[LogRow], complain: Complain) -> tuple[list[str], bytes]:
         """The events of a batch and the bytes that travel with them."""
         lines = self._lines = []
         rows = iter(batch)
@@ -68,7 +68,7 @@ class Encoder:
         ]
         return sites + lines, self.tensors.take_blob()
 
-    def _write(self, rows: Iterator[Row]) -> None:
+    def _write(self, rows: Iterator[LogRow]) -> None:
         """Each row by its kind. Hot: ops and bound tensors are written without a further call."""
         lines, bindings, tails = self._lines, self._bindings, self._tails
         history, history_attrs = self.history.lines, self.history.attrs
@@ -116,7 +116,7 @@ class Encoder:
             else:
                 kind(*row[1:])
 
-    def _tail(self, row: Row) -> str:
+    def _tail(self, row: LogRow) -> str:
         """The part of an event that equal ops at one site share, whatever call they run in."""
         op_type, _, attrs, _, site, scope, (_, paused, thread) = row
         if attrs and list in map(type, attrs):
@@ -212,7 +212,7 @@ class Encoder:
         about = f',"condition":{condition}' if condition else ""
         self._lines.append(f'{{"e":"runs","graphs":{graphs},"into":{into}{about}}}')
 
-    def called(self, call: KeptCall, graph: int, returned: int | None, row: Row) -> None:
+    def called(self, call: KeptCall, graph: int, returned: int | None, row: LogRow) -> None:
         """A function that was traced to ``graph`` ran eagerly; ``row``: that of its op;
         ``returned``: how many of its outputs the snippet's function has."""
         kind, inputs, attrs, outputs, site, scope, (number, paused, thread) = row

@@ -49,7 +49,7 @@ _FIELDS_OF_BYTECODE = frozenset(
 _OF_BYTECODE = re.compile(rf"\b(?:dis|{'|'.join(_FIELDS_OF_BYTECODE)})\b")
 _HOOK = 1
 """A function that is given arguments calls a hook first, which needs one frame more."""
-Event = dict[str, Any]
+EventFields = dict[str, Any]
 
 _SHORT_FRAMES = 25
 """Frames between the snippet and the functions of a kernel, which are long.
@@ -228,16 +228,16 @@ def _cut(tree: ast.Module, starts: Sequence[int]) -> list[ast.Module]:
     return [ast.Module(body, tree.type_ignores) for body in blocks.values()] or [tree]
 
 
-def watch(run: Callable[[], None], filename: str) -> list[Event]:
+def watch(run: Callable[[], None], filename: str) -> list[EventFields]:
     """Run, and emit events of how it ended: ``error`` if it raised, and ``end``.
 
     Whether a KeyboardInterrupt is the snippet's own or came with Stop is not known here: ``end``
     carries the error as well, for the side that may have stopped it.
     """
     started, process, shows = perf_counter(), os.getpid(), _shows_errors()
-    events: list[Event] = []
+    events: list[EventFields] = []
     how, detail, status = "finished", "", 0
-    carried: Event = {}
+    carried: EventFields = {}
     try:
         run()
     except SystemExit as leaving:
@@ -300,7 +300,7 @@ def _end_fork(status: int) -> NoReturn:
     os._exit(status & 0xFF)
 
 
-def raised(error: BaseException, filename: str) -> Event:
+def raised(error: BaseException, filename: str) -> EventFields:
     """The ``error`` event of an exception that nobody caught."""
     clean(error)
     lines = _snippet_lines(error.__traceback__, filename)
@@ -334,7 +334,7 @@ def _ends(text: str) -> str:
     return f"{text[:kept]}\n… {left_out:,} characters left out …\n{text[-kept:]}"
 
 
-def _searched_folder(error: BaseException) -> Event:
+def _searched_folder(error: BaseException) -> EventFields:
     """The folder in which a file was looked for that is not there, unless its path is whole."""
     name = getattr(error, "filename", None)
     if not isinstance(error, FileNotFoundError) or os.path.isabs(os.fsdecode(name or "/")):
@@ -344,7 +344,7 @@ def _searched_folder(error: BaseException) -> Event:
     return {}
 
 
-def _searched_modules(error: BaseException) -> Event:
+def _searched_modules(error: BaseException) -> EventFields:
     """The interpreter that lacks a module, and the folder in which it looks for modules first."""
     if not isinstance(error, ModuleNotFoundError):
         return {}

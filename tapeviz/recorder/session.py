@@ -95,7 +95,7 @@ class Session:
         )
         self.log.flush()
         self.log.start()
-        endings: list[program.Event] = [{"e": "end", "how": "interrupted"}]
+        endings: list[program.EventFields] = [{"e": "end", "how": "interrupted"}]
         try:
             with Installed() as installed:
                 program.remember_text(self._source, self._filename, installed)

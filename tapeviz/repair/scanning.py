@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-Span = tuple[int, int]
+Extent = tuple[int, int]
 
 _TOKEN = re.compile(
     r"""(?P<comment>\#.*)
@@ -45,7 +45,7 @@ CLOSED = Open()
 class Scan:
     """A line's stretches of code (no strings, no comment), and what it leaves open."""
 
-    code: tuple[Span, ...]
+    code: tuple[Extent, ...]
     comment: int
     """The column where the comment starts, the line's length when there is none."""
     after: Open
@@ -53,7 +53,7 @@ class Scan:
 
 def scan(line: str, before: Open = CLOSED) -> Scan:
     """Scan a line; ``before``: what is open at its start."""
-    code: list[Span] = []
+    code: list[Extent] = []
     brackets, quote, mismatch = before.brackets, before.quote, before.mismatch
     at = start = 0
     if quote:

@@ -27,10 +27,10 @@ _SCISSORS = 14 / 12
 Layer = Literal[
     "frame", "margin", "wire", "header", "outline", "box", "label", "mark", "change", "heading"
 ]
-Shape = FrameBox | Wire | Box | Mark | Change | Heading
+DrawnShape = FrameBox | Wire | Box | Mark | Change | Heading
 
 
-def drawing_order(scene: Scene) -> Iterator[tuple[Layer, Shape]]:
+def drawing_order(scene: Scene) -> Iterator[tuple[Layer, DrawnShape]]:
     """All shapes of a scene, back to front; title and legend are not among them."""
     labelled = [wire for wire in scene.wires if wire.label and wire.label_at is not None]
     yield from (("frame", frame) for frame in scene.frames)
@@ -49,7 +49,7 @@ def drawing_order(scene: Scene) -> Iterator[tuple[Layer, Shape]]:
     yield from (("heading", heading) for heading in scene.headings)
 
 
-def group_of(layer: Layer, shape: Shape, theme: Theme) -> PrimitiveGroup:
+def group_of(layer: Layer, shape: DrawnShape, theme: Theme) -> PrimitiveGroup:
     """The primitives of one layer of a shape: a wire has a line and a label, a frame a header."""
     return _GROUPS[layer](shape, theme)
 

@@ -14,7 +14,7 @@ from ..files.resources import resource
 
 Font = Literal["sans", "mono"]
 """sans: words; mono: names, code and numbers of the snippet."""
-Side = Literal["middle", "end"]
+Anchor = Literal["middle", "end"]
 ELLIPSIS = "…"
 
 _UNITS = 1000
@@ -88,7 +88,7 @@ def _foreign(char: str, face: Face) -> int:
     return max(face.usual, 600)
 
 
-def fit(text: str, font: Font, size: float, width: float, side: Side = "middle") -> str:
+def fit(text: str, font: Font, size: float, width: float, side: Anchor = "middle") -> str:
     """``text``, cleaned, and shortened with ``…`` if it is wider than ``width`` px.
 
     ``side``: where the ellipsis goes: in the middle for names, at the end for sentences.
@@ -106,13 +106,13 @@ def fit(text: str, font: Font, size: float, width: float, side: Side = "middle")
     return _shorten(text, low, side)
 
 
-def shorten(text: str, length: int, side: Side = "middle") -> str:
+def shorten(text: str, length: int, side: Anchor = "middle") -> str:
     """``text``, cleaned, in at most ``length`` characters, ``…`` among them."""
     text = clean(text)
     return text if len(text) <= length else _shorten(text, length - 1, side)
 
 
-def _shorten(text: str, keep: int, side: Side) -> str:
+def _shorten(text: str, keep: int, side: Anchor) -> str:
     if side == "end":
         return text[:keep].rstrip() + ELLIPSIS
     parts = _PARTS.split(text)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 
-class Event(msgspec.Struct, frozen=True, tag_field="e", omit_defaults=True):
+class JsonEvent(msgspec.Struct, frozen=True, tag_field="e", omit_defaults=True):
     """One line of a recording."""
 
 
-class TracedEvent(Event, frozen=True, kw_only=True):
+class TracedEvent(JsonEvent, frozen=True, kw_only=True):
     """An event that can belong to a graph which is being traced.
 
     ``tracer``: the number of the thread on which it happened (0: the first one); events of several
@@ -51,10 +51,10 @@ class BodiesRun(TracedEvent, frozen=True, tag="runs"):
     condition: int = 0
 
 
-Path = list[str | int]
+InsidePath = list[str | int]
 
 
-class InsideComputed(Event, frozen=True, tag="inside"):
+class InsideComputed(JsonEvent, frozen=True, tag="inside"):
     """A call of a function was looked into after the snippet: it ran again, compiled.
 
     ``op``: the eager op that was the call, number ``call`` of ``of`` calls of ``graph``.
@@ -85,17 +85,17 @@ class InsideComputed(Event, frozen=True, tag="inside"):
     raised: str = ""
     call: int = 1
     of: int = 1
-    values: list[tuple[Path, int, int, str]] = []
-    branches: list[tuple[Path, str, int]] = []
-    turns: list[tuple[Path, str, int]] = []
-    ops: list[tuple[Path, str, int]] = []
+    values: list[tuple[InsidePath, int, int, str]] = []
+    branches: list[tuple[InsidePath, str, int]] = []
+    turns: list[tuple[InsidePath, str, int]] = []
+    ops: list[tuple[InsidePath, str, int]] = []
     state: str = "unchecked"
     why: str = ""
     ran: bool = False
     adds: bool = False
 
 
-class Derived(Event, frozen=True, tag="derived"):
+class Derived(JsonEvent, frozen=True, tag="derived"):
     """TensorFlow called the gradient function of a graph's op, to make a backward graph.
 
     ``given``: for each input whether it gave a gradient. ``op``: an ``OpRan`` or

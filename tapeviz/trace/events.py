@@ -17,8 +17,8 @@ import msgspec
 from .body_events import BodiesRun as BodiesRun
 from .body_events import BodyTraced as BodyTraced
 from .body_events import Derived as Derived
-from .body_events import Event as _Event
 from .body_events import InsideComputed as InsideComputed
+from .body_events import JsonEvent as _Event
 from .body_events import TracedEvent as _TracedEvent
 
 FORMAT_VERSION = 1

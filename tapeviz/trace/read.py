@@ -17,7 +17,7 @@ from .compiled.bodies import ClosedCall
 from .compiled.opening import Opening
 from .model import OpId, Trace
 from .reading.event_reader import EventReader
-from .reading.insides import Inside, Key, inside_of, rest_of
+from .reading.insides import Inside, InsideKey, inside_of, rest_of
 from .reading.joining import Joining
 from .reading.tables import Tables
 
@@ -44,7 +44,7 @@ class Reader:
         self._events = EventReader(self._tables)
         text = SourceText(source)
         self._joining = Joining(text, CalledNames(text))
-        self._insides: dict[Key, Inside] = {}
+        self._insides: dict[InsideKey, Inside] = {}
         """The insides of calls that the latest trace has."""
         self._joined = 0
         """How many events had changed what was read when that was made."""
@@ -92,17 +92,17 @@ class Reader:
         """The insides of the opened calls in the order in which they ran, then what never ran."""
         bodies = self._tables.bodies
         emitted = set(bodies.emitted)
-        kept: dict[Key, Inside] = {}
+        kept: dict[InsideKey, Inside] = {}
         standing = self._standing(opening)
         closed = [bodies.closed[OpId(op)] for op in opening.opened]
         for call in sorted(closed, key=lambda call: call.began):
             op = call.op.id
-            key = Key(op, standing.get(op, frozenset()), opening.insides.get(op))
+            key = InsideKey(op, standing.get(op, frozenset()), opening.insides.get(op))
             inside = kept[key] = self._insides.get(key) or self._read_inside(call, opening)
             emitted |= inside.emitted
             yield inside
         if self._events.has_ended and bodies.graphs.known:
-            key = Key(OpId(0), frozenset(emitted), None)
+            key = InsideKey(OpId(0), frozenset(emitted), None)
             kept[key] = self._insides.get(key) or self._read_rest(emitted)
             yield kept[key]
         self._insides = kept

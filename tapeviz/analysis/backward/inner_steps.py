@@ -9,7 +9,7 @@ import numpy as np
 from ...trace.model import Array, Replay, Step, Trace
 from ...trace.values import norm_of
 
-Agreement = Literal["equal", "near", "differs", "unknown"]
+StepAgreement = Literal["equal", "near", "differs", "unknown"]
 """``equal``: bit for bit; ``near``: but for rounding; ``unknown``: no values can be compared."""
 
 _HALVES = ("float16", "bfloat16")
@@ -20,7 +20,7 @@ _NOISE = 4 * float(np.finfo(np.float32).eps)
 bias of an attention's keys is zero but for it."""
 
 
-def agreement(trace: Trace, step: Step, inner: Replay) -> Agreement:
+def agreement(trace: Trace, step: Step, inner: Replay) -> StepAgreement:
     """How the sums of the steps inside compare with the gradients that the op as a whole gave."""
     op = trace.op(step.op)
     if op is None:
@@ -32,14 +32,14 @@ def agreement(trace: Trace, step: Step, inner: Replay) -> Agreement:
             pairs.append((trace.tensors[tensor].dtype, value, other))
     sizes = [_largest(value) for _, value, _ in pairs]
     largest = max(sizes, default=0.0)
-    found: set[Agreement] = set()
+    found: set[StepAgreement] = set()
     for (dtype, value, other), size in zip(pairs, sizes, strict=True):
         part = _ROUNDING_OF_HALVES if dtype in _HALVES else _ROUNDING
         slack = max(part * size, _NOISE * largest)
         is_near = np.allclose(value, other, 0.0, slack, equal_nan=True)
         is_same = value.tobytes() == other.tobytes()
         found.add("equal" if is_same else "near" if is_near else "differs")
-    words: tuple[Agreement, ...] = ("differs", "near", "equal")
+    words: tuple[StepAgreement, ...] = ("differs", "near", "equal")
     return next((word for word in words if word in found), "unknown")
 
 

@@ -16,7 +16,7 @@ from .replaced_source import ReplacedSource
 
 _MOST_HANDED = 20
 Where = Literal["before", "after", "stop_recording", "paused", "thread", "reset"]
-Recorder = Literal["tape", "accumulator"]
+RecorderKind = Literal["tape", "accumulator"]
 _WHERE: dict[Where, str] = {
     "before": "before the {recorder}'s block began",
     "after": "after the {recorder}'s block had ended",
@@ -49,7 +49,7 @@ class OutsideTape(Evidence):
     ran: int = 0
     again: Again | None = None
     is_at_call: bool = False
-    recorder: Recorder = "tape"
+    recorder: RecorderKind = "tape"
     inside: int = 0
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
@@ -108,7 +108,7 @@ def ran_outside(asked: EdgeUnderTest) -> Cause | None:
     # TensorFlow itself pauses around calls of functions, and while it traces them.
     is_paused = op.paused and op.within is None and not op.is_compiled_call
     where = where_outside(tape, op.when, facts.call.when) or ("paused" if is_paused else None)
-    recorder: Recorder = "accumulator" if facts.call.is_forward else "tape"
+    recorder: RecorderKind = "accumulator" if facts.call.is_forward else "tape"
     is_elsewhere = op.thread != tape.thread and op.within is None and tape.id not in op.tapes
     if where is None and is_elsewhere:
         line = op.line or _first_seen_on(facts, edge)

@@ -10,7 +10,7 @@ from ...text.statements import read_text
 from ...trace.model import TensorId, Trace, VariableId
 from .case import Case
 
-Shape = Sequence[int | None]
+OperandShape = Sequence[int | None]
 _OF_OPERANDS = frozenset({"ReadVariableOp", "Const", "Cast"})
 _LONGEST = 40
 """The letters of an expression that stands in a sentence."""
@@ -22,7 +22,7 @@ def read_shape(text: str) -> tuple[int | None, ...]:
     return tuple(int(size) if size.lstrip("-").isdigit() else None for size in sizes if size)
 
 
-def named_operands(case: Case, first: Shape, other: Shape) -> tuple[str, str] | None:
+def named_operands(case: Case, first: OperandShape, other: OperandShape) -> tuple[str, str] | None:
     """The expressions on the line that have these two shapes, as the line has them; an empty one
     where it is not found, as for a list of numbers. None if neither is, or several have a shape."""
     known = [(words, shape) for words, shape in _shapes_on_line(case)]
@@ -37,7 +37,9 @@ def named_operands(case: Case, first: Shape, other: Shape) -> tuple[str, str] | 
     return "".join(found[0]), "".join(found[1])
 
 
-def differing_axis(first: Shape, other: Shape) -> tuple[int | None, int | None] | None:
+def differing_axis(
+    first: OperandShape, other: OperandShape
+) -> tuple[int | None, int | None] | None:
     """The sizes along the last axis in which two shapes cannot be broadcast; None if there is
     none."""
     for size, beside in zip(reversed(first), reversed(other), strict=False):
@@ -46,7 +48,7 @@ def differing_axis(first: Shape, other: Shape) -> tuple[int | None, int | None] 
     return None
 
 
-def _shapes_on_line(case: Case) -> Iterator[tuple[str, Shape]]:
+def _shapes_on_line(case: Case) -> Iterator[tuple[str, OperandShape]]:
     """The names on the line that mean tensors, and what ops on the line gave, with their shapes."""
     trace, statement = case.trace, case.text.statement(case.line)
     if statement is None:
@@ -89,12 +91,12 @@ def _last_meant(trace: Trace) -> Iterator[tuple[TensorId, str]]:
         yield from binding.tensors
 
 
-def _shape(trace: Trace, tensor: TensorId) -> Shape | None:
+def _shape(trace: Trace, tensor: TensorId) -> OperandShape | None:
     known = trace.variables.get(VariableId(tensor)) or trace.tensors.get(tensor)
     return known.shape if known is not None else None
 
 
-def _is_same(shape: Shape, wanted: Shape) -> bool:
+def _is_same(shape: OperandShape, wanted: OperandShape) -> bool:
     return len(shape) == len(wanted) and all(
         size == other or None in (size, other) for size, other in zip(shape, wanted, strict=True)
     )

@@ -8,7 +8,7 @@ import re
 from ...text.names import targets_of
 from ...trace.model import VariableId
 from .case import Case
-from .operands import Shape, differing_axis, named_operands, read_shape
+from .operands import OperandShape, differing_axis, named_operands, read_shape
 from .raised_inside import reached_words
 
 
@@ -49,7 +49,7 @@ def _op_named(message: str) -> str:
     return found[1] if found else "the operation"
 
 
-def _fit_turned_round(first: Shape, other: Shape) -> bool:
+def _fit_turned_round(first: OperandShape, other: OperandShape) -> bool:
     """Whether two matrices can be multiplied the other way round."""
     return len(first) == len(other) == 2 and other[1] == first[0]
 

@@ -24,7 +24,7 @@ _PAUSE = 0.005
 _LEFT_FIRST = 1.0
 """Seconds in which what was made from the trace goes, too: it shares its tables."""
 
-Tables = list[Any]
+TableList = list[Any]
 
 
 class Freeing(QObject):
@@ -33,7 +33,7 @@ class Freeing(QObject):
     def __init__(self, document: Document) -> None:
         super().__init__(document)
         self._document = document
-        self._left: SimpleQueue[tuple[float, Tables]] = SimpleQueue()
+        self._left: SimpleQueue[tuple[float, TableList]] = SimpleQueue()
         document.trace_changed.connect(self._note_trace)
         threading.Thread(
             target=_free_all, args=(self._left,), name="tapeviz-freeing", daemon=True
@@ -46,13 +46,13 @@ class Freeing(QObject):
             finalize(trace, lambda: self._left.put((time.monotonic(), tables))).atexit = False
 
 
-def large_tables(trace: Trace) -> Tables:
+def large_tables(trace: Trace) -> TableList:
     """The tables of a trace with more entries than are freed in one go."""
     found = (getattr(trace, name) for name in Trace.__dataclass_fields__)
     return [table for table in found if isinstance(table, (dict, tuple)) and len(table) > PIECE]
 
 
-def _free_all(left: SimpleQueue[tuple[float, Tables]]) -> None:
+def _free_all(left: SimpleQueue[tuple[float, TableList]]) -> None:
     while True:
         since, tables = left.get()
         # Of a run under way traces are left faster than once in this time.
@@ -60,7 +60,7 @@ def _free_all(left: SimpleQueue[tuple[float, Tables]]) -> None:
         free(tables)
 
 
-def free(tables: Tables) -> None:
+def free(tables: TableList) -> None:
     """Empty a list of tables; their entries are freed in pieces if nobody else has the tables."""
     while tables:
         table = tables.pop()

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...analysis import diagnose
 from ...analysis.model import Diagnosis
-from ...document.pipeline import Look, Repairs, Stages
+from ...document.pipeline import LookInto, Repairs, Stages
 from ...drawing import arrange, compose_over
 from ...errors import TapevizError
 from ...fixes import try_fixes
@@ -48,7 +48,7 @@ class LivePipeline:
         return Snippet(source, filename, self.arguments, self.directory, self.timeout)
 
     def record_apart(
-        self, source: str, filename: str, should_stop: Callable[[], bool], look: Look
+        self, source: str, filename: str, should_stop: Callable[[], bool], look: LookInto
     ) -> Trace:
         snippet = self._snippet(source, filename)
         if self._last is not None:

@@ -11,7 +11,7 @@ from ...analysis.causes.not_connected import NotConnected
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, read_names, sole
 from ..plan import Plan, bare, enclosed
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 from .comparisons import soft_truth
 from .counts import uncast
 
@@ -97,7 +97,7 @@ def _outcomes_of_if(
     source: ParsedSource,
     statement: cst.If,
     weights: dict[str, str],
-    following: Sequence[Statement] = (),
+    following: Sequence[CstStatement] = (),
 ) -> Mapping[str, str]:
     """The names that the branches bind, or ``return`` → both values weighed; empty where a branch
     does anything else. The weights are named in ``weights``."""

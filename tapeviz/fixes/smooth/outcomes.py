@@ -10,7 +10,7 @@ from ..blocks import block_of_call, target_name
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, dotted, header_nodes, read_names, sole
 from ..plan import Plan
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 from .counts import uncast
 from .indices import input_shape
 
@@ -55,8 +55,8 @@ def _lines_of_casts(case: FixCase) -> Iterator[int]:
 
 
 def _given_to(
-    case: FixCase, statement: Statement, x: str
-) -> Iterator[tuple[Statement, cst.BaseExpression]]:
+    case: FixCase, statement: CstStatement, x: str
+) -> Iterator[tuple[CstStatement, cst.BaseExpression]]:
     """The arguments for the parameter ``x`` of the function around, of its calls in the tape's
     block: what the function gives may have another shape for each number, and the target has not.
     """
@@ -71,7 +71,7 @@ def _given_to(
             yield around, given.value
 
 
-def _interpolated(case: FixCase, statement: Statement, cast: cst.BaseExpression, x: str) -> str:
+def _interpolated(case: FixCase, statement: CstStatement, cast: cst.BaseExpression, x: str) -> str:
     """The text with the statements after the cast in a function of the whole number; or empty.
 
     ``cast``: or a number that is rounded later, which is rounded here.
@@ -126,8 +126,8 @@ def _interpolated(case: FixCase, statement: Statement, cast: cst.BaseExpression,
 
 
 def _up_to_result(
-    case: FixCase, statement: Statement, following: list[Statement]
-) -> tuple[str, list[Statement]]:
+    case: FixCase, statement: CstStatement, following: list[CstStatement]
+) -> tuple[str, list[CstStatement]]:
     """The name of the target and the statements of the block up to the one that makes it; in
     another function its statements, and an empty name. No statements where neither is so."""
     source = case.source
@@ -144,7 +144,7 @@ def _up_to_result(
     return "", following if is_function and is_whole else []
 
 
-def _carried(source: ParsedSource, inside: Sequence[Statement]) -> list[str]:
+def _carried(source: ParsedSource, inside: Sequence[CstStatement]) -> list[str]:
     """The names that the statements read and bind anew, and that were bound before them."""
     function = source.function_of(inside[0])
     before = {
@@ -159,7 +159,7 @@ def _carried(source: ParsedSource, inside: Sequence[Statement]) -> list[str]:
     return sorted(before & bound & set().union(*map(read_names, inside)))
 
 
-def _later(source: ParsedSource, inside: Sequence[Statement], result: str) -> list[str]:
+def _later(source: ParsedSource, inside: Sequence[CstStatement], result: str) -> list[str]:
     """The names that the statements bind and that are read after them in the same function."""
     function, end = source.function_of(inside[-1]), source.end_line(inside[-1])
     after = [

@@ -13,7 +13,7 @@ from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan
 from ..regions import Region, region_after, rounds_around
 from ..renaming import WRITING_METHODS, reads_of, rename_reads
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 from .assigns import new_name, stem
 from .weights import begin_with_tensors
 from .writes import Write, new_value, write_of, writes_on
@@ -259,7 +259,7 @@ def _list_name(source: ParsedSource, variables: cst.BaseExpression) -> str:
     return source.free_name("new_weights" if is_weights else new_name(name))
 
 
-def _keeping_comments(old: Statement, new: object) -> cst.CSTNode:
+def _keeping_comments(old: CstStatement, new: object) -> cst.CSTNode:
     assert isinstance(new, cst.SimpleStatementLine)
     assert isinstance(old, cst.SimpleStatementLine)
     return new.with_changes(

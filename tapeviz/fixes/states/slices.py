@@ -13,7 +13,7 @@ import libcst as cst
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class SlicedAxis:
     """The part of one axis that is written: ``index``, or ``start:end`` (empty: to the edge)."""
 
     start: str = ""
@@ -47,9 +47,9 @@ class Axis:
 
 def axes_of(
     subscript: cst.Subscript, shape: Sequence[int | None] | None
-) -> tuple[Axis, ...] | None:
+) -> tuple[SlicedAxis, ...] | None:
     """The elements that a subscript picks on each axis; None for steps, new axes, index arrays."""
-    axes: list[Axis] = []
+    axes: list[SlicedAxis] = []
     elements = subscript.slice
     for place, element in enumerate(elements):
         part = element.slice
@@ -57,11 +57,11 @@ def axes_of(
             if isinstance(part.value, cst.Ellipsis):
                 if shape is None:
                     return None
-                axes += [Axis()] * (len(shape) - len(elements) + 1)
+                axes += [SlicedAxis()] * (len(shape) - len(elements) + 1)
                 continue
             if isinstance(part.value, cst.Name) and part.value.value == "None":
                 return None
-            axes.append(Axis(index=_counted(_code(part.value), shape, len(axes))))
+            axes.append(SlicedAxis(index=_counted(_code(part.value), shape, len(axes))))
         elif isinstance(part, cst.Slice):
             if part.step is not None:
                 return None
@@ -81,16 +81,16 @@ def _counted(index: str, shape: Sequence[int | None] | None, place: int) -> str:
     return str(number + size) if number < 0 and size is not None else index
 
 
-def _range(part: cst.Slice, shape: Sequence[int | None] | None, place: int) -> Axis:
+def _range(part: cst.Slice, shape: Sequence[int | None] | None, place: int) -> SlicedAxis:
     start = _code(part.lower) if part.lower is not None else ""
     end = _code(part.upper) if part.upper is not None else ""
     size = shape[place] if shape is not None and place < len(shape) else None
     if size is not None and end.isdigit() and int(end) >= size:
         end = ""
-    return Axis("" if start == "0" else start, end)
+    return SlicedAxis("" if start == "0" else start, end)
 
 
-def updated(tf: str, name: str, axes: Sequence[Axis], value: str) -> str:
+def updated(tf: str, name: str, axes: Sequence[SlicedAxis], value: str) -> str:
     """The tensor ``name`` with ``value`` at these axes."""
     while axes and axes[-1].is_whole:
         axes = axes[:-1]
@@ -103,7 +103,7 @@ def updated(tf: str, name: str, axes: Sequence[Axis], value: str) -> str:
     return _joined(tf, name, axes, value, 0)
 
 
-def _with_kept_axes(tf: str, axes: Sequence[Axis], value: str) -> str:
+def _with_kept_axes(tf: str, axes: Sequence[SlicedAxis], value: str) -> str:
     """A number as subscript drops its axis; concat needs it again."""
     for place, axis in enumerate(axes):
         if axis.index:
@@ -111,7 +111,7 @@ def _with_kept_axes(tf: str, axes: Sequence[Axis], value: str) -> str:
     return value
 
 
-def _joined(tf: str, name: str, axes: Sequence[Axis], value: str, place: int) -> str:
+def _joined(tf: str, name: str, axes: Sequence[SlicedAxis], value: str, place: int) -> str:
     if place == len(axes):
         return value
     axis = axes[place]

@@ -14,7 +14,7 @@ from ..nodes import all_of, argument, called_name, dotted, header_nodes, nodes_i
 from ..plan import Plan, enclosed
 from ..regions import LoopRounds, region_after, rounds_around
 from ..renaming import rename_reads
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 from ..translation.numpy_words import without_exit
 from .variables import constant_of
 
@@ -121,7 +121,7 @@ def _layers_on(source: ParsedSource, line: int) -> set[str]:
 class _InnerStep:
     """A statement in which an optimizer steps variables; ``block``: that of the asked tape."""
 
-    statement: Statement
+    statement: CstStatement
     gradients: cst.BaseExpression
     variables: cst.BaseExpression
     rate: str

@@ -11,7 +11,7 @@ from ...trace.model import Trace, VariableId
 from ..nodes import all_of, argument, called_name, dotted
 from ..plan import as_term
 from ..renaming import WRITING_METHODS
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 from .slices import axes_of, stepped, updated
 
 _MODULES = ("state_ops", "v1", "K", "backend")
@@ -25,7 +25,7 @@ class Write:
     """
 
     call: cst.Call
-    statement: Statement
+    statement: CstStatement
     receiver: cst.BaseExpression
     subscript: cst.Subscript | None
     method: str

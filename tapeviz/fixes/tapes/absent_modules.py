@@ -12,7 +12,7 @@ from ...trace.model import Trace
 from ..model import Edit
 from ..nodes import all_of, bound_names, called_name, dotted, header_nodes, read_names, sole
 from ..plan import Plan
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 
 _NEEDED = frozenset(
     (
@@ -39,10 +39,10 @@ def leave_out_module(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     yield Edit(f"Leave out {found[1]}, {words}", plan.text())
 
 
-def _using(source: ParsedSource, module: str) -> list[Statement]:
+def _using(source: ParsedSource, module: str) -> list[CstStatement]:
     """The statements that import a module or use it; empty if one of them is needed."""
     names: set[str] = set()
-    found: list[Statement] = []
+    found: list[CstStatement] = []
     for statement in source.statements:
         if any(outer in found for outer in source.ancestors(statement)):
             continue
@@ -69,7 +69,7 @@ def _using(source: ParsedSource, module: str) -> list[Statement]:
     return found
 
 
-def _read_in_header(statement: Statement) -> frozenset[str]:
+def _read_in_header(statement: CstStatement) -> frozenset[str]:
     return frozenset(name.value for name in header_nodes(statement, cst.Name))
 
 

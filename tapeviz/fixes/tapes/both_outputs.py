@@ -13,7 +13,7 @@ from ..blocks import Block, block_of_call, body_of, gradient_call
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, sole
 from ..plan import Plan
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 
 
 def give_both(case: FixCase) -> Iterator[Edit]:
@@ -54,7 +54,7 @@ def give_symbolic(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
 
 
 def _both(
-    source: ParsedSource, block: Block, part: str, name: str, removed: Statement | None
+    source: ParsedSource, block: Block, part: str, name: str, removed: CstStatement | None
 ) -> Iterator[Edit]:
     """Each model that the block calls gives ``part`` as well, as ``name``."""
     reads = [source.line(node) for node in all_of(source.module, cst.Name) if node.value == name]
@@ -81,8 +81,8 @@ def _both(
 
 
 def _calls(
-    source: ParsedSource, statements: tuple[Statement, ...] | list[Statement]
-) -> Iterator[tuple[Statement, str, cst.Call]]:
+    source: ParsedSource, statements: tuple[CstStatement, ...] | list[CstStatement]
+) -> Iterator[tuple[CstStatement, str, cst.Call]]:
     """Statements that bind a name to what a call of an object gives: ``p = model(x)``."""
     for statement in statements:
         small = sole(statement)

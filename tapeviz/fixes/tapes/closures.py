@@ -12,7 +12,7 @@ from ...analysis.python.shadowed import Shadowed
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, called_name, name_reads, read_names, sole
 from ..plan import Plan
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 from .moving import dependents, makers_of
 
 
@@ -98,8 +98,8 @@ def _functions(source: ParsedSource) -> list[cst.FunctionDef | cst.Lambda]:
 
 
 def _steps_before(
-    source: ParsedSource, first: Statement, function: cst.FunctionDef | cst.Lambda
-) -> list[Statement]:
+    source: ParsedSource, first: CstStatement, function: cst.FunctionDef | cst.Lambda
+) -> list[CstStatement]:
     """The assignments from ``first`` on, before a function, that make what it reads; empty if
     ``first`` is none of them."""
     end = source.line(function)

@@ -10,7 +10,7 @@ from ..model import Edit, FixCase
 from ..nodes import all_of, sole
 from ..plan import Plan
 from ..renaming import reads_of
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 from ..values.caches import caching_decorators
 
 _PREPARING = frozenset({"__init__", "build"})
@@ -91,7 +91,7 @@ def compute_in_call(case: FixCase) -> Iterator[Edit]:
             )
 
 
-def _statements(case: FixCase) -> Iterator[Statement]:
+def _statements(case: FixCase) -> Iterator[CstStatement]:
     for line in case.lines():
         statement = case.source.statement(line)
         if statement is not None:

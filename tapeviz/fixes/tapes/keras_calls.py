@@ -10,7 +10,7 @@ from ...trace.model import Trace
 from ..model import Edit
 from ..nodes import all_of, argument, called_name
 from ..plan import Plan
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 from ..translation.translating import called_model
 
 _IN_ORDER = ("name", "shape", "dtype", "initializer")
@@ -74,7 +74,7 @@ def compute_on_tape(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         yield Edit("Compute the gradients on a tape, and apply them", plan.text())
 
 
-def _on_tape(source: ParsedSource, tape: str, line: str) -> Statement:
+def _on_tape(source: ParsedSource, tape: str, line: str) -> CstStatement:
     text = f"with {source.tf}.GradientTape() as {tape}:\n    {line}\n"
     block = cst.parse_statement(text)
     assert isinstance(block, cst.With)

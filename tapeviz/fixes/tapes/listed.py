@@ -22,7 +22,7 @@ from ..nodes import (
 )
 from ..plan import Plan
 from ..renaming import reads_of, rename_reads
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 from .moving import makers_of
 
 _DRAWS = ops_with("draw")
@@ -55,7 +55,7 @@ def compute_listed_inside(case: FixCase) -> Iterator[Edit]:
 
 
 def _compute_listed(
-    case: FixCase, block: Block, first: Statement, append: cst.Call
+    case: FixCase, block: Block, first: CstStatement, append: cst.Call
 ) -> Iterator[Edit]:
     source = case.source
     last, home = source.statement_of(append), source.enclosing(append, cst.FunctionDef)
@@ -100,11 +100,11 @@ def _compute_listed(
 
 
 def _steps_to(
-    case: FixCase, first: Statement, last: Statement, value: cst.BaseExpression
-) -> list[Statement]:
+    case: FixCase, first: CstStatement, last: CstStatement, value: cst.BaseExpression
+) -> list[CstStatement]:
     """The assignments that ``value``, on the line ``last``, is computed by from variables: not
     those that draw numbers or give none to TensorFlow, whose results are kept."""
-    source, chosen, names = case.source, list[Statement](), set[str]()
+    source, chosen, names = case.source, list[CstStatement](), set[str]()
     home = source.enclosing(first, cst.FunctionDef)
     before = [
         statement
@@ -123,7 +123,7 @@ def _steps_to(
     return steps if first in steps and isinstance(sole(first), cst.Assign) else []
 
 
-def _drawn_from(case: FixCase, steps: list[Statement], last: Statement) -> set[str]:
+def _drawn_from(case: FixCase, steps: list[CstStatement], last: CstStatement) -> set[str]:
     """The names of what was drawn, before the line ``last``, from what the steps compute."""
     source = case.source
     made, drawn = set[str]().union(*map(bound_names, steps)), set[str]()
@@ -147,7 +147,7 @@ def _takes_variable(trace: Trace, ops: Iterable[Op]) -> bool:
     return any(VariableId(tensor) in trace.variables for op in ops for tensor in op.inputs)
 
 
-def _is_computed(case: FixCase, statement: Statement, ops: Iterable[Op]) -> bool:
+def _is_computed(case: FixCase, statement: CstStatement, ops: Iterable[Op]) -> bool:
     """Whether an assignment gives tensors of real numbers, and draws none.
 
     A layer may draw its first weights on the same line; no tensor is made from these but by a read.
@@ -216,7 +216,7 @@ def _has_same_self(
 
 
 def _is_read_by_others(
-    source: ParsedSource, step: Statement, steps: list[Statement], last: Statement
+    source: ParsedSource, step: CstStatement, steps: list[CstStatement], last: CstStatement
 ) -> bool:
     """Whether more than the steps after it and the line ``last`` reads what a step makes."""
     names, home = bound_names(step), source.enclosing(step, cst.FunctionDef)

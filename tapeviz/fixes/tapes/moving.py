@@ -15,7 +15,7 @@ from ..blocks import Block, block_of_call, gradient_call, is_method_statement, p
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, called_name, read_names, sole
 from ..plan import Plan
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 
 
 def move_in(case: FixCase) -> Iterator[Edit]:
@@ -97,9 +97,9 @@ def compute_again_inside(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), has_other_value=True)
 
 
-def makers_of(names: Set[str], statements: Sequence[Statement]) -> list[Statement]:
+def makers_of(names: Set[str], statements: Sequence[CstStatement]) -> list[CstStatement]:
     """The statements that make the names, or what such a statement reads, in their order."""
-    chosen, needed = list[Statement](), set(names)
+    chosen, needed = list[CstStatement](), set(names)
     for statement in reversed(statements):
         if needed & bound_names(statement):
             chosen.insert(0, statement)
@@ -107,7 +107,7 @@ def makers_of(names: Set[str], statements: Sequence[Statement]) -> list[Statemen
     return chosen
 
 
-def _between(source: ParsedSource, first: Statement, end: int) -> list[Statement]:
+def _between(source: ParsedSource, first: CstStatement, end: int) -> list[CstStatement]:
     """The assignments from a statement on that begin before the line ``end``."""
     return [
         statement
@@ -142,7 +142,7 @@ def _function_at(source: ParsedSource, line: int) -> cst.FunctionDef | None:
     return source.enclosing(statement, cst.FunctionDef) if statement is not None else None
 
 
-def _all_outside(case: FixCase, around: Statement, outside: Statement) -> list[Statement]:
+def _all_outside(case: FixCase, around: CstStatement, outside: CstStatement) -> list[CstStatement]:
     """``outside``, and what else ran before ``around`` on other ways to the target."""
     source = case.source
     siblings = source.siblings(around)
@@ -158,7 +158,7 @@ def _all_outside(case: FixCase, around: Statement, outside: Statement) -> list[S
 
 
 def _from_before(
-    case: FixCase, block: Block, around: Statement, outside: Sequence[Statement]
+    case: FixCase, block: Block, around: CstStatement, outside: Sequence[CstStatement]
 ) -> Iterator[Edit]:
     """``around``: the block, or a loop that it stands in, whose turns then each compute anew what
     was computed once: not where a turn goes on from what the last one made."""
@@ -183,7 +183,7 @@ def _from_before(
     yield Edit(f"Move {lines_of(source, moved)} into the {case.recorder}'s block", plan.text())
 
 
-def _from_after(case: FixCase, block: Block, outside: Statement) -> Iterator[Edit]:
+def _from_after(case: FixCase, block: Block, outside: CstStatement) -> Iterator[Edit]:
     """Up to the call; with what they need, and without what does not need them."""
     source = case.source
     siblings = source.siblings(block.node)
@@ -203,7 +203,7 @@ def _from_after(case: FixCase, block: Block, outside: Statement) -> Iterator[Edi
     yield Edit(f"Move {lines_of(source, moved)} into the {case.recorder}'s block", plan.text())
 
 
-def _split(plan: Plan, block: Block, moved: Sequence[Statement]) -> str:
+def _split(plan: Plan, block: Block, moved: Sequence[CstStatement]) -> str:
     """``with a as outer, b as inner:`` is parted when the inner one is asked inside the outer, or
     keeps the outer one from recording."""
     items = list(block.node.items)
@@ -296,11 +296,11 @@ def forget_nothing(case: FixCase) -> Iterator[Edit]:
         yield Edit("Do not reset the tape in between", plan.text())
 
 
-def _outside(case: FixCase, block: Block) -> tuple[Statement, Statement | None]:
+def _outside(case: FixCase, block: Block) -> tuple[CstStatement, CstStatement | None]:
     """The statement that ran what the tape did not see, beside the block or beside a loop around
     it; the block or that loop first."""
     source = case.source
-    loops: list[Statement] = []
+    loops: list[CstStatement] = []
     for outer in source.ancestors(block.node):
         if isinstance(outer, (cst.FunctionDef, cst.ClassDef)):
             break
@@ -314,11 +314,11 @@ def _outside(case: FixCase, block: Block) -> tuple[Statement, Statement | None]:
     return block.node, None
 
 
-def statements_of_cause(case: FixCase) -> Iterator[Statement]:
+def statements_of_cause(case: FixCase) -> Iterator[CstStatement]:
     return _statements_of(case, case.cause)
 
 
-def _statements_of(case: FixCase, cause: Cause) -> Iterator[Statement]:
+def _statements_of(case: FixCase, cause: Cause) -> Iterator[CstStatement]:
     """The statement on the line of a cause, then those of the calls around its op."""
     op = case.trace.ops.get(cause.op_id) if cause.op_id is not None else None
     frames: tuple[StackFrame, ...] = op.site.frames if op is not None else ()
@@ -329,11 +329,11 @@ def _statements_of(case: FixCase, cause: Cause) -> Iterator[Statement]:
 
 
 def dependents(
-    statements: Sequence[Statement], firsts: Sequence[Statement], with_shown: bool = False
-) -> list[Statement]:
+    statements: Sequence[CstStatement], firsts: Sequence[CstStatement], with_shown: bool = False
+) -> list[CstStatement]:
     """``firsts``, and of those after them what reads something that was made from one; with what
     only shows or writes it (``print(y)``, ``q.assign(y)``), which cannot run before."""
-    kept: list[Statement] = []
+    kept: list[CstStatement] = []
     names: set[str] = set()
     for statement in statements:
         is_shown = isinstance(sole(statement), cst.Expr) and not with_shown
@@ -343,7 +343,7 @@ def dependents(
     return kept
 
 
-def _filled_names(statement: Statement) -> set[str]:
+def _filled_names(statement: CstStatement) -> set[str]:
     """``memory`` of ``memory.append(x)``, in the statement or anywhere in it."""
     alone = (each.value for each in all_of(statement, cst.Expr))
     called = (each.func for each in alone if isinstance(each, cst.Call))
@@ -351,7 +351,9 @@ def _filled_names(statement: Statement) -> set[str]:
     return {owner.value for owner in owners if isinstance(owner, cst.Name)}
 
 
-def _with_needed(statements: Sequence[Statement], chosen: list[Statement]) -> list[Statement]:
+def _with_needed(
+    statements: Sequence[CstStatement], chosen: list[CstStatement]
+) -> list[CstStatement]:
     """The chosen statements with those that make what they read."""
     kept = list(chosen)
     needed = set().union(*(read_names(statement) for statement in chosen))
@@ -367,7 +369,7 @@ def _with_needed(statements: Sequence[Statement], chosen: list[Statement]) -> li
     return sorted(kept, key=lambda statement: place_in(statements, statement))
 
 
-def place_in(statements: Sequence[Statement], node: cst.CSTNode) -> int:
+def place_in(statements: Sequence[CstStatement], node: cst.CSTNode) -> int:
     return next((i for i, each in enumerate(statements) if each is node), -1)
 
 
@@ -385,5 +387,5 @@ def _stops(source: ParsedSource, item: cst.WithItem) -> bool:
     return any(called_name(call) == "stop_recording" for call in calls)
 
 
-def lines_of(source: ParsedSource, moved: Sequence[Statement]) -> str:
+def lines_of(source: ParsedSource, moved: Sequence[CstStatement]) -> str:
     return lines_in_words([source.line(statement) for statement in moved])

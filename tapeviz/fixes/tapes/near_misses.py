@@ -16,7 +16,7 @@ from ..model import Edit, FixCase
 from ..nodes import argument, bound_names, called_name, nodes_in, read_names, sole
 from ..plan import Plan, enclosed, fitting
 from ..renaming import reads_of, rename_reads
-from ..source import Statement
+from ..source import CstStatement
 
 _ALIKE = 0.5
 """A ``difflib`` ratio: ``l_score`` and ``r_score`` have 0.86, ``mse`` and ``reg`` 0.33."""
@@ -108,7 +108,7 @@ def use_computed_again(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), has_other_value=True)
 
 
-def _unused(case: FixCase) -> tuple[str, Statement | None]:
+def _unused(case: FixCase) -> tuple[str, CstStatement | None]:
     """The name that the way from the source ends in, and the statement that binds it."""
     ends = _ends(case)
     name = ends.reaches
@@ -148,7 +148,7 @@ def _likeness(name: str, other: str) -> float:
     return SequenceMatcher(None, name, other).ratio()
 
 
-def _added(case: FixCase, name: str, made: Statement) -> Iterator[Edit]:
+def _added(case: FixCase, name: str, made: CstStatement) -> Iterator[Edit]:
     """``loss = mse`` → ``loss = mse + reg``, of two scalars."""
     source = case.source
     call = gradient_call(source, case.call)

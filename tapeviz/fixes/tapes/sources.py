@@ -22,7 +22,7 @@ from ..nodes import (
 )
 from ..plan import Plan
 from ..renaming import rename_reads
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 
 
 def ask_for_original(case: FixCase) -> Iterator[Edit]:
@@ -153,7 +153,7 @@ def compute_once(case: FixCase) -> Iterator[Edit]:
             yield Edit(f"Compute {name} once, and use it on line {source.line(other)}", plan.text())
 
 
-def _join_outputs(case: FixCase, made: Statement, first: cst.Assign) -> Iterator[Edit]:
+def _join_outputs(case: FixCase, made: CstStatement, first: cst.Assign) -> Iterator[Edit]:
     """``features, _ = model(x)`` before the block, ``_, scores = model(x)`` in it → one call in the
     block, which gives both."""
     source, block = case.source, block_of_call(case.source, case.trace, case.call)
@@ -286,7 +286,7 @@ def make_once(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), has_other_value=True)  # the weights are others
 
 
-def _outermost_loop(source: ParsedSource, node: cst.CSTNode) -> Statement | None:
+def _outermost_loop(source: ParsedSource, node: cst.CSTNode) -> CstStatement | None:
     loops = [each for each in source.ancestors(node) if isinstance(each, (cst.For, cst.While))]
     return loops[-1] if loops else None
 
@@ -351,7 +351,7 @@ def _name_given_away(case: FixCase) -> str:
     return evidence.name or case.finding.source.partition("[")[0]  # of a dict made anew
 
 
-def _given_away(source: ParsedSource, rebinding: Statement, name: str) -> Statement:
+def _given_away(source: ParsedSource, rebinding: CstStatement, name: str) -> CstStatement:
     """The ``del`` of the name before it is bound again, if there is one; else the rebinding."""
     for statement in source.before(rebinding):
         small = sole(statement)

@@ -13,7 +13,7 @@ from ..blocks import Block, block_of_call, gradient_call, is_method_statement, t
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name, sole
 from ..plan import Plan
-from ..source import Statement
+from ..source import CstStatement
 
 _MADE_BY = ("constant", "convert_to_tensor", "identity")
 
@@ -158,7 +158,7 @@ def _asked(case: FixCase) -> cst.BaseExpression | None:
     return asked.value if asked is not None else None
 
 
-def _late_watches(case: FixCase, block: Block) -> Iterator[Statement]:
+def _late_watches(case: FixCase, block: Block) -> Iterator[CstStatement]:
     if case.cause.evidence != NotWatched("late"):
         return
     statement = case.source.statement(case.cause.line)

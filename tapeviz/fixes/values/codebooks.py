@@ -12,7 +12,7 @@ from ..blocks import Block, block_of_call, body_of, target_name
 from ..model import Edit, FixCase
 from ..nodes import all_of, bound_names, called_name
 from ..plan import Plan
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 
 _MOST = 2_000
 """Tensors that an op was made from which are looked at."""
@@ -144,7 +144,7 @@ def _pair(source: ParsedSource, stopped: cst.Call) -> tuple[str, str] | None:
     return None
 
 
-def _layer(source: ParsedSource, statement: Statement, block: Block) -> str:
+def _layer(source: ParsedSource, statement: CstStatement, block: Block) -> str:
     """The only object that is made of the Keras layer's class in whose ``call`` this stands."""
     made_in = source.enclosing(statement, cst.ClassDef)
     method = source.enclosing(statement, cst.FunctionDef)

@@ -11,7 +11,7 @@ from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, called_name, sole
 from ..plan import Plan, enclosed
 from ..smooth.argmax import are_probabilities
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 from .decoding import DECODERS, loss_of_sequences
 from .leaving import said_in_tensorflow
 
@@ -42,7 +42,7 @@ def score_of_choice(case: FixCase) -> Iterator[Edit]:
 def _weighed(
     case: FixCase,
     names: tuple[str, ...],
-    keep: Callable[[FixCase, Plan, Statement, cst.Call, str], None],
+    keep: Callable[[FixCase, Plan, CstStatement, cst.Call, str], None],
     title: str,
 ) -> Iterator[Edit]:
     """``keep``: append the log-probabilities of such a call to the list of that name."""
@@ -94,7 +94,7 @@ def _dtype_of_target(case: FixCase) -> str:
 
 def _draws(
     case: FixCase, block: Block, names: tuple[str, ...]
-) -> Iterator[tuple[Statement, cst.Call]]:
+) -> Iterator[tuple[CstStatement, cst.Call]]:
     """Draws in the statements of the block, and in the functions that the cut is in."""
     source = case.source
     functions = (
@@ -112,7 +112,9 @@ def _draws(
                 yield statement, call
 
 
-def _keep_log_p(case: FixCase, plan: Plan, statement: Statement, call: cst.Call, kept: str) -> None:
+def _keep_log_p(
+    case: FixCase, plan: Plan, statement: CstStatement, call: cst.Call, kept: str
+) -> None:
     """Append the log-probability of a draw, or of a list of such draws, where it is known."""
     source, around = plan.source, plan.source.parent(call)
     made = around if isinstance(around, cst.ListComp) else call
@@ -132,7 +134,7 @@ def _keep_log_p(case: FixCase, plan: Plan, statement: Statement, call: cst.Call,
 
 
 def _keep_chosen(
-    case: FixCase, plan: Plan, statement: Statement, call: cst.Call, kept: str
+    case: FixCase, plan: Plan, statement: CstStatement, call: cst.Call, kept: str
 ) -> None:
     """Append the log-probability of a choice, if the cut is of it or of what is made of it."""
     source, tf = plan.source, plan.source.tf

@@ -20,7 +20,7 @@ from ..nodes import (
     read_names,
 )
 from ..plan import Plan, enclosed
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 from .estimates import straight_through
 from .stopping import inner
 
@@ -210,11 +210,11 @@ def take_cast_away(case: FixCase) -> Iterator[Edit]:
             yield Edit("Stay with floats: remove the cast", plan.text(), is_estimate=True)
 
 
-def _statement(case: FixCase) -> Statement | None:
+def _statement(case: FixCase) -> CstStatement | None:
     return case.source.statement(case.cause.line)
 
 
-def _float_dtypes(plan: Plan, statement: Statement) -> int:
+def _float_dtypes(plan: Plan, statement: CstStatement) -> int:
     count = 0
     for node in header_nodes(statement, cst.Arg):
         if _is_integer(node.value):
@@ -237,7 +237,7 @@ def _float_of(source: ParsedSource, node: cst.BaseExpression) -> str:
     return f"{source.tf}.float32"
 
 
-def _float_literals(plan: Plan, statement: Statement) -> int:
+def _float_literals(plan: Plan, statement: CstStatement) -> int:
     count = 0
     for call in header_nodes(statement, cst.Call):
         if called_name(call) not in _MAKERS:

@@ -16,7 +16,7 @@ from ..nodes import all_of, argument, bound_names, called_name, dotted, nodes_in
 from ..plan import Plan, enclosed
 from ..regions import region_after
 from ..rewrites import CallRewrite
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 from ..translation.numpy_words import FUNCTIONS, PREDICTING
 from ..translation.translating import Manner, Translated, called_model
 
@@ -179,7 +179,7 @@ def _running(case: FixCase, line: int) -> Iterator[cst.FunctionDef]:
             yield function
 
 
-def _called_with(source: ParsedSource, statement: Statement) -> Iterator[cst.CSTNode]:
+def _called_with(source: ParsedSource, statement: CstStatement) -> Iterator[cst.CSTNode]:
     """The bodies of the text's functions that the statement hands values to."""
     names = {called_name(call) for call in all_of(statement, cst.Call) if call.args}
     for function in all_of(source.module, cst.FunctionDef):

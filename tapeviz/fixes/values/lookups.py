@@ -14,7 +14,7 @@ from ..blocks import Block, block_of_call, body_of, gradient_call, is_method_sta
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, nodes_in, sole
 from ..plan import Plan
-from ..source import ParsedSource, Statement
+from ..source import CstStatement, ParsedSource
 
 
 def ask_for_rows(case: FixCase) -> Iterator[Edit]:
@@ -68,7 +68,7 @@ def _pick(case: FixCase, ids: str) -> cst.Call | None:
     return None
 
 
-def _watches(source: ParsedSource, block: Block, ids: str) -> Iterator[Statement]:
+def _watches(source: ParsedSource, block: Block, ids: str) -> Iterator[CstStatement]:
     """``tape.watch(ids)``, which does nothing for whole numbers."""
     for statement in body_of(block):
         small = sole(statement)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Floats, Ints
-from ..layered.ranking import Edges, longest_path, topological_order
+from ..layered.ranking import EdgePairs, longest_path, topological_order
 
 REACH = 12
 """Rows; longer edges get no dummies and run in lanes beside the rows."""
@@ -36,7 +36,7 @@ class BulkRows:
         return int(self.rank.max()) + 1
 
 
-def tightened_rows(count: int, edges: Edges) -> list[int]:
+def tightened_rows(count: int, edges: EdgePairs) -> list[int]:
     """The row of each node: by longest path, then moved towards the side with more edges.
 
     Edges from sources do not count; at the end each source moves to the row above its first reader.

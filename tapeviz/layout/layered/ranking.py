@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from .simplex import shortest_ranks
 
-Edges = Sequence[tuple[int, int]]
+EdgePairs = Sequence[tuple[int, int]]
 
 
-def rank_nodes(count: int, edges: Edges, weights: Sequence[float]) -> list[int]:
+def rank_nodes(count: int, edges: EdgePairs, weights: Sequence[float]) -> list[int]:
     """Rows from 0: every edge goes down at least one row, the weighted edge length is minimal.
 
     So a constant or a variable is right above its first reader. A node that could be in several
@@ -26,7 +26,7 @@ def rank_nodes(count: int, edges: Edges, weights: Sequence[float]) -> list[int]:
     return _balanced([rank - lowest for rank in ranks], pairs, loads)
 
 
-def topological_order(count: int, edges: Edges) -> list[int]:
+def topological_order(count: int, edges: EdgePairs) -> list[int]:
     """The nodes in an order in which every edge points forward; ties in insertion order."""
     out: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
@@ -42,7 +42,7 @@ def topological_order(count: int, edges: Edges) -> list[int]:
     return order
 
 
-def longest_path(count: int, edges: Edges) -> list[int]:
+def longest_path(count: int, edges: EdgePairs) -> list[int]:
     """Rows by longest path from the top; each source is moved to the row above its first reader."""
     out: list[list[int]] = [[] for _ in range(count)]
     indegree = [0] * count
@@ -61,7 +61,7 @@ def longest_path(count: int, edges: Edges) -> list[int]:
     return ranks
 
 
-def _balanced(ranks: list[int], edges: Edges, weights: Sequence[float]) -> list[int]:
+def _balanced(ranks: list[int], edges: EdgePairs, weights: Sequence[float]) -> list[int]:
     above: list[list[int]] = [[] for _ in ranks]
     below: list[list[int]] = [[] for _ in ranks]
     pull = [0.0] * len(ranks)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-Edges = Sequence[tuple[int, int]]
+EdgePairs = Sequence[tuple[int, int]]
 TINY = 1e-9
 
 
 def shortest_ranks(
-    count: int, edges: Edges, weights: Sequence[float], ranks: Sequence[int]
+    count: int, edges: EdgePairs, weights: Sequence[float], ranks: Sequence[int]
 ) -> list[int]:
     """Integer ranks with ``rank[head] >= rank[tail] + 1`` and minimal Σ weight · length."""
     tree = _SpanningTree(count, edges, weights, list(ranks))
@@ -28,7 +28,7 @@ def shortest_ranks(
 
 class _SpanningTree:
     def __init__(
-        self, count: int, edges: Edges, weights: Sequence[float], ranks: list[int]
+        self, count: int, edges: EdgePairs, weights: Sequence[float], ranks: list[int]
     ) -> None:
         self.ranks = ranks
         self.edges = edges

@@ -17,12 +17,12 @@ AT_ONCE = 100
 """Lines of a long text to colour at once; the others follow."""
 BUSY = 0.01
 """Seconds of colouring before the event loop continues."""
-Span = tuple[int, int, object]
+FormatSpan = tuple[int, int, object]
 
 
-def read_spans(text: str) -> list[list[Span]]:
+def read_spans(text: str) -> list[list[FormatSpan]]:
     """For each line its (start, length, token type), for the types that have a colour."""
-    lines: list[list[Span]] = [[]]
+    lines: list[list[FormatSpan]] = [[]]
     column = 0
     for token, value in tokens(text):
         role = role_of(token)
@@ -49,7 +49,7 @@ class Highlighter(QSyntaxHighlighter):
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         super().__init__(document)
-        self._lines: list[list[Span]] = []
+        self._lines: list[list[FormatSpan]] = []
         self._texts: list[str] = []
         self._formats: dict[str, QTextCharFormat] = {}
         self._left = AT_ONCE
@@ -131,7 +131,7 @@ class Highlighter(QSyntaxHighlighter):
         self._waiting_from = max(0, self._waiting_from - max(0, self._blocks - count))
         self._blocks = count
 
-    def _spans(self, text: str) -> tuple[list[Span], bool]:
+    def _spans(self, text: str) -> tuple[list[FormatSpan], bool]:
         document = self.document()
         if document.characterCount() > LONGEST:
             return read_spans(text)[0], False

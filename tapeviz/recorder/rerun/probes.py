@@ -39,13 +39,13 @@ class PathStep(NamedTuple):
     node: str
 
 
-Path = tuple[PathStep, ...]
+ProbePath = tuple[PathStep, ...]
 
 
 class Probe(NamedTuple):
     """A tensor inside of a function. ``op``: empty for the function's own input ``output``."""
 
-    path: Path
+    path: ProbePath
     op: str
     output: int
     dtype: int
@@ -67,7 +67,7 @@ class Prober:
     """Edits one function. ``wanted(path, op, node)``: whether what it gives is wanted."""
 
     def __init__(
-        self, wanted: Callable[[Path, str, Any], bool], *, takes_inputs: bool = True
+        self, wanted: Callable[[ProbePath, str, Any], bool], *, takes_inputs: bool = True
     ) -> None:
         """``takes_inputs``: the inputs of each turn of a loop are wanted as well.
 
@@ -82,7 +82,7 @@ class Prober:
         self._finish(function, found, 0)
         return Probed(function.name, [probe for probe, _ in found])
 
-    def _edit(self, definition: Any, path: Path, *, in_xla: bool) -> tuple[Edited, _Found]:
+    def _edit(self, definition: Any, path: ProbePath, *, in_xla: bool) -> tuple[Edited, _Found]:
         """A copy whose functions give their values, and those of its own. It has no outputs yet."""
         function = Edited(definition)
         found: _Found = []
@@ -101,7 +101,7 @@ class Prober:
         return function, found
 
     def _inner(
-        self, name: str, around: Path, op: str, node: Any, part: str, *, in_xla: bool
+        self, name: str, around: ProbePath, op: str, node: Any, part: str, *, in_xla: bool
     ) -> tuple[Edited, _Found] | None:
         path = (*around, PathStep(op, part, node.name))
         definition = functions.definition(name) if len(path) < limits.DEEPEST_FUNCTION else None
@@ -109,7 +109,7 @@ class Prober:
             return None
         return self._edit(definition, path, in_xla=in_xla or is_xla(definition))
 
-    def _call(self, op: str, node: Any, path: Path, *, in_xla: bool) -> _Found:
+    def _call(self, op: str, node: Any, path: ProbePath, *, in_xla: bool) -> _Found:
         called = node.attr["f"].func
         inner = self._inner(called.name, path, op, node, "", in_xla=in_xla)
         if inner is None or not inner[1]:
@@ -118,7 +118,7 @@ class Prober:
         called.name = self._finish(function, found, len(path) + 1)
         return _further_outputs(node, "Tout", found, len(path))
 
-    def _conditional(self, op: str, node: Any, path: Path) -> _Found:
+    def _conditional(self, op: str, node: Any, path: ProbePath) -> _Found:
         which = _which(path, op, node)
         branches = list(branches_of(node))
         inners = [self._inner(f.name, path, op, node, part, in_xla=False) for part, f in branches]
@@ -135,7 +135,7 @@ class Prober:
             branch.name = self._finish(function, given, len(path) + 1)
         return [which, *_further_outputs(node, "Tout", everything, len(path))]
 
-    def _loop(self, function: Edited, op: str, node: Any, path: Path) -> _Found:
+    def _loop(self, function: Edited, op: str, node: Any, path: ProbePath) -> _Found:
         inner = self._inner(node.attr["body"].func.name, path, op, node, "body", in_xla=False)
         asks = functions.definition(node.attr["cond"].func.name)
         if inner is None or asks is None:
@@ -168,7 +168,7 @@ class Prober:
         return function.name
 
 
-def _probes_of(path: Path, op: str, node: Any) -> _Found:
+def _probes_of(path: ProbePath, op: str, node: Any) -> _Found:
     found = [
         (Probe(path, op, index, port.dtype, node.name), port.ref)
         for index, port in enumerate(ports(node))
@@ -177,12 +177,12 @@ def _probes_of(path: Path, op: str, node: Any) -> _Found:
     return [*found, _which(path, op, node)] if node.op in CONDITIONALS | CASES else found
 
 
-def _which(path: Path, op: str, node: Any) -> tuple[Probe, str]:
+def _which(path: ProbePath, op: str, node: Any) -> tuple[Probe, str]:
     """The probe of a conditional for the branch that it takes."""
     return Probe(path, op, WHICH, which_dtype(node)), node.input[0]
 
 
-def inlined_name(path: Path, node: str) -> str:
+def inlined_name(path: ProbePath, node: str) -> str:
     """The name of a node after TensorFlow inlined all functions, without their numbers."""
     parts = [f"{step.node}/{step.part}/@" if step.part else step.node for step in path]
     return "/".join([*parts, node])

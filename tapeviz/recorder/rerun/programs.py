@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..private import functions
 from .cuts import CutOutput, cut, written_arguments
 from .definitions import RUN_FUNCTIONS, Edited, functions_of, is_backward_call, is_xla
-from .probes import Path, Probe, Probed, Prober, inlined_name
+from .probes import Probe, Probed, ProbePath, Prober, inlined_name
 
 SAME = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})
 """Ops that give what they get: they need no probe."""
@@ -133,10 +133,10 @@ class Program:
         pairs = zip(self._beside.probes, tensors, strict=True)
         return Ran(list(outputs), [Value(probe, tensor, "beside") for probe, tensor in pairs])
 
-    def _survives(self, path: Path, op: str, node: Any) -> bool:
+    def _survives(self, path: ProbePath, op: str, node: Any) -> bool:
         return node.op not in _PASSES_ON and inlined_name(path, node.name) in self._survivors
 
-    def _is_merged(self, path: Path, op: str, node: Any) -> bool:
+    def _is_merged(self, path: ProbePath, op: str, node: Any) -> bool:
         if is_backward_call(node):
             return True
         return node.op not in _PASSES_ON and not self._survives(path, op, node)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..private import functions
 from .cuts import CutOutput, cut
-from .probes import Path, Prober
+from .probes import ProbePath, Prober
 
 
 class Tapped(NamedTuple):
@@ -35,7 +35,7 @@ def tap(definition: Any) -> Tapped | None:
     if not wanted:
         return None
 
-    def is_wanted(path: Path, op: str, node: Any) -> bool:
+    def is_wanted(path: ProbePath, op: str, node: Any) -> bool:
         return (tuple(step.op for step in path), op) in wanted
 
     probed = Prober(is_wanted).probe(definition)

@@ -17,7 +17,7 @@ import msgspec
 from .. import events as e
 from ..ids import OpId, TensorId
 from .model import Loop
-from .rerun_ops import DrawnOp, Names, Place, RerunOps, Turns
+from .rerun_ops import DrawnOp, OpPath, Place, RerunOps, Turns
 from .scopes import GraphScope, InlinedSites, RerunValues, TurningLoop
 from .traced_graphs import CONDITIONALS, LOOPS, GraphWrite, TracedGraph, runs_graphs
 
@@ -300,7 +300,7 @@ class Expansion:
         op: e.OpRan,
         scope: GraphScope,
         inside: Sequence[int],
-        path: tuple[Names, Turns] | None,
+        path: tuple[OpPath, Turns] | None,
     ) -> Loop:
         assert isinstance(event, e.OpRan)
         assert scope.loop is not None

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .. import events as e
-from ..body_events import Path
+from ..body_events import InsidePath
 from ..ids import OpId
 
-Names = tuple[str, ...]
+OpPath = tuple[str, ...]
 Turns = tuple[int, ...]
 
 
@@ -23,7 +23,7 @@ class Place(NamedTuple):
     the outermost, and its own; ``branches``: for each graph around it which one of its op's it
     is."""
 
-    names: Names
+    names: OpPath
     branches: tuple[int, ...]
 
 
@@ -70,7 +70,7 @@ class RerunOps:
                     yield ran
 
     def _placed(self) -> Iterator[tuple[Place, Turns, RerunOp]]:
-        branches: dict[tuple[Names, Turns], int] = {}
+        branches: dict[tuple[OpPath, Turns], int] = {}
         for path, name, which in self._event.branches:
             around, turns = split(path)
             branches[(*around, name), turns] = which
@@ -92,6 +92,6 @@ class RerunOps:
             yield place, turns, RerunOp(number, drawn.op, of_loops)
 
 
-def split(path: Path) -> tuple[Names, Turns]:
+def split(path: InsidePath) -> tuple[OpPath, Turns]:
     """The names of the ops in a path, and the turn of each (0: it is no loop)."""
     return tuple(str(part) for part in path[::2]), tuple(int(part) for part in path[1::2])

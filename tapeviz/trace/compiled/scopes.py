@@ -10,7 +10,7 @@ from itertools import takewhile
 from .. import events as e
 from ..ids import SiteId, TensorId
 from ..model import Site, StackFrame
-from .rerun_ops import Names, Turns, split
+from .rerun_ops import OpPath, Turns, split
 from .traced_graphs import TracedGraph
 
 
@@ -61,12 +61,12 @@ class RerunValues:
     """The values from the rerun of a call, by the graph's tensors: at each path, turn by turn."""
 
     def __init__(self, event: e.InsideComputed | None) -> None:
-        self.at: dict[Names, dict[Turns, dict[int, tuple[int, str]]]] = {}
-        self.branches: dict[tuple[Names, Turns], int] = {}
-        self.taken: dict[Names, set[int]] = {}
+        self.at: dict[OpPath, dict[Turns, dict[int, tuple[int, str]]]] = {}
+        self.branches: dict[tuple[OpPath, Turns], int] = {}
+        self.taken: dict[OpPath, set[int]] = {}
         """All branches that each conditional took."""
-        self.counts: dict[tuple[Names, Turns], int] = {}
-        self.numbers: dict[tuple[Names, Turns], deque[int]] = {}
+        self.counts: dict[tuple[OpPath, Turns], int] = {}
+        self.numbers: dict[tuple[OpPath, Turns], deque[int]] = {}
         if event is None:
             return
         for path, symbol, tensor, word in event.values:
@@ -103,7 +103,7 @@ class GraphScope:
     number: int
     graph: TracedGraph
     around: GraphScope | None = None
-    names: Names = ()
+    names: OpPath = ()
     turns: Turns = ()
     branches: tuple[int, ...] = ()
     loop: TurningLoop | None = None

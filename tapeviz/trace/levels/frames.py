@@ -19,7 +19,7 @@ from ..model import Site, StackFrame
 from .loops import LoopLines, LoopStatement
 
 Kind = Literal["loop", "turn", "function", "layer", "entry", "backward", "line"]
-Mark = tuple[int, tuple[str, Site]]
+FrameMark = tuple[int, tuple[str, Site]]
 """A binding of a loop variable or of a parameter: (when, (name, site))."""
 
 
@@ -33,7 +33,7 @@ class Level(msgspec.Struct, frozen=True, gc=False):
     key: object
 
 
-Turns = tuple[tuple[object, int], ...]
+LoopTurns = tuple[tuple[object, int], ...]
 """(key of a loop or function, number of its turns or invocations begun) for each count that some
 levels depend on."""
 
@@ -63,7 +63,7 @@ class FrameTables(NamedTuple):
     lines: LoopLines
     names: CalledNames
     headers_bound: frozenset[int]
-    marks: Sequence[Mark]
+    marks: Sequence[FrameMark]
 
     def has_unseen_turns(self, loop: LoopStatement) -> bool:
         """Whether no binding shows when a turn of the loop begins."""
@@ -158,11 +158,11 @@ class FrameReader:
         return found, above.parent
 
     @property
-    def turns(self) -> Turns:
+    def turns(self) -> LoopTurns:
         """The counts at :attr:`mark` that the levels read last depend on."""
         return tuple(self._turns)
 
-    def still(self, turns: Turns) -> int:
+    def still(self, turns: LoopTurns) -> int:
         """How many of the counts, from the first on, are still the same at :attr:`mark`."""
         begun, mark = self.counts.begun, self.mark
         for same, (key, number) in enumerate(turns):
@@ -170,7 +170,9 @@ class FrameReader:
                 return same
         return len(turns)
 
-    def next_turn(self, levels: tuple[Level, ...], turns: Turns) -> tuple[tuple[Level, ...], Turns]:
+    def next_turn(
+        self, levels: tuple[Level, ...], turns: LoopTurns
+    ) -> tuple[tuple[Level, ...], LoopTurns]:
         """The levels and counts at :attr:`mark`, where of ``turns`` only the last has changed: that
         of the loop whose turn ends ``levels``."""
         loop = turns[-1][0]
@@ -229,7 +231,7 @@ class MarkReader(FrameReader):
     def __init__(self, tables: FrameTables) -> None:
         super().__init__(tables, TurnCounts())
         self._bound: dict[object, set[str]] = {}
-        self._known: dict[tuple[str, int], tuple[object, Turns]] = {}
+        self._known: dict[tuple[str, int], tuple[object, LoopTurns]] = {}
         """(name, id of the site) → the key of the loop or function whose turn or invocation binds
         the name, and the counts that this key depends on."""
         self._reading = Lock()

@@ -20,7 +20,7 @@ from ...text.source import SourceText
 from ..model import Op, Site, Trace
 from ..naming import layer_titles
 from .blocks import BlockKind, block_parts
-from .frames import FrameReader, FrameTables, Level, Mark, MarkReader, Turns
+from .frames import FrameMark, FrameReader, FrameTables, Level, LoopTurns, MarkReader
 from .loops import LoopLines
 from .scopes import is_of_layer, layer_scopes, layers_of_scopes
 
@@ -36,7 +36,7 @@ class _Program:
         text = SourceText(trace.source)
         self.lines = lines = LoopLines(text)
         self.names = CalledNames(text)
-        marks: list[Mark] = []
+        marks: list[FrameMark] = []
         begun: dict[int, dict[tuple[int, str], list[int]]] = {}
         for binding in trace.bindings:
             if not binding.site.frames:
@@ -111,7 +111,7 @@ class _Known(NamedTuple):
 
     levels: tuple[Level, ...]
     has_function: bool
-    turns: Turns
+    turns: LoopTurns
     mark: int
 
 
@@ -148,7 +148,7 @@ class OpLevels:
         self._places: dict[int, Hashable] = {}
         """A key for each site, by its id: the same for those that have the same levels."""
         self._known: dict[Hashable, _Known] = {}
-        self._turns_known: tuple[tuple[Level, ...], Turns] = (), ()
+        self._turns_known: tuple[tuple[Level, ...], LoopTurns] = (), ()
         """The levels whose loops were asked for last, and these."""
 
     def of(self, op: Op) -> tuple[Level, ...]:
@@ -186,7 +186,7 @@ class OpLevels:
             self._known[place] = known
         return known
 
-    def loops_of(self, op: Op) -> Turns:
+    def loops_of(self, op: Op) -> LoopTurns:
         """For each loop around an op, the outermost first, its key and the number of the turn."""
         levels, (known, turns) = self.of(op), self._turns_known
         if levels is not known:

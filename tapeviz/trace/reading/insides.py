@@ -12,7 +12,7 @@ from .tables import Tables
 from .versions import Touched
 
 
-class Key(NamedTuple):
+class InsideKey(NamedTuple):
     """All that an inside depends on: the call, the graphs that it stands for, and what came of
     running it again."""
 
@@ -24,7 +24,7 @@ class Key(NamedTuple):
         return hash((self.call, self.standing, id(self.computed)))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Key):
+        if not isinstance(other, InsideKey):
             return False
         return self[:2] == other[:2] and self.computed is other.computed
 

@@ -19,7 +19,7 @@ from .tables import Tables
 from .versions import with_insides
 from .worded import WordedCalls
 
-Reads = dict[TensorId, Version]
+ReadVersions = dict[TensorId, Version]
 Touches = dict[tuple[OpId, VariableId], Version]
 Writes = dict[OpId, Version]
 _Key = TypeVar("_Key")
@@ -154,7 +154,7 @@ class Joined:
         )
         return unread
 
-    def by_version(self) -> tuple[Reads, Touches, Writes]:
+    def by_version(self) -> tuple[ReadVersions, Touches, Writes]:
         """The version that each tensor was read from, each op touched, each write made."""
         whole = self.whole
         reads, touches = self._own(whole.reads), self._own(whole.touches)

@@ -9,7 +9,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class Layer(dict[Key, Value]):
+class Overlaid(dict[Key, Value]):
     """Iterates over its own entries; finds those ``below``, too, but not the keys ``without``."""
 
     def __init__(self, below: Mapping[Key, Value], without: Collection[Key] = ()) -> None:

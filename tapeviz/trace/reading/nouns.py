@@ -19,7 +19,7 @@ _MOST_NUMBERS = 1 << 24
 _FURTHER = 1 << 12
 
 
-class Numbers:
+class SharedNumbers:
     """Gives one object for each number, which takes 32 bytes: ids of tensors and of ops and the
     moments at which they ran are the same numbers, and most are wanted several times."""
 
@@ -46,7 +46,7 @@ class IdTuples:
     """Makes tuples of tensors' ids. What one op gives another takes, so most tuples are wanted
     several times: then they are the same objects."""
 
-    def __init__(self, numbers: Numbers) -> None:
+    def __init__(self, numbers: SharedNumbers) -> None:
         self._shared = numbers.shared
         self._tuples: dict[tuple[int, ...], tuple[TensorId, ...]] = {}
 
@@ -75,7 +75,7 @@ class IdTuples:
 class OpMaker:
     """Makes ops of events; those that are alike get one description."""
 
-    def __init__(self, numbers: Numbers) -> None:
+    def __init__(self, numbers: SharedNumbers) -> None:
         self._shared = numbers.shared
         self._descriptions: dict[tuple[int, str, bool, int, str], OpDescription] = {}
 

@@ -14,8 +14,8 @@ from ..state import VersionTracker
 from ..tapes import TapeTracker
 from .bindings import BoundNames
 from .calls import CallTracker
-from .layers import Layer
-from .nouns import IdTuples, Numbers, OpMaker
+from .layers import Overlaid
+from .nouns import IdTuples, OpMaker, SharedNumbers
 
 
 class Tables:
@@ -33,7 +33,7 @@ class Tables:
         self.stats: dict[TensorId, Stats] = {}
         self.samples: dict[TensorId, tuple[int, int, int]] = {}
         self.ops: dict[OpId, Op] = {}
-        self.numbers = Numbers()
+        self.numbers = SharedNumbers()
         self.op_maker = OpMaker(self.numbers)
         self.ids = IdTuples(self.numbers)
         self.producers: dict[TensorId, OpId] = {}
@@ -69,8 +69,8 @@ class Tables:
         inner = Tables.__new__(Tables)
         inner.__dict__.update(self.__dict__)
         inner.began = began
-        inner.ops, inner.tensors = Layer(self.ops), Layer(self.tensors)
-        inner.producers = Layer(self.producers, made)
+        inner.ops, inner.tensors = Overlaid(self.ops), Overlaid(self.tensors)
+        inner.producers = Overlaid(self.producers, made)
         inner.states = self.states.inside(call, began)
         inner.tapes = self.tapes.inside(recording, began, self.maker)
         inner.leaves, inner.caught, inner.names = [], [], BoundNames(self.ids)

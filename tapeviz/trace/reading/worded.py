@@ -12,7 +12,7 @@ from ..model import Call, Operand
 from ..naming import OperandWords
 from .calls import CallTracker, RawOperands
 
-Names = tuple[Mapping[VariableId, str], Mapping[TensorId, tuple[str, ...]]]
+KnownNames = tuple[Mapping[VariableId, str], Mapping[TensorId, tuple[str, ...]]]
 """The names of variables, and those of tensors that the inside of an opened call named, too."""
 
 
@@ -23,11 +23,11 @@ class WordedCalls:
         self._text = text
         self._tracker = tracker
         self._calls: dict[CallId, Call] = {}
-        self._names: Names = ({}, {})
+        self._names: KnownNames = ({}, {})
         self._askers: dict[int, list[CallId]] = {}
         """The calls that have each tensor as an operand."""
 
-    def all(self, words: OperandWords, names: Names) -> Mapping[CallId, Call]:
+    def all(self, words: OperandWords, names: KnownNames) -> Mapping[CallId, Call]:
         """Each call as it ended. ``names``: what the words are made of, as far as it may differ
         from one time to the next."""
         if not self._calls:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import events as e
-from ..body_events import Path
+from ..body_events import InsidePath
 from . import limits
 
 
@@ -134,7 +134,7 @@ class References:
         return "graphs without end" if size > limits.EVENTS or depth > limits.GRAPHS_DEEP else ""
 
 
-def _is_path(path: Path) -> bool:
+def _is_path(path: InsidePath) -> bool:
     """Op and turn in alternation."""
     names, turns = path[::2], path[1::2]
     return (
