@@ -250,6 +250,128 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "`tape` is required when a `Tensor` loss is passed. Received: loss=5.0, tape=None.",
         "minimize(lambda: …, variables)",
     ),
+    "a loop of Python that a tensor ends": (
+        "while True: pass",
+        "NotImplementedError",
+        "The condition of while loop started as non-Tensor, then changed to Tensor. This may …",
+        "while tf.constant(True):",
+    ),
+    "a tape without parentheses": (
+        "with tf.GradientTape as t: pass",
+        "TypeError",
+        "'type' object does not support the context manager protocol",
+        "with tf.GradientTape():",
+    ),
+    "a tape without parentheses on Python 3.10": (
+        "with tf.GradientTape as t: pass",
+        "AttributeError",
+        "__enter__",
+        "with tf.GradientTape():",
+    ),
+    "an element beyond the end of a list": (
+        "w = m.layers[3]",
+        "IndexError",
+        "list index out of range",
+        "takes element 3 of m.layers, which is shorter",
+    ),
+    "several elements, any of which may be beyond the end": (
+        "w = a[1] + b[2]",
+        "IndexError",
+        "list index out of range",
+        "",
+    ),
+    "indices for other updates": (
+        "tf.tensor_scatter_nd_update(x, i, u)",
+        "InvalidArgumentError",
+        "Outer dimensions of indices and update must match. Indices shape: [2,1], updates …",
+        "there is one update for each place",
+    ),
+    "the length of a dataset": (
+        "len(ds)",
+        "TypeError",
+        "The dataset length is unknown.",
+        "Count them in a loop",
+    ),
+    "a SavedModel that is not there": (
+        "tf.saved_model.load('m')",
+        "OSError",
+        "SavedModel file does not exist at: m/{saved_model.pbtxt|saved_model.pb}",
+        "from the folder m, which has none",
+    ),
+    "another checkpoint": (
+        "c.restore(p).assert_consumed()",
+        "AssertionError",
+        "Found 1 Python objects that were not bound to checkpointed values, likely due to …",
+        "do not have the same parts",
+    ),
+    "a checkpoint of other sizes": (
+        "c.restore(p)",
+        "ValueError",
+        "Received incompatible tensor with shape () when attempting to restore variable with shape "
+        "(2,) and name Variable:0.",
+        "a value of shape () for Variable:0, whose shape is (2,)",
+    ),
+    "a text before a tensor": (
+        "print('g: ' + g)",
+        "TypeError",
+        "Cannot convert 'g: ' to EagerTensor of dtype float",
+        "print('g: ', x)",
+    ),
+    "a number in quotes": (
+        "lr * g",
+        "TypeError",
+        "Cannot convert '0.1' to EagerTensor of dtype float",
+        "computes with '0.1', which is a text",
+    ),
+    "a single tensor for tf.py_function": (
+        "tf.py_function(f, x, tf.float32)",
+        "TypeError",
+        "Cannot iterate over a scalar tensor.",
+        "Write [x] in place of x",
+    ),
+    "the dtype of a function in Python": (
+        "y = tf.numpy_function(f, [x], tf.float32)",
+        "InvalidArgumentError",
+        "0-th value returned by pyfunc_0 is double, but expects float\n\t [[{{node PyFunc}}]]",
+        "returned a value of dtype double, and Tout says float",
+    ),
+    "the body of a loop that returns too little": (
+        "tf.while_loop(c, b, (0, 1.0))",
+        "TypeError",
+        "'int' object is not iterable",
+        "a value for each loop variable",
+    ),
+    "output for outputs": (
+        "tf.keras.Model(inputs=i, output=o)",
+        "ValueError",
+        "Unrecognized keyword arguments passed to Model: {'inputs': <KerasTensor>, 'output': <Ke…",
+        "tf.keras.Model(inputs=…, outputs=…)",
+    ),
+    "an old keyword of fit": (
+        "m.fit(x, y, nb_epoch=2)",
+        "TypeError",
+        "TensorFlowTrainer.fit() got an unexpected keyword argument 'nb_epoch'",
+        "Write epochs=",
+    ),
+    "a key for a variable": (
+        "for p in params: p.assign(1.0)",
+        "AttributeError",
+        "'str' object has no attribute 'assign'",
+        "loop over d.items()",
+    ),
+    "a class that is no module": (
+        "class Net:\n    pass\nNet().variables",
+        "AttributeError",
+        "'Net' object has no attribute 'variables'",
+        "Write class Net(tf.Module):",
+    ),
+    "a sparse tensor": (
+        "tf.matmul(s, x)",
+        "ValueError",
+        "Attempt to convert a value (SparseTensor(…)) with an unsupported type (<class "
+        "'tensorflow.python.framework.sparse_tensor.SparseTensor'>) to a Tensor.",
+        "tf.sparse.to_dense(x)",
+    ),
     "a text that is no number": (
         "float(s)",
         "ValueError",
@@ -292,6 +414,20 @@ def test_what_the_names_of_an_assert_held() -> None:
     trace = s.trace()
     words = explain_error(trace, Failure("AssertionError", "", 2, "", (2,)))
     assert "found g.shape == (3,) to be false: g is [2., 4.] (shape (2,))" in words
+
+
+def test_the_lines_of_a_recursion_without_an_end() -> None:
+    failure = Failure("RecursionError", "maximum recursion depth exceeded", 2, "", (3, 2, 2, 2))
+    words = explain_error(Trace("def f(n):\n    return f(n - 1)\nf(3)", failure=failure))
+    assert "calls itself without an end, through line 2." in words
+
+
+def test_a_loop_over_a_variable_gives_tensors() -> None:
+    s = Script("v = tf.Variable([1., 2.])\nfor w in v:\n    w.assign_sub(1.0)")
+    s.variable("v", (2,), line=1)
+    message = "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign_sub'"
+    words = explain_error(s.trace(), Failure("AttributeError", message, 3, "", (3,)))
+    assert "the loop on line 2 goes over a tf.Variable" in words
 
 
 def test_pairs_that_are_turned_round() -> None:

@@ -92,6 +92,8 @@ RENAMED_KEYWORDS = {
     **dict.fromkeys(("dim", "dimension", "reduction_indices", "squeeze_dims"), "axis"),
     "keep_dims": "keepdims",
     "lr": "learning_rate",
+    "nb_epoch": "epochs",
+    "nb_filter": "filters",
 }
 """Keywords of TensorFlow 1 and of other libraries, and what TensorFlow 2 calls them."""
 
@@ -235,6 +237,11 @@ OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
         "The loss on line {line} got labels of shape {0} and predictions of shape {1}, and "
         "compares them element by element. Give both one shape; for labels that are class "
         "numbers take the loss with Sparse in its name.",
+    ),
+    (
+        r"Unrecognized keyword arguments? passed to Model: \{.*'(input|output)':",
+        "Line {line} makes a model and calls an argument {0}, which has an s at its end: "
+        "tf.keras.Model(inputs=…, outputs=…).",
     ),
     (
         r"Unrecognized keyword arguments? passed to (\w+): \{'(\w+)'",

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from ...text.names import called_name, targets_of
 from ...text.statements import read_text
+from .arguments import RENAMED_KEYWORDS
 from .case import Case
 
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -76,6 +77,12 @@ def own_attribute(case: Case) -> str:
         return ""
     given = sorted(set(_attributes(kind)))
     near = difflib.get_close_matches(name, given, n=1)
+    if name in _OF_MODULES and not kind.bases:
+        return (
+            f"Line {case.line} asks an object of the class {owner} (line {kind.lineno}) for "
+            f"{name}, which a class has from tf.Module only. Write class {owner}(tf.Module):, and "
+            f"super().__init__() first in its __init__."
+        )
     mend = (
         f"It has {near[0]}: write that, or give it {name} in __init__."
         if near
@@ -85,6 +92,10 @@ def own_attribute(case: Case) -> str:
         f"Line {case.line} asks an object of the class {owner} (line {kind.lineno}) for {name}, "
         f"and nothing gives it that. {mend}"
     )
+
+
+_OF_MODULES = ("trainable_variables", "variables", "non_trainable_variables")
+"""Properties of ``tf.Module`` (2.15-2.21)."""
 
 
 def _attributes(kind: ast.ClassDef) -> Iterator[str]:
@@ -97,6 +108,11 @@ def _attributes(kind: ast.ClassDef) -> Iterator[str]:
 
 def unknown_keyword(case: Case) -> str:
     callee, name = case.match["callee"].removesuffix(".__init__"), case.match["name"]
+    if name in RENAMED_KEYWORDS:
+        return (
+            f"Line {case.line} gives {callee} an argument {name}, as old versions had it. "
+            f"Write {RENAMED_KEYWORDS[name]}= in its place."
+        )
     known = KEYWORDS_OF_TAPES.get(callee.rpartition(".")[2]) or _parameters(case, callee)
     near = difflib.get_close_matches(name, known, n=1)
     mend = f"Write {near[0]}= in its place." if near else "Leave it out, or look up its name."

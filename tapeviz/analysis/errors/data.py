@@ -171,6 +171,12 @@ OF_DATA: tuple[tuple[str, str | Explain], ...] = (
         "The train_step or test_step of the model that line {line} trains returns nothing. Keras "
         "shows what it returns. End it with a dict, as in return {{'loss': loss}}.",
     ),
+    (
+        r"The dataset length is unknown|The dataset is infinite",
+        "Line {line} asks a dataset for its length, which only its elements tell: it is made by a "
+        "generator, filtered, flattened or repeated. Count them in a loop, or say it by "
+        "dataset.apply(tf.data.experimental.assert_cardinality(n)).",
+    ),
     (r"^ValueError: None values not supported", no_labels),
 )
 """In the order in which they are asked; no two are about the same message."""

@@ -47,6 +47,25 @@ OF_FILES: tuple[tuple[str, str | Explain], ...] = (
         "custom_objects={{'{0}': {0}}}).",
     ),
     (
+        r"SavedModel file does not exist at: (.*?)/\{saved_model",
+        "Line {line} loads a SavedModel from the folder {0}, which has none. It is made by "
+        "tf.saved_model.save or model.export; a .keras file is loaded by "
+        "tf.keras.models.load_model.",
+    ),
+    (
+        r"Python objects? that were not bound to checkpointed values"
+        r"|Unresolved object in checkpoint",
+        "What line {line} restores and what was saved do not have the same parts. Parts find each "
+        "other by the names they have in tf.train.Checkpoint(name=…) and as attributes, so give "
+        "the names that they had. tf.train.list_variables(path) shows what was saved.",
+    ),
+    (
+        r"incompatible tensor with shape (\(.*?\)) when attempting to restore variable with shape "
+        r"(\(.*?\)) and name (\S+?)\.?(?:\s|$)",
+        "The checkpoint that line {line} restores has a value of shape {0} for {2}, whose shape is "
+        "{1}. It was saved from a model of other sizes. Make the model as it was then.",
+    ),
+    (
         r"could not be loaded\..*variable\.shape=(\(.*?\)), Received: value\.shape=(\(.*?\))\. "
         r"Target variable: <(?:Keras)?Variable path=([\w/]+)",
         "The file that line {line} loads has weights of shape {1} for {2}, whose shape is {0}. It "

@@ -4,6 +4,8 @@ number of axes, of inputs, of ids. The messages are those of TensorFlow 2.15 to 
 
 from __future__ import annotations
 
+import ast
+
 from .case import Case, Explain
 
 _SHAPE = r"(\[[\d,? ]*\])"
@@ -25,6 +27,47 @@ def structures(case: Case) -> str:
         f"Compare what both sides give, as the two branches of a condition or the state of a loop "
         f"before and after a turn."
     )
+
+
+def without_parentheses(case: Case) -> str:
+    """``with tf.GradientTape as tape:``, the class in place of an object of it."""
+    statement = case.text.statement(case.line)
+    for item in statement.items if isinstance(statement, ast.With) else ():
+        if not isinstance(item.context_expr, ast.Call):
+            name = case.text.segment(item.context_expr)
+            return (
+                f"Line {case.line} enters {name}, which is a class. Its parentheses make an object "
+                f"of it: with {name}():"
+            )
+    return ""
+
+
+def endless(case: Case) -> str:
+    """A function that calls itself, directly or by others, without an end."""
+    lines = sorted({line for line in case.failure.lines if case.failure.lines.count(line) > 1})
+    if not lines:
+        return ""
+    where = ", ".join(map(str, lines[:3]))
+    return (
+        f"A function calls itself without an end, through line{'s' * (len(lines) > 1)} {where}. "
+        f"It needs a case in which it returns without a further call, as if n == 0: return x."
+    )
+
+
+def no_list(case: Case) -> str:
+    """A single tensor, or number, where a function of TensorFlow takes a list of them."""
+    if case.calling("py_function", "numpy_function", line=case.line) is not None:
+        return (
+            f"Line {case.line} hands a single tensor to tf.py_function or tf.numpy_function, which "
+            f"take a list of the function's arguments. Write [x] in place of x."
+        )
+    if case.calling("while_loop", line=case.line) is not None:
+        return (
+            f"The body of tf.while_loop on line {case.line} returns a single value, and it has to "
+            f"return a value for each loop variable. Return all of them, as in lambda i, s: "
+            f"(i + 1, s)."
+        )
+    return ""
 
 
 def number_of_inputs(case: Case) -> str:
@@ -66,7 +109,8 @@ OF_FORMS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"Inner dimensions of output shape must match inner dimensions of updates shape\. "
         rf"Output: {_SHAPE} updates: {_SHAPE}"
-        r"|(?:Outer d|D)imensions .*of indices.* must match .*dimensions .*of updates",
+        r"|(?:Outer d|D)imensions .*of indices.* must match .*dimensions .*of updates"
+        r"|Outer dimensions of indices and update must match",
         "The indices and the updates on line {line} do not fit. The last axis of the indices has "
         "the coordinates of one place, so elements 1 and 2 of a vector are [[1], [2]]; and there "
         "is one update for each place, a whole row where a place names a row.",
@@ -114,6 +158,40 @@ OF_FORMS: tuple[tuple[str, str | Explain], ...] = (
         "Line {line} puts something into a Sequential model that is no layer. A function becomes "
         "one by tf.keras.layers.Lambda(f), an activation by tf.keras.layers.Activation('relu'); a "
         "class of layers needs its parentheses.",
+    ),
+    (
+        r"condition of while loop started as non-Tensor, then changed to Tensor",
+        "The loop on line {line} begins as a loop of Python, and a break or return in it then "
+        "depends on a tensor. Make it a loop of TensorFlow from the start: while "
+        "tf.constant(True):, or for i in tf.range(n):.",
+    ),
+    (
+        r"-th value returned by pyfunc_\d+ is (\w+), but expects (\w+)",
+        "The Python function under tf.numpy_function on line {line} returned a value of dtype {0}, "
+        "and Tout says {1}. NumPy computes in double unless told otherwise. Return "
+        "y.astype(np.float32), or give the dtype that it returns as Tout.",
+    ),
+    (
+        r"must be 4 or 5-dimensional",
+        "Line {line} gives a function of tf.nn a tensor that has not the axes of a batch of "
+        "pictures: samples, height, width, channels. x[tf.newaxis] adds an axis in front, "
+        "x[..., tf.newaxis] one at the end.",
+    ),
+    (
+        r"'type' object does not support the context manager protocol|AttributeError: __enter__",
+        without_parentheses,
+    ),
+    (r"^RecursionError", endless),
+    (
+        r"'_UserObject' object is not callable",
+        "Line {line} calls what tf.saved_model.load gave, and it has the functions that were saved "
+        "with it as attributes. Call one of these by its name, as in loaded.f(x), or "
+        "loaded.signatures['serving_default'](x).",
+    ),
+    (
+        r"TypeError: Cannot iterate over a scalar tensor|TypeError: '(?:int|float)' object is not "
+        r"iterable",
+        no_list,
     ),
     (
         r"`tape` is required when a `Tensor` loss is passed",

@@ -143,6 +143,23 @@ def no_key(case: Case) -> str:
     )
 
 
+def no_place(case: Case) -> str:
+    """An element of a list beyond its end, asked for by a number in the text."""
+    statement = case.text.statement(case.line)
+    found = [
+        node
+        for node in (ast.walk(statement) if statement is not None else ())
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
+    ]
+    if len(found) != 1 or not isinstance(found[0].slice, (ast.Constant, ast.Name)):
+        return ""
+    owner, index = case.text.segment(found[0].value), case.text.segment(found[0].slice)
+    return (
+        f"Line {case.line} takes element {index} of {owner}, which is shorter than that. Elements "
+        f"are counted from 0. Print len({owner}) just before."
+    )
+
+
 def called(case: Case) -> str:
     """Parentheses after what is no function: an attribute that holds a list, or a name that the
     snippet gave to a value, as ``sum = 0``."""

@@ -451,6 +451,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"Attempt to convert a value \(None\)|NoneType|None values not supported", calls.none_given),
     (r"IndexError: list index out of range", tapes.no_batch),
     (r"IndexError: list index out of range|KeyError", python.no_key),
+    (r"IndexError: (?:list|tuple) index out of range", python.no_place),
     (r"^KeyError", python.own_key),
     (
         r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`",

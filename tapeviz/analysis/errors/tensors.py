@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from ...text.names import targets_of
+from ...text.names import names_in, targets_of
 from ...trace.model import VariableId
 from .case import Case
 from .operands import OperandShape, differing_axis, named_operands, read_shape
@@ -101,7 +101,37 @@ def literal_dtype(case: Case) -> str:
 
 
 def assigned_tensor(case: Case) -> str:
+    loop = _loop_over_variable(case)
+    if loop is not None:
+        return (
+            f"Line {case.line} tries to change a tensor: the loop on line {loop.lineno} goes over "
+            f"a tf.Variable, and what it gives are tensors, which never change. Change the "
+            f"variable as a whole, v.assign_sub(0.1 * gradient), or loop over a list of variables."
+        )
     return _changed(case, is_variable="Variable" in case.match[0])
+
+
+def _loop_over_variable(case: Case) -> ast.For | None:
+    """The loop around the line that goes over a variable and gives the name whose method is
+    called."""
+    changed = {
+        call.func.value.id
+        for call in ast.walk(case.text.statement(case.line) or ast.Pass())
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+        if isinstance(call.func.value, ast.Name)
+    }
+    held = {
+        name
+        for binding in case.trace.bindings
+        for tensor, name in binding.tensors
+        if VariableId(tensor) in case.trace.variables
+    }
+    for node in ast.walk(case.text.tree) if case.text.tree is not None else ():
+        if isinstance(node, ast.For) and node.lineno < case.line <= (node.end_lineno or 0):
+            names, data = names_in(node.target), names_in(node.iter)
+            if names & changed and not names & held and data & held:
+                return node
+    return None
 
 
 def _changed(case: Case, *, is_variable: bool) -> str:

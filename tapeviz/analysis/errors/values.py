@@ -35,6 +35,22 @@ def truth_of_several(case: Case) -> str:
     )
 
 
+def text_among_numbers(case: Case) -> str:
+    """A Python text that is combined with a tensor of numbers."""
+    text = (case.match[1] or case.match[2]).strip("'")
+    try:
+        float(text)
+    except ValueError:
+        return (
+            f"Line {case.line} combines the text {text!r} with a tensor of numbers. To print both "
+            f"give them apart, as in print({text!r}, x), or write an f-string."
+        )
+    return (
+        f"Line {case.line} computes with {text!r}, which is a text and no number. Leave out its "
+        f"quotes, or make a number of it: float(…)."
+    )
+
+
 OF_VALUES: tuple[tuple[str, str | Explain], ...] = (
     (r"truth value of an array with more than one element", truth_of_several),
     (
@@ -73,6 +89,11 @@ OF_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "tf.clip_by_global_norm([g], 1.0).",
     ),
     (
+        r"Expected \w+ passed to parameter '\w+' of op '\w+', got (.*?) of type 'str'"
+        r"|Cannot convert (\'.*?\') to EagerTensor of dtype \w+",
+        text_among_numbers,
+    ),
+    (
         r"Expected (\w+) passed to parameter '\w+' of op '(\w+)', got (\S+) of type '(\w+)'",
         "Line {line} combines {2} with a tensor of dtype {0}, which cannot hold it. TensorFlow "
         "never converts dtypes by itself. Cast the tensor first, as in tf.cast(x, tf.float32).",
@@ -103,6 +124,42 @@ OF_VALUES: tuple[tuple[str, str | Explain], ...] = (
         r"could not convert string to float: (.{1,40})$",
         "Line {line} makes a number of the text {0}, which is none. Data read from a file often "
         "has a heading, an empty field or a unit: leave that row or column out before.",
+    ),
+    (
+        r"`initial_value` arg to `tf\.Variable` must be specified",
+        "Line {line} makes a tf.Variable without a value. Give it one, which says its shape and "
+        "dtype, too: tf.Variable(0.0), tf.Variable(tf.random.normal([3, 2])).",
+    ),
+    (
+        r"Unknown image file format",
+        "Line {line} reads bytes that are no picture of a known format. The file may be empty, cut "
+        "off, or a page that a server sent in place of it. Print the first bytes, x[:16].",
+    ),
+    (
+        r"Only one input size may be -1, not both (\d+) and (\d+)",
+        "The shape on line {line} has -1 for axes {0} and {1}. -1 says that the length of one axis "
+        "follows from all others. Write the number for one of them.",
+    ),
+    (
+        r"unsupported type \(<class '[\w.]*SparseTensor'>\) to a Tensor",
+        "Line {line} gives a SparseTensor to a function that takes plain tensors. Use the function "
+        "of tf.sparse, as tf.sparse.sparse_dense_matmul, or tf.sparse.to_dense(x).",
+    ),
+    (
+        r"object of type 'RaggedTensor' has no len\(\)",
+        "Line {line} gives a RaggedTensor, whose rows have different lengths, to a function that "
+        "takes plain tensors. x.to_tensor() fills the short rows with zeros; x.flat_values has all "
+        "elements in a row.",
+    ),
+    (
+        r"object of type '\w*Variable' has no len\(\)",
+        "Line {line} asks a tf.Variable for its length, and it has none. The length of its first "
+        "axis is v.shape[0].",
+    ),
+    (
+        r"'str' object has no attribute '(assign\w*|numpy|shape|dtype)'",
+        "Line {line} asks a text for {0}, as of a variable or tensor. A loop over a dict gives its "
+        "keys: loop over d.items(), or take d[key].",
     ),
     (
         r"Integers to negative integer powers are not allowed",
