@@ -319,38 +319,22 @@ def test_an_error_is_mended(recorder: Recorder) -> None:
     assert "persistent=True" in error.fixes[0].text
 
 
-def test_the_call_of_a_page_that_raised_is_the_one_that_is_judged(recorder: Recorder) -> None:
-    text = (
-        "First try:\n\nimport tensorflow as tf\nimport numpy as np\nw = tf.Variable([1.0, 2.0])\n"
-        "with tf.GradientTape() as t:\n    p = w * 3.0\n    loss = np.mean(p.numpy() ** 2)\n"
-        "t.gradient(loss, w)\n\nAnd this is the second one:\n\n"
-        "with tf.GradientTape() as t:\n    loss = tf.reduce_sum(w * w)\nt.gradient(loss, w)\n"
-    )
-    trace, diagnosis = record(recorder, text)
-    assert [call.findings[0].status for call in diagnosis.calls] == ["flows"]
-    error = try_fixes(trace, diagnosis, recorder).error
-    assert error is not None
-    assert [fix.title for fix in error.fixes] == [
-        "Compute with TensorFlow in place of NumPy and Python"
-    ]
-
-
-def test_a_gradient_of_a_later_block_is_not_taken_for_one_that_an_edit_uncovered(
-    recorder: Recorder,
+@pytest.mark.parametrize(("later", "status"), [("w * w", "flows"), ("tf.round(w)", "none")])
+def test_the_call_of_a_page_that_raised_is_judged_and_no_later_one(
+    later: str, status: str, recorder: Recorder
 ) -> None:
     text = (
         "First try:\n\nimport tensorflow as tf\nimport numpy as np\nw = tf.Variable([1.0, 2.0])\n"
         "with tf.GradientTape() as t:\n    p = w * 3.0\n    loss = np.mean(p.numpy() ** 2)\n"
         "t.gradient(loss, w)\n\nAnd this is the second one:\n\n"
-        "with tf.GradientTape() as t:\n    loss = tf.reduce_sum(tf.round(w))\nt.gradient(loss, w)\n"
+        f"with tf.GradientTape() as t:\n    loss = tf.reduce_sum({later})\nt.gradient(loss, w)\n"
     )
     trace, diagnosis = record(recorder, text)
-    assert [call.findings[0].status for call in diagnosis.calls] == ["none"]
+    assert [call.findings[0].status for call in diagnosis.calls] == [status]
     error = try_fixes(trace, diagnosis, recorder).error
     assert error is not None
-    assert "Compute with TensorFlow in place of NumPy and Python" in [
-        fix.title for fix in error.fixes
-    ]
+    titles = [fix.title for fix in error.fixes]
+    assert titles == ["Compute with TensorFlow in place of NumPy and Python"]
 
 
 def test_it_can_be_stopped_and_tells_how_far_it_is(recorder: Recorder) -> None:

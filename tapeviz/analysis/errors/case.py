@@ -6,13 +6,14 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ...text.messages import converted_lines, lines_in_stack, without_node_names
 from ...text.source import SourceText
 from ...trace.model import Call, Failure, Op, Trace
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """An exception and the recording that it ended; ``match``: of the pattern."""
 
@@ -25,7 +26,7 @@ class Case:
     def code(self) -> str:
         return self.text.code(self.failure.line)
 
-    @property
+    @cached_property
     def line(self) -> int:
         """The innermost line of the snippet; in a compiled function, or one that is traced, that
         which TensorFlow names."""
