@@ -19,13 +19,14 @@ _IN_A_NAME, _LETTER = re.compile(r"[\w.]"), re.compile(r"\w")
 def grouped(items: Iterable[tuple[T, object, bool]]) -> list[tuple[T, ...]]:
     """The items with the same story together, where the first of them stood; each is given with
     its story and whether it is troubled."""
-    listed = list(items)
     groups: dict[object, list[T]] = {}
-    for item, story, _ in listed:
-        groups.setdefault(story, []).append(item)
+    listed: list[tuple[T, list[T], bool]] = []
+    for item, story, is_troubled in items:  # of equal stories, which may be long, one is kept
+        group = groups.setdefault(story, [])
+        group.append(item)
+        listed.append((item, group, is_troubled))
     together: list[tuple[T, ...]] = []
-    for item, story, is_troubled in listed:
-        group = groups[story]
+    for item, group, is_troubled in listed:
         if len(group) < (FEWEST_TROUBLED if is_troubled else FEWEST_FLOWING):
             together.append((item,))
         elif item is group[0]:

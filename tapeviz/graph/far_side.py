@@ -24,6 +24,8 @@ from .words import is_assign
 
 _FORM_OPS = ops_with("form")
 _MOST_CUTS = 6
+_MANY = 1_000
+"""More cuts than these are not kept until the last ones are known."""
 _UNREACHED = 1 << 60
 _MOST_UNCONNECTED = 60
 """Ops to show, at most, that a source leads to if none of them leads to the target."""
@@ -137,6 +139,7 @@ def ways_between(index: TraceIndex, call: Call, sources: Collection[TensorId]) -
                 if keeps_prior_state(writer.type):
                     lead(position.prior, place, True)
     paths.close()
+    reached.clear()  # what follows takes as much memory again
     return _least_cut(trace, call, paths, starts)
 
 
@@ -178,14 +181,21 @@ def _least_cut(trace: Trace, call: Call, paths: _Paths, starts: Iterable[int]) -
                 continue
             if is_cut and (op := _op_of(position, follower)) is not None:
                 found.cuts.add(op)
+                if len(found.cuts) > _MANY:
+                    found.cuts = _latest(trace, found.cuts)
             elif is_cut and isinstance(follower, int):
                 found.returned.add(follower)
             if not reached[further]:
                 reached[further] = True
                 left.append(further)
-    found.cuts = set(sorted(found.cuts, key=lambda op: trace.ops[op].when)[-_MOST_CUTS:])
+    found.cuts = _latest(trace, found.cuts)
     found.returned = set(sorted(found.returned)[-_MOST_CUTS:])
     return found
+
+
+def _latest(trace: Trace, cuts: Iterable[OpId]) -> set[OpId]:
+    """The last cuts to run."""
+    return set(heapq.nlargest(_MOST_CUTS, cuts, key=lambda op: trace.ops[op].when))
 
 
 def _op_of(source: WayPoint, target: WayPoint) -> OpId | None:
@@ -204,7 +214,9 @@ class _CutBetween:
         self._passed = {step.op for step in call.steps} if call.tape is None else set()
         """Asked for of ``tf.gradients`` alone, which has no tape."""
         self._stopped = {step.op for step in call.steps if not any(step.downstream)}
-        self._sources = {operand.tensor for operand in call.sources}
+        tensors = call.source_tensors
+        self._sources = {tensor for tensor in tensors if VariableId(tensor) not in trace.variables}
+        """The handles of variables are no positions: their versions are."""
 
     def __call__(self, source: WayPoint, target: WayPoint) -> bool:
         trace = self._trace

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from operator import attrgetter
+from typing import TypeVar
+
+import msgspec
 
 from .model import Op, OpId, TensorId, Variable, VariableId, Version
 
@@ -37,20 +40,47 @@ def assigned_value(op: Op) -> TensorId | None:
     return op.inputs[-1]
 
 
-@dataclass(slots=True)
-class OpenVersion:
-    """A version that may still be read. ``index``: its place among those of the variable."""
+class OpenVersion(msgspec.Struct, gc=False):
+    """A version that may still be read. ``index``: its place among those of the variable.
+
+    ``reads`` and ``touched_by`` are tuples until a second op reads or takes the version: most
+    versions of thousands of variables are read once, and a list of its own for each takes more
+    memory than the version.
+    """
 
     index: int
     op: OpId | None
     value: TensorId | None
     when: int
-    reads: list[TensorId] = field(default_factory=list)
-    touched_by: list[OpId] = field(default_factory=list)
+    reads: Sequence[TensorId] = ()
+    touched_by: Sequence[OpId] = ()
 
     def version(self, handle: VariableId) -> Version:
         reads, touched_by = tuple(self.reads), tuple(self.touched_by)
         return Version(handle, self.index, self.op, self.value, self.when, reads, touched_by)
+
+    def rename(self, op: OpId, entry: OpId) -> bool:
+        """Attribute what a call wrote or took to the tape's entry for it. Returns whether it was
+        the last op that took the version."""
+        if self.op == op:
+            self.op = entry
+        if not self.touched_by or self.touched_by[-1] != op:
+            return False
+        touched_by = self.touched_by if isinstance(self.touched_by, list) else [*self.touched_by]
+        touched_by[-1] = entry
+        self.touched_by = touched_by
+        return True
+
+
+_Id = TypeVar("_Id", bound=int)
+
+
+def _added(known: Sequence[_Id], more: tuple[_Id, ...]) -> Sequence[_Id]:
+    """The known ids and more of them."""
+    if isinstance(known, list):
+        known.extend(more)
+        return known
+    return [*known, *more] if known else more
 
 
 class VersionTracker:
@@ -101,9 +131,9 @@ class VersionTracker:
             if not versions:
                 versions.append(OpenVersion(0, None, None, op.when))
             if op.type == "ReadVariableOp":
-                versions[-1].reads.extend(op.outputs)
+                versions[-1].reads = _added(versions[-1].reads, op.outputs)
             else:
-                versions[-1].touched_by.append(op.id)
+                versions[-1].touched_by = _added(versions[-1].touched_by, (op.id,))
 
     def _is_creation(self, op: OpId, op_type: str, line: int, handle: VariableId) -> bool:
         """Whether a write is the first one of a variable that was made while a function was traced.
@@ -129,7 +159,8 @@ class VersionTracker:
             if not versions:
                 versions.append(OpenVersion(0, None, None, began))
             before = (version for version in reversed(versions) if version.when < began)
-            next(before, versions[0]).touched_by.append(op.id)
+            version = next(before, versions[0])
+            version.touched_by = _added(version.touched_by, (op.id,))
 
     def wrote(self, op: Op, handle: VariableId, op_type: str, line: int) -> None:
         """A call wrote to a variable, by an op of this type on this line of the function."""
@@ -143,20 +174,15 @@ class VersionTracker:
         """Attribute a call's reads and writes to the tape's entry for it."""
         for handle in {VariableId(tensor) for tensor in op.inputs}:
             for version in reversed(self._open.get(handle, ())):
-                if version.op == op.id:
-                    version.op = entry
-                if version.touched_by and version.touched_by[-1] == op.id:
-                    version.touched_by[-1] = entry
+                if version.rename(op.id, entry):
                     break
 
     def variables(self) -> dict[VariableId, Variable]:
         """Every variable that was made, with its versions so far."""
-        return {
-            handle: replace(
-                variable, versions=tuple([v.version(handle) for v in self._open[handle]])
-            )
-            for handle, variable in self._made.items()
-        }
+        for handle, variable in self._made.items():  # in place: no second object for each
+            versions = tuple([version.version(handle) for version in self._open[handle]])
+            self._made[handle] = replace(variable, versions=versions)
+        return dict(self._made)
 
     def is_trainable(self, handle: VariableId) -> bool:
         made = self._made.get(handle)

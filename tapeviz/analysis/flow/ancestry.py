@@ -94,6 +94,11 @@ class Ancestry:
             edges.sort(key=self._orders[position].__getitem__)
         return tuple(edges)
 
+    @cached_property
+    def _is_closed(self) -> bool:
+        """Whether every edge begins at a position of the ancestry."""
+        return all(edge.start in self.into for into in self.into.values() for edge in into)
+
     def leads_from(self, sources: Iterable[Position]) -> Set[Position]:
         """The positions that can be reached from the sources, with the sources themselves."""
         reached: set[Position] = set()
@@ -105,9 +110,11 @@ class Ancestry:
                 waiting.extend(edge.end for edge in self.edges_out_of(self.index_of[position]))
         return reached
 
-    def edges_from(self, sources: Iterable[Position]) -> dict[Position, tuple[DataEdge, ...]]:
+    def edges_from(self, sources: Iterable[Position]) -> EdgesInto:
         """The edges that can be reached from the sources, by the position in which they end."""
         reached = self.leads_from(sources)
+        if len(reached) == len(self.into) and self._is_closed:
+            return self.into
         if 2 * len(reached) > len(self.into):  # mostly the same tuples
             return {position: _from(reached, self.into[position]) for position in reached}
         found: dict[Position, list[DataEdge]] = {position: [] for position in reached}

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence, Set
 from functools import partial
 from typing import NamedTuple
 
-from ...trace.model import Leave, Op, TensorId, VersionId
+from ...trace.model import Leave, Op, OpId, TensorId, VersionId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.ancestry import DataEdge, Position
@@ -72,14 +72,14 @@ def unrecorded_term(facts: CallFacts) -> Iterator[Warned]:
     call, tape, trace = facts.call, facts.tape, facts.trace
     if tape is None or call.method != "gradient" or not call.is_direct:
         return
-    made = {
-        trace.producers[position]
-        for position in terms_of(facts).all
-        if not isinstance(position, VersionId) and position in trace.producers
-    }
-    for op in sorted((trace.ops[maker] for maker in made), key=lambda op: -op.when):
-        if op.when > tape.when or not op.line or call.tape in op.tapes:
+    made: dict[OpId, Op] = {}
+    for position in terms_of(facts).all:
+        maker = trace.maker(position) if not isinstance(position, VersionId) else None
+        if maker is None or maker.when > tape.when:
             continue
+        if maker.line and call.tape not in maker.tapes:
+            made[maker.id] = maker
+    for op in sorted(made.values(), key=lambda op: -op.when):
         source = _source_of(facts, op)
         if source:
             target = call.targets[0].text or "the target"

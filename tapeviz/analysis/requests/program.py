@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from typing import Any, Literal
+
+import numpy as np
 
 from ...trace.model import Op, OpId, TensorId, Trace, VariableId, VersionId
 from ...trace.tapes import is_differentiable
@@ -15,8 +18,14 @@ ReplayMode = Literal["", "beyond", "estimate"]
 
 def program_of(trace: Trace, ancestry: EdgesInto, how: ReplayMode) -> Iterator[list[Any]]:
     """Instructions in backward order: an op comes before the ops that made its inputs."""
-    instructions: list[tuple[float, list[Any]]] = []
+    instructions: list[list[Any]] = []
+    whens = array("d")  # a pair for each instruction would take as much memory as these
     done: set[OpId] = set()
+
+    def add(when: float, instruction: list[Any]) -> None:
+        whens.append(when)
+        instructions.append(instruction)
+
     for position, edges in ancestry.items():
         for edge in edges:
             function = _function_around(trace, edge.op)
@@ -25,24 +34,25 @@ def program_of(trace: Trace, ancestry: EdgesInto, how: ReplayMode) -> Iterator[l
                     continue
                 done.add(function.id)
                 if has_turns(function):
-                    turns = _through_turns(trace, ancestry, function)
-                    instructions.append((float(function.when), turns))
+                    add(function.when, _through_turns(trace, ancestry, function))
                 elif function.is_recorded_operation:
-                    instructions.extend(_of_op(trace, function, ""))
+                    for when, instruction in _of_op(trace, function, ""):
+                        add(when, instruction)
             elif edge.kind == "read" and isinstance(position, int):
                 variable = trace.reads[position].variable
                 when = _when(trace, edge.op)
-                instructions.append((when, ["move", position, named(edge.start)]))
-                instructions.append((when, ["move", position, variable]))
+                add(when, ["move", position, named(edge.start)])
+                add(when, ["move", position, variable])
             elif edge.kind == "creation":
                 when = _when(trace, edge.op)
-                instructions.append((when, ["move", named(edge.end), named(edge.start)]))
+                add(when, ["move", named(edge.end), named(edge.start)])
             elif edge.op is not None and edge.op not in done:
                 done.add(edge.op)
                 op = trace.ops[edge.op]
-                instructions.extend(_of_op(trace, op, how))
-    instructions.sort(key=lambda pair: -pair[0])
-    return (instruction for _, instruction in instructions)
+                for when, instruction in _of_op(trace, op, how):
+                    add(when, instruction)
+    order = np.argsort(-np.frombuffer(whens), kind="stable")
+    return (instructions[place] for place in order)
 
 
 def _function_around(trace: Trace, op: OpId | None) -> Op | None:

@@ -165,9 +165,11 @@ def further_modes(flow: DataFlow, call: Call) -> Iterator[ReplayMode]:
     lacking = [source.tensor for source, lacks in pairs if source.tensor is not None and lacks]
     paths = Paths(flow, call)
     starts = [position for tensor in lacking for position in flow.positions_of_source(tensor)]
-    edges = paths.ancestry_from(starts).edges_from(starts)
-    if not any(target in edges for target in paths.targets) or len(edges) > MAX_OPS:
+    ancestry = paths.ancestry_from(starts)
+    reached = ancestry.leads_from(starts)
+    if reached.isdisjoint(paths.targets) or len(reached) > MAX_OPS:
         return
+    edges = ancestry.edges_from(starts)
     ops = {edge.op for into in edges.values() for edge in into if edge.op is not None}
     trace = flow.trace
     if call.replay is not None and any(_stops_on_purpose(trace, trace.ops[op]) for op in ops):

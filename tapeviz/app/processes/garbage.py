@@ -55,6 +55,7 @@ class GarbageCollector(QObject):
         """Count the runs of a document, and notice when its user rests."""
         self._document = document
         document.run_ended.connect(self._note_run)
+        document.arrangement_changed.connect(self._return_memory)
 
     def collect(self) -> None:
         """Collect the oldest generation that is due by Python's counts and thresholds."""
@@ -79,6 +80,12 @@ class GarbageCollector(QObject):
         if time.perf_counter() - began > LONG:
             gc.freeze()
 
+    def _return_memory(self) -> None:
+        """Give back, within some milliseconds, what the work so far left free in a heap in pieces:
+        the questions about a large run before its picture is made, that before the diagnosis."""
+        if self._has_grown:
+            return_free_memory()
+
     def _is_idle(self) -> bool:
         document = self._document
         return document is None or not (document.is_running or document.background.busy)
@@ -86,6 +93,7 @@ class GarbageCollector(QObject):
     def _note_run(self) -> None:
         self._runs += 1
         self._seen = None
+        self._return_memory()
         if self._runs >= MOST_RUNS:
             self._collect_frozen()
         elif self._runs >= RUNS:

@@ -12,6 +12,7 @@ from msgspec import structs
 from .. import events as e
 from ..compiled.functions import Functions
 from ..model import Call, CallId, Op, OpId, Site, Step, Tensor, TensorId
+from .answers import Answer, answer_of
 from .nouns import IdTuples, call_of
 
 RawOperands = tuple[e.RawOperand, ...]
@@ -42,7 +43,7 @@ class CallTracker:
         self._known: dict[RawOperands, RawOperands] = {}
         """Equal operands once: a loop asks for the same sources in each round."""
         self.steps: dict[CallId, list[Step]] = {}
-        self.answers: dict[CallId, list[e.ReplayRan | e.Checked]] = {}
+        self.answers: dict[CallId, list[Answer]] = {}
         self.sums: dict[TensorId, tuple[TensorId, TensorId]] = {}
         """For each dense sum the rows and row numbers of its IndexedSlices."""
 
@@ -122,4 +123,5 @@ class CallTracker:
 
     def answered(self, event: e.ReplayRan | e.Checked) -> None:
         """Something was asked about a gradient call after the run."""
-        self.answers.setdefault(CallId(event.call), []).append(event)
+        answer = answer_of(event, self._ids, self._ops)
+        self.answers.setdefault(CallId(event.call), []).append(answer)

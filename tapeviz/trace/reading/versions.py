@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -37,12 +37,14 @@ class _Versions:
 
 def with_insides(
     variables: Mapping[VariableId, Variable],
-    calls: Iterable[Touched],
+    calls: Sequence[Touched],
     read_when: Callable[[TensorId], int],
     ran_when: Callable[[OpId], int],
-) -> tuple[dict[VariableId, Variable], list[Version]]:
+) -> tuple[Mapping[VariableId, Variable], list[Version]]:
     """The variables, as calls in the order in which they ran touched them inside, and the versions
     that are new or changed. ``read_when``: the moment at which a tensor was read."""
+    if not calls:
+        return variables, []
     known: dict[VariableId, _Versions] = {}
     for call in calls:
         for handle, touched in call.versions.items():

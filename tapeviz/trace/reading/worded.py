@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from ...text.source import SourceText
 from ..ids import CallId, TensorId, VariableId
@@ -24,29 +25,32 @@ class WordedCalls:
         self._tracker = tracker
         self._calls: dict[CallId, Call] = {}
         self._names: KnownNames = ({}, {})
-        self._askers: dict[int, list[CallId]] = {}
-        """The calls that have each tensor as an operand."""
 
     def all(self, words: OperandWords, names: KnownNames) -> Mapping[CallId, Call]:
         """Each call as it ended. ``names``: what the words are made of, as far as it may differ
         from one time to the next."""
         if not self._calls:
             wanted: Iterable[CallId] = self._tracker.known
-            self._note_askers()
         else:
             variables = names[0].items() ^ self._names[0].items()
             tensors = names[1].items() ^ self._names[1].items()
             changed = {each for each, _ in (*variables, *tensors)}
-            wanted = {call for each in changed for call in self._askers.get(each, ())}
+            wanted = (
+                {call for each in changed for call in self._askers.get(each, ())} if changed else ()
+            )
         self._names = names
         self._calls.update(self._worded(wanted, words))
         return self._calls
 
-    def _note_askers(self) -> None:
+    @cached_property
+    def _askers(self) -> Mapping[int, Sequence[CallId]]:
+        """The calls that have each tensor as an operand."""
+        found: dict[int, list[CallId]] = {}
         for call, given in self._tracker.operands.items():
             for operands in given:
                 for operand in operands:
-                    self._askers.setdefault(operand.tensor, []).append(call)
+                    found.setdefault(operand.tensor, []).append(call)
+        return found
 
     def _worded(
         self, calls: Iterable[CallId], words: OperandWords
