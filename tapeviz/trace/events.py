@@ -92,8 +92,9 @@ class OpRan(_TracedEvent, frozen=True, tag="op"):
     ``paused``: recording was stopped on this thread (``tape.stop_recording``'s global sibling,
     custom_gradient bodies, …). ``graph``: number of the graph that it was put into
     (0: ran eagerly).
-    ``attrs``: those that matter to a reader, JSON values, dtypes by name.
-    ``replayable``: its gradient can be asked for by ``answer("replay")``.
+    ``attrs``: those that matter to a reader, JSON values, dtypes by name. ``thread``: the number of
+    the thread that it ran on (0: the first one). ``name``, ``scope``: its own name, and the name
+    scope around it. ``error``: the words of the exception that it raised.
     """
 
     id: int
@@ -135,7 +136,7 @@ class VariableMade(_Event, frozen=True, tag="variable"):
     """A ``tf.Variable`` (also one inside a Keras variable); ``id``: its handle tensor's id.
 
     ``initial``: the tensor that it was made from (0 unknown). ``path``: Keras's path of the weight.
-    ``op``: the op id reached when it was made. ``owner``: ``metric`` for the state of a metric.
+    ``owner``: ``metric`` for the state of a metric.
     """
 
     id: int
