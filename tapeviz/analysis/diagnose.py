@@ -245,8 +245,8 @@ def _across(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | No
     estimated = call.estimates.get(key)
     if index not in facts.unconnected:
         stats = facts.trace.stats(estimated)
-        is_telling = stats is not None and bool(stats.norm)
-        return (estimated, True) if is_telling else (None, False)
+        has_norm = stats is not None and bool(stats.norm)
+        return (estimated, True) if has_norm else (None, False)
     exact = call.replay.results.get(key) if call.replay is not None else None
     exact = exact or call.beyond.get(key)
     return (exact, False) if exact is not None else (estimated, estimated is not None)

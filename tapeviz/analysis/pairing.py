@@ -46,7 +46,7 @@ def _matched(
     if not before or not after or not keys:
         return []
     (key, other), *others = keys
-    first, second = _told_apart(list(map(key, before))), _told_apart(list(map(other, after)))
+    first, second = _made_distinct(list(map(key, before))), _made_distinct(list(map(other, after)))
     pairs: Places = []
     matcher = SequenceMatcher(None, first, second, autojunk=False)
     for what, i, j, k, m in matcher.get_opcodes():
@@ -59,7 +59,7 @@ def _matched(
     return pairs
 
 
-def _told_apart(keys: list[Hashable]) -> list[Hashable]:
+def _made_distinct(keys: list[Hashable]) -> list[Hashable]:
     """Make equal keys distinct by counting them: the matcher is quadratic in equal items."""
     if len(keys) <= _MANY:
         return keys

@@ -119,18 +119,18 @@ class TopBar(QWidget):
     def _hide_what_lacks_room(self) -> None:
         """Hide widgets that the menus have too, if there is little room: the last ones first."""
         room = self.width() - self.minimumSizeHint().width()
-        for widget in self._giving_way():
+        for widget in self._widgets_to_hide():
             room -= _extent(widget)
             is_wide = widget is not self.hint or self.width() >= ROOM_FOR_HINT
             widget.setVisible(room >= 0 and is_wide)
 
-    def _giving_way(self) -> tuple[QWidget, ...]:
+    def _widgets_to_hide(self) -> tuple[QWidget, ...]:
         return self.layout_button, self.limits_button, self.bridge, self.hint
 
     def minimumSizeHint(self) -> QSize:
         """The size without the widgets that can be hidden."""
         size = super().minimumSizeHint()
-        shown = (widget for widget in self._giving_way() if widget.isVisibleTo(self))
+        shown = (widget for widget in self._widgets_to_hide() if widget.isVisibleTo(self))
         size.setWidth(size.width() - sum(map(_extent, shown)))
         return size
 

@@ -123,11 +123,11 @@ class Window(QMainWindow):
         self.panels: dict[str, Panel] = made
         names = ["source", "graph", *(name for name in made if name != "source")]
         self.panel_keys = {name: f"Ctrl+{number}" for number, name in enumerate(names, start=1)}
-        self.source = _one(made, SourcePanel)
-        self.diagnosis = _one(made, DiagnosisPanel)
-        self.backprop = _one(made, BackpropPanel)
-        self.tensor = _one(made, TensorPanel)
-        self.output = _one(made, OutputPanel)
+        self.source = _panel_of(made, SourcePanel)
+        self.diagnosis = _panel_of(made, DiagnosisPanel)
+        self.backprop = _panel_of(made, BackpropPanel)
+        self.tensor = _panel_of(made, TensorPanel)
+        self.output = _panel_of(made, OutputPanel)
 
     def _fill_bar(self) -> None:
         bar, menus = self.top_bar, self.menus
@@ -398,7 +398,7 @@ class Window(QMainWindow):
         event.accept()
 
 
-def _one(panels: dict[str, Panel], kind: type[PanelKind]) -> PanelKind:
+def _panel_of(panels: dict[str, Panel], kind: type[PanelKind]) -> PanelKind:
     found = panels[kind.name]
     assert isinstance(found, kind)
     return found

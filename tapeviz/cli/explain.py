@@ -60,11 +60,11 @@ def _explained(opened: Inputs, name: str, options: argparse.Namespace) -> Explai
         explained = opened.record(name, with_shares=True)
         check_round(explained.diagnosis, options.round)
         if options.fixes:
-            return opened.try_fixes(explained, tell_progress)
+            return opened.try_fixes(explained, print_progress)
         return opened.cross(explained)
 
 
-def tell_progress(done: int, known: int) -> None:
+def print_progress(done: int, known: int) -> None:
     """Show the progress on a terminal, as a line that is wiped at the end; nothing in a pipe."""
     if sys.stderr.isatty():
         end = "\r\033[K" if done >= known else f"\rtried {done} of {known} fixes"

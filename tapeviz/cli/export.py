@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     _check(options, makes)
 
     from ..drawing import shown_call
-    from .explain import exit_status, tell_progress
+    from .explain import exit_status, print_progress
     from .inputs import inputs
     from .inside import with_steps_open
 
@@ -82,11 +82,11 @@ def run(options: argparse.Namespace) -> int:
         enter = partial(_enter, options) if options.inside else None
         explained = opened.record(options.file, enter=enter)
         if makes == "page":
-            explained = opened.try_fixes(explained, tell_progress)
+            explained = opened.try_fixes(explained, print_progress)
         elif options.bridge:
             explained = opened.cross(explained)
 
-    _tell_trouble(explained)
+    _print_trouble(explained)
     view = _view(options, explained.diagnosis)
     turns = _turns(options.turn, explained, view)
     view = replace(view, turns=turns, unfolded=view.unfolded | {path for path, _ in turns})
@@ -132,7 +132,7 @@ def _check(options: argparse.Namespace, makes: str) -> None:
         raise TapevizError(f"no grouping {options.group!r}; there are {known}")
 
 
-def _tell_trouble(explained: Explained) -> None:
+def _print_trouble(explained: Explained) -> None:
     """Print why the picture may lack something: the snippet raised, left early, or ran no op."""
     from ..analysis.run_words import ended_well, plain_message
 

@@ -86,7 +86,7 @@ class FixGoal:
             if not any(other < lines for other in changed)
         ]
 
-    def is_told(self, edit: Edit) -> bool:
+    def is_kept_already(self, edit: Edit) -> bool:
         """Whether a kept edit has this title, or gives the same text."""
         kept = [each.edit for each in self.kept]
         return any(e.title == edit.title or e.new_text == edit.new_text for e in kept)

@@ -221,7 +221,7 @@ class _Trials:
 
     def _judge(self, trial: _Trial, after: Outcome) -> None:
         for goal, edit in tuple(trial.edits):  # one offered meanwhile for this text comes too late
-            if goal.has_enough or goal.is_told(edit):
+            if goal.has_enough or goal.is_kept_already(edit):
                 continue
             if self.judge.is_good(goal, edit, after):
                 goal.kept.append(self.judge.kept(goal, edit, after, trial.live))

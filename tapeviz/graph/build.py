@@ -318,10 +318,10 @@ class _Wiring:
         state: EdgeState = "recorded" if is_recorded(entry) else "unrecorded"
         members = [self._ops[op] for op in inside]
         own = set(members)
-        ways_in: dict[int, int] = {}
+        edges_in: dict[int, int] = {}
         for member in members:
             for row in edges_into.get(member, ()):
-                ways_in.setdefault(edges.sources[row], row)
+                edges_in.setdefault(edges.sources[row], row)
         is_compiled = any(self._trace.ops[op].within is not None for op in entry.body)
         for tensor in dict.fromkeys(entry.inputs):
             touched = self._trace.touches.get((entry.id, VariableId(tensor)))
@@ -331,8 +331,8 @@ class _Wiring:
                 supplier = self._supplier(tensor, None, adds=not is_compiled)
             if supplier is None or supplier in own:
                 continue
-            if supplier in ways_in:
-                row = ways_in[supplier]
+            if supplier in edges_in:
+                row = edges_in[supplier]
                 edges.folded[row] = (*edges.folded.get(row, ()), (tensor, entry.id))
                 edges.states[row] = state
             elif is_compiled:  # its body does not use this input

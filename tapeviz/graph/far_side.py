@@ -71,7 +71,7 @@ class _Paths:
         return NumberPairs(self._takers, self._sources)
 
 
-def ways_between(index: TraceIndex, call: Call, sources: Collection[TensorId]) -> Scope:
+def paths_between(index: TraceIndex, call: Call, sources: Collection[TensorId]) -> Scope:
     """The ops, versions and tensors on the paths from sources to the call's targets: through state,
     through Python, through ops that no tape recorded. For each source only the paths with the
     fewest cuts. The scope's ``cuts`` are the ops that the gradient of ``call`` does

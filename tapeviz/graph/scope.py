@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 
 from ..text.op_words import friendly
 from ..trace.model import Call, Op, OpId, Tape, TensorId, Trace
-from .far_side import find_offspring, ways_between
+from .far_side import find_offspring, paths_between
 from .scope_walk import Scope, ScopeWalk
 from .trace_index import TraceIndex
 from .words import is_assign, user_name
@@ -43,7 +43,7 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
         if result is None and operand.tensor is not None
     ]
     # First: of many sources the paths take more memory than all that is in the picture.
-    explained = ways_between(index, call, frozenset(lacking)) if lacking else Scope()
+    explained = paths_between(index, call, frozenset(lacking)) if lacking else Scope()
     walk = ScopeWalk(index, scope, is_shown, explained, index.round_before(call))
     walk.reach_targets(call)
     for inner in _inner_calls(trace, scope, call):

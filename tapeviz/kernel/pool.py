@@ -107,7 +107,7 @@ class KernelPool:
         with self._lock:
             if self._status.state == "closed":
                 return
-            self._tell(PoolStatus("closed", versions=self._status.versions))
+            self._notify(PoolStatus("closed", versions=self._status.versions))
             waiting, self._waiting = self._waiting, []
             supplies, refill = list(self._supplies.values()), self._refill
         if refill is not None:
@@ -192,7 +192,7 @@ class KernelPool:
                 if self._is_resting:
                     supply.release_ready()
             if supply is self._current:
-                self._tell(status)
+                self._notify(status)
         for run in failed:
             run.fail(status.detail)
 
@@ -264,7 +264,7 @@ class KernelPool:
             supply.open()
             self._tend(supply)
 
-    def _tell(self, status: PoolStatus) -> None:
+    def _notify(self, status: PoolStatus) -> None:
         if status != self._status:
             self._status = status
             if self._on_status is not None:

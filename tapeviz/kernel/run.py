@@ -130,7 +130,7 @@ class Run:
 
     def hear_output(self, stream: Stream, text: str) -> None:
         """Pass on text that the snippet wrote."""
-        self._tell(lambda listener: listener.output(stream, text))
+        self._notify(lambda listener: listener.output(stream, text))
 
     def hear_question(self, prompt: str, is_secret: bool) -> None:
         """Pass on that the snippet waits for a line."""
@@ -149,12 +149,12 @@ class Run:
             png = base64.b64decode(content["data"]["image/png"])
         except (KeyError, TypeError, ValueError):
             return
-        self._tell(lambda listener: listener.pictured(png))
+        self._notify(lambda listener: listener.pictured(png))
 
     def hear_events(self, lines: bytes, blob: bytes) -> None:
         """Pass on a batch of events."""
         batch = lines.split(b"\n") if lines else []
-        self._tell(lambda listener: listener.events(batch, blob))
+        self._notify(lambda listener: listener.events(batch, blob))
 
     def note_line(self, line: int | None) -> None:
         """Note the line at which the process is about to end itself."""
@@ -197,11 +197,11 @@ class Run:
     def _finish(self, end: RunEnd) -> None:
         if self._end is None:
             self._end = end
-            self._tell(lambda listener: listener.ended(end))
+            self._notify(lambda listener: listener.ended(end))
             self._listener = None
             self._ended.set()
 
-    def _tell(self, call: Callable[[RunListener], None]) -> None:
+    def _notify(self, call: Callable[[RunListener], None]) -> None:
         listener = self._listener
         if listener is None:
             return

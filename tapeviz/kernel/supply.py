@@ -71,7 +71,7 @@ class Supply:
         self._on_change = on_change
         self._on_declined = on_declined
         self._lock = threading.RLock()
-        self._way: Literal["none", "fork", "launch"] = "none"
+        self._start_method: Literal["none", "fork", "launch"] = "none"
         self._fork_server: ForkServerProcess | None = None
         self._starter: threading.Thread | None = None
         self._starting: set[LiveKernel] = set()
@@ -93,7 +93,7 @@ class Supply:
     def want(self, count: int) -> None:
         """Start kernels until ``count`` are ready or starting."""
         with self._lock:
-            if self._way != "none" and self.status.state in ("starting", "ready"):
+            if self._start_method != "none" and self.status.state in ("starting", "ready"):
                 for _ in range(count - len(self._starting) - len(self._ready)):
                     self._spawn()
 
@@ -162,7 +162,7 @@ class Supply:
 
     def _open(self, way: Literal["fork", "launch"], versions: Versions | None = None) -> None:
         with self._lock:
-            self._way = way
+            self._start_method = way
             if self.status.state == "starting":
                 self._set("starting", versions=versions)
         self._on_change()
@@ -174,10 +174,10 @@ class Supply:
             self._set(self.status.state, LOST)
         kernel = LiveKernel(
             files,
-            self._fork if self._way == "fork" else self._launch,
+            self._fork if self._start_method == "fork" else self._launch,
             self._payload
             | {"crash_notes": str(files.crash_notes), "generated_code": str(files.generated_code)},
-            _READY_WITHIN[self._way],
+            _READY_WITHIN[self._start_method],
             self._welcome,
             self._on_declined,
             self._forget,
@@ -259,18 +259,18 @@ class Supply:
         self._on_change()
 
     def _launch_or_fail(self, trouble: str) -> None:
-        if self._way == "fork":
+        if self._start_method == "fork":
             _log.warning("forked kernels do not come up, launching them instead: %s", trouble)
-            self._way = "launch"
+            self._start_method = "launch"
             self._failures = 0
         else:
-            self._way = "none"
+            self._start_method = "none"
             self._set("failed", trouble or "the kernel does not start")
 
     def _lose_fork_server(self, detail: str) -> None:
         with self._lock:
-            had_opened = self._way == "fork"
-            self._way, self._fork_server = "none", None
+            had_opened = self._start_method == "fork"
+            self._start_method, self._fork_server = "none", None
             # They end with it, which is no failure of theirs.
             self._starting.clear()
             self._ready.clear()
@@ -292,7 +292,7 @@ class Supply:
 
     def _fail(self, detail: str) -> None:
         with self._lock:
-            self._way = "none"
+            self._start_method = "none"
             self._set("failed", detail)
         self._on_change()
 

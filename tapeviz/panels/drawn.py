@@ -17,7 +17,7 @@ class Drawn:
         self._document = document
 
     @property
-    def is_one(self) -> bool:
+    def is_single(self) -> bool:
         """Whether it is the picture of one run, the document's."""
         return self._document.comparing.both is None
 
@@ -35,13 +35,13 @@ class Drawn:
     def selected(self) -> frozenset[NodeId]:
         """The nodes of the picture that are selected."""
         comparing = self._document.comparing
-        return self._document.selection.nodes if self.is_one else comparing.selected
+        return self._document.selection.nodes if self.is_single else comparing.selected
 
     @property
     def folding(self) -> Folding | Comparing:
         """Opens and closes groups of the picture."""
-        return self._document.folding if self.is_one else self._document.comparing
+        return self._document.folding if self.is_single else self._document.comparing
 
     def called(self, nodes: frozenset[NodeId]) -> frozenset[NodeId]:
         """Nodes of the document's run as the picture calls them: that run is the first of two."""
-        return nodes if self.is_one else frozenset(BEFORE + node for node in nodes)
+        return nodes if self.is_single else frozenset(BEFORE + node for node in nodes)

@@ -99,7 +99,7 @@ class GraphPanel(Panel):
         self.settling = QTimer(self)
         self.settling.setSingleShot(True)
         self.settling.setInterval(SETTLED)
-        self.settling.timeout.connect(self._tell_room)
+        self.settling.timeout.connect(self._report_room)
         self._connect()
         self._show_scene()
         self._show_step()
@@ -169,7 +169,7 @@ class GraphPanel(Panel):
             low if self._map_at[1] else EDGE,
         )
 
-    def _tell_room(self) -> None:
+    def _report_room(self) -> None:
         """The picture is laid out for the pane as large as it could be, unless the user moved in
         it."""
         view = self.view
@@ -208,7 +208,7 @@ class GraphPanel(Panel):
         scene = self.drawn.scene
         layout = self.drawn.arranged.layout
         before, self._shown_layout = self._shown_layout, layout
-        is_kept = self.drawn.is_one and (
+        is_kept = self.drawn.is_single and (
             bool(self.drawn.arranged.successors)
             or (self.view.framing is None and layout.has_places_of(before))
         )
@@ -229,7 +229,7 @@ class GraphPanel(Panel):
         if is_near:
             self._ask_for_width()
         is_growing = self.document.is_running and had_boxes
-        is_compared = not self.drawn.is_one
+        is_compared = not self.drawn.is_single
         if is_new and (is_compared or self.view.follows_fit or not is_growing):
             self.view.begin_at((), LEGIBLE)
             self._awaits_story = True
@@ -242,7 +242,7 @@ class GraphPanel(Panel):
         as when a group was opened or closed."""
         document, view = self.document, self.document.view
         shown, self._shown_of = self._shown_of, (document.trace, view.overlay.call, view.room)
-        return are_same(shown, self._shown_of) and self.drawn.is_one
+        return are_same(shown, self._shown_of) and self.drawn.is_single
 
     def _stays_near(self, scene: Scene) -> bool:
         """A group of the same picture opened or closed: what was clicked stays under the pointer,
@@ -271,7 +271,7 @@ class GraphPanel(Panel):
         if not (is_ours and is_settled and view.isVisible()):
             return
         scene = view.prepared.scene
-        is_alone = self.drawn.is_one
+        is_alone = self.drawn.is_single
         view.begin_at(_story(scene), LEGIBLE if is_alone else _LEAST_OF_BOTH)
         self._awaits_story = not document.background.busy.isdisjoint(MAKING)
         if not self._awaits_story:
@@ -289,7 +289,7 @@ class GraphPanel(Panel):
 
     def _show_step(self) -> None:
         count, step = len(self.document.steps), self.document.step
-        if not self.drawn.is_one:
+        if not self.drawn.is_single:
             self.step_label.setText("before and after")
         elif step is not None:
             self.step_label.setText(f"step {step:,} of {count:,}")
@@ -320,8 +320,8 @@ class GraphPanel(Panel):
         self.view.setAccessibleDescription(words)
 
     def _light_up(self) -> None:
-        is_one = self.drawn.is_one
-        self.view.light_up(self.document.selecting.hovered if is_one else frozenset())
+        is_single = self.drawn.is_single
+        self.view.light_up(self.document.selecting.hovered if is_single else frozenset())
 
 
 def _story(scene: Scene) -> list[Rect]:

@@ -33,7 +33,7 @@ class GraphClicks(QObject):
 
     def _click(self, node: str, adds: bool) -> None:
         selecting = self._document.selecting
-        if not self._drawn.is_one:
+        if not self._drawn.is_single:
             self._document.comparing.pick(node)
         elif not node:
             selecting.select_nodes(frozenset())
@@ -42,7 +42,7 @@ class GraphClicks(QObject):
             selecting.select_nodes(chosen ^ {node} if adds else frozenset((node,)))
 
     def _hover(self, node: str) -> None:
-        if self._drawn.is_one:
+        if self._drawn.is_single:
             self._document.selecting.hover(frozenset((node,)) if node else frozenset())
 
     def _activate(self, node: str) -> None:
@@ -53,7 +53,7 @@ class GraphClicks(QObject):
             self._view.reveal(nodes)
 
     def _can_fold(self, node: str) -> bool:
-        return self._drawn.is_one and bool(self._document.links.open_path(node))
+        return self._drawn.is_single and bool(self._document.links.open_path(node))
 
     def _click_frame(self, path: str, button: str) -> None:
         """Fold a frame, or show the turn before or after."""

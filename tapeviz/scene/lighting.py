@@ -192,14 +192,14 @@ def _cut_at_source(
     for tensor, cause in lacking:
         if tensor is not None and cause is not None:
             names = boxes_of(base, tensor, shown)
-            keys = _ways_out(base, names) if cause.kind == "left-tensorflow" else []
+            keys = _edges_out(base, names) if cause.kind == "left-tensorflow" else []
             for key in keys or base.graph.out_edges(list(names), keys=True):
                 if key[1] in behind and key in base.wires and key not in known:
                     found[key] = cause
     return found
 
 
-def _ways_out(base: BaseScene, names: Iterable[str]) -> list[EdgeKey]:
+def _edges_out(base: BaseScene, names: Iterable[str]) -> list[EdgeKey]:
     """The wires, downstream of these boxes, along which a value went through Python or NumPy: into
     a constant, or into the group that the constant is in."""
     edges = base.graph.out_edges(list(_ahead(base.graph, names)), keys=True, data="edge")

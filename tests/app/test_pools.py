@@ -51,7 +51,7 @@ def test_a_pool_with_a_run_stays_until_the_next_one(
     pools.close_former()
     qtbot.waitUntil(lambda: _is_closed(former))
     assert not told  # what becomes of it is not shown as the state of the present one
-    pools.pool._tell(PoolStatus("starting"))
+    pools.pool._notify(PoolStatus("starting"))
     assert told == [PoolStatus("starting")]
 
 
@@ -64,7 +64,7 @@ def test_new_limits_stop_no_run_and_say_when_they_hold(
     stops = list[str]()
     monkeypatch.setattr(window.document, "stop", lambda: stops.append("stopped"))
     monkeypatch.setattr(Document, "is_running", property(lambda document: True))
-    pools.pool._tell(PoolStatus("ready"))
+    pools.pool._notify(PoolStatus("ready"))
     window.kernels.limit(OTHER)
     assert not stops
     assert window.document.trouble == "From the next run on: 4 GB"

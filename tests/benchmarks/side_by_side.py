@@ -164,16 +164,16 @@ def compare_in_kernel(titles: dict[str, str], rounds: int, wanted: float) -> Non
             for _ in range(rounds):
                 command = [sys.executable, str(file)]
                 printed = subprocess.run(command, check=True, capture_output=True, text=True)
-                pair.plain.append(_told(printed.stdout))
+                pair.plain.append(_cost_in(printed.stdout))
                 live = recorder.record(Snippet(text))
                 trace = live.wait(600)
                 live.release()
-                pair.recorded.append(_told("".join(each for _, each in trace.printed)))
+                pair.recorded.append(_cost_in("".join(each for _, each in trace.printed)))
             figure = f"{pair.ratio('cpu'):.2f} times by CPU, {pair.ratio('wall'):.2f} by the clock"
             print_row(f"recording in a kernel {title}", figure, f"{wanted} times")
 
 
-def _told(printed: str) -> Cost:
+def _cost_in(printed: str) -> Cost:
     _, _, numbers = printed.rpartition("took ")
     cpu, wall = map(float, numbers.split())
     return Cost(cpu, wall, 0.0)

@@ -85,11 +85,11 @@ def test_another_call_says_which_it_is() -> None:
 
 
 def test_a_gradient_that_was_computed_beside_the_run_says_so() -> None:
-    for word, is_told in (("exact", False), ("beside", True)):
+    for word, is_noted in (("exact", False), ("beside", True)):
         trace = _read(*_calls(2), e.Ended("finished"), VALUE, _looked(4, word))
         (listed,) = report(trace, diagnose(trace))["calls"]
-        assert ("inside" in listed) == is_told
-        assert ("last digits" in as_text(trace, diagnose(trace))) == is_told
+        assert ("inside" in listed) == is_noted
+        assert ("last digits" in as_text(trace, diagnose(trace))) == is_noted
         assert listed["results"][0]["value"] == 1.0
 
 

@@ -57,9 +57,9 @@ def main(names: list[str]) -> int:
     if not names and can_do_without_network():
         print("== once more without a network", file=sys.stderr, flush=True)
         rows = [row for path in chosen for row in run_part(path, without_network=True)]
-        told = [row.removeprefix(MARK).split("|") for row in rows if row.startswith(MARK)]
-        tried, failed = (sum(int(row[at].replace(",", "")) for row in told) for at in (1, 2))
-        worst = "; ".join(row[0].strip() for row in told if int(row[2].replace(",", "")))
+        reported = [row.removeprefix(MARK).split("|") for row in rows if row.startswith(MARK)]
+        tried, failed = (sum(int(row[at].replace(",", "")) for row in reported) for at in (1, 2))
+        worst = "; ".join(row[0].strip() for row in reported if int(row[2].replace(",", "")))
         printed.append(f"{MARK} once without a network | {tried:,} | {failed:,} | {worst or '-'}")
     print(table(printed))
     return 0

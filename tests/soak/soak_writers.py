@@ -89,10 +89,10 @@ def no_room(write: Write, folder: Path) -> bool:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (64, before[1]))
     try:
-        is_told = refused(path, write)
+        is_refused = refused(path, write)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    return is_told and path.read_bytes() == OLD and os.listdir(folder) == ["a"]
+    return is_refused and path.read_bytes() == OLD and os.listdir(folder) == ["a"]
 
 
 def full_device(write: Write, folder: Path) -> bool:

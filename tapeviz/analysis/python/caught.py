@@ -47,8 +47,10 @@ class SkippedByError:
 def skipped_by_error(facts: CallFacts, starts: Set[Position]) -> SkippedByError | None:
     """The last exception caught while the tape recorded that came through a line which reads the
     source or something made from it; else an object that the gradient call names as well."""
-    given, made = facts.names_of_sources, facts.once(_ways_to_caught).leads_from(starts)
-    left = facts.once(_ways_to_left).leads_from(starts) if facts.once(_caught) else set[Position]()
+    given, made = facts.names_of_sources, facts.once(_ancestry_of_caught).leads_from(starts)
+    left = (
+        facts.once(_ancestry_of_left).leads_from(starts) if facts.once(_caught) else set[Position]()
+    )
     gone = max((leave.when for leave in facts.once(_left) if leave.tensor in left), default=0)
     likely = None
     for error, paths, tensors in facts.once(_caught):
@@ -80,7 +82,7 @@ def _caught(facts: CallFacts) -> Sequence[_Caught]:
     return [_with_what_it_read(facts, error) for error in found[:_MOST]]
 
 
-def _ways_to_caught(facts: CallFacts) -> Ancestry:
+def _ancestry_of_caught(facts: CallFacts) -> Ancestry:
     """The paths to all that was meant on these lines."""
     return facts.flow.ancestry(tensor for _, _, meant in facts.once(_caught) for tensor in meant)
 
@@ -95,7 +97,7 @@ def _left(facts: CallFacts) -> Sequence[Leave]:
     ]
 
 
-def _ways_to_left(facts: CallFacts) -> Ancestry:
+def _ancestry_of_left(facts: CallFacts) -> Ancestry:
     """The paths to these values."""
     return facts.flow.ancestry(leave.tensor for leave in facts.once(_left))
 

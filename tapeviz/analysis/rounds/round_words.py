@@ -72,10 +72,10 @@ def _reason(
     place = _place_words(first)
     if not place or (status == series.usual and status != "nonfinite"):
         return ""
-    is_one = _place_words(last) == place or (
+    is_same = _place_words(last) == place or (
         last.cause is not None and _is_carried_over(last.cause)
     )
-    return f" ({place})" if is_one else f" (first {place})"
+    return f" ({place})" if is_same else f" (first {place})"
 
 
 def _place_words(finding: Finding) -> str:

@@ -50,7 +50,7 @@ class Pools:
     def _make(self) -> KernelPool:
         def tell(status: PoolStatus) -> None:
             if pool is self.pool:
-                self._tell(status)
+                self._notify(status)
 
         pool = KernelPool(self.choice, confinement=self.confinement, on_status=tell)
         return pool
@@ -60,7 +60,7 @@ class Pools:
         self._report = report
         report(self.pool.status)
 
-    def _tell(self, status: PoolStatus) -> None:
+    def _notify(self, status: PoolStatus) -> None:
         with contextlib.suppress(RuntimeError):  # the window is gone
             self._report(status)
 

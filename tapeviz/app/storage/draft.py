@@ -92,7 +92,7 @@ class DraftKeeper(QObject):
             self.keep()
             return
         threading.Thread(
-            target=self._write_or_tell, args=(contents,), name="tapeviz-draft", daemon=True
+            target=self._write_or_complain, args=(contents,), name="tapeviz-draft", daemon=True
         ).start()
 
     def _contents(self, was_closed: bool = False) -> dict[str, Any] | None:
@@ -121,7 +121,7 @@ class DraftKeeper(QObject):
                 raise TapevizError(f"cannot write {self._folder}: {words_for(error)}") from error
             write_whole(self._file, json.dumps(contents).encode(), mode=0o600)
 
-    def _write_or_tell(self, contents: dict[str, Any]) -> bool:
+    def _write_or_complain(self, contents: dict[str, Any]) -> bool:
         try:
             self._write(contents)
         except TapevizError as error:
@@ -136,7 +136,7 @@ class DraftKeeper(QObject):
         text could not be written. Never raises."""
         contents = self._contents(was_closed)
         if contents is not None:
-            return self._write_or_tell(contents)
+            return self._write_or_complain(contents)
         with self._writing, contextlib.suppress(OSError):
             self._file.unlink()
         return True

@@ -88,10 +88,10 @@ def plant(root: Branch, ops: Sequence[Op], trace: Trace, kinds: frozenset[str] |
         del stack[depth + 1 :]
         stack[-1].children.append(number)
     if has_blocks:
-        _tell_blocks_apart(root)
+        _name_blocks(root)
 
 
-def _tell_blocks_apart(root: Branch) -> None:
+def _name_blocks(root: Branch) -> None:
     """Name the stretches of a block that other layers interrupt each by its first layer: of a model
     with ``conv2d``, ``dropout``, ``conv2d_1``, ``conv2d_transpose`` not all are ``conv2d``."""
     for branch in inner_first(root):

@@ -15,7 +15,7 @@ from .rows import BulkRows
 
 
 @dataclass(frozen=True, slots=True)
-class _Ways:
+class _EdgeTracks:
     """Positions of each edge across the flow: ``start``, ``end``: where it docks; ``first``,
     ``last``: in the row after its upper and before its lower end; ``inner[e]``: in all rows
     between, empty for an edge in a lane."""
@@ -29,13 +29,13 @@ class _Ways:
 
 def route_all(graph: GraphArrays, rows: BulkRows, x: Floats) -> tuple[Floats, list[Line]]:
     """The nodes' positions along the flow, and each edge's route from its upper end down."""
-    ways = _ways(graph, rows, x)
-    stack = _stack(graph, rows, ways)
+    tracks = _tracks(graph, rows, x)
+    stack = _stack(graph, rows, tracks)
     y = stack.middle[rows.rank[: rows.real]]
-    return y, _routes(graph, rows, ways, stack, y)
+    return y, _routes(graph, rows, tracks, stack, y)
 
 
-def _ways(graph: GraphArrays, rows: BulkRows, x: Floats) -> _Ways:
+def _tracks(graph: GraphArrays, rows: BulkRows, x: Floats) -> _EdgeTracks:
     upper, lower = rows.upper, rows.lower
     first, last = x[lower].copy(), x[upper].copy()
     starting, ending = rows.below >= rows.real, rows.above >= rows.real
@@ -56,7 +56,7 @@ def _ways(graph: GraphArrays, rows: BulkRows, x: Floats) -> _Ways:
     alone = np.bincount(lower, minlength=graph.size)[lower] == 1
     reachable = np.abs(start - x[lower]) <= graph.across[lower] / 2 - CORNER
     end = np.where(next_row & alone & reachable, start, end)
-    return _Ways(start, first, inner, last, end)
+    return _EdgeTracks(start, first, inner, last, end)
 
 
 def _lanes(graph: GraphArrays, rows: BulkRows, x: Floats) -> Floats:
@@ -92,26 +92,28 @@ def _docks(graph: GraphArrays, x: Floats, ends: Ints, near: Floats, shares: Bool
     return np.where(straight, near, docks)
 
 
-def _stack(graph: GraphArrays, rows: BulkRows, ways: _Ways) -> Rows:
+def _stack(graph: GraphArrays, rows: BulkRows, tracks: _EdgeTracks) -> Rows:
     height, aside = np.zeros(rows.rows), np.zeros(rows.rows - 1)
     ranks = rows.rank
     np.maximum.at(height, ranks[: rows.real], graph.along)
-    np.maximum.at(aside, ranks[rows.upper], np.abs(ways.first - ways.start))
-    np.maximum.at(aside, ranks[rows.lower] - 1, np.abs(ways.last - ways.end))
+    np.maximum.at(aside, ranks[rows.upper], np.abs(tracks.first - tracks.start))
+    np.maximum.at(aside, ranks[rows.lower] - 1, np.abs(tracks.last - tracks.end))
     return stacked(height, aside, np.zeros(rows.rows - 1, dtype=np.intp))
 
 
-def _routes(graph: GraphArrays, rows: BulkRows, ways: _Ways, stack: Rows, y: Floats) -> list[Line]:
+def _routes(
+    graph: GraphArrays, rows: BulkRows, tracks: _EdgeTracks, stack: Rows, y: Floats
+) -> list[Line]:
     upper, lower = rows.upper, rows.lower
-    starts, ends = ways.start.tolist(), ways.end.tolist()
+    starts, ends = tracks.start.tolist(), tracks.end.tolist()
     tops, bottoms = rows.rank[upper].tolist(), rows.rank[lower].tolist()
     half = graph.along / 2
     heights = list(zip((y + half)[upper].tolist(), (y - half)[lower].tolist(), strict=True))
     routes = [
         route(tops[e], [starts[e], *inner, ends[e]], stack, heights[e], ())
-        for e, inner in enumerate(ways.inner)
+        for e, inner in enumerate(tracks.inner)
     ]
-    for e, lane in zip(rows.far.tolist(), ways.first[rows.far].tolist(), strict=True):
+    for e, lane in zip(rows.far.tolist(), tracks.first[rows.far].tolist(), strict=True):
         track = (starts[e], lane, ends[e])
         routes[e] = route_by_lane(tops[e], bottoms[e], track, stack, heights[e])
     return routes

@@ -83,7 +83,7 @@ class FindingCard(Card):
             self.add_words(finding.further)
         if alike and finding.status != "flows":
             self.add_words(same_words(names))
-        self._add_way(finding)
+        self._add_links(finding)
         when = f"in round {series.telling:,}" if series is not None else ""
         self.column.addWidget(FixList(self.title, asks, theme, when))
         self._gradients = Gradients(document, theme, self.title)
@@ -145,8 +145,8 @@ class FindingCard(Card):
         if max(result.place for result in results) >= len(call.findings):
             return None
         findings = [result.finding for result in results]
-        is_told = all(each.across is not None or each.no_bridge for each in findings)
-        return (number, results) if is_told else None
+        is_complete = all(each.across is not None or each.no_bridge for each in findings)
+        return (number, results) if is_complete else None
 
     def _add_rounds(self, site: CallSite, series: SourceSeries) -> None:
         """The gradient's outcome over all rounds: in words, and as a line that takes clicks."""
@@ -200,7 +200,7 @@ class FindingCard(Card):
         self._document.selecting.hover(frozenset())
         super().leaveEvent(event)
 
-    def _add_way(self, finding: Finding) -> None:
+    def _add_links(self, finding: Finding) -> None:
         links: list[tuple[str, Callable[[], object], str]] = []
         cause = finding.cause
         if cause is not None:

@@ -135,8 +135,8 @@ class RoundStrip(QFrame):
         self._show_numbers()
 
     def _show_numbers(self) -> None:
-        gives_way = self._has_one_row and bool(self.trouble.text())
-        self.numbers.setVisible(self._has_room and not gives_way)
+        hides_numbers = self._has_one_row and bool(self.trouble.text())
+        self.numbers.setVisible(self._has_room and not hides_numbers)
 
     def _show_run(self, number: int, run: ShownRun) -> None:
         """Show which call of a compiled function is in sight, what it returned, and whether it is

@@ -34,7 +34,7 @@ class SourcePanel(Panel):
         self.hint = LineHint(self.editor)
         self._is_pointing = False
         """The pointer is over a name in the text."""
-        self._has_told = False
+        self._has_shown_story = False
         """The story of this trace was brought into sight once."""
         self._is_fresh = False
         """Another text was pasted since the last run: the cursor is at its end, not where one
@@ -153,7 +153,7 @@ class SourcePanel(Panel):
         document.selecting.hover(document.links.nodes_named(name) if name else frozenset())
 
     def _take_trace(self) -> None:
-        self._has_told = False
+        self._has_shown_story = False
 
     def _show_story(self) -> None:
         """After a run, bring the line of its error or first cut into sight; for a text that was
@@ -162,8 +162,8 @@ class SourcePanel(Panel):
         is_fresh = self._is_fresh or (self._is_opened and not self.editor.textCursor().position())
         if not line and is_fresh and document.current_call is not None:
             line = document.current_call.call.line
-        if line and not document.is_running and not self._has_told:
-            self._has_told = True
+        if line and not document.is_running and not self._has_shown_story:
+            self._has_shown_story = True
             now = document.text.line_now(line)
             if now and is_fresh:
                 self.editor.horizontalScrollBar().setValue(0)

@@ -196,7 +196,7 @@ class ArrayPlot(QWidget):
         column.addWidget(self.words)
         column.addWidget(self.plot, 1)
         self._array: Array = np.zeros((0, 0))
-        self.plot.scene().sigMouseMoved.connect(self._tell_value)
+        self.plot.scene().sigMouseMoved.connect(self._show_value)
 
     def set_theme(self, theme: Theme) -> None:
         self.plot.set_theme(theme)
@@ -286,7 +286,7 @@ class ArrayPlot(QWidget):
         self.plot.addItem(image)
         box.autoRange(padding=0.02)
 
-    def _tell_value(self, at: Any) -> None:
+    def _show_value(self, at: Any) -> None:
         if not self._array.size:
             return
         point = self.plot.getPlotItem().getViewBox().mapSceneToView(at)

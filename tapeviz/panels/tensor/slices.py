@@ -47,7 +47,7 @@ class Slices(QWidget):
             slider = QSlider(Qt.Orientation.Horizontal)
             slider.setMaximum(max(size - 1, 0))
             slider.setAccessibleName(f"Index {axis}")
-            slider.valueChanged.connect(self._tell)
+            slider.valueChanged.connect(self._report)
             label = plain_label(name="muted")
             label.setMinimumWidth(80)
             line.addWidget(label)
@@ -61,6 +61,6 @@ class Slices(QWidget):
         for slider, label in zip(self._sliders, self._labels, strict=True):
             label.setText(f"{slider.value() + 1} of {slider.maximum() + 1}")
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self._show_numbers()
         self.changed.emit()

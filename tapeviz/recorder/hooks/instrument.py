@@ -191,11 +191,13 @@ def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]
     kinds = (ast.Tuple, ast.List)
     if not isinstance(target, kinds) or not isinstance(value, kinds):
         return []
-    has_each_one = len(target.elts) == len(value.elts)
+    has_value_for_each = len(target.elts) == len(value.elts)
     is_plain = all(isinstance(to, _SIMPLE) for to in target.elts)
     is_plain &= not all(isinstance(to, ast.Name) for to in target.elts)
     is_plain &= not any(isinstance(each, ast.Starred) for each in value.elts)
-    return list(zip(target.elts, value.elts, strict=True)) if has_each_one and is_plain else []
+    return (
+        list(zip(target.elts, value.elts, strict=True)) if has_value_for_each and is_plain else []
+    )
 
 
 def _called(hook: str, about: list[int | str], value: ast.expr) -> ast.expr:

@@ -93,7 +93,7 @@ def install(recording: RecordingContext, installed: Installed) -> None:
             installed.replace(private.owner_of(model, method), method, answer)
 
 
-def tell_left(
+def log_left(
     recording: RecordingContext, tensor: Any, how: str, frame: FrameType, value: Any
 ) -> None:
     """A tensor's value became the Python object ``value``."""
@@ -109,9 +109,9 @@ def _leaving(recording: RecordingContext, take: Callable[..., Any], how: str) ->
         if frame is None:
             return
         if not _is_framework(frame):
-            tell_left(recording, tensor, asked, frame, value)
+            log_left(recording, tensor, asked, frame, value)
         elif (method := _handing_out(recording, frame)) is not None:
-            tell_left(recording, tensor, method, frame, value)
+            log_left(recording, tensor, method, frame, value)
 
     def leave(self: Any, *args: Any, **named: Any) -> Any:
         value = take(self, *args, **named)
@@ -182,7 +182,7 @@ def _converting(recording: RecordingContext, convert: Callable[..., Any]) -> Cal
     def left(tensor: Any, value: Any, frame: FrameType) -> None:
         method = _handing_out(recording, frame)
         if method is not None:
-            tell_left(recording, tensor, method, frame, value)
+            log_left(recording, tensor, method, frame, value)
 
     def convert_to_numpy(x: Any) -> Any:
         value = convert(x)
@@ -201,7 +201,7 @@ def _handing_over(recording: RecordingContext, run: Callable[..., Any]) -> Calla
         for _, item in private.flatten_with_paths(inputs):
             tensor = recording.tensor_of(item)
             if isinstance(tensor, private.EagerTensor):
-                tell_left(recording, tensor, "numpy_function", frame, value)
+                log_left(recording, tensor, "numpy_function", frame, value)
 
     def handing_over(func: Any, inp: Any, *args: Any, **named: Any) -> Any:
         value = run(func, inp, *args, **named)
@@ -234,7 +234,7 @@ def _answering(
         for _, item in private.flatten_with_paths(given):
             tensor = recording.tensor_of(item)
             if tensor is not None:
-                tell_left(recording, tensor, method, frame, value)
+                log_left(recording, tensor, method, frame, value)
 
     def answering(self: Any, *args: Any, **named: Any) -> Any:
         predicted.clear()

@@ -19,7 +19,7 @@ from ..installed import Installed, clean
 from ..private import is_instance
 from ..recording import RecordingContext
 from .instrument import BIND, CAUGHT, MADE, PUT, TAKEN
-from .leaving import tell_left
+from .leaving import log_left
 from .tapes import TapeRegistry
 
 _SCALARS = frozenset((bool, int, float))
@@ -116,7 +116,7 @@ class Names:
             for tensor in () if self._recording.tensor_of(value) is not None else taken:
                 with self._recording.shielded("a result of NumPy"):
                     if not self._local.hidden:
-                        tell_left(self._recording, tensor, how, _getframe(1), value)
+                        log_left(self._recording, tensor, how, _getframe(1), value)
         return value
 
     def put(self, value: Any, into: Any) -> Any:
@@ -126,7 +126,7 @@ class Names:
                 for tensor in (
                     [value] if type(value) is private.EagerTensor else self._value_of(value)
                 ):
-                    tell_left(self._recording, tensor, "array", _getframe(1), into)
+                    log_left(self._recording, tensor, "array", _getframe(1), into)
         return value
 
     def _value_of(self, value: Any) -> list[Any]:
@@ -141,7 +141,7 @@ class Names:
             clean(error)
             self._errors += 1
             if error is not None and self._errors <= limits.CAUGHT_ERRORS:
-                self._tell_caught(error, _getframe(1))
+                self._log_caught(error, _getframe(1))
         except RecursionError:
             pass
         except Exception:
@@ -156,12 +156,12 @@ class Names:
                 self._errors += 1
                 if self._errors <= limits.CAUGHT_ERRORS:
                     with self._recording.shielded("a suppressed exception"):
-                        self._tell_caught(error, _getframe(1))
+                        self._log_caught(error, _getframe(1))
             return is_kept
 
         return leaving
 
-    def _tell_caught(self, error: BaseException, frame: FrameType) -> None:
+    def _log_caught(self, error: BaseException, frame: FrameType) -> None:
         lines, trace = [], error.__traceback__
         while trace is not None:
             if line := self._recording.line_in_snippet(trace.tb_frame, trace.tb_lineno):

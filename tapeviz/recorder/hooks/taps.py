@@ -61,7 +61,7 @@ class Taps:
             is_seen = recording.on_op in callbacks
             if len(callbacks) > is_seen:
                 others = [callback for callback in callbacks if callback is not recording.on_op]
-                private.tell_op_callbacks(others, name.decode(), tensor_inputs, outputs or ())
+                private.call_op_callbacks(others, name.decode(), tensor_inputs, outputs or ())
             local.ran = sources, is_seen
             return outputs
 

@@ -104,7 +104,7 @@ def attrs_of_calls() -> tuple[Any, ...]:
     return tuple(part for pair in options.items() for part in pair)
 
 
-def tell_op_callbacks(
+def call_op_callbacks(
     callbacks: Sequence[Any], name: str, inputs: Sequence[Any], outputs: Sequence[Any]
 ) -> None:
     """Report the call of a function as ``execute_with_callbacks`` in execute.py does."""

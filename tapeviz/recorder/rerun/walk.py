@@ -153,7 +153,7 @@ class Walk:
             outputs = self._outputs(scope, op)
             for symbol, known in zip(op.outputs, outputs, strict=False):
                 scope.values[op.name, symbol.value_index] = known
-                self._tell_value(scope, symbol, known)
+                self._report_value(scope, symbol, known)
             self._has_own_gradients |= _has_own_gradient(op)
             is_known = all(known.tensor is not None for known in outputs)
             self._is_whole &= is_known or not op.outputs
@@ -229,7 +229,7 @@ class Walk:
         self.inside.event["turns"].append([_flat(scope.at), op.name, count])
         names = {-1: [self._name(scope, tensor) for tensor in op.inputs]}
         if not count:
-            self._tell_ended(scope, op, names[-1])
+            self._report_ended(scope, op, names[-1])
             return [self._value(scope, tensor) for tensor in op.inputs]
         wanted = self._readings.wanted(count)
         self.inside.has_gaps |= len(wanted) < count
@@ -245,14 +245,14 @@ class Walk:
                     last.names[identity] = names[turn - 1][place]
                 elif identity < 0:
                     last.names[identity] = next(_ids)
-                self._tell_value(last, symbol, known)
+                self._report_value(last, symbol, known)
             self._run(last)
             names[turn] = [self._name(last, tensor) for tensor in body.outputs]
         assert last is not None
-        self._tell_ended(scope, op, names[wanted[-1]])
+        self._report_ended(scope, op, names[wanted[-1]])
         return self._given(last, op)
 
-    def _tell_ended(self, scope: _Scope, op: Any, ended: Sequence[int]) -> None:
+    def _report_ended(self, scope: _Scope, op: Any, ended: Sequence[int]) -> None:
         """Note that a loop gives what its last turn hands on."""
         for symbol, taken in zip(op.outputs, ended, strict=False):
             given = self._name(scope, symbol)
@@ -287,7 +287,7 @@ class Walk:
         """The id of a graph's tensor in this run; a new one if it has none yet."""
         return _name_in(scope, self._symbols.id(symbol))
 
-    def _tell_value(self, scope: _Scope, symbol: Any, known: Known) -> None:
+    def _report_value(self, scope: _Scope, symbol: Any, known: Known) -> None:
         identity = self._symbols.id(symbol)
         if identity >= 0 or _is_handle(symbol):
             return

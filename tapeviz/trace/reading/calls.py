@@ -60,7 +60,7 @@ class CallTracker:
         made = tuple(
             [
                 e.RawOperand(
-                    self._ids.one(known.tensor),
+                    self._ids.single(known.tensor),
                     intern(known.kind),
                     known.keys,
                     intern(known.type),
@@ -87,13 +87,13 @@ class CallTracker:
 
     def _dense(self, call: CallId, rows: int, numbers: int, count: int) -> int:
         """The id of the dense tensor for IndexedSlices that a gradient call in a graph returned."""
-        known = self._tensors.get(self._ids.one(rows))
+        known = self._tensors.get(self._ids.single(rows))
         # NumPy adds no bfloat16.
         if known is None or known.shape is None or known.dtype == "bfloat16":
             return rows
-        dense = self._ids.one(rows - _DENSE)
+        dense = self._ids.single(rows - _DENSE)
         self._tensors[dense] = Tensor((known.dtype, (count, *known.shape[1:])))
-        self.sums[dense] = self._ids.one(rows), self._ids.one(numbers)
+        self.sums[dense] = self._ids.single(rows), self._ids.single(numbers)
         steps = self.steps.get(call, [])
         for at, step in enumerate(steps):
             upstream, downstream = (

@@ -112,7 +112,7 @@ class EventReader:
         self._sites[event.id] = Site(SiteId(event.id), frames + caller.frames)
 
     def _tensor_seen(self, event: e.TensorSeen) -> None:
-        tensor = self._ids.one(event.id)
+        tensor = self._ids.single(event.id)
         self.changes += tensor in self._tensors
         shape = tuple(event.shape) if event.shape is not None else None
         key = event.dtype, shape, event.kept, event.handle
@@ -222,7 +222,7 @@ class EventReader:
             self._producers.setdefault(tensor, op.id)
 
     def _variable_made(self, event: e.VariableMade) -> None:
-        handle = self._ids.one(event.id)
+        handle = self._ids.single(event.id)
         self._handles.add(handle)
         self._states.made(variable_of(event, handle, self._site(event.site), self._now))
 
@@ -249,8 +249,8 @@ class EventReader:
     def _watched(self, event: e.Watched) -> None:
         site, tape = self._site(event.site), TapeId(event.tape)
         for tensor, tangent in zip_longest(event.tensors, event.tangents, fillvalue=e.NONE):
-            seed = self._ids.one(tangent) if tangent else None
-            watch = Watch(tape, self._ids.one(tensor), self._now, site, tangent=seed)
+            seed = self._ids.single(tangent) if tangent else None
+            watch = Watch(tape, self._ids.single(tensor), self._now, site, tangent=seed)
             self._tapes.watched(watch)
 
     def _call_began(self, event: e.CallBegan) -> None:
@@ -263,7 +263,7 @@ class EventReader:
 
     def _value_left(self, event: e.ValueLeft) -> None:
         site = self._site(event.site)
-        tensor = self._ids.one(event.tensor)
+        tensor = self._ids.single(event.tensor)
         leave = Leave(tensor, intern(event.how), site, self._now, event.object)
         self._leaves.append(leave)
 

@@ -50,7 +50,7 @@ class IdTuples:
         self._shared = numbers.shared
         self._tuples: dict[tuple[int, ...], tuple[TensorId, ...]] = {}
 
-    def one(self, tensor: int) -> TensorId:
+    def single(self, tensor: int) -> TensorId:
         return TensorId(self._shared(tensor))
 
     def of(self, tensors: Sequence[int]) -> tuple[TensorId, ...]:
