@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
 
+_MOST_LISTED = 3
+_IN_LIST = re.compile(r"(.*)\[(\d+)\]")
+
 
 def counted(number: int, noun: str) -> str:
     """``1 step``, ``1,024 steps``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a, b, c``; of more names ``a, b, … 9 more``, and ``losses[0…11]`` where they are neighbours
+    in a list."""
+    if len(names) <= _MOST_LISTED:
+        return ", ".join(names)
+    places = [_IN_LIST.fullmatch(name) for name in names]
+    found = [(place[1], int(place[2])) for place in places if place is not None]
+    first = found[0] if found else ("", 0)
+    if found == [(first[0], first[1] + count) for count in range(len(names))]:
+        return f"{first[0]}[{first[1]}…{found[-1][1]}]"
+    return f"{', '.join(names[:2])}, … {len(names) - 2:,} more"
 
 
 def install_command(python: str, packages: Sequence[str]) -> str:

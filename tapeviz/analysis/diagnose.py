@@ -22,6 +22,7 @@ from ..trace.model import (
     tensors_of,
 )
 from ..trace.values import norm_of
+from ..wording import listed
 from .backward.turns import find_turns, loop_turns, parts_of_sources
 from .backward.walk import walk
 from .backward.walked import Walked, gradients_of
@@ -170,7 +171,7 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
     call, trace = facts.call, facts.trace
     gradient = call.results[index]
     status = status_of(trace, gradient)
-    target, named = ", ".join(operand.text for operand in call.targets), source.text
+    target, named = listed([operand.text for operand in call.targets]), source.text
     if call.is_forward:
         target, named = named, target
     target = target or "the target"

@@ -26,7 +26,7 @@ from ..layout.wrapping import scale_in
 from ..scene.parts.frames import frame_width
 from ..scene.sizes import LEGIBLE, with_sizes
 from ..trace.compiled.raised import op_that_raised
-from ..trace.model import Trace
+from ..trace.model import Op, Trace
 from ..view import View
 
 _ONWARD = 8.0
@@ -54,8 +54,8 @@ _FEW, _BARE = 8, 2
 _NARROWER = 1.5
 """By this factor more boxes are tried without pictures of arrays, at most."""
 _TELLING = 4
-"""With fewer boxes of ops and groups, beside as many of sources and other values, another way to
-show the sources is tried."""
+"""With fewer boxes of ops and groups, or with the main loop closed, beside as many of sources and
+other values, another way to show the sources is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> Chosen:
     """The folded graph of a first view.
 
     Sources that stand apart are folded into their model where they leave no room for more of it
-    than its name, or for a loop to stand open in a picture of few boxes; those that got no gradient
+    than its name, or for a loop to stand open that has most of the ops; those that got no gradient
     only where no picture with them can be read. Boxes show no arrays where that lets the text be
     read, sources without gradient and the origin of NaN be shown, or a loop stand open.
     """
@@ -118,7 +118,8 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> Chosen:
     if not best.is_legible or built.pins[best.pins].hides > built.pins[0].hides:
         return _without_pictures(views, built, best)
     for pins in range(len(found), len(built.pins)):
-        takes_room = len(best.sized) - best.telling >= _TELLING and best.telling < _TELLING
+        is_veiled = best.telling < _TELLING or views.hides_main_loop(best)
+        takes_room = len(best.sized) - best.telling >= _TELLING and is_veiled
         is_bare = len(best.sized) < _FEW and len(trace.ops) <= _QUICK
         hides_more = built.pins[pins].hides > built.pins[best.pins].hides
         if not (takes_room or is_bare) or not best.opening.closed or hides_more:
@@ -166,6 +167,17 @@ class _Views:
         else:
             chosen = most_legible(built, tree, trace, view)
         return replace(chosen, pins=pins)
+
+    def hides_main_loop(self, chosen: Chosen) -> bool:
+        """Whether a loop with more than half of the ops is closed, or is in a closed group."""
+        if len(self._trace.ops) > _QUICK or not chosen.opening.has_closed_loops:
+            return False
+        most = sum(isinstance(part, Op) for part in self._built.parts) / 2
+        groups = self._trees[chosen.pins].groups.values()
+        return any(
+            group.count and group.ops > most and group.path in chosen.opening.closed
+            for group in groups
+        )
 
 
 def most_legible(

@@ -10,6 +10,7 @@ from ..text.op_words import friendly, function_words
 from ..trace.compiled.raised import op_that_raised, raised_words
 from ..trace.model import Call, Op, OpId, SiteId, TensorId, Trace, VariableId, Version
 from ..trace.unread import holding, state_id
+from ..wording import listed
 from .model import Node, NodeId, Part
 from .scope import before_path
 from .select import NodeSelection
@@ -297,7 +298,7 @@ class Nodes:
 def result_words(call: Call, result: TensorId) -> tuple[str, str]:
     """Title and subtitle of a gradient whose ops are not shown: ``∂loss/∂w``."""
     source = call.sources[call.results.index(result)].text
-    target = ", ".join(operand.text for operand in call.targets)
+    target = listed([operand.text for operand in call.targets])
     if call.is_forward:
         target, source = source, target
     return f"∂{target}/∂{source}", joined(("gradient", line_words(call.line)))

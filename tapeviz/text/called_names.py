@@ -39,6 +39,8 @@ class CalledNames:
         self._made_as: dict[str, set[str]] = {}
         """For each name of the snippet those that Keras gives to the objects that it was bound
         to."""
+        self._objects: set[str] = set()
+        """The plain names among them."""
         if text.tree is not None:
             self._read(text.tree)
 
@@ -64,6 +66,7 @@ class CalledNames:
         for call in calls:
             name = called_name(call)
             is_of_object = isinstance(call.func, ast.Attribute) and _root(call) not in modules
+            is_of_object = is_of_object or name in self._objects  # ``D = Sequential(…)``
             if name[:1].isupper() and not is_of_object:  # ``self.W1(x)`` calls no class
                 self._made.add(_automatic(name))
             elif name and (root := _root(call)) in modules:
@@ -83,6 +86,8 @@ class CalledNames:
                 made = called_name(value) if isinstance(value, ast.Call) else ""
                 if own and made[:1].isupper():
                     self._made_as.setdefault(own, set()).add(_automatic(made))
+                    if isinstance(end, ast.Name):
+                        self._objects.add(own)
 
     def called(self, position: _Position) -> tuple[str, ...]:
         """The snippet's names of what it may call there, several if the column is not known (-1):
@@ -108,7 +113,9 @@ class CalledNames:
         kind, some = kind_of(name), set(called)
         if kind in some:
             return kind
-        if len(some) > 1:
+        if some == {"self"}:  # ``self(x)`` in a method: every object has this name
+            some = {own for own, made in self._made_as.items() if kind in made}
+        elif len(some) > 1:
             some = {own for own in some if kind in self._made_as.get(own, ())}
         return min(some) if kind in self._made and len(some) == 1 else name
 

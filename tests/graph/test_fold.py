@@ -99,6 +99,13 @@ def test_blocks_of_one_series_are_opened_together_or_not_at_all(most: int, close
     assert choose_open(graph, grouped(graph, home), most=most).closed == closed
 
 
+@pytest.mark.parametrize(("most", "closed"), [(8, set()), (7, {"a/net", "b/net"})])
+def test_lines_that_call_the_same_are_opened_together(most: int, closed: set[str]) -> None:
+    graph = wired(8, [(i, i + 1) for i in range(7)])
+    home = {f"op:{i}": "a/net" if i < 4 else "b/net" for i in range(1, 8)}
+    assert choose_open(graph, grouped(graph, home), most=most).closed == closed
+
+
 def test_groups_are_open_that_were_open_in_the_round_before() -> None:
     graph = wired(12, [(i, i + 1) for i in range(11)])
     ops = {"a": range(1, 5), "b/turn 7": range(5, 9), "c": range(9, 13)}

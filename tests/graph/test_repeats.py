@@ -194,7 +194,7 @@ def test_a_repeat_of_several_layers_is_named_by_them() -> None:
 @pytest.mark.parametrize(("ends", "title"), [([], "critic × 3"), ([2], "critic … Mean")])
 def test_calls_of_one_layer_on_a_line_are_counted_in_its_title(ends: list[int], title: str) -> None:
     ops = [op_at(line, number, "Mean", [], []) for number, line in enumerate((7, 7, 7, 8))]
-    first, second, third = (Branch("layer", "critic", 7, None, [], 4) for _ in range(3))
+    first, second, third = (Branch("layer", "critic", 7, None, [0], 4) for _ in range(3))
     root = Branch("", "", 0, None, [first, 0, second, 1, third, *ends, 3], 16)
     words = replace(NO_WORDS, kind=lambda number: "Mean", lines=[op.line for op in ops])
     gather_lines(root, ops, words)

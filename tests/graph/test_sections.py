@@ -81,7 +81,7 @@ def test_a_value_that_many_lines_read_is_the_last_of_its_section() -> None:
     commit, embed = s.line("commit", found, ops=1), s.line("embed", found, ops=1)
     back = s.line("back", s.line("straight", code, found))
     groups = s.groups(s.line("loss", commit, embed, back))
-    assert outermost(groups) == [("found", 11, 13), ("lines 16–18", 16, 18)]
+    assert outermost(groups) == [("code, found", 11, 13), ("back, …", 16, 18)]
 
 
 def test_a_section_that_is_most_of_a_layer_has_its_name() -> None:

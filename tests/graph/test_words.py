@@ -6,6 +6,7 @@ import pytest
 from tapeviz.graph.words import shape_words, version_name, write_word
 from tapeviz.text.op_words import friendly
 from tapeviz.trace.events import VariableMade
+from tapeviz.wording import listed
 
 from ..traces import Script
 from .unfolded import unfolded
@@ -30,6 +31,19 @@ from .unfolded import unfolded
 )
 def test_an_op_type_as_people_say_it(op_type: str, words: str) -> None:
     assert friendly(op_type) == words
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["a", "b", "c"], "a, b, c"),
+        ([f"losses[{number}]" for number in range(2, 7)], "losses[2…6]"),
+        (["losses[0]", "losses[1]", "losses[3]", "losses[4]"], "losses[0], losses[1], … 2 more"),
+        (["a", "b", "c", "d[0]"], "a, b, … 2 more"),
+    ],
+)
+def test_many_names_are_listed_in_short(names: list[str], words: str) -> None:
+    assert listed(names) == words
 
 
 def test_versions_and_shapes() -> None:

@@ -51,6 +51,24 @@ def test_a_layer_has_the_name_by_which_the_snippet_calls_it(
     assert [title.text for title in found] == titles
 
 
+IN_A_METHOD = """class Net(tf.keras.Model):
+    def train_step(self, x):
+        return self(x)
+D = tf.keras.Sequential([Dense(4)])
+net = Net()
+y = D(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("scope", "line", "title"), [("net_2", 3, "net"), ("sequential_1", 6, "D")]
+)
+def test_a_model_has_the_name_of_its_object(scope: str, line: int, title: str) -> None:
+    frames = [StackFrame("train_step" if line == 3 else "<module>", line, -1)]
+    found = layer_titles(CalledNames(SourceText(IN_A_METHOD)), layer_scopes(scope), frames)
+    assert [each.text for each in found] == [title]
+
+
 ON_ONE_LINE = """class Net(tf.keras.Model):
     def __init__(self):
         self.stem, self.bn = Conv2D(8, 3), BatchNormalization()

@@ -12,6 +12,7 @@ from ...text.line_words import lines_in_words
 from ...text.statements import read_text
 from ...trace.model import Leave, Operand, TensorId, VariableId
 from ...trace.op_kinds import ops_with
+from ...wording import listed
 from ..call_facts import CallFacts
 from ..flow.ancestry import Ancestry
 from ..flow.dataflow import FORM_OPS
@@ -323,7 +324,7 @@ def is_same_slope(asked: Unlinked) -> Cause | None:
     facts = asked.facts
     for call, operand, made_from in facts.gradients_used:
         if made_from.leads_from(asked.starts):
-            of = ", ".join(target.text for target in call.targets)
+            of = listed([target.text for target in call.targets])
             slope = SameSlope(of, operand.text, call.line)
             return facts.cause(NotConnected(None, why=slope), facts.call.line)
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...trace.model import Op, Operand, TensorId
+from ...wording import listed
 from ..call_facts import CallFacts
 from ..model import Warned
 from ..status import status_of
@@ -24,7 +25,7 @@ def rounding_only(facts: CallFacts) -> Iterator[Warned]:
         op = _cancels_at(facts, source, result)
         if op is None:
             continue
-        target = ", ".join(operand.text for operand in call.targets) or "the target"
+        target = listed([operand.text for operand in call.targets]) or "the target"
         line = facts.line_of(op)
         words = facts.words_of(facts.origins.forward(op)) or op.type
         yield Warned(

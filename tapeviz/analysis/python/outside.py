@@ -197,6 +197,13 @@ def _encloses(outer: StackFrame, inner: StackFrame) -> bool:
     return begins and ends and outer.span != inner.span
 
 
+def _is_index_within(leave: Leave, inner: StackFrame) -> bool:
+    """Whether the leave is an index that a library took inside the very call in which the constant
+    came back, as Keras's loop over time steps does: the snippet sees no number of it."""
+    frame = leave.site.frames[0]
+    return leave.how == "index" and (frame.function, frame.span) == (inner.function, inner.span)
+
+
 def _callers(frames: Sequence[StackFrame]) -> Sequence[StackFrame]:
     """The frames around the function that a statement stands in: those of lambdas and
     comprehensions in the statement, as ``<lambda>``, are still inside of it."""
@@ -272,7 +279,8 @@ class _Slicer:
         return [
             leave
             for leave in found
-            if not any(
+            if not _is_index_within(leave, inner)
+            and not any(
                 _encloses(frame, inner)
                 for frame in leave.site.frames
                 if frame.line == line and frame.end_line <= ran.statement.last

@@ -9,6 +9,7 @@ from typing import Any
 from ...trace.levels.frames import Kind, Level
 from ...trace.levels.op_levels import OpLevels
 from ...trace.model import Call, Op, OpId, Trace
+from ...wording import listed
 from ..nodes import entry_name
 from ..trace_index import calls_by_id, entries_around
 
@@ -110,7 +111,7 @@ def _inner_call(trace: Trace, call: Call | None) -> Iterator[Level]:
     if call is None:
         return
     tape = trace.tapes.get(call.tape) if call.tape is not None else None
-    name = tape.name if tape is not None and tape.name else ", ".join(o.text for o in call.targets)
+    name = tape.name if tape is not None and tape.name else listed([o.text for o in call.targets])
     yield Level("backward", f"∂{name}, line {call.line}", call.line, call.id)
 
 

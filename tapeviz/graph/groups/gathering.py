@@ -19,6 +19,8 @@ LEAST_OPS = 4
 """Ops that a group has at least; of a layer, ops and the values that only they take."""
 _MADE_UP = ("sequential", "functional")
 """Keras's names of models that the snippet calls by none, as in ``fit``."""
+_MOST_NAMES = 2
+"""Names of values in the title of a section."""
 _LEAST_TURNS = 6
 _LEAST_LONG_TURNS = 4
 """Stretches that are alike, without a loop, are a repeat if there are at least ``_LEAST_TURNS``, or
@@ -86,13 +88,15 @@ class Words:
     """``name``: gives the snippet's name of what an op made, by its number; ``function``: the name
     of the function of a module that the snippet calls in an expression; both empty for none.
     ``kind``: gives the word for what an op does. ``lines``: of each op its line; ``loops``: for a
-    line with a comprehension its header."""
+    line with a comprehension its header; ``readers``: of each op the number of the last op that
+    reads a value of it, -1 for none; empty if that is not known."""
 
     name: Callable[[int], str]
     function: Callable[[TextSpan], str]
     kind: Callable[[int], str]
     lines: Sequence[int]
     loops: Mapping[int, str] = field(default_factory=dict)
+    readers: Sequence[int] = ()
 
 
 def gather_lines(root: Branch, ops: Sequence[Op], words: Words) -> None:
@@ -161,8 +165,8 @@ def _gather_lines_of(branch: Branch, ops: Sequence[Op], words: Words) -> None:
 
 def _line_of(run: list[Branch | int], ops: Sequence[Op], words: Words) -> Branch:
     """A group of children of one line."""
-    line, last = _line(run[0], words.lines), run[-1]
-    name = words.name(last).partition("[")[0] if isinstance(last, int) else ""
+    line = _line(run[0], words.lines)
+    name = words.name(_last_op(run[-1])).partition("[")[0]
     spans = Counter(span for span in (_span(child, ops) for child in run) if span is not None)
     for span, count in spans.most_common(1):
         if 2 * count > len(run) and not name:
@@ -213,6 +217,8 @@ def _bundle_in(
             continue
         kept.extend(children[at:start])
         title = words.loops.get(line, "") or _layers_of(inside[:period])
+        if not title and branch.kind == "layer" and 2 * _size(inside) > branch.ops:
+            title = branch.title
         title = title or kind_of(_ends_of(inside[:period], words))
         repeat = Branch("loop", title, line, ops=_size(inside))
         for number in range(count):
@@ -247,7 +253,7 @@ def section_maker(words: Words) -> Callable[[Branch, list[Branch | int]], Branch
 
 def _section_of(around: Branch, run: list[Branch | int], words: Words) -> Branch:
     """A group of neighbours with the header of the loop that has most of its ops, else the name of
-    its layers, else of what the last one made, else of its lines, of the layer ``around`` it that
+    its layers, else of the values that it makes, else of its lines, of the layer ``around`` it that
     it is most of, or of the ops of a single line."""
     lines = [(_line(child, words.lines), _last_line(child, words.lines)) for child in run]
     first = min((line for line, _ in lines if line), default=0)
@@ -256,10 +262,27 @@ def _section_of(around: Branch, run: list[Branch | int], words: Words) -> Branch
     is_layer = around.kind == "layer" and 2 * size > around.ops
     is_inside = is_layer and first == last  # of what Keras ran by itself the layer's name says more
     title = ("" if is_inside else _loop_of(run, size)) or _layers_of(run)
-    title = title or words.name(_last_op(run[-1])).partition("[")[0]
+    title = title or _values_of(run, words)
     own = around.title if is_layer else _ends_of(run, words)
     title = title or (f"lines {first}–{last}" if first < last else own)
     return Branch("line", title, first, None, run, size, last=last, is_library=around.is_library)
+
+
+def _values_of(run: Sequence[Branch | int], words: Words) -> str:
+    """The names of the values that ops after a section read and of the one that it makes last:
+    ``a``, ``a, b``, or ``a, … c``. If that one has no name, those that its lines make, and ``…``;
+    empty without names."""
+    first, last = _first_op(run[0]), _last_op(run[-1])
+    own = words.name(last).partition("[")[0]
+    if own:
+        read = [n for n, reader in enumerate(words.readers[first:last], first) if reader > last]
+    else:
+        read = [_last_op(child) for child in run]
+    found = list(filter(None, [words.name(number).partition("[")[0] for number in read]))
+    names = list(dict.fromkeys([*(name for name in found if name != own), own]))
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names if own or not found else [*names[:-1], "…"])
+    return f"{names[0]}, … {own}".rstrip()
 
 
 def _loop_of(run: Sequence[Branch | int], size: int) -> str:
@@ -275,6 +298,12 @@ def _loop_of(run: Sequence[Branch | int], size: int) -> str:
 
 def _last_line(child: Branch | int, lines: Sequence[int]) -> int:
     return child.last or child.line if isinstance(child, Branch) else lines[child]
+
+
+def _first_op(child: Branch | int) -> int:
+    while isinstance(child, Branch):
+        child = child.children[0]
+    return child
 
 
 def _last_op(child: Branch | int) -> int:

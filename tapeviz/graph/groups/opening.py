@@ -58,8 +58,9 @@ def choose_open(
 ) -> OpenGroups:
     """Open groups, those with the most ops first, as long as there are at most ``most`` boxes.
 
-    Groups of one shape are opened together, and groups of one series, such as the blocks ``conv2``
-    to ``conv5`` of a model: a reader takes those that differ for something else. Groups that the
+    Groups of one shape are opened together, calls of one layer, lines that call the same, and
+    groups of one series, such as the blocks ``conv2`` to ``conv5`` of a model: a reader takes those
+    that differ for something else. Groups that the
     user ``folded`` or ``unfolded`` stay so. ``pinned``: places of nodes that are never hidden. A
     recorded operation (custom_gradient) stays closed (:attr:`Group.is_passed`), and so does the
     call of a compiled function of which the inside is not known.
@@ -192,6 +193,11 @@ class _Chooser:
                 is_small = group.ops <= LEAST_OPS and group.is_library
                 alike = (is_recorded,) if is_small else series
                 together.add_edges_from([(group.path, group.shape), (group.path, alike)])
+                # Calls of a layer, and lines that call the same in the same way.
+                calls = tuple(inside.title for inside in self._inside.get(group.path, ()))
+                if group.kind == "layer" or calls:
+                    called = calls or group.title
+                    together.add_edge(group.path, (group.kind, called, group.ops, is_recorded))
         units = [
             [group for group in waiting if group.path in unit]
             for unit in nx.connected_components(together)

@@ -142,12 +142,14 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "", segments: Segments = 
     shapes = Shapes(ops, trace)
     go_on()
     if kinds is None:
+        reads = _reads(graph, places)
         words = Words(
             lambda number: _user_name(graph, trace, ops[number], places[number]),
             called_names(trace).function,
             lambda number: entry_name(ops[number]),
             lines,
             comprehensions(trace),
+            _last_readers(reads, ops),
         )
         gather_segments(root, ops, segments, section_maker(words), LEAST_OPS)
         gather_lines(root, ops, words)
@@ -155,7 +157,7 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "", segments: Segments = 
         bundle(root, words, shapes, varying)
         mark_library_calls(root, ops, trace, called_names(trace))
         pinned = {number for number, place in enumerate(places) if place in graph.pinned}
-        gather_into_sections(root, _reads(graph, places), words, pinned)
+        gather_into_sections(root, reads, words, pinned)
     shapes.count(root)
     del shapes  # as large as what comes
     go_on()
@@ -264,6 +266,16 @@ def _reads(graph: OpGraph, places: Sequence[int]) -> Reads:
     makers, readers = makers[kept], readers[kept]
     order = np.argsort(readers, kind="stable")
     return Reads(makers[order], readers[order])
+
+
+def _last_readers(reads: Reads, ops: Sequence[Op]) -> Sequence[int]:
+    """For each op the number of the last one that reads a value of it, -1 for none. The steps of an
+    inner tape's backward pass do not count: they read what they need, whatever its name."""
+    is_forward = np.array([op.call is None for op in ops], bool)[reads.readers]
+    found = np.full(len(ops), -1, np.int64)
+    np.maximum.at(found, reads.makers[is_forward], reads.readers[is_forward])
+    readers: Sequence[int] = found.tolist()
+    return readers
 
 
 def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> None:

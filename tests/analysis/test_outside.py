@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+import pytest
+
+from tapeviz.analysis.python.outside import follow
+from tapeviz.trace import events as e
+from tests.traces import Script
+
+
+@pytest.mark.parametrize(("how", "is_linked"), [("index", False), ("numpy", True)])
+def test_an_index_that_a_library_took_did_not_come_back_in_the_same_call(
+    how: str, is_linked: bool
+) -> None:
+    """As the time step by which Keras's loop over a sequence looks into its list of states."""
+    s = Script("y = layer(x)")
+    s.events.append(e.SiteSeen(77, [("<module>", 1, 4, 1, 12)], 0))
+    step = s.tensor((), value=0)
+    s.events.append(e.ValueLeft(step, how, 77))
+    state = s.tensor((), value=0.0)
+    s.events.append(e.OpRan(1, "Fill", [state], [s.tensor((4,))], site=77))
+    assert bool(follow(s.trace()).came_back) is is_linked
