@@ -9,7 +9,9 @@ import networkx as nx
 
 from ..layout.model import Layout
 from ..scene.model import Scene
+from ..scene.primitives import PrimitiveGroup
 from ..scene.sheet import Sheet, lay_sheet
+from ..scene.strokes import Layer, Shape, group_of
 from ..scene.theme import Theme
 
 
@@ -42,12 +44,17 @@ def no_report(done: int, known: int) -> None:
     """A `Report` that does nothing."""
 
 
-def sheet_of(drawing: Drawing, options: Options) -> Sheet:
-    """The whole picture, ready to be painted."""
+def sheet_of(
+    drawing: Drawing,
+    options: Options,
+    make: Callable[[Layer, Shape, Theme], PrimitiveGroup] = group_of,
+) -> Sheet:
+    """The whole picture, ready to be painted; ``make``: gives the primitives of a shape."""
     return lay_sheet(
         drawing.scene,
         drawing.theme,
         has_title=options.has_title,
         has_legend=options.has_legend,
         has_ground=not options.is_transparent,
+        make=make,
     )

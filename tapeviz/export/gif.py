@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..layout.model import Rect
+from ..paint.painting import prepare
+from ..scene.sheet import sheet_bounds
+from ..scene.strokes import group_of
 from .drawing import Drawing, Options, Report, no_report, sheet_of
 from .lzw import compress
 from .png import paint_image
@@ -18,6 +22,9 @@ _MOST_SECONDS = 60.0
 _LEAST_SECONDS = 0.04
 """Viewers show what is shorter for a tenth of a second."""
 _COLOURS = 256
+_SAMPLE = 16
+"""Drawings that the palette is made from, at most: the last, the first and some between."""
+_Made = TypeVar("_Made")
 Pixels = NDArray[np.uint32]
 """0xffRRGGBB for each pixel."""
 
@@ -32,21 +39,28 @@ def animate(
     """A GIF that shows each drawing for ``seconds``, the last for three, and begins again. With
     many drawings each is shown shorter, so that the film lasts about a minute.
 
-    It has the 256 most frequent colours; others become the nearest of these. Each drawing is
-    painted twice, for the palette and for its image, so that only one is in memory at a time.
+    It has the 256 colours that are the most frequent in some of the drawings, spread evenly; others
+    become the nearest of these. Those drawings are painted twice, for the palette and for the
+    image, so that only two images are in memory at a time.
     """
-    last, known = len(drawings) - 1, 2 * len(drawings)
+    last = len(drawings) - 1
+    count = min(len(drawings), _SAMPLE)
+    sample = [drawings[last - place * last // max(count - 1, 1)] for place in range(count)]
+    known = len(drawings) + count
     seconds = min(seconds, max(_MOST_SECONDS / len(drawings), _LEAST_SECONDS))
-    colours = _palette(_painted(drawings, options), lambda done: report(done, known))
+    plain = Options(options.scale, False, options.has_title, options.has_legend)
+    bounds = _bounds(drawings, plain)
+    colours = _palette(_painted(sample, plain, bounds), lambda done: report(done, known))
     parts: list[bytes] = []
+    nearest = _Nearest(colours)
     before = None
-    for number, image in enumerate(_painted(drawings, options)):
+    for number, image in enumerate(_painted(drawings, plain, bounds)):
         if before is None:
             parts += _head(image, colours, is_film=last > 0)
-        indices = _indices(image, colours)
-        parts.append(_image(indices, before, _LAST_SECONDS if number == last else seconds))
-        before = indices
-        report(last + 2 + number, known)
+        shown = _LAST_SECONDS if number == last else seconds
+        parts.append(_image(image, before, nearest, shown))
+        before = image
+        report(count + 1 + number, known)
     return b"".join((*parts, b"\x3b"))
 
 
@@ -59,12 +73,41 @@ def _head(image: Pixels, colours: Pixels, is_film: bool) -> Iterator[bytes]:
         yield b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00"
 
 
-def _painted(drawings: Sequence[Drawing], options: Options) -> Iterator[Pixels]:
-    """The pixels of each drawing, in a picture with room for all of them."""
-    plain = Options(options.scale, False, options.has_title, options.has_legend)
-    bounds = Rect.around([sheet_of(drawing, plain).bounds.sides for drawing in drawings])
+def _bounds(drawings: Sequence[Drawing], options: Options) -> Rect:
+    """The bounds of a picture with room for all drawings."""
+    title, legend = options.has_title, options.has_legend
+    each = (sheet_bounds(d.scene, has_title=title, has_legend=legend) for d in drawings)
+    return Rect.around([bounds.sides for bounds in each])
+
+
+class _Kept(Generic[_Made]):
+    """Makes something of objects, or gives what it made of the very same ones for this drawing or
+    the one before: most of a film stands still."""
+
+    def __init__(self, make: Callable[..., _Made]) -> None:
+        self._make = make
+        self._now: dict[tuple[int, ...], tuple[_Made, tuple[object, ...]]] = {}
+        self._before = self._now
+
+    def begin(self) -> None:
+        self._before, self._now = self._now, {}
+
+    def __call__(self, *given: object) -> _Made:
+        key = tuple(map(id, given))  # the objects are kept, so that no other has the same id
+        known = self._now.get(key) or self._before.get(key)
+        if known is None:
+            known = self._make(*given), given
+        self._now[key] = known
+        return known[0]
+
+
+def _painted(drawings: Sequence[Drawing], options: Options, bounds: Rect) -> Iterator[Pixels]:
+    """The pixels of each drawing within ``bounds``."""
+    groups, paints = _Kept(group_of), _Kept(prepare)
     for drawing in drawings:
-        image = paint_image(drawing, sheet_of(drawing, plain), plain, bounds)
+        groups.begin()
+        paints.begin()
+        image = paint_image(drawing, sheet_of(drawing, options, groups), options, bounds, paints)
         rows = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)
         yield rows[:, : image.width()].copy()
 
@@ -92,34 +135,50 @@ def _channels(colours: Pixels) -> NDArray[np.int64]:
     return np.stack([wide >> 16 & 255, wide >> 8 & 255, wide & 255], axis=-1)
 
 
-def _indices(image: Pixels, colours: Pixels) -> NDArray[np.uint8]:
-    """The index of the nearest colour of the table, for each pixel."""
-    colours_of_runs, lengths = _runs(image)
-    found, inverse = np.unique(colours_of_runs, return_inverse=True)
-    known = _channels(colours)
-    nearest = np.empty(len(found), np.uint8)
-    for start in range(0, len(found), 1024):
-        part = _channels(found[start : start + 1024])
-        distance = ((part[:, None, :] - known[None, :, :]) ** 2).sum(axis=2)
-        nearest[start : start + 1024] = distance.argmin(axis=1)
-    return np.repeat(nearest[inverse.ravel()], lengths).reshape(image.shape)
+class _Nearest:
+    """Finds the nearest colour of a table; what was found is kept."""
+
+    def __init__(self, table: Pixels) -> None:
+        self._table = _channels(table)
+        self._colours = np.empty(0, np.uint32)
+        self._places = np.empty(0, np.uint8)
+        """The colours seen so far, sorted, and the place in the table of the nearest to each."""
+
+    def indices(self, image: Pixels) -> NDArray[np.uint8]:
+        """The index of the nearest colour of the table, for each pixel."""
+        colours, lengths = _runs(image)
+        new = np.setdiff1d(colours, self._colours)
+        if len(new):
+            every = np.concatenate((self._colours, new))
+            order = np.argsort(every)
+            self._colours = every[order]
+            self._places = np.concatenate((self._places, self._search(new)))[order]
+        found = self._places[np.searchsorted(self._colours, colours)]
+        return np.repeat(found, lengths).reshape(image.shape)
+
+    def _search(self, colours: Pixels) -> NDArray[np.uint8]:
+        nearest = np.empty(len(colours), np.uint8)
+        for start in range(0, len(colours), 1024):
+            part = _channels(colours[start : start + 1024])
+            distance = ((part[:, None, :] - self._table[None, :, :]) ** 2).sum(axis=2)
+            nearest[start : start + 1024] = distance.argmin(axis=1)
+        return nearest
 
 
-def _image(indices: NDArray[np.uint8], before: NDArray[np.uint8] | None, seconds: float) -> bytes:
+def _image(image: Pixels, before: Pixels | None, nearest: _Nearest, seconds: float) -> bytes:
     """The smallest rectangle with all that differs from the image before."""
-    top, bottom, left, right = _changed(indices, before)
-    part = indices[top:bottom, left:right]
+    top, bottom, left, right = _changed(image, before)
+    part = nearest.indices(image[top:bottom, left:right])
     control = struct.pack("<BBBBHBB", 0x21, 0xF9, 4, 0x04, round(seconds * 100), 0, 0)
     place = struct.pack("<BHHHHB", 0x2C, left, top, right - left, bottom - top, 0)
     return control + place + compress(part.tobytes())
 
 
-def _changed(
-    indices: NDArray[np.uint8], before: NDArray[np.uint8] | None
-) -> tuple[int, int, int, int]:
+def _changed(image: Pixels, before: Pixels | None) -> tuple[int, int, int, int]:
+    """(top, bottom, left, right) of what differs; a single pixel if nothing does."""
     if before is None:
-        return 0, indices.shape[0], 0, indices.shape[1]
-    differs = indices != before
+        return 0, image.shape[0], 0, image.shape[1]
+    differs = image != before
     rows, columns = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
     if not len(rows):
         return 0, 1, 0, 1

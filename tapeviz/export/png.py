@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from PySide6.QtCore import QBuffer, QIODevice, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
@@ -10,7 +11,8 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from ..errors import TapevizError
 from ..layout.model import Rect
 from ..paint.fonts import need_application
-from ..paint.painting import paint_sheet
+from ..paint.painting import Painted, paint_sheet, prepare
+from ..scene.primitives import PrimitiveGroup
 from ..scene.sheet import Sheet
 from .drawing import Drawing, Options, sheet_of
 
@@ -35,8 +37,15 @@ def write(drawing: Drawing, options: Options) -> bytes:
     return bytes(buffer.data().data())
 
 
-def paint_image(drawing: Drawing, sheet: Sheet, options: Options, bounds: Rect) -> QImage:
+def paint_image(
+    drawing: Drawing,
+    sheet: Sheet,
+    options: Options,
+    bounds: Rect,
+    make: Callable[[PrimitiveGroup], Painted] = prepare,
+) -> QImage:
     """The part of the sheet within ``bounds`` (scene units), ``options.scale`` pixels for each px.
+    ``make``: prepares a group.
 
     The image has ``Format_RGB32``, or ``Format_ARGB32_Premultiplied`` if transparent.
     """
@@ -47,13 +56,14 @@ def paint_image(drawing: Drawing, sheet: Sheet, options: Options, bounds: Rect) 
     image = QImage(width, height, QImage.Format.Format_ARGB32_Premultiplied)
     if image.isNull():
         raise TapevizError(f"not enough memory for a picture of {width}×{height} pixels")
-    ground = Qt.GlobalColor.transparent
-    image.fill(ground if options.is_transparent else QColor(drawing.theme.background))
+    clear = Qt.GlobalColor.transparent
+    image.fill(clear if options.is_transparent else QColor(drawing.theme.background))
     painter = QPainter(image)
     try:
         painter.scale(options.scale, options.scale)
         painter.translate(-bounds.left, -bounds.top)
-        paint_sheet(painter, sheet, None if options.is_transparent else drawing.theme.background)
+        ground = None if options.is_transparent else drawing.theme.background
+        paint_sheet(painter, sheet, ground, make)
     finally:
         painter.end()
     if not options.is_transparent:

@@ -35,7 +35,7 @@ def _choose_pins(
     found: list[frozenset[int]] = []
     places: Iterable[int] = range(len(graph))
     for sources in (*(some for some in few if len(some) <= _MOST_SOURCES), ()):
-        operands = (*call.targets[:_MOST_SOURCES], *sources)
+        operands = (*call.targets[-_MOST_SOURCES:], *sources)  # of a loop the last turns
         found.append(_pinned(graph, trace, selection, operands, cuts, places))
         places = sorted(found[-1])
     # A source has a node for each version of it that is read.

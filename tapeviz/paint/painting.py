@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -72,10 +72,15 @@ def paint(painter: QPainter, parts: Iterable[PaintedPath | PaintedText], has_tex
             _paint_text(painter, part)
 
 
-def paint_sheet(painter: QPainter, sheet: Sheet, ground: str | None) -> None:
+def paint_sheet(
+    painter: QPainter,
+    sheet: Sheet,
+    ground: str | None,
+    make: Callable[[PrimitiveGroup], Painted] = prepare,
+) -> None:
     """Paint a whole picture in scene units: the painter's transformation maps them to its device.
 
-    ``ground``: the colour behind the picture, None for none.
+    ``ground``: the colour behind the picture, None for none; ``make``: prepares a group.
     """
     smooth(painter)
     bounds = sheet.bounds
@@ -83,7 +88,7 @@ def paint_sheet(painter: QPainter, sheet: Sheet, ground: str | None) -> None:
         rect = QRectF(bounds.left, bounds.top, bounds.width, bounds.height)
         painter.fillRect(rect.adjusted(-1, -1, 1, 1), QColor(ground))
     for group in sheet.groups:
-        paint(painter, prepare(group), has_text=True)
+        paint(painter, make(group), has_text=True)
 
 
 def smooth(painter: QPainter) -> None:

@@ -17,7 +17,7 @@ from .flow_scene import FlowScene, add_flow, with_plates
 from .model import Box, Overlay, Scene, Wire
 from .parts.frames import frames_of
 from .parts.numbers import gradient_text
-from .parts.placing import around, clear_point
+from .parts.placing import around, free_point
 from .parts.plates import PLATE_HEIGHT, plate_width
 from .stepping import Progress, advance
 from .strokes import wire_look
@@ -90,20 +90,21 @@ def _flow_scene(
 
 def _stepped_wires(flow: FlowScene, progress: Progress) -> dict[EdgeKey, Wire]:
     """The wires after some steps: pale where the stepper has not been, with the shares of sums as
-    labels (the last 200 of more)."""
+    labels (the last 200 of more), where these cover nothing."""
     wires = flow.wires | {
         key: wire for key, wire in flow.pending.items() if key not in progress.walked
     }
     trace = flow.base.trace
     taken = [around((mark.x, mark.y), (mark.radius, mark.radius)) for mark in flow.marks]
-    rects = with_plates(flow.rects) if progress.shares else flow.rects
+    rects = np.vstack([flow.rects, flow.plates])
     for key, gradient in list(progress.shares.items())[-_MOST_LABELS:]:
         text = gradient_text(trace.value(gradient), trace.stats(gradient), _SHARE_LENGTH)
         if text and key in flow.lighting.gradient:
             half = (plate_width(text) / 2 + 2, PLATE_HEIGHT / 2 + 2)
-            at = clear_point(wires[key], rects, taken, half, _LABEL_SHARES, flow.bounds)
-            taken.append(around(at, half))
-            wires[key] = replace(wires[key], label=text, label_at=at)
+            at = free_point(wires[key], rects, taken, half, _LABEL_SHARES, flow.bounds)
+            if at is not None:
+                taken.append(around(at, half))
+                wires[key] = replace(wires[key], label=text, label_at=at)
     return wires
 
 
@@ -116,7 +117,12 @@ def _step_boxes(flow: FlowScene, progress: Progress, boxes: dict[str, Box]) -> N
 
 
 def _with_gradient(flow: FlowScene, box: Box, gradient: TensorId) -> Box:
-    label = flow.label(gradient)
-    picture = None if box.picture is None else label.picture
-    words = f"{box.tooltip}\n{label.words}"
-    return replace(box, gradient=label.text, gradient_picture=picture, tooltip=words)
+    """The box with its gradient; the same object in all steps, made once in a film."""
+    known = flow.with_gradients.get((box.node, gradient))
+    if known is None:
+        label = flow.label(gradient)
+        picture = None if box.picture is None else label.picture
+        words = f"{box.tooltip}\n{label.words}"
+        known = replace(box, gradient=label.text, gradient_picture=picture, tooltip=words)
+        flow.with_gradients[box.node, gradient] = known
+    return known

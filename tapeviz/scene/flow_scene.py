@@ -16,7 +16,7 @@ from ..trace.model import TensorId
 from .base_scene import WIDTHS, BaseScene
 from .lighting import Lighting, is_constant, light
 from .model import MARK_RADIUS, Box, LabelSide, Mark, Picture, Wire
-from .parts.boxes import PLATE_DROP, RING_GAP, label_rect, outer_rect
+from .parts.boxes import PLATE_DROP, RING_GAP, label_rect, outer_rect, plate_rect
 from .parts.frames import header_in
 from .parts.geometry import curve, cut_back, end_direction, flattened, grown
 from .parts.numbers import gradient_text
@@ -27,6 +27,8 @@ from .parts.rings import Ring, rings_of
 from .tooltips import cause_tooltip, stats_words
 
 _MOST_BRIDGE = 3.2
+_PLATE_WIDTH = 90.0
+"""Px of the plate of a norm."""
 _CLEAR = 3.0
 """Px between scissors and what they do not cover."""
 _SHORT = 56.0
@@ -50,7 +52,8 @@ class FlowScene:
 
     ``pending``: the wires of the flow as they look before the stepper has walked them.
     ``rects``: (left, top, right, bottom) of the boxes and of the rings and words around them.
-    ``labels``: the gradient labels made so far. ``unasked``: constants that are no source.
+    ``labels``, ``with_gradients``: the gradient labels and the boxes with one made so far.
+    ``unasked``: constants that are no source.
     """
 
     base: BaseScene
@@ -64,7 +67,10 @@ class FlowScene:
     rects: NDArray[np.float64]
     bounds: Rect
     unasked: frozenset[str]
+    plates: NDArray[np.float64]
+    """(left, top, right, bottom) of the room for the gradient of each box that gets one."""
     labels: dict[TensorId, GradientLabel] = field(default_factory=dict)
+    with_gradients: dict[tuple[str, TensorId], Box] = field(default_factory=dict)
 
     def label(self, gradient: TensorId) -> GradientLabel:
         if gradient not in self.labels:
@@ -100,8 +106,22 @@ def add_flow(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) ->
     unasked = frozenset(
         name for name, box in boxes.items() if is_constant(base, name) and not box.ring
     )
+    lit = dict.fromkeys(name for key in lighting.gradient for name in key[:2])
+    plates = [plate_rect(boxes[name].rect, _PLATE_WIDTH).sides for name in lit]
+    room = np.array(plates, np.float64).reshape(-1, 4)
     return FlowScene(
-        base, shown, show_bridge, lighting, wires, pending, boxes, marks, rects, bounds, unasked
+        base,
+        shown,
+        show_bridge,
+        lighting,
+        wires,
+        pending,
+        boxes,
+        marks,
+        rects,
+        bounds,
+        unasked,
+        room,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..layout.model import Rect
@@ -11,7 +11,7 @@ from .parts.changes import CHANGES, sign
 from .parts.doubts import LEGEND_WORDS, doubt_sign
 from .parts.geometry import arrow, line, rounded
 from .primitives import Path, Primitive, PrimitiveGroup, Style, TextRun
-from .strokes import drawing_order, group_of, look_colour, look_dash
+from .strokes import Layer, Shape, drawing_order, group_of, look_colour, look_dash
 from .text import cap_height, clean, fit, text_width
 from .theme import Theme
 
@@ -43,9 +43,33 @@ def lay_sheet(
     has_title: bool = True,
     has_legend: bool = True,
     has_ground: bool = True,
+    make: Callable[[Layer, Shape, Theme], PrimitiveGroup] = group_of,
 ) -> Sheet:
     """The drawing with its title above and its legend below, all margins equal; ``has_ground``:
-    the theme's background is painted below it."""
+    the theme's background is painted below it; ``make``: gives the primitives of a shape."""
+    left, _, right, _ = _within(scene, has_title, has_legend)
+    drawn = [
+        make(layer, shape, theme)
+        for layer, shape in drawing_order(scene)
+        if has_ground or layer != "margin"
+    ]
+    if has_title and scene.title:
+        above = scene.bounds.top - TITLE_SIZE - 16
+        drawn.insert(0, title_group(scene.title, theme, left, above, right - left))
+    if has_legend and scene.legend:
+        below = scene.bounds.bottom + MARGIN * 0.75
+        drawn.append(legend_group(scene.legend, theme, left, below, right - left))
+    return Sheet(sheet_bounds(scene, has_title=has_title, has_legend=has_legend), tuple(drawn))
+
+
+def sheet_bounds(scene: Scene, *, has_title: bool = True, has_legend: bool = True) -> Rect:
+    """What the picture of a scene covers, margins included."""
+    left, top, right, bottom = _within(scene, has_title, has_legend)
+    return Rect.from_sides(left - MARGIN, top - MARGIN, right + MARGIN, bottom + MARGIN)
+
+
+def _within(scene: Scene, has_title: bool, has_legend: bool) -> tuple[float, float, float, float]:
+    """(left, top, right, bottom) of the scene with its title and its legend."""
     left, top, right, bottom = scene.bounds.sides
     width = max(right - left, _LEAST)
     if has_title:
@@ -54,23 +78,11 @@ def lay_sheet(
     legend_size = legend_extent(scene.legend, width)
     width = max(width, legend_size[0] if has_legend else 0.0)
     spare = (width - (right - left)) / 2
-    left, right = left - spare, right + spare
-    drawn = [
-        group_of(layer, shape, theme)
-        for layer, shape in drawing_order(scene)
-        if has_ground or layer != "margin"
-    ]
     if has_title and scene.title:
         top -= TITLE_SIZE + 16
-        drawn.insert(0, title_group(scene.title, theme, left, top, width))
     if has_legend and scene.legend:
-        bottom += MARGIN * 0.75
-        drawn.append(legend_group(scene.legend, theme, left, bottom, width))
-        bottom += legend_size[1]
-    bounds = Rect(
-        (left + right) / 2, (top + bottom) / 2, width + 2 * MARGIN, bottom - top + 2 * MARGIN
-    )
-    return Sheet(bounds, tuple(drawn))
+        bottom += MARGIN * 0.75 + legend_size[1]
+    return left - spare, top, right + spare, bottom
 
 
 def title_group(title: str, theme: Theme, left: float, top: float, width: float) -> PrimitiveGroup:

@@ -21,7 +21,7 @@ from tapeviz.scene.parts.geometry import (
     point_along,
     rounded,
 )
-from tapeviz.scene.parts.placing import clear_point, shares_apart
+from tapeviz.scene.parts.placing import clear_point, free_point, shares_apart
 from tapeviz.scene.parts.scissors import scissors
 
 TAKES = {"M": 1, "L": 1, "C": 3, "Z": 0}
@@ -105,15 +105,16 @@ def test_scissors_fit_their_disc() -> None:
         assert all(math.hypot(*point) < 10 for point in outline.points)
 
 
-def test_a_label_without_room_on_its_wire_stands_beside_it() -> None:
+def test_a_label_without_room_on_its_wire_stands_beside_it_or_is_left_out() -> None:
     wire = Wire(("a", "b", 0), ((50.0, 0.0), (50.0, 100.0)), "gradient", 2.0)
-    beside = np.array([[0.0, 0.0, 40.0, 100.0]])
-    half = (20.0, 8.0)
+    beside, half = np.array([[0.0, 0.0, 40.0, 100.0]]), (20.0, 8.0)
     assert clear_point(wire, beside, (), half)[0] == pytest.approx(50)
-    x, _ = clear_point(wire, beside, (), half, within=Rect.from_sides(0, 0, 100, 100))
-    assert x == pytest.approx(70)
-    x, _ = clear_point(wire, beside, (), half, within=Rect.from_sides(0, 0, 80, 100))
-    assert x == pytest.approx(50)
+    wide, narrow = Rect.from_sides(0, 0, 100, 100), Rect.from_sides(0, 0, 80, 100)
+    spot = free_point(wire, beside, (), half, (0.5, 0.7), wide)
+    assert spot == pytest.approx((70, 50))
+    assert free_point(wire, beside, (), half, (0.5, 0.7), narrow) is None
+    far = np.array([[0.0, 0.0, 40.0, 100.0], [75.0, 0.0, 95.0, 100.0]])
+    assert free_point(wire, far, (), half, (0.5, 0.7), wide) is None
 
 
 def test_scissors_stand_away_from_other_wires() -> None:

@@ -53,8 +53,13 @@ def box_primitives(box: Box, theme: Theme) -> Iterator[Primitive]:
     if box.doubt:
         yield from doubt_sign(box.doubt, *doubt_at(box), theme)
     if box.gradient:
-        x = box.rect.right - plate_width(box.gradient) / 2 - 8
-        yield from plate(x, box.rect.bottom + PLATE_DROP, box.gradient, theme)
+        at = plate_rect(box.rect, plate_width(box.gradient))
+        yield from plate(at.x, at.y, box.gradient, theme)
+
+
+def plate_rect(box: Rect, width: float) -> Rect:
+    """The plate with the gradient of a box, ``width`` px wide."""
+    return Rect(box.right - width / 2 - 8, box.bottom + PLATE_DROP, width, PLATE_HEIGHT)
 
 
 def plus_rect(box: Box) -> Rect:

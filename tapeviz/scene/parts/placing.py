@@ -15,6 +15,8 @@ from .geometry import curve, flattened, point_along
 
 _SHARES = (0.36, 0.44, 0.5, 0.28, 0.58, 0.66, 0.22, 0.74, 0.82, 0.16)
 _SPACING = 4.0
+_MARGIN = 3.0
+"""Px that a label may come closer than it should; it is larger than it looks by about that."""
 _ASIDE = 3.0
 """Px between a wire and what stands beside it."""
 
@@ -25,27 +27,53 @@ def clear_point(
     taken: Sequence[tuple[float, float, float, float]],
     half: tuple[float, float],
     shares: Sequence[float] = _SHARES,
-    within: Rect | None = None,
 ) -> Point:
     """The first point on the wire where a rectangle of half size ``half`` (px) covers nothing in
     ``rects`` or ``taken``; if there is none, the point where it overlaps least.
 
     ``rects``, ``taken``: (left, top, right, bottom). ``shares``: the points to try, as parts of
-    the wire's length. ``within``: points to the left and right of the wire are tried, too, so that
-    the rectangle touches it and stays within.
+    the wire's length.
     """
+    return _roomiest(wire, rects, taken, half, shares, None)[0]
+
+
+def free_point(
+    wire: Wire,
+    rects: NDArray[np.float64],
+    taken: Sequence[tuple[float, float, float, float]],
+    half: tuple[float, float],
+    shares: Sequence[float],
+    within: Rect,
+) -> Point | None:
+    """As :func:`clear_point`, but None if the rectangle would cover more than its margin of
+    something. Points to the left and right of the wire are tried, too, so that the rectangle
+    touches it and stays ``within``."""
+    point, room = _roomiest(wire, rects, taken, half, shares, within)
+    return point if room >= -_MARGIN else None
+
+
+def _roomiest(
+    wire: Wire,
+    rects: NDArray[np.float64],
+    taken: Sequence[tuple[float, float, float, float]],
+    half: tuple[float, float],
+    shares: Sequence[float],
+    within: Rect | None,
+) -> tuple[Point, float]:
+    """The first point with room, or the one with the most, and the px of room around it."""
     path = flattened(curve(wire.points, wire.axis))
-    obstacles = np.vstack([_near(path, rects, half), np.array(taken, np.float64).reshape(-1, 4)])
+    reach = (2 * half[0], half[1])  # beside the wire it reaches twice as far
+    obstacles = np.vstack([_near(path, rects, reach), np.array(taken, np.float64).reshape(-1, 4)])
     best, best_room = path[0], -np.inf
     on_wire = [point_along(path, share) for share in shares]
     beside = [] if within is None else _beside(on_wire, half, within)
     for point in (*on_wire, *beside):
         room = _room(point, obstacles, half)
         if room >= 0:
-            return point
+            return point, room
         if room > best_room:
             best, best_room = point, room
-    return best
+    return best, best_room
 
 
 def _beside(points: Sequence[Point], half: tuple[float, float], within: Rect) -> list[Point]:
