@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import inf
 
+from .dips import without_dips
 from .layered.routing import LEAVE
 from .level import is_port_in, value_of
 from .model import EdgeKey, Layout, Point, Rect
@@ -185,6 +186,7 @@ class _Columns:
                 if _runs_through(route, [r for name, r in rects.items() if name not in key[:2]]):
                     return None, over
             routes[key] = tuple(route)
+        routes = without_dips(rects, routes)
         return _at_origin(replace(layout, rects=rects, routes=routes)), over
 
     def _homes(self) -> dict[str, int]:

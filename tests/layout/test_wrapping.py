@@ -9,6 +9,7 @@ import networkx as nx
 import pytest
 
 from tapeviz.layout import Layout, lay_out, lay_out_nested
+from tapeviz.layout.dips import without_dips
 from tapeviz.layout.model import EdgeKey, Point, Rect
 from tapeviz.layout.wrapping import READABLE, in_columns, scale_in
 
@@ -208,3 +209,30 @@ def test_sources_alone_are_no_column() -> None:
     check(made, graph)
     assert made is not plain
     assert made.rects["0"].left < made.rects["v"].right < made.rects["7"].left
+
+
+@pytest.mark.parametrize(
+    ("rects", "others", "is_short"),
+    [
+        ({}, [], True),
+        ({"below": Rect(0, 150, 60, 40)}, [], True),
+        ({"right": Rect(70, 70, 20, 40)}, [], False),
+        ({}, [((70.0, 0.0), (70.0, 90.0))], False),
+        ({}, [((70.0, 0.0), (70.0, 300.0))], True),
+    ],
+)
+def test_a_way_up_does_not_go_down_first(
+    rects: dict[str, Rect], others: list[tuple[Point, ...]], is_short: bool
+) -> None:
+    """A route that dips crosses another on its way, or where that is shorter, not."""
+    dip = ((0.0, 20.0), (40.0, 60.0), (40.0, 200.0), (100.0, 200.0), (100.0, -20.0), (150.0, -20.0))
+    routes = {("a", "b", 0): dip} | {(f"c{n}", "d", 0): other for n, other in enumerate(others)}
+    made = without_dips(rects, routes)
+    short = ((0.0, 20.0), (40.0, 60.0), (100.0, 60.0), (100.0, -20.0), (150.0, -20.0))
+    assert made == {**routes, ("a", "b", 0): short if is_short else dip}
+
+
+def test_a_way_up_from_a_box_leaves_it_downwards() -> None:
+    dip = ((0.0, 20.0), (0.0, 90.0), (0.0, 200.0), (100.0, 200.0), (100.0, -20.0), (150.0, -20.0))
+    (made,) = without_dips({}, {("a", "b", 0): dip}).values()
+    assert made == ((0.0, 20.0), (0.0, 36.0), (100.0, 36.0), (100.0, -20.0), (150.0, -20.0))
