@@ -63,7 +63,7 @@ def lay_sheet(
 
 
 def sheet_bounds(scene: Scene, *, has_title: bool = True, has_legend: bool = True) -> Rect:
-    """What the picture of a scene covers, margins included."""
+    """Give the bounds of the picture of a scene, margins included."""
     left, top, right, bottom = _within(scene, has_title, has_legend)
     return Rect.from_sides(left - MARGIN, top - MARGIN, right + MARGIN, bottom + MARGIN)
 
