@@ -11,7 +11,7 @@ from ..layout.model import Layout
 from ..scene.model import Scene
 from ..scene.primitives import PrimitiveGroup
 from ..scene.sheet import Sheet, lay_sheet
-from ..scene.strokes import Layer, Shape, group_of
+from ..scene.strokes import DrawnShape, Layer, group_of
 from ..scene.theme import Theme
 
 
@@ -47,7 +47,7 @@ def no_report(done: int, known: int) -> None:
 def sheet_of(
     drawing: Drawing,
     options: Options,
-    make: Callable[[Layer, Shape, Theme], PrimitiveGroup] = group_of,
+    make: Callable[[Layer, DrawnShape, Theme], PrimitiveGroup] = group_of,
 ) -> Sheet:
     """The whole picture, ready to be painted; ``make``: gives the primitives of a shape."""
     return lay_sheet(

@@ -11,7 +11,7 @@ from .parts.changes import CHANGES, sign
 from .parts.doubts import LEGEND_WORDS, doubt_sign
 from .parts.geometry import arrow, line, rounded
 from .primitives import Path, Primitive, PrimitiveGroup, Style, TextRun
-from .strokes import Layer, Shape, drawing_order, group_of, look_colour, look_dash
+from .strokes import DrawnShape, Layer, drawing_order, group_of, look_colour, look_dash
 from .text import cap_height, clean, fit, text_width
 from .theme import Theme
 
@@ -43,7 +43,7 @@ def lay_sheet(
     has_title: bool = True,
     has_legend: bool = True,
     has_ground: bool = True,
-    make: Callable[[Layer, Shape, Theme], PrimitiveGroup] = group_of,
+    make: Callable[[Layer, DrawnShape, Theme], PrimitiveGroup] = group_of,
 ) -> Sheet:
     """The drawing with its title above and its legend below, all margins equal; ``has_ground``:
     the theme's background is painted below it; ``make``: gives the primitives of a shape."""
