@@ -372,6 +372,50 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'tensorflow.python.framework.sparse_tensor.SparseTensor'>) to a Tensor.",
         "tf.sparse.to_dense(x)",
     ),
+    "pictures without an axis for channels": (
+        "Conv2D(3, 3, input_shape=(8, 8))",
+        "ValueError",
+        "Input 0 with name 'None' of layer 'conv2d' is incompatible with the layer: expected "
+        "min_ndim=4, found ndim=3. Full shape received: (None, 8, 8)",
+        "None is the axis of the samples, so another one is missing",
+    ),
+    "the length of a number": (
+        "len(x.shape[0])",
+        "TypeError",
+        "object of type 'int' has no len()",
+        "x.shape[0], is a number already",
+    ),
+    "a list as a number": (
+        "'%.3f' % [g]",
+        "TypeError",
+        "must be real number, not list",
+        "writes a list as a number",
+    ),
+    "an element that is not there yet": (
+        "losses[i] = l",
+        "IndexError",
+        "list assignment index out of range",
+        "values.append(x)",
+    ),
+    "words that were not adapted": (
+        "s(['a'])",
+        "FailedPreconditionError",
+        "{{function_node __wrapped__LookupTableFindV2}} Table not initialized. [Op:…]",
+        "layer.adapt(texts)",
+    ),
+    "shapes that Concatenate cannot join": (
+        "c([x, y])",
+        "ValueError",
+        "A `Concatenate` layer requires inputs with matching shapes except for the concatenation "
+        "axis. Received: input_shape=[(2, 3), (3, 2)]",
+        "tensors of the shapes [(2, 3), (3, 2)]",
+    ),
+    "a method that is not called": (
+        "print(g.numpy.item())",
+        "AttributeError",
+        "'function' object has no attribute 'item'",
+        "Its parentheses are missing: g.numpy().item.",
+    ),
     "a text that is no number": (
         "float(s)",
         "ValueError",
@@ -428,6 +472,15 @@ def test_a_loop_over_a_variable_gives_tensors() -> None:
     message = "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign_sub'"
     words = explain_error(s.trace(), Failure("AttributeError", message, 3, "", (3,)))
     assert "the loop on line 2 goes over a tf.Variable" in words
+
+
+def test_a_name_that_meant_a_variable() -> None:
+    s = Script("x = tf.Variable(1.0)\nx = x - 1.0\nx.assign(2.0)")
+    s.variable("x", line=1)
+    s.bind("x", s.tensor(), line=2)
+    message = "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'"
+    words = explain_error(s.trace(), Failure("AttributeError", message, 3, "", (3,)))
+    assert "change x, which meant a tf.Variable until line 2 gave the name to a tensor" in words
 
 
 def test_pairs_that_are_turned_round() -> None:

@@ -58,6 +58,13 @@ def layer_rank(case: Case) -> str:
             f"steps comes by x[:, tf.newaxis]."
         )
     axes = f" ({_AXES[wanted]})" if wanted in _AXES else ""
+    if shape.startswith("(None"):
+        return (
+            f"The layer {layer} on line {case.line} takes an input of {wanted} axes{axes}"
+            f"{' or more' if least else ''}, and got one of shape {shape}. None is the axis of the "
+            f"samples, so another one is missing: write it into the shape of the input, as a 1 at "
+            f"its end for the channel of grey pictures, or add it by a tf.keras.layers.Reshape."
+        )
     return (
         f"The layer {layer} that line {case.line} runs takes an input of {wanted} axes{axes}"
         f"{' or more' if least else ''}, and got one of shape {shape}. "

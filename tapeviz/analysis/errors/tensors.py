@@ -108,7 +108,28 @@ def assigned_tensor(case: Case) -> str:
             f"a tf.Variable, and what it gives are tensors, which never change. Change the "
             f"variable as a whole, v.assign_sub(0.1 * gradient), or loop over a list of variables."
         )
+    name, line = _variable_no_more(case)
+    if name:
+        return (
+            f"Line {case.line} tries to change {name}, which meant a tf.Variable until line {line} "
+            f"gave the name to a tensor, and tensors never change. Change the variable in place "
+            f"there: {name}.assign(…), or {name}.assign_sub(…)."
+        )
     return _changed(case, is_variable="Variable" in case.match[0])
+
+
+def _variable_no_more(case: Case) -> tuple[str, int]:
+    """The name on the line that meant a variable first, and a tensor now, with the line since when;
+    empty without."""
+    read = names_in(case.text.statement(case.line) or ast.Pass())
+    meant: dict[str, int] = {}
+    for binding in case.trace.bindings:
+        for tensor, name in binding.tensors:
+            if name in read and VariableId(tensor) in case.trace.variables:
+                meant[name] = 0
+            elif name in read and meant.get(name) == 0:
+                meant[name] = binding.site.line
+    return next(((name, line) for name, line in meant.items() if line), ("", 0))
 
 
 def _loop_over_variable(case: Case) -> ast.For | None:

@@ -35,6 +35,19 @@ def truth_of_several(case: Case) -> str:
     )
 
 
+def not_called(case: Case) -> str:
+    """An attribute of a method that is not called: ``x.numpy.item()``."""
+    statement, name = case.text.statement(case.line), case.match[1]
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Attribute) and node.attr == name:
+            owner = case.text.segment(node.value)
+            return (
+                f"Line {case.line} asks {owner} for {name}, and {owner} is a function that was not "
+                f"called. Its parentheses are missing: {owner}().{name}."
+            )
+    return ""
+
+
 def text_among_numbers(case: Case) -> str:
     """A Python text that is combined with a tensor of numbers."""
     text = (case.match[1] or case.match[2]).strip("'")
@@ -150,6 +163,34 @@ OF_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "Line {line} gives a RaggedTensor, whose rows have different lengths, to a function that "
         "takes plain tensors. x.to_tensor() fills the short rows with zeros; x.flat_values has all "
         "elements in a row.",
+    ),
+    (
+        r"object of type '(int|float)' has no len\(\)",
+        "Line {line} asks a single number of Python for its length. The length of an axis, "
+        "x.shape[0], is a number already.",
+    ),
+    (
+        r"must be real number, not (list|tuple|dict)",
+        "Line {line} writes a {0} as a number. Take an element of it, as g[0].",
+    ),
+    (
+        r"list assignment index out of range",
+        "Line {line} gives a list an element at a place that it does not have yet. Write "
+        "values.append(x), or make the list as long as it will be.",
+    ),
+    (
+        r"FailedPreconditionError.*Table not initialized",
+        "Line {line} uses a layer or table of words that knows none yet. Call layer.adapt(texts) "
+        "first, or give it the words by vocabulary=.",
+    ),
+    (
+        r"A `Concatenate` layer requires inputs with matching shapes.*Received: input_shape=(.*?)$",
+        "Line {line} joins tensors of the shapes {0}, and only the axis that they are joined along "
+        "(the last, unless axis= says another) may differ. Give another axis, or tf.reshape one.",
+    ),
+    (
+        r"'(?:function|method|builtin_function_or_method)' object has no attribute '(\w+)'",
+        not_called,
     ),
     (
         r"object of type '\w*Variable' has no len\(\)",
