@@ -48,7 +48,8 @@ class _Stack:
 
 
 def choose_stacks(graph: nx.MultiDiGraph, layout: Layout, rows: int) -> list[list[str]]:
-    """The sources of each wide row, ``rows`` to a stack; neighbours stay neighbours."""
+    """The sources of each wide row, ``rows`` to a stack; neighbours stay neighbours, those that
+    lead into frames in the order of the places where they enter."""
     if layout.direction != "down":
         return []
     stacks: list[list[str]] = []
@@ -57,12 +58,21 @@ def choose_stacks(graph: nx.MultiDiGraph, layout: Layout, rows: int) -> list[lis
         boxes = list(row)
         width = boxes[-1][1].right - boxes[0][1].left
         sources = [name for name, _ in boxes if _is_free(graph, name)]
+        sources.sort(key=lambda name: _leads_to(graph, layout, name))
         if width > WIDE * layout.bounds.width:
             for some, least in _of_one_kind(graph, sources, rows):
                 if len(some) >= least:
                     starts = range(0, len(some), rows)
                     stacks += (some[start : start + rows] for start in starts)
     return [stack for stack in stacks if len(stack) > 1]
+
+
+def _leads_to(graph: nx.MultiDiGraph, layout: Layout, name: str) -> float:
+    """The mean x at which the edges of a source enter frames; its own x if some enter none."""
+    docks = [(target, at) for _, target, at in graph.out_edges(name, data="head_at")]
+    if not docks or any(at is None for _, at in docks):
+        return layout.rects[name].x
+    return float(sum([layout.rects[target].x + at for target, at in docks]) / len(docks))
 
 
 def _of_one_kind(

@@ -57,6 +57,14 @@ def test_a_row_in_stacks_is_narrower(rows: int, readers: int) -> None:
     assert layout.bounds.width < 1.8 / rows * plain.bounds.width
 
 
+def test_stacked_sources_of_a_frame_stand_in_the_order_in_which_they_enter_it() -> None:
+    graph, places = fan(6), [40.0, -10.0, -40.0, 25.0, 10.0, -25.0]
+    for i, at in enumerate(places):
+        graph.edges[f"v{i}", "r0", 0]["head_at"] = at
+    stacks = choose_stacks(graph, lay_out(graph), 2)
+    assert [[int(name[1:]) for name in stack] for stack in stacks] == [[2, 5], [1, 4], [3, 0]]
+
+
 def test_sources_are_stacked_where_their_row_cannot_be_read() -> None:
     graph = fan(8)
     wide, narrow = (
