@@ -130,7 +130,7 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> Iterator[str]:
 
 def turn_lines(trace: Trace, turn: int) -> Iterator[str]:
     """Lines about the values that names in compiled loops held in a turn (from 1)."""
-    found = list(turn_values(trace, turn))
+    found = [loop for loop in turn_values(trace, turn) if loop.values]
     if not found:
         yield f"No compiled loop has values of a turn {turn}."
     for loop in found:

@@ -297,7 +297,7 @@ class ProcessRequests:
             for call in list(growing.insides):
                 self._ask(Request("inside", {"op": call, "turns": list(turns)}))
         # The latest one says what the function's gradient calls gave.
-        growing.repeat([growing.insides[call] for call in standing if call in growing.insides])
+        growing.repeat(standing)
 
     def _follow_up(self) -> None:
         for follow_up in FOLLOW_UPS:

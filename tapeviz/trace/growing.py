@@ -21,8 +21,9 @@ class GrowingTrace:
         self.ended: Ended | None = None
         self.whole: Trace | None = None
         """The trace that :meth:`finish` gave last."""
-        self.insides: dict[OpId, bytes] = {}
-        """The line that tells each call that was run again, by :attr:`Op.ran_as`."""
+        self.insides: dict[OpId, list[bytes]] = {}
+        """For each call that was run again, by :attr:`Op.ran_as`, the line with its inside, and
+        those that add further turns of its loops."""
         self._source = source
         self._filename = filename
         self._blob = bytearray()
@@ -62,12 +63,15 @@ class GrowingTrace:
         if isinstance(event, Ended):
             self.ended = event
         self.lines.append(line)
-        if isinstance(event, InsideComputed) and not event.adds:
-            self.insides[OpId(event.op)] = line
+        if isinstance(event, InsideComputed):
+            known = self.insides.get(OpId(event.op), []) if event.adds else []
+            self.insides[OpId(event.op)] = [*known, line]
         self.ops += isinstance(event, OpRan)
 
-    def repeat(self, lines: list[bytes]) -> None:
-        """Let these events, which came before, stand last once more: the latest one counts."""
+    def repeat(self, calls: Iterable[OpId]) -> None:
+        """Let the insides of these calls, which came before, stand last once more: the latest one
+        counts."""
+        lines = [line for call in calls for line in self.insides.get(call, ())]
         if lines and not self.lines.ends_with(lines):
             for line in lines:
                 self._take(decode(line), line)
@@ -121,8 +125,8 @@ class GrowingTrace:
 
     def has_run_again(self, call: OpId) -> bool:
         """Whether a call of a compiled function was run again after the snippet."""
-        line = self.insides.get(call)
-        event = decode(line) if line is not None else None
+        lines = self.insides.get(call)
+        event = decode(lines[0]) if lines else None
         return isinstance(event, InsideComputed) and has_run(event)
 
     def choose_calls(self) -> None:

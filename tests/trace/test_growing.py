@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
 import pytest
 
 from tapeviz.trace import events as e
-from tapeviz.trace.compiled.opening import without_values
+from tapeviz.trace.compiled.opening import OpeningChooser, without_values
+from tapeviz.trace.compiled.traced_graphs import TracedGraphs
 from tapeviz.trace.growing import GrowingTrace
 from tapeviz.trace.model import OpId
 from tapeviz.trace.read import Reader, read
@@ -109,3 +111,20 @@ def test_another_call_stands_for_the_gradient_calls_of_a_function() -> None:
     assert call.targets[0].tensor in made
     assert trace.ops[last].body == before.ops[last].body
     assert [*trace.ops] == sorted(trace.ops, key=lambda op: trace.ops[op].when)
+
+
+def test_further_turns_of_a_loop_stay_when_the_inside_of_their_call_stands_last_once_more() -> None:
+    growing = grown()
+    first, other = (e.InsideComputed(call, graph=1) for call in CALLS[:2])
+    first = msgspec.structs.replace(first, values=[(["while", 0], -2, 60, "exact")])
+    turn = (["while", 1], -2, 61, "exact")
+    for event in (first, other, e.InsideComputed(CALLS[0], graph=1, values=[turn], adds=True)):
+        growing.add(event)
+    growing.repeat([OpId(CALLS[0]), OpId(CALLS[1])])
+    known = OpeningChooser(TracedGraphs())
+    for line in growing.lines:
+        if isinstance(event := e.decode(line), e.InsideComputed):
+            known.computed(event)
+    insides = known.choose().insides
+    assert list(insides) == [CALLS[0], CALLS[1]]
+    assert insides[CALLS[0]].values == [*first.values, turn]
