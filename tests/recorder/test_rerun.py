@@ -97,11 +97,29 @@ def test_a_product_in_another_order_than_written_is_not_called_exact(record: Rec
             v.assign_sub(0.1 * gradient)
             return loss
         step(tf.constant([1.0, 2.0, 3.0]))
+        @tf.function
+        def turn(x):
+            for i in tf.range(4):
+                for j in tf.range(i):
+                    x = tf.sin(x)
+                if i % 2 == 0:
+                    x = tf.exp(x)
+            return x
+        turn(tf.constant([1.0, 2.0, 3.0]))
         """)
-    ((_, op),) = calls_of(seen)
-    words = {symbol: word for _, symbol, _, word in look(seen, op.id).values}
+    (_, step), (_, turn) = calls_of(seen)
+    words = {symbol: word for _, symbol, _, word in look(seen, step.id).values}
     names = {bound.name: bound.tensors[0][0] for bound in seen.of(e.NameBound) if bound.tensors}
     assert (words[names["loss"]], words[names["gradient"]]) == ("exact", "beside")
+    # What is left in loops and branches is that of the run in each turn.
+    values = look(seen, turn.id).values
+    for type_, count in (("Sin", 6), ("Exp", 2)):
+        (op,) = (op for op in seen.of(e.OpRan) if op.type == type_)
+        found = {
+            tuple(path[1::2]): word for path, symbol, _, word in values if symbol == op.outputs[0]
+        }
+        assert set(found.values()) == {"exact"}, type_
+        assert len(found) == count, type_
 
 
 def _named(seen: Recorded) -> dict[int, list[int]]:

@@ -5,7 +5,7 @@ Seen alike on TensorFlow 2.15.1 and 2.21.0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -37,9 +37,25 @@ def register(function: Any) -> None:
     context.context().add_function_def(function)
 
 
-def call(name: str, inputs: Sequence[Any], count: int) -> Sequence[Any]:
-    """Call a function of the runtime with eager tensors; ``count``: of its outputs."""
-    found: Sequence[Any] = context.context().call_function(name.encode(), list(inputs), count)
+def call(
+    name: str, inputs: Sequence[Any], count: int, *, is_optimized: bool = True
+) -> Sequence[Any]:
+    """Call a function of the runtime with eager tensors; ``count``: of its outputs.
+
+    Where it is not ``is_optimized`` Grappler is left out, which takes most of the time of a first
+    call: each op is run as it was written.
+    """
+    ctx = context.context()
+    options = ctx.function_call_options
+    if not is_optimized:
+        config = ctx.config
+        config.graph_options.rewrite_options.disable_meta_optimizer = True
+        config.allow_soft_placement = True
+        ctx.function_call_options = context.FunctionCallOptions(config_proto=config)
+    try:
+        found: Sequence[Any] = ctx.call_function(name.encode(), list(inputs), count)
+    finally:
+        ctx.function_call_options = options
     return found or ()
 
 
@@ -49,12 +65,12 @@ def optimized_graphs(run: Callable[[], Any]) -> tuple[Any, list[Any]]:
     TensorFlow optimizes a function at its first call; one that ran before is not among them.
     """
     ctx = context.context()
-    ctx.enable_run_metadata()
+    ctx.enable_graph_collection()
     try:
         result = run()
         found = ctx.export_run_metadata()
     finally:
-        ctx.disable_run_metadata()
+        ctx.disable_graph_collection()
     return result, [graph.post_optimization_graph for graph in found.function_graphs]
 
 
@@ -97,3 +113,16 @@ def list_item(tensor: Any, index: int, dtype: int) -> Any:
     return tf.raw_ops.TensorListGetItem(
         input_handle=tensor, index=index, element_shape=-1, element_dtype=dtype
     )
+
+
+def unstage(name: str, dtypes: Sequence[int]) -> Iterator[Sequence[Any]]:
+    """Take out what ops of type ``Stage`` put aside by this name, in any order."""
+    kinds = [tf.dtypes.as_dtype(dtype) for dtype in dtypes]
+    for _ in range(int(tf.raw_ops.StageSize(dtypes=kinds, shared_name=name))):
+        yield tf.raw_ops.Unstage(dtypes=kinds, shared_name=name)
+
+
+def clear_staged(name: str, dtypes: Sequence[int]) -> None:
+    """Drop what ops of type ``Stage`` put aside by this name."""
+    kinds = [tf.dtypes.as_dtype(dtype) for dtype in dtypes]
+    tf.raw_ops.StageClear(dtypes=kinds, shared_name=name)

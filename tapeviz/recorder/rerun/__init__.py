@@ -83,7 +83,7 @@ class Rerun:
             why = without_our_names(f"it raised when it ran again: {error}")
             return {"state": "unchecked", "why": why, "ran": bool(raised), "raised": raised}
         is_same = _gave_the_same(call, ran)
-        readings.take(ran.values, "exact" if is_same else "beside")
+        readings.take(ran, "exact" if is_same else "beside")
         for source, held in zip(program.cut.sources, call.sources, strict=True):
             at = tuple((op, 0) for op in source.path)
             known = Known(self._states.tensor(held), "exact")
@@ -112,8 +112,10 @@ class Rerun:
                 return None
 
         ran = run_up_to(definition, node, attempt)
-        readings.take(ran.values if ran is not None else (), "exact")
-        return op_name(definition, node) if ran is not None else ""
+        if ran is None:
+            return ""
+        readings.take(ran, "exact")
+        return op_name(definition, node)
 
 
 def _gave_the_same(call: KeptCall, ran: Ran) -> bool:

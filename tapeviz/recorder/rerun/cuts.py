@@ -7,7 +7,6 @@ further output (:mod:`.sources`), and is an argument of the copy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .. import private
@@ -196,31 +195,38 @@ def _data_inputs(node: Any) -> list[str]:
     return [ref for ref in node.input if not ref.startswith("^")]
 
 
-def written_arguments(definition: Any) -> Iterator[int]:
+def written_arguments(definition: Any) -> frozenset[int]:
     """The positions of the resources that a function may change."""
+    return _written(definition, {})
+
+
+def _written(definition: Any, known: dict[str, frozenset[int]]) -> frozenset[int]:
+    """The same; ``known``: the answers for functions that it runs, so that each is read once."""
     arguments = definition.signature.input_arg
-    for place, argument in enumerate(arguments):
-        if argument.type == functions.RESOURCE and _is_written(definition, argument.name):
-            yield place
-
-
-def _is_written(definition: Any, name: str) -> bool:
-    return any(
-        ref == name and _changes(node, place)
+    resources = {
+        argument.name: place
+        for place, argument in enumerate(arguments)
+        if argument.type == functions.RESOURCE
+    }
+    return frozenset(
+        resources[ref]
         for node in definition.node_def
         for place, ref in enumerate(_data_inputs(node))
+        if ref in resources and _changes(node, place, known)
     )
 
 
-def _changes(node: Any, place: int) -> bool:
+def _changes(node: Any, place: int, known: dict[str, frozenset[int]]) -> bool:
     """Whether a node may change the resource that is its input at this position."""
     if node.op not in RUN_FUNCTIONS:
         return node.op not in READS
     place -= 1 if node.op in CONDITIONALS | CASES else 0
     for function in functions_of(node):
-        definition = functions.definition(function.name)
-        if definition is None:
-            return True
-        if _is_written(definition, definition.signature.input_arg[place].name):
+        if function.name not in known:
+            definition = functions.definition(function.name)
+            if definition is None:
+                return True
+            known[function.name] = _written(definition, known)
+        if place in known[function.name]:
             return True
     return False

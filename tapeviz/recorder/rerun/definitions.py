@@ -14,6 +14,8 @@ CONDITIONALS = frozenset({"If", "StatelessIf"})
 CASES = frozenset({"Case", "StatelessCase"})
 LOOPS = frozenset({"While", "StatelessWhile"})
 RUN_FUNCTIONS = CALLS | CONDITIONALS | CASES | LOOPS
+SAME = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})
+"""Ops that give what they get: they need no probe."""
 WHICH = -1
 """The output of a conditional that stands for the branch that it takes."""
 _XLA = "_XlaMustCompile"
@@ -48,8 +50,15 @@ def ports(node: Any) -> list[Port]:
     return found
 
 
-def op_name(definition: Any, node: Any) -> str:
-    """The name that a node had in the graph that was traced.
+def names_taken(definition: Any) -> frozenset[str]:
+    """The names of a function's arguments and outputs."""
+    signature = definition.signature
+    return frozenset(arg.name for arg in (*signature.input_arg, *signature.output_arg))
+
+
+def op_name(definition: Any, node: Any, taken: frozenset[str] | None = None) -> str:
+    """The name that a node had in the graph that was traced. ``taken``: :func:`names_taken`, by
+    those who ask about many nodes.
 
     Where an argument or an output has an op's name, ``TF_GraphToFunction`` appends to it the first
     number from 0 that is free (``NodeNameMapping::Uniquify`` in tensorflow/c/c_api_function.cc,
@@ -59,8 +68,7 @@ def op_name(definition: Any, node: Any) -> str:
     stem, _, number = node.name.rpartition("_")
     if not stem or not number.isdigit():
         return str(node.name)
-    signature = definition.signature
-    taken = {argument.name for argument in (*signature.input_arg, *signature.output_arg)}
+    taken = names_taken(definition) if taken is None else taken
     if stem not in taken:
         return str(node.name)
     first = next(place for place in counter() if f"{stem}_{place}" not in taken)
@@ -104,7 +112,8 @@ class Edited:
         """Give nothing any more; nodes that could not have the name of an output get it back."""
         proto = self.proto
         arguments = {argument.name for argument in proto.signature.input_arg}
-        names = {node.name: op_name(self._definition, node) for node in proto.node_def}
+        taken = names_taken(self._definition)
+        names = {node.name: op_name(self._definition, node, taken) for node in proto.node_def}
         own = {name: traced for name, traced in names.items() if traced not in arguments}
         for node in proto.node_def:
             node.name = own.get(node.name, node.name)

@@ -22,6 +22,7 @@ from .definitions import (
     add_data_inputs,
     branches_of,
     is_xla,
+    names_taken,
     op_name,
     ports,
     which_dtype,
@@ -66,15 +67,10 @@ _Found = list[tuple[Probe, str]]
 class Prober:
     """Edits one function. ``wanted(path, op, node)``: whether what it gives is wanted."""
 
-    def __init__(
-        self, wanted: Callable[[ProbePath, str, Any], bool], *, takes_inputs: bool = True
-    ) -> None:
-        """``takes_inputs``: the inputs of each turn of a loop are wanted as well.
-
-        The outputs of a call, a conditional or a loop as a whole are wanted if ``wanted`` says so.
-        """
+    def __init__(self, wanted: Callable[[ProbePath, str, Any], bool]) -> None:
+        """The inputs of each turn of a loop are wanted as well; the outputs of a call, a
+        conditional or a loop as a whole if ``wanted`` says so."""
         self._wanted = wanted
-        self._takes_inputs = takes_inputs
 
     def probe(self, definition: Any) -> Probed:
         """The edited copy, which the runtime knows."""
@@ -86,8 +82,9 @@ class Prober:
         """A copy whose functions give their values, and those of its own. It has no outputs yet."""
         function = Edited(definition)
         found: _Found = []
+        taken = names_taken(definition)
         for node in list(function.proto.node_def):
-            op = op_name(definition, node)
+            op = op_name(definition, node, taken)
             if node.op in RUN_FUNCTIONS and self._wanted(path, op, node):
                 found += _probes_of(path, op, node)
             elif node.op in CALLS:
@@ -145,7 +142,7 @@ class Prober:
         found += [
             (Probe(within, "", index, argument.type), argument.name)
             for index, argument in enumerate(body.proto.signature.input_arg)
-            if argument.type != functions.RESOURCE and self._takes_inputs
+            if argument.type != functions.RESOURCE
         ]
         lists = []
         for probe, ref in found:

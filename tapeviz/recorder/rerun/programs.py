@@ -1,27 +1,25 @@
 """Make the copies of a traced function that give the values of its inside.
 
 TensorFlow optimizes a function before it runs it: some ops are fused, and their steps never exist
-as tensors. A copy that gives only those tensors which survive computes what the function itself
-computes, bit for bit; what else is wanted comes from a second copy, computed beside it.
+as tensors. A copy of what it made of the function computes what the function itself computes, bit
+for bit, and gives the values of the ops that are left; what else is wanted comes from a second copy
+in which each op is computed as it is written, beside the run.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+from .. import private
 from ..private import functions
 from .cuts import CutOutput, cut, written_arguments
-from .definitions import RUN_FUNCTIONS, Edited, functions_of, is_backward_call, is_xla
-from .probes import Probe, Probed, ProbePath, Prober, inlined_name
+from .definitions import RUN_FUNCTIONS, SAME, Edited, functions_of, is_backward_call, is_xla
+from .optimized import GivenValue, OptimizedCopy
+from .probes import Probe, Probed, ProbePath, Prober
 
-SAME = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})
-"""Ops that give what they get: they need no probe."""
 _PASSES_ON = SAME | RUN_FUNCTIONS
-_NUMBER = re.compile(r"/_\d+")
-_PARTS = re.compile(r"/(then|else|body|cond|branch\d+)/_\d+(?=/)")
 
 
 class Value(NamedTuple):
@@ -29,21 +27,19 @@ class Value(NamedTuple):
 
     probe: Probe
     tensor: Any
-    word: str
-
-
-class _Optimized(NamedTuple):
-    """An op of an optimized graph. ``inputs``: names, without the numbers of inlining."""
-
-    type: str
-    inputs: tuple[str, ...]
 
 
 class Ran(NamedTuple):
-    """One run: what the function gave, and the values of its inside."""
+    """The outputs of a function, and the values of its inside.
+
+    ``beside``: values of ops that were computed as they are written; ``given``: values of the ops
+    that TensorFlow left of the function when it optimized it, which may have the name of an op
+    that computes something else.
+    """
 
     outputs: list[Any]
-    values: list[Value]
+    beside: list[Value]
+    given: list[GivenValue]
 
 
 class Program:
@@ -60,11 +56,12 @@ class Program:
             shapes.list.shape.append(shape_of(source))
         self.has_xla = _has_xla(definition)
         """Whether XLA compiles a part of it: that takes long, and no name says what it fuses."""
-        self.written = frozenset(written_arguments(definition))
+        self.written = written_arguments(definition)
         """Positions of the resources that the function may change."""
         self._plain = ""
-        self._survivors: dict[str, _Optimized] = {}
-        self._exact: Probed | None = None
+        self._graph: Any = None
+        """The optimized graph, until it is copied."""
+        self._optimized: OptimizedCopy | None = None
         self._beside: Probed | None = None
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
@@ -77,14 +74,14 @@ class Program:
         copy.register()
         self._plain = copy.name
         given, graphs = functions.optimized_graphs(lambda: self._call(copy.name, inputs, 0))
-        self._survivors = _optimized_ops(graphs)
+        self._graph = graphs[0]
         return list(given)
 
     def look_inside(self, inputs: Sequence[Any], prepare: Callable[[], None]) -> Ran:
         """Run the copies that give the values of the inside.
 
         ``prepare`` is called before each run, and sets the variables. The outputs are those of the
-        run that gives what survives.
+        function as it was optimized.
         """
         if self.has_xla:
             prepare()
@@ -93,65 +90,45 @@ class Program:
             prepare()
             self.run(inputs)
         prepare()
-        outputs, values = self._run_exact(inputs, prepare)
+        beside = self._run_beside(inputs).beside
         prepare()
-        return Ran(outputs, [*values, *self._run_beside(inputs).values])
+        outputs, given = self._run_optimized(inputs, prepare, [value.probe for value in beside])
+        return Ran(list(outputs), beside, given)
 
-    def _run_exact(self, inputs: Sequence[Any], prepare: Callable[[], None]) -> Ran:
-        """The copy that gives what survives, and is optimized as the function itself is.
-
-        Some ops TensorFlow computes in another way while nobody looks at them: of ``(x - y) - 2``
-        it makes ``x - (y + 2)``, where the inner op's name is that of the sum (2.15-2.21). These do
-        not survive, and others may be computed as in the run once these are not looked at.
-        """
-        while self._exact is None:
-            exact = Prober(self._survives).probe(self.cut.definition)
-            given, graphs = functions.optimized_graphs(partial(self._run_probed, exact, inputs))
-            rewritten = self._rewritten_in(exact, _optimized_ops(graphs))
-            if not rewritten:
-                self._exact = exact
-                return _exact_values(exact, *given)
-            for name in rewritten:
-                del self._survivors[name]
-            prepare()
-        return _exact_values(self._exact, *self._run_probed(self._exact, inputs))
-
-    def _rewritten_in(self, copy: Probed, ops: Mapping[str, _Optimized]) -> set[str]:
-        """The survivors that this copy computes otherwise than the function. ``ops``: its own."""
-        names = {inlined_name(probe.path, probe.node) for probe in copy.probes}
-        return {
-            name
-            for name in names & self._survivors.keys()
-            if ops.get(name) != self._survivors[name]
-        }
+    def _run_optimized(
+        self, inputs: Sequence[Any], prepare: Callable[[], None], probes: Sequence[Probe]
+    ) -> tuple[Sequence[Any], list[GivenValue]]:
+        """Return the outputs, and what the ops gave; nothing of a graph that cannot be copied."""
+        with suppress(KeyError, IndexError):
+            if self._optimized is None:
+                self._optimized = OptimizedCopy(self.cut.definition, self._graph, probes)
+                self._graph = None
+        with suppress(private.Refused):
+            if self._optimized is not None:
+                return self._optimized.run(inputs)
+        prepare()
+        return self.run(inputs), []
 
     def _run_beside(self, inputs: Sequence[Any]) -> Ran:
         if self._beside is None:
-            prober = Prober(self._is_merged, takes_inputs=self.has_xla)
-            self._beside = prober.probe(self.cut.definition)
+            self._beside = Prober(_is_wanted).probe(self.cut.definition)
         outputs, tensors = self._run_probed(self._beside, inputs)
         pairs = zip(self._beside.probes, tensors, strict=True)
-        return Ran(list(outputs), [Value(probe, tensor, "beside") for probe, tensor in pairs])
-
-    def _survives(self, path: ProbePath, op: str, node: Any) -> bool:
-        return node.op not in _PASSES_ON and inlined_name(path, node.name) in self._survivors
-
-    def _is_merged(self, path: ProbePath, op: str, node: Any) -> bool:
-        if is_backward_call(node):
-            return True
-        return node.op not in _PASSES_ON and not self._survives(path, op, node)
+        return Ran(list(outputs), [Value(probe, tensor) for probe, tensor in pairs], [])
 
     def _run_probed(self, copy: Probed, inputs: Sequence[Any]) -> tuple[Any, Any]:
         given = self._call(copy.name, inputs, len(copy.probes))
         return given[: self._count], given[self._count :]
 
     def _call(self, name: str, inputs: Sequence[Any], further: int) -> Sequence[Any]:
-        return functions.call(name, inputs, self._count + further)
+        # What is computed beside the run is computed op by op; of XLA's functions it is the run.
+        is_beside = self._beside is not None and name == self._beside.name
+        is_optimized = self.has_xla or not is_beside
+        return functions.call(name, inputs, self._count + further, is_optimized=is_optimized)
 
 
-def _exact_values(copy: Probed, outputs: Any, tensors: Any) -> Ran:
-    pairs = zip(copy.probes, tensors, strict=True)
-    return Ran(list(outputs), [Value(probe, tensor, "exact") for probe, tensor in pairs])
+def _is_wanted(path: ProbePath, op: str, node: Any) -> bool:
+    return is_backward_call(node) or node.op not in _PASSES_ON
 
 
 def _has_xla(definition: Any) -> bool:
@@ -162,15 +139,3 @@ def _has_xla(definition: Any) -> bool:
         for function in functions_of(node)
     )
     return is_xla(definition) or any(found is not None and _has_xla(found) for found in inner)
-
-
-def _optimized_ops(graphs: Sequence[Any]) -> dict[str, _Optimized]:
-    """All ops in optimized graphs, by their names without the numbers of inlining."""
-    return {
-        _PARTS.sub(r"/\1/@", node.name): _Optimized(
-            node.op,
-            tuple(_NUMBER.sub("/@", name) for name in node.input if not name.startswith("^")),
-        )
-        for graph in graphs
-        for node in graph.node
-    }

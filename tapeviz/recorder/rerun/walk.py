@@ -15,9 +15,8 @@ from .. import limits, private
 from ..history import KeptOp
 from ..hooks.kept_calls import KeptCall
 from ..recording import RecordingContext
-from .definitions import CALLS, CASES, CONDITIONALS, LOOPS, RUN_FUNCTIONS
+from .definitions import CALLS, CASES, CONDITIONALS, LOOPS, RUN_FUNCTIONS, SAME
 from .own_gradients import OwnGradients
-from .programs import SAME
 from .readings import NOTHING, At, Known, Readings
 
 _CALLS_PYTHON = "EagerPyFunc"
@@ -236,9 +235,11 @@ class Walk:
         self._lacks_turns |= len(wanted) < count and is_forward
         last = None
         for turn in wanted:
-            last = _Scope(body, (*scope.at, (op.name, turn)), scope)
+            before, last = last, _Scope(body, (*scope.at, (op.name, turn)), scope)
             for place, symbol in enumerate(body.inputs):
                 known = self._readings.values.get((last.at, "", place), NOTHING)
+                handed = self._handed_on(scope, op, before, last, place)
+                known = handed if handed.word == "exact" else known
                 last.values[symbol.op.name, symbol.value_index] = known
                 identity = self._symbols.id(symbol)
                 if turn - 1 in names:
@@ -251,6 +252,22 @@ class Walk:
         assert last is not None
         self._report_ended(scope, op, names[wanted[-1]])
         return self._given(last, op)
+
+    def _handed_on(
+        self, scope: _Scope, op: Any, before: _Scope | None, turn: _Scope, place: int
+    ) -> Known:
+        """Return the value of a loop variable in a turn: the one that the loop was entered with, or
+        that the turn before handed on. ``before``: the turn that was walked last."""
+        number = turn.at[-1][1]
+        at = (*scope.at, (op.name, number - 1))
+        output = turn.graph.outputs[place]
+        if number and before is not None and before.at == at:
+            return self._value(before, output)
+        while output.op.type in SAME:
+            output = output.op.inputs[output.value_index]
+        if not number or output is turn.graph.inputs[place]:  # which no turn changes
+            return self._value(scope, op.inputs[place])
+        return self._readings.values.get((at, output.op.name, output.value_index), NOTHING)
 
     def _report_ended(self, scope: _Scope, op: Any, ended: Sequence[int]) -> None:
         """Note that a loop gives what its last turn hands on."""
