@@ -273,7 +273,7 @@ def _lossy_write(
     edges = without_forms(facts, edges).edges_from(paths.starts(source))
     if not any(target in edges for target in paths.targets):
         return None
-    unstopped = _before_stops(facts, edges)
+    unstopped = _before_stops(facts, edges, source)
     for end, into in edges.items():
         if end not in unstopped:
             continue
@@ -283,12 +283,13 @@ def _lossy_write(
                 op = facts.trace.ops[edge.op]
                 is_source = edge.tensor == source
                 if is_source or (edge.tensor is not None and _is_on_tape(facts, edge.tensor)):
-                    return None if _is_own_state(facts, op, source) else op
+                    return None if _is_own_state(facts, op.id, source) else op
     return None
 
 
-def _before_stops(facts: CallFacts, edges: EdgesInto) -> set[Position]:
-    """The positions that the targets are made from without a ``stop_gradient``.
+def _before_stops(facts: CallFacts, edges: EdgesInto, source: TensorId) -> set[Position]:
+    """The positions that the targets are made from without a ``stop_gradient``, and other than
+    through the source's own next state, as an optimizer's moments are.
 
     A write whose value comes back through one only (a teacher's weights) loses nothing that was
     meant to be counted.
@@ -302,7 +303,8 @@ def _before_stops(facts: CallFacts, edges: EdgesInto) -> set[Position]:
         found.add(position)
         for edge in edges.get(position, ()):
             op = facts.trace.op(edge.op)
-            if op is None or op.type != "StopGradient":
+            is_own = edge.kind == "assign" and _is_own_state(facts, edge.op, source)
+            if (op is None or op.type != "StopGradient") and not is_own:
                 waiting.append(edge.start)
     return found
 
@@ -312,9 +314,10 @@ def _is_on_tape(facts: CallFacts, tensor: TensorId) -> bool:
     return maker is not None and facts.call.tape in maker.tapes
 
 
-def _is_own_state(facts: CallFacts, op: Op, source: TensorId) -> bool:
+def _is_own_state(facts: CallFacts, op: OpId | None, source: TensorId) -> bool:
     """The source's own next state: ``w.assign(w * 2)`` is asked about after the write."""
-    return TensorId(facts.trace.writes[op.id].variable) == source
+    write = facts.trace.writes.get(op) if op is not None else None
+    return write is not None and TensorId(write.variable) == source
 
 
 def _passed(facts: CallFacts, types: Collection[str]) -> Iterator[Op]:

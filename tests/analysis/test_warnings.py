@@ -237,6 +237,18 @@ ODDS = (
         """,
     ),
     _odd(
+        "an optimizer's moments, on the way to the source's own next state",
+        None,
+        """
+        q, m = tf.Variable(2.0), tf.Variable(1.0)
+        with tf.GradientTape() as t:
+            m.assign(0.9 * m + 0.1 * q)
+            q.assign_sub(0.1 * m)
+            out = (q - 1.0) ** 2
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
         "partly through a new variable",
         "partial",
         """

@@ -76,7 +76,8 @@ def keep_in_scope(case: FixCase) -> Iterator[Edit]:
         return
     scope = cst.WithItem(cst.parse_expression(f"{source.tf}.keras.StatelessScope()"))
     title = (
-        "Let assigned tensors stand for Keras's variables while the tape records: not stored after"
+        "Keep what is assigned as tensors while the tape records; "
+        "Keras's variables have their old values after it"
     )
     for has_inner in (False, True):
         plan = Plan(source)
