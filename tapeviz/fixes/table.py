@@ -188,6 +188,7 @@ from .values.stopping import (
     close_after_difference,
     give_identity,
     take_away,
+    turn_around,
 )
 from .values.tokens import pass_one_hot
 
@@ -278,6 +279,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         codebook_loss,
     ),
     NotDifferentiable: (
+        turn_around,
         pass_on_to_compared,
         MIX_ONE_HOT,
         count_up,

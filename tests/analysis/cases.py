@@ -1304,6 +1304,24 @@ CASES = (
         is_zero=True,
     ),
     case(
+        "a value that is computed where the object is made",
+        "outside-tape",
+        """
+        class Net:
+            def __init__(self, w):
+                self.scaled = w * 2.0  # cut
+            def __call__(self, x):
+                return self.scaled * x
+        w = tf.Variable(2.0)
+        net = Net(w)
+        with tf.GradientTape() as t:
+            y = net(3.0)
+        t.gradient(y, w)
+        """,
+        bridged=6.0,
+        words="__init__ runs once",
+    ),
+    case(
         "an attribute given another variable after its use",
         "replaced-source",
         """

@@ -559,7 +559,7 @@ def test_what_became_of_the_other_path(name: str) -> None:
 
 
 STEERING = {
-    "range(k)": (5, "only decides how often Python goes on at line 6"),
+    "range(k)": (5, "only decides how often the loop on line 6 repeats"),
     "range(3)": (10, "where it leaves TensorFlow"),
 }
 

@@ -715,6 +715,25 @@ BEFORE_AND_AFTER = [
 
 
 AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
+    *(
+        (
+            "not-differentiable",
+            2,
+            f"""
+            with tf.GradientTape() as tape:
+                h = tf.round(w)
+                loss = {wrong}
+            tape.gradient(loss, w)
+            """,
+            """
+            with tf.GradientTape() as tape:
+                h = tf.round(w)
+                loss = w + tf.stop_gradient(h - w)
+            tape.gradient(loss, w)
+            """,
+        )
+        for wrong in ("h - tf.stop_gradient(h - w)", "h + tf.stop_gradient(w - h)")
+    ),
     (
         NotConnected("repeated"),
         4,

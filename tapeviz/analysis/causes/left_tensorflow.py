@@ -62,8 +62,9 @@ class LeftTensorFlow(Evidence):
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.steered is not None:
-            what = "how often" if self.steered.repeats else "which way"
-            decided = f"{what} Python goes on at line {self.steered.line}"
+            decided = f"which way Python goes on at line {self.steered.line}"
+            if self.steered.repeats:
+                decided = f"how often the loop on line {self.steered.line} repeats"
             if self.steered.picks:
                 decided = f"which element line {self.steered.line} takes"
             return (

@@ -10,7 +10,7 @@ from ..call_facts import CallFacts, making_of
 from ..flow.ancestry import DataEdge
 from ..flow.ends import last_made_from
 from ..model import Cause, Evidence
-from ..python.blocks import line_that_kept, line_to_move
+from ..python.blocks import MAKERS, line_that_kept, line_to_move
 from .questions import EdgeUnderTest
 from .replaced_source import ReplacedSource
 
@@ -40,6 +40,7 @@ class Again:
 class OutsideTape(Evidence):
     """``where``: relative to the tape's intervals; ``ran``: before a reset the line that ran;
     ``inside``: the line of the op in a function that the line of the cause calls, else 0;
+    ``maker``: the method with this line that makes an object, as ``build``, else empty;
     ``again``: where the tape recorded the same computation, and nothing uses what it gave;
     ``is_at_call``: the target is computed on the line that asks for its gradient; ``recorder``:
     what did not record it."""
@@ -51,6 +52,7 @@ class OutsideTape(Evidence):
     is_at_call: bool = False
     recorder: RecorderKind = "tape"
     inside: int = 0
+    maker: str = ""
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.ran:
@@ -83,6 +85,11 @@ class OutsideTape(Evidence):
             return (
                 f"Compute the target in the {self.recorder}'s block, and ask for its gradient "
                 f"after that."
+            )
+        if again is None and self.maker:
+            return (
+                f"{self.maker} runs once, when the object is made: compute this in the method that "
+                f"uses it, such as call, which runs in the block."
             )
         if again is None:
             return f"Move the line into the {self.recorder}'s block."
@@ -126,7 +133,9 @@ def ran_outside(asked: EdgeUnderTest) -> Cause | None:
     line = line_to_move(facts.text, op.site, border, facts.call.site)
     is_at_call = where == "after" and line == facts.call.line
     inside = op.line if op.line != line else 0
-    evidence = OutsideTape(where, is_at_call=is_at_call, recorder=recorder, inside=inside)
+    in_makers = (f.function for f in op.site.frames if f.line == line and f.function in MAKERS)
+    maker = next(in_makers, "")
+    evidence = OutsideTape(where, 0, None, is_at_call, recorder, inside, maker)
     return facts.cause(evidence, line, edge)
 
 

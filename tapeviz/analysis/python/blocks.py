@@ -11,7 +11,7 @@ Lines = tuple[int, ...]
 """Lines of calls within calls, the outermost first."""
 
 # What makes an object runs once, wherever the object is used later: it has to change itself.
-_MAKERS = frozenset({"__init__", "__new__", "__post_init__", "build"})
+MAKERS = frozenset({"__init__", "__new__", "__post_init__", "build"})
 
 
 def line_to_move(text: SourceText, site: Site, block: Site, asked: Site) -> int:
@@ -28,7 +28,7 @@ def line_to_move(text: SourceText, site: Site, block: Site, asked: Site) -> int:
     if depth + 1 < min(len(frames), len(opened)):
         depth += 1
     for below in range(len(frames) - 1, depth, -1):
-        if frames[below].function in _MAKERS:
+        if frames[below].function in MAKERS:
             return frames[below].line
     while depth + 1 < len(frames) and text.code(frames[depth].line).startswith("class "):
         depth += 1

@@ -33,7 +33,9 @@ def move_in(case: FixCase) -> Iterator[Edit]:
         yield from _from_before(case, block, around, outsides)
         if len(outsides) > 1:  # the other way may be a constant on purpose: a target network's
             for edit in _from_before(case, block, around, outsides[-1:]):
-                yield replace(edit, title=f"{edit.title}, no other", has_other_slope=True)
+                yield replace(
+                    edit, title=edit.title.replace("Move", "Move only", 1), has_other_slope=True
+                )
     elif around is block.node:
         yield from _from_after(case, block, outside)
 

@@ -190,7 +190,9 @@ def take_zeros(case: FixCase) -> Iterator[Edit]:
         given = source.code(call).rstrip()[:-1].rstrip().rstrip(",")
         plan.replace(call, f"{given}, unconnected_gradients={source.tf}.UnconnectedGradients.ZERO)")
         targets = ", ".join(target.text for target in case.call.targets) or "the target"
-        title = f"If {targets} shall not depend on it: take zeros, its derivative, in place of None"
+        title = (
+            f"If {targets} should not depend on it: take zeros, its derivative, in place of None"
+        )
         if is_same_slope:
             title = "Take zeros, the derivative of what is the same everywhere, in place of None"
         yield Edit(title, plan.text(), gives_zeros=True)

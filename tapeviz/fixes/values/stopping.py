@@ -53,6 +53,30 @@ def close_after_difference(case: FixCase) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True, has_other_slope=True)
 
 
+def turn_around(case: FixCase) -> Iterator[Edit]:
+    """``hard - tf.stop_gradient(hard - soft)``, whose gradient goes to the side without a slope, →
+    ``soft + tf.stop_gradient(hard - soft)``; so ``hard + tf.stop_gradient(soft - hard)``."""
+    source, code = case.source, case.source.code
+    for sum_ in all_of(source.module, cst.BinaryOperation):
+        stopped, signs = sum_.right, (cst.Subtract, cst.Add)
+        if not isinstance(sum_.operator, signs) or not isinstance(stopped, cst.Call):
+            continue
+        inside = stopped.args[0].value if called_name(stopped) == "stop_gradient" else None
+        if not isinstance(inside, cst.BinaryOperation):
+            continue
+        if not isinstance(inside.operator, cst.Subtract):
+            continue
+        first, second = inside.left, inside.right
+        if isinstance(sum_.operator, cst.Add):
+            first, second = second, first
+        if sum_.left.deep_equals(first):
+            plan, other = Plan(source), enclosed(second)
+            of_both = f"{code(enclosed(first))} - {code(other)}"
+            plan.replace(sum_, f"{code(other)} + {code(stopped.func)}({of_both})")
+            title = f"Straight-through the other way round: the gradient goes to {code(second)}"
+            yield Edit(title, plan.text(), is_estimate=True, has_other_value=True)
+
+
 def _without_back_prop(case: FixCase, call: cst.Call) -> str:
     kept = [arg for arg in call.args if not (arg.keyword and arg.keyword.value == "back_prop")]
     if not kept or len(kept) == len(call.args):
