@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -1147,7 +1148,8 @@ def test_the_command_names_the_interpreter_that_lacks_a_package(recorder: Record
     assert trace.failure is not None
     assert trace.failure.python.endswith("python")
     assert Path(trace.failure.python).is_absolute()
-    assert error.command == f"{trace.failure.python} -m pip install scikit-image"
+    python = shlex.quote(trace.failure.python)
+    assert error.command == f"{python} -m pip install scikit-image"
 
 
 @pytest.mark.parametrize(
