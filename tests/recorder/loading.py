@@ -5,8 +5,10 @@ Scripts of their own import this, which run where tapeviz is not installed.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -24,3 +26,12 @@ def load_recorder(folder: Path) -> Any:
     sys.modules[NAME] = module
     spec.loader.exec_module(module)
     return module
+
+
+def load_module(name: str) -> Any:
+    """A module of the recorder that needs no TensorFlow, without the package around it, which
+    imports TensorFlow: pytest would wait for that in each of its processes."""
+    package = types.ModuleType("modules_of_the_recorder")
+    package.__path__ = [str(Path(__file__).parents[2] / "tapeviz" / "recorder")]
+    sys.modules.setdefault(package.__name__, package)
+    return importlib.import_module(f"{package.__name__}.{name}")

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tapeviz.recorder import program
 from tapeviz.trace import events as e
 
 from .conftest import Recorded
@@ -424,45 +423,6 @@ def test_what_waits_to_be_sent_is_limited_and_the_loss_is_told(record: Record) -
     assert seen.one(e.Ended).how == "finished"
 
 
-@pytest.mark.parametrize(("hook", "told"), [(None, "TypeError: "), (lambda *_: 1 / 0, "ZeroDiv")])
-def test_a_hook_for_errors_that_fails_is_told_as_python_does(
-    hook: object, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "excepthook", hook)
-    program._call_hook(ValueError("x"))
-    first, *_, last = capsys.readouterr().err.split("\n\n")
-    assert first.startswith("Error in sys.excepthook:\n")
-    assert first.splitlines()[-1].startswith(told)
-    assert last == "Original exception was:\nValueError: x\n"
-
-
-def test_an_error_that_came_from_thousands_is_told() -> None:
-    error = None
-    for number in range(3000):
-        following = ValueError(str(number))
-        following.__cause__, error = error, following
-    assert error is not None
-    told = program.raised(error, "snippet.py")
-    assert told["message"] == "2999"
-    assert "ValueError: 0\n" in told["traceback"]
-
-
-def test_an_error_whose_words_end_the_program_is_told() -> None:
-    class Leaving(Exception):
-        def __str__(self) -> str:
-            raise SystemExit(5)
-
-    assert program.raised(Leaving(), "snippet.py")["message"] == "<exception str() failed>"
-
-
-def test_of_an_error_of_many_letters_both_ends_are_told() -> None:
-    told = program.raised(ValueError("a" * 3_000_000 + "z"), "snippet.py")
-    assert max(len(told["message"]), len(told["traceback"])) < 1_000_100
-    assert told["message"].startswith("a")
-    assert told["traceback"].endswith("z\n")
-    assert "2,000,001 characters left out" in told["message"]
-
-
 GENERATED = """
 import os, sys
 @tf.function
@@ -512,20 +472,6 @@ def test_a_program_ends_with_its_error(record: Record) -> None:
     recorded = record(PAGE)
     assert recorded.out == "first\n"
     assert recorded.events[-1].how == "raised"
-
-
-def test_an_import_of_a_page_that_fails_keeps_no_other_from_the_page() -> None:
-    page = "import json\nimport not_installed\nimport math\nx = math.pi\ny = json\n\nz = x\n"
-    space: dict[str, object] = {"__tapeviz_bind__": lambda *bound: None}
-    failed = []
-    for code in program.compile_snippet(page, "page.py", print, starts=(1, 7)):
-        try:
-            exec(code, space)
-        except ModuleNotFoundError as error:
-            failed.append(error.name)
-    assert failed == ["not_installed"]
-    assert {"json", "math", "x", "y", "z"} <= space.keys()
-    assert len(program.compile_snippet(page, "page.py", print)) == 1
 
 
 def test_frames_whose_lines_tensorflow_notes_are_short(record: Record) -> None:

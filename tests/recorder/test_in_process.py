@@ -1,0 +1,162 @@
+"""Functions of the recorder, called where the tests run.
+
+TensorFlow is imported for them when the first of these tests runs, and in that process alone: a
+module that imports it would have every process of pytest import it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+@pytest.fixture(scope="module")
+def tf() -> Any:
+    import tensorflow
+
+    return tensorflow
+
+
+@pytest.fixture(scope="module")
+def private() -> ModuleType:
+    from tapeviz.recorder import private
+
+    return private
+
+
+@pytest.fixture(scope="module")
+def program() -> ModuleType:
+    from tapeviz.recorder import program
+
+    return program
+
+
+@pytest.fixture(scope="module")
+def measuring() -> ModuleType:
+    from tapeviz.recorder import measuring
+
+    return measuring
+
+
+NUMBERS = [
+    *("bool", "int8", "int32", "int64", "uint8", "float16", "float32", "float64", "bfloat16"),
+    *("complex64", "complex128"),
+]
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3)])
+def test_a_tensor_is_the_one_that_tf_constant_makes(
+    dtype: str, shape: tuple[int, ...], private: ModuleType, tf: Any
+) -> None:
+    kind = tf.dtypes.as_dtype(dtype)
+    array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(kind.as_numpy_dtype)
+    known = tf.constant(array, kind)
+    number, raw = kind.as_datatype_enum, array.tobytes()
+    for made in (private.tensor_from(raw, number, shape), private.tensor_of_array(array, number)):
+        assert (made.dtype, made.shape, made.device) == (known.dtype, known.shape, known.device)
+        assert made.numpy().tobytes() == raw
+
+
+def test_a_tensor_does_not_change_with_the_array_that_it_was_made_from(
+    private: ModuleType, tf: Any
+) -> None:
+    array = np.zeros(1024, np.float32)
+    made = private.tensor_of_array(array, tf.float32.as_datatype_enum)
+    array += 1.0
+    assert not made.numpy().any()
+
+
+def test_texts_make_a_tensor(private: ModuleType, tf: Any) -> None:
+    made = private.tensor_of_array(np.array([b"a", b"bc"], object), tf.string.as_datatype_enum)
+    assert made.numpy().tolist() == [b"a", b"bc"]
+
+
+@pytest.mark.parametrize(("hook", "told"), [(None, "TypeError: "), (lambda *_: 1 / 0, "ZeroDiv")])
+def test_a_hook_for_errors_that_fails_is_told_as_python_does(
+    hook: object,
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    program: ModuleType,
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", hook)
+    program._call_hook(ValueError("x"))
+    first, *_, last = capsys.readouterr().err.split("\n\n")
+    assert first.startswith("Error in sys.excepthook:\n")
+    assert first.splitlines()[-1].startswith(told)
+    assert last == "Original exception was:\nValueError: x\n"
+
+
+def test_an_error_that_came_from_thousands_is_told(program: ModuleType) -> None:
+    error = None
+    for number in range(3000):
+        following = ValueError(str(number))
+        following.__cause__, error = error, following
+    assert error is not None
+    told = program.raised(error, "snippet.py")
+    assert told["message"] == "2999"
+    assert "ValueError: 0\n" in told["traceback"]
+
+
+def test_an_error_whose_words_end_the_program_is_told(program: ModuleType) -> None:
+    class Leaving(Exception):
+        def __str__(self) -> str:
+            raise SystemExit(5)
+
+    assert program.raised(Leaving(), "snippet.py")["message"] == "<exception str() failed>"
+
+
+def test_of_an_error_of_many_letters_both_ends_are_told(program: ModuleType) -> None:
+    told = program.raised(ValueError("a" * 3_000_000 + "z"), "snippet.py")
+    assert max(len(told["message"]), len(told["traceback"])) < 1_000_100
+    assert told["message"].startswith("a")
+    assert told["traceback"].endswith("z\n")
+    assert "2,000,001 characters left out" in told["message"]
+
+
+def test_an_import_of_a_page_that_fails_keeps_no_other_from_the_page(program: ModuleType) -> None:
+    page = "import json\nimport not_installed\nimport math\nx = math.pi\ny = json\n\nz = x\n"
+    space: dict[str, object] = {"__tapeviz_bind__": lambda *bound: None}
+    failed = []
+    for code in program.compile_snippet(page, "page.py", print, starts=(1, 7)):
+        try:
+            exec(code, space)
+        except ModuleNotFoundError as error:
+            failed.append(error.name)
+    assert failed == ["not_installed"]
+    assert {"json", "math", "x", "y", "z"} <= space.keys()
+    assert len(program.compile_snippet(page, "page.py", print)) == 1
+
+
+@pytest.mark.parametrize(
+    ("equation", "is_product"),
+    [
+        ("ab,bc->ac", True),
+        ("abc,cde->abde", True),
+        ("...ab, ...cb -> ...ac", True),
+        ("a,b->ab", True),
+        ("ab,bc->c", False),  # a is summed in one input alone: that may be much larger
+        ("aa,ab->b", False),
+        ("ab->ba", False),
+        ("ab,bc,cd->ad", False),
+        ("ab,bc", False),
+    ],
+)
+def test_an_einsum_that_is_a_product_of_matrices(
+    equation: str, measuring: ModuleType, *, is_product: bool
+) -> None:
+    """Then its result has at most the product of the norms, which holds on through many."""
+    assert measuring._is_product(equation) == is_product
+    if is_product:
+        random = np.random.default_rng(1)
+        terms = equation.replace(" ", "").split("->")[0].split(",")
+        arrays = [random.normal(size=[3] * (len(term) - 2 * term.count("..."))) for term in terms]
+        largest = np.prod([np.linalg.norm(each) for each in arrays])
+        assert np.linalg.norm(np.einsum(equation, *arrays)) <= largest
