@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tapeviz.analysis.errors.case import innermost_line
@@ -416,6 +418,38 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'function' object has no attribute 'item'",
         "Its parentheses are missing: g.numpy().item.",
     ),
+    "another input of a model of Keras 2": (
+        "m(x)",
+        "ValueError",
+        'Input 0 of layer "sequential" is incompatible with the layer: expected shape=(None, 784), '
+        "found shape=(4, 28, 28)",
+        "takes an input of shape (None, 784), and got one of shape (4, 28, 28)",
+    ),
+    "variables that an optimizer of Keras 2 does not know": (
+        "opt.apply_gradients(pairs)",
+        "KeyError",
+        "'The optimizer cannot recognize variable Variable:0. This usually means …'",
+        "The optimizer on line 1 was made for other variables",
+    ),
+    "a layer of Keras 2 that is not set up": (
+        "L()",
+        "RuntimeError",
+        "You must call `super().__init__()` in the layer constructor.",
+        "Write super().__init__() as the first line",
+    ),
+    "a metric that Keras 2 does not know": (
+        "m.fit(x, y)",
+        "TypeError",
+        'File "keras/src/metrics/base_metric.py", line 723, in update_state  **\n    matches = '
+        "ag_fn(y_true, y_pred)\n\n    TypeError: 'str' object is not callable",
+        "a word that Keras does not know",
+    ),
+    "decay of an optimizer": (
+        "opt = SGD(decay=1e-4)",
+        "ValueError",
+        "decay is deprecated in the new Keras optimizer, please check the docstring …",
+        "InverseTimeDecay",
+    ),
     "a text that is no number": (
         "float(s)",
         "ValueError",
@@ -433,6 +467,7 @@ def test_a_message_is_explained(name: str) -> None:
     words = explain_error(trace)
     assert said in words
     assert bool(words) == bool(said)
+    assert len(re.findall(r"\.(?= [A-Z]|$)", words)) <= 3
 
 
 GENERATOR = "data = {'a': 1}\ndef gen():\n    yield data['b']\nfor x in ds:\n    pass"

@@ -203,8 +203,8 @@ OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
         "numbers, as range does. Write int(…) around it. No gradient passes such a count.",
     ),
     (
-        r"Invalid input shape for input .*Expected shape (\(.*?\)), but input has incompatible "
-        r"shape (\(.*?\))",
+        r"(?:Invalid input shape for input .*Expected shape |is incompatible with the layer: "
+        r"expected shape=)(\(.*?\)), (?:but input has incompatible shape |found shape=)(\(.*?\))",
         "The model that line {line} calls takes an input of shape {0}, and got one of shape {1}. "
         "The first axis, None, numbers the samples of a batch, and pictures have an axis for "
         "channels at the end. x[tf.newaxis] adds an axis in front, x[..., tf.newaxis] at the end.",

@@ -298,7 +298,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Write learning_rate= in its place.",
     ),
     (
-        r"Unknown variable: <",
+        r"Unknown variable: <|The optimizer cannot recognize variable",
         "The optimizer on line {line} was made for other variables: it keeps a state for each "
         "that it saw at its first use. "
         "Make one optimizer for each model, or call optimizer.build(all_variables) before.",
@@ -453,6 +453,22 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"IndexError: list index out of range|KeyError", python.no_key),
     (r"IndexError: (?:list|tuple) index out of range", python.no_place),
     (r"^KeyError", python.own_key),
+    (
+        r"You must call `super\(\)\.__init__\(\)` in the layer constructor",
+        "A layer or model that line {line} makes has an __init__ that does not call the one of "
+        "Keras, which sets the object up. Write super().__init__() as the first line of it.",
+    ),
+    (
+        r"base_metric\.py.*TypeError: 'str' object is not callable",
+        "The metrics given to model.compile have a word that Keras does not know, as fit on line "
+        "{line} finds. Look up how it is spelt in tf.keras.metrics.",
+    ),
+    (
+        r"decay is deprecated in the new Keras optimizer",
+        "Line {line} gives an optimizer decay, which it does not take any more. For a learning "
+        "rate that falls give a schedule as learning_rate, such as "
+        "tf.keras.optimizers.schedules.InverseTimeDecay; for smaller weights weight_decay=.",
+    ),
     (
         r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`",
         "The class {0} has an __init__ that does not call the one of Keras, which sets the object "
