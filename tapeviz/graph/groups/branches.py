@@ -67,7 +67,8 @@ def plant(root: Branch, ops: Sequence[Op], trace: Trace, kinds: frozenset[str] |
         if around is before and not chain and op.call is None:  # nearly all ops of a loop's turn
             stack[-1].children.append(number)
             continue
-        before = around if not chain and op.call is None and kinds is None else None
+        plain = around if not chain and op.call is None and kinds is None else None
+        depth, before = _in_common(before, plain), plain
         if chain:
             around = list(entries.among(around, op, chain))
         if op.call is not None:
@@ -76,8 +77,7 @@ def plant(root: Branch, ops: Sequence[Op], trace: Trace, kinds: frozenset[str] |
             around = [level for level in around if level.kind in kinds]
             if "line" in kinds and op.line:
                 around = [Level("line", f"line {op.line}", op.line, op.line), *around]
-        depth = 0
-        for level in around:
+        for level in around[depth:]:
             depth += 1
             if depth < len(stack) and stack[depth].key == (level.kind, level.key):
                 continue
@@ -90,6 +90,15 @@ def plant(root: Branch, ops: Sequence[Op], trace: Trace, kinds: frozenset[str] |
         stack[-1].children.append(number)
     if has_blocks:
         _name_blocks(root)
+
+
+def _in_common(before: Sequence[Level] | None, after: Sequence[Level] | None) -> int:
+    """The number of levels of two ops if those of one begin with all of the other's, else 0: ops
+    of a recursion have thousands of levels, nearly all of which are those of the op before."""
+    if before is None or after is None:
+        return 0
+    count = min(len(before), len(after))
+    return count if before[:count] == after[:count] else 0
 
 
 def _name_blocks(root: Branch) -> None:

@@ -6,7 +6,7 @@ group whose children are turns: of a Python loop, or consecutive stretches that 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -170,9 +170,9 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "", segments: Segments = 
     if kinds is None:
         _gather_values(graph, home, groups)
     homes = {home[place] for place, op in zip(places, ops, strict=True) if is_recorded(op)}
-    recorded = frozenset({above for path in homes for above in upwards(path)})
+    recorded = _with_those_around(homes)
     differ = {home[place] for place, op in zip(places, ops, strict=True) if segments.differs(op.id)}
-    differing = frozenset({above for path in differ for above in upwards(path)})
+    differing = _with_those_around(differ)
     borders = frozenset(place for place in graph.cuts if home[place] not in recorded)
     return Tree(groups, home, _ends(graph, home, groups), recorded, borders, differing)
 
@@ -301,12 +301,13 @@ def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> No
         shared = home[takers[0]] if len(takers) == 1 else shared_path({home[t] for t in takers})
         if shared:
             home[place] = shared
-            turn = turns.get(shared)
-            if turn is None:
-                turn = shared
-                while turn and groups[turn].kind != "turn":
-                    turn = groups[turn].parent
-                turns[shared] = turn
+            passed: list[str] = []
+            turn = shared
+            while turn not in turns and groups[turn].kind != "turn":
+                passed.append(turn)
+                turn = groups[turn].parent
+            turn = turns.get(turn, turn)
+            turns.update(dict.fromkeys(passed, turn))
             if turn:
                 key = (groups[turn].parent, (graph.role(place), *graph.kind(takers[0])))
                 within.setdefault(key, []).append(place)
@@ -372,16 +373,30 @@ def _ends(graph: OpGraph, home: Sequence[str], groups: Mapping[str, Group]) -> d
 
 def shared_path(paths: set[str]) -> str:
     """The longest path that all of these begin with."""
-    if len(paths) == 1:
-        return next(iter(paths))
-    first, *others = [path.split("/") for path in sorted(paths)] or [[""]]
-    length = len(first)
-    for other in others:
-        same = 0
-        while same < min(length, len(other)) and other[same] == first[same]:
-            same += 1
-        length = same
-    return "/".join(first[:length])
+    if len(paths) < 2:
+        return next(iter(paths), "")
+    low, high = min(paths), max(paths)  # letters that these two begin with all begin with
+    same, most = 0, min(len(low), len(high))
+    while same < most:
+        middle = (same + most + 1) // 2
+        if low[:middle] == high[:middle]:
+            same = middle
+        else:
+            most = middle - 1
+    if any(path[same : same + 1] not in ("", "/") for path in paths):
+        same = max(low.rfind("/", 0, same), 0)
+    return low[:same]
+
+
+def _with_those_around(paths: Iterable[str]) -> frozenset[str]:
+    """These paths and those of the groups around them. In a deep recursion each is in thousands,
+    and most of them are known from the path before."""
+    found: set[str] = set()
+    for path in paths:
+        while path and path not in found:
+            found.add(path)
+            path = path.rpartition("/")[0]
+    return frozenset(found)
 
 
 def upwards(path: str) -> Iterator[str]:

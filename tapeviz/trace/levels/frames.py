@@ -70,6 +70,10 @@ class FrameTables(NamedTuple):
         return not loop.names or loop.line not in self.headers_bound
 
 
+_SHALLOW = 30
+"""Frames of a chain that are compared one by one."""
+
+
 class TurnCounts:
     """Counts how many turns of a loop, or invocations of a function, began before a mark.
 
@@ -109,6 +113,8 @@ class FrameReader:
         self._stands: dict[object, int] = {}
         self._chain: list[_Link] = []
         """The chain of callers that was read last, outermost first."""
+        self._frames: list[StackFrame] = []
+        """The frames of the chain, then perhaps some that were read before."""
         self._found: list[Level] = []
         """The levels of the chain."""
         self._turns: list[tuple[object, int]] = []
@@ -135,12 +141,18 @@ class FrameReader:
         objects of their callers, so frames are compared by identity.
         """
         chain, found = self._chain, self._found
-        same = 0
-        for link, frame in zip(chain, reversed(frames), strict=False):
-            if link.frame is not frame:
-                break
-            same += 1
+        outer = frames[::-1]
+        same = min(len(chain), len(outer))
+        if same > _SHALLOW and tuple(self._frames[:same]) != outer[:same]:  # of a deep recursion
+            same = 0
+        if same <= _SHALLOW:
+            same = 0
+            for link, frame in zip(chain, outer, strict=False):
+                if link.frame is not frame:
+                    break
+                same += 1
         del chain[same:]
+        self._frames[same:] = outer[same:]
         above = chain[-1] if chain else _Link(None, self.counts.id(()), 0, 0, False)
         del found[above.levels :]
         del self._turns[above.turns :]

@@ -24,7 +24,9 @@ from .frames import FrameMark, FrameReader, FrameTables, Level, LoopTurns, MarkR
 from .loops import LoopLines
 from .scopes import is_of_layer, layer_scopes, layers_of_scopes
 
-_NO_FUNCTIONS = frozenset(("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"))
+_NO_FUNCTIONS = frozenset(
+    ("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>", "<lambda>")
+)
 _Layer = tuple[tuple[tuple[BlockKind, str], ...], str, str]
 """The blocks around a layer, its name, and what the snippet calls it."""
 
@@ -106,13 +108,20 @@ _FEW = 30
 
 
 class _Known(NamedTuple):
-    """The levels of the ops of a place as of a mark; whether there is a function among them; the
-    counts that they depend on."""
+    """The levels of the ops of a place as of a mark; whether there is a function among them that
+    is no level by itself; the counts that they depend on."""
 
     levels: tuple[Level, ...]
-    has_function: bool
+    has_unnamed: bool
     turns: LoopTurns
     mark: int
+
+
+def _is_unnamed(level: Level) -> bool:
+    """Whether a level is a function that the snippet did not name, or a method of a layer."""
+    return level.kind == "function" and (
+        level.title in _NO_FUNCTIONS or level.title in LAYER_METHODS
+    )
 
 
 def _place_of(site: Site) -> Hashable:
@@ -161,7 +170,7 @@ class OpLevels:
         known = self._known.get(place)
         if known is None or known.mark != self._frames.mark:
             known = self._known_at(place, about.site, known)
-        if about.scope or known.has_function:
+        if about.scope or known.has_unnamed:
             scope = about.scope.strip("/")
             return self._with_scope(known.levels, scope, op)
         return known.levels
@@ -177,11 +186,11 @@ class OpLevels:
                 levels, turns = frames.next_turn(levels, turns)
                 same += 1
             if same == len(turns):
-                self._known[place] = known = _Known(levels, before.has_function, turns, frames.mark)
+                self._known[place] = known = _Known(levels, before.has_unnamed, turns, frames.mark)
                 return known
         levels = tuple(frames.around(site.frames)[0])
-        has_function = any(level.kind == "function" for level in levels)
-        known = _Known(levels, has_function, frames.turns, frames.mark)
+        has_unnamed = any(map(_is_unnamed, levels))
+        known = _Known(levels, has_unnamed, frames.turns, frames.mark)
         if not frames.is_moving:
             self._known[place] = known
         return known
@@ -234,7 +243,7 @@ class OpLevels:
                 for nested in parts[: last + 1]:
                     found.extend(self._layers(nested, op, level.key))
                 del parts[: last + 1]
-            elif level.title not in _NO_FUNCTIONS and level.title != "<lambda>":
+            elif level.title not in _NO_FUNCTIONS:
                 found.append(level)
         call = self._call_of_layer(op)
         for nested in parts:
