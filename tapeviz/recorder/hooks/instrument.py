@@ -68,16 +68,34 @@ def _array_names(tree: ast.Module) -> frozenset[str]:
 
 def _array_objects(tree: ast.Module, array_names: frozenset[str]) -> frozenset[str]:
     """The names and attributes that are bound to what a call of such a package gave
-    (``self.rng = np.random.default_rng()``): methods of it take arrays, too."""
-    found = set()
+    (``self.rng = np.random.default_rng()``): methods of it take arrays, too. Left out is a name
+    that holds something else at other times: ``losses = []``, then ``losses = np.array(losses)``.
+    """
+    found, others = set[str](), set[str]()
     for node in ast.walk(tree):
         if not isinstance(node, (ast.Assign, ast.AnnAssign)):
             continue
         if isinstance(node.value, ast.Call) and _root_of_call(node.value.func) in array_names:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            bound = (each for each in targets if isinstance(each, (ast.Name, ast.Attribute)))
-            found |= set(map(ast.unparse, bound))
-    return frozenset(found)
+            bound = found
+        elif isinstance(node.value, _OTHERS):
+            bound = others
+        else:
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        bound.update(map(_path, targets))
+    return frozenset(found - others - {""})
+
+
+_OTHERS = (ast.Call, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+
+
+def _path(node: ast.expr) -> str:
+    """``a`` or ``a.b.c``; empty for any other expression."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
 
 
 def _root_of_call(function: ast.expr) -> str:
@@ -113,10 +131,9 @@ class _Instrument(ast.NodeTransformer):
         """The words for a function that takes arrays; empty if it is none."""
         if isinstance(function, ast.Attribute) and function.attr in CONVERTING:
             return function.attr
-        words = ast.unparse(function)
-        owner = ast.unparse(function.value) if isinstance(function, ast.Attribute) else words
-        is_of_arrays = owner in self._objects or _root_of_call(function) in self._of_arrays
-        return words if is_of_arrays else ""
+        owner = function.value if isinstance(function, ast.Attribute) else function
+        is_of_arrays = _root_of_call(function) in self._of_arrays or _path(owner) in self._objects
+        return ast.unparse(function) if is_of_arrays else ""
 
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
         self.generic_visit(node)
