@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from .branches import TextBranch, branches_by_name
-from .names import called_name, names_in
+from .names import called_name, dotted, names_in
 from .trees import parse_expression, parse_module
 
 _TARGET_NAMES = ("target", "ys", "targets", "primals")
@@ -278,6 +278,21 @@ class SourceText:
                 package = (node.module or "").partition(".")[0]
                 names |= {n.asname or n.name for n in node.names if package in _PACKAGES}
         return frozenset(names)
+
+    @cached_property
+    def aliases(self) -> Mapping[str, frozenset[str]]:
+        """The other names that a function has in the text, by its own name: ``stop`` for
+        ``stop_gradient`` after ``stop = tf.stop_gradient`` or ``from … import … as stop``."""
+        found: dict[str, set[str]] = {}
+        for node in self._nodes:
+            if isinstance(node, ast.Assign):
+                own = dotted(node.value).rpartition(".")[2]
+                for target in node.targets:
+                    found.setdefault(own, set()).add(dotted(target).rpartition(".")[2])
+            elif isinstance(node, ast.ImportFrom):
+                for name in node.names:
+                    found.setdefault(name.name, set()).add(name.asname or name.name)
+        return {own: frozenset(names - {""}) for own, names in found.items() if own}
 
     @cached_property
     def variables_of_layers(self) -> frozenset[int]:

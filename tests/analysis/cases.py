@@ -337,6 +337,18 @@ CASES = (
         """,
     ),
     case(
+        "stop_gradient by another name",
+        "stop-gradient",
+        """
+        sg = tf.stop_gradient
+        x = tf.Variable(2.0)
+        with tf.GradientTape() as t:
+            out = sg(x * x) * 3.0  # cut
+        t.gradient(out, x)
+        """,
+        words="Line 5 calls tf.stop_gradient",
+    ),
+    case(
         "argmax beside a value that is stopped on purpose",
         "not-differentiable",
         """

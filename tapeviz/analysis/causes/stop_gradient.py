@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -66,10 +67,11 @@ def stopped(asked: EdgeUnderTest) -> Cause | None:
     op = asked.op
     if op is None or op.type not in ("StopGradient", "PreventGradient"):
         return None
-    calls = _calls_on(asked.facts.text, op.line)
+    text = asked.facts.text
+    calls, names = _calls_on(text, op.line), {*_NAMES, *text.aliases.get("stop_gradient", ())}
     evidence = StopGradient(
         is_around_sum=_adds_again(asked, op),
-        is_hidden=bool(calls) and not any(_is_written(call) for call in calls),
+        is_hidden=bool(calls) and not any(_is_written(call, names) for call in calls),
         is_asked_for=any(keyword.arg == "back_prop" for call in calls for keyword in call.keywords),
     )
     return asked.facts.cause(evidence, op.line, asked.edge)
@@ -81,10 +83,14 @@ def _calls_on(text: SourceText, line: int) -> list[ast.Call]:
     return [node for node in ast.walk(statement or ast.Pass()) if isinstance(node, ast.Call)]
 
 
-def _is_written(call: ast.Call) -> bool:
-    """Whether a call is one of ``tf.stop_gradient``, or is given it."""
+_NAMES = ("stop_gradient", "StopGradient", "PreventGradient")
+"""``tf.stop_gradient``, and the ops themselves in ``tf.raw_ops``."""
+
+
+def _is_written(call: ast.Call, names: Set[str]) -> bool:
+    """Whether a call is one of ``tf.stop_gradient``, or is given it, by one of these names."""
     given = (call.func, *call.args, *(keyword.value for keyword in call.keywords))
-    return any(dotted(node).rpartition(".")[2] == "stop_gradient" for node in given)
+    return any(dotted(node).rpartition(".")[2] in names for node in given)
 
 
 def _adds_again(asked: EdgeUnderTest, op: Op) -> bool:
