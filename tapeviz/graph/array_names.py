@@ -70,10 +70,11 @@ class _Arrays:
         return ""
 
     def _outermost(self, binding: Binding, op: Op) -> Binding:
-        """The binding of the same array with the fewest calls around it, when the op ran."""
+        """The binding of the same array with the fewest calls around it, when the op ran; of
+        several (``a = b = np.ones(3)``) the one that was looked for."""
         bound = [self._bound(name, op) for name in self._names_of[binding.object]]
         same = [each for each in bound if each is not None and each.object == binding.object]
-        return min(same, key=lambda each: len(each.site.frames), default=binding)
+        return min(same, key=lambda each: (len(each.site.frames), each is not binding, each.name))
 
     def _bound(self, name: str, op: Op) -> Binding | None:
         """The last binding of the name before the op ran."""

@@ -71,6 +71,14 @@ def test_a_name_that_was_bound_anew_is_that_of_the_array_at_that_moment() -> Non
     assert s.names() == ["x"]
 
 
+def test_an_array_of_several_names_has_the_one_that_the_expression_uses() -> None:
+    s = Snippet("z = w * b\n")
+    for name in "abcdef":
+        s.array(name, [4], 1)
+    s.ran([s.tensor((4,), name="w"), s.tensor((4,))], "w * b")
+    assert s.names() == ["b"]
+
+
 def test_an_array_in_a_function_has_the_name_that_its_caller_gave_it() -> None:
     s = Snippet("def mse(a, c):\n    return a - c\nloss = mse(pred, target)\n")
     s.array("target", [4], 7)
