@@ -42,6 +42,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "End of sequence\n\t [[{{node IteratorGetNext}}]] [Op:__inference_step_16]",
         "Line 1 asks it for another element",
     ),
+    "a dataset without elements": (
+        "x = next(iter(ds))",
+        "StopIteration",
+        "",
+        "Line 1 takes the first element of ds, and there is none",
+    ),
     "a StopIteration of the snippet's own": ("raise StopIteration", "StopIteration", "", ""),
     "a function for one part of two": (
         "ds = ds.map(lambda x: x)",
@@ -50,11 +56,17 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "takes 1 positional argument but 2 were given\n",
         "that line 1 gives to map takes 1 of its 2 arguments",
     ),
+    "counted elements that are no pairs": (
+        "for i, (x, y) in enumerate(ds):\n    pass",
+        "ValueError",
+        "not enough values to unpack (expected 2, got 1)",
+        "Line 1 gives each element of ds 2 names",
+    ),
     "elements that are no pairs": (
         "for x, y in ds:\n    pass",
         "ValueError",
         "too many values to unpack (expected 2)",
-        "Line 1 gives each element of ds 2 names, and the first one has not 2 parts",
+        "Line 1 gives each element of ds 2 names, and one of them has not 2 parts",
     ),
     "another tuple than the elements": (
         "for x, y in ds: a, b, c = x",
@@ -126,6 +138,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "2, error message = 'No such file or directory', flags = 0, o_flags = 0)",
         "Line 1 opens the file w.h5",
     ),
+    "a file without a name": (
+        "open('')",
+        "FileNotFoundError",
+        "[Errno 2] No such file or directory: ''",
+        "a file whose name is empty",
+    ),
     "a model of Keras 2": (
         "load_model('model.keras')",
         "OSError",
@@ -154,10 +172,10 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "line 2 makes exceptions of warnings",
     ),
     "a floating-point error made an exception": (
-        "np.seterr(all='raise')\nx / y",
+        "np.seterr(all='raise')\nold = np.seterr(under='ignore')\nx / y",
         "FloatingPointError",
         "divide by zero encountered in divide",
-        "NumPy met a divide by zero on line 2, and line 1 makes it an exception",
+        "NumPy met a divide by zero on line 3, and line 1 makes it an exception",
     ),
     "a tuple given to a layer": (
         "d(batch)",
@@ -270,6 +288,18 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "__enter__",
         "with tf.GradientTape():",
     ),
+    "a method without parentheses": (
+        "with tape.stop_recording: pass",
+        "TypeError",
+        "'method' object does not support the context manager protocol",
+        "with tape.stop_recording():",
+    ),
+    "a value that no with statement takes": (
+        "with x: pass",
+        "AttributeError",
+        "__enter__",
+        "",
+    ),
     "an element beyond the end of a list": (
         "w = m.layers[3]",
         "IndexError",
@@ -354,6 +384,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "TypeError",
         "TensorFlowTrainer.fit() got an unexpected keyword argument 'nb_epoch'",
         "Write epochs=",
+    ),
+    "an old name for a parameter of the snippet's own": (
+        "def step(w, rate): pass\nstep(w, lr=0.1)",
+        "TypeError",
+        "step() got an unexpected keyword argument 'lr'",
+        "Leave it out",
     ),
     "a key for a variable": (
         "for p in params: p.assign(1.0)",
@@ -490,15 +526,31 @@ def test_what_the_names_of_an_assert_held() -> None:
     s = Script("g = tape.gradient(y, x)\nassert g.shape == (3,)")
     g = s.tensor((2,), value=[2.0, 4.0])
     s.bind("g", g, line=1)
-    trace = s.trace()
-    words = explain_error(trace, Failure("AssertionError", "", 2, "", (2,)))
+    words = explain_error(s.trace(), Failure("AssertionError", "", 2, "", (2,)))
     assert "found g.shape == (3,) to be false: g is [2., 4.] (shape (2,))" in words
+
+
+def test_an_assert_in_a_loop_held_what_a_later_line_gave() -> None:
+    s = Script("a = 1.0\nfor _ in x:\n    assert a < 5\n    a *= 9.0\ndef f():\n    a = 2.0")
+    for line, value in ((1, 1.0), (4, 9.0), (6, 2.0)):  # the last one is another a
+        s.bind("a", s.tensor((), value=value), line=line)
+    words = explain_error(s.trace(), Failure("AssertionError", "", 3, "", (3,)))
+    assert "a is 9.0. " in words
+
+
+def test_an_index_error_of_a_library_says_nothing_of_the_list_that_it_was_given() -> None:
+    text, raised = "month(parts[0])", 'Traceback:\n  File "a.py", line 1\n  File "b.py", line 9\n'
+    failure = Failure("IndexError", "list index out of range", 1, raised, (1,))
+    assert explain_error(Trace(text, failure=failure, filename="a.py")) == ""
+    assert "takes element 0 of parts" in explain_error(
+        Trace(text, failure=failure, filename="b.py")
+    )
 
 
 def test_the_lines_of_a_recursion_without_an_end() -> None:
     failure = Failure("RecursionError", "maximum recursion depth exceeded", 2, "", (3, 2, 2, 2))
     words = explain_error(Trace("def f(n):\n    return f(n - 1)\nf(3)", failure=failure))
-    assert "calls itself without an end, through line 2." in words
+    assert "calls itself through line 2 without an end" in words
 
 
 def test_a_loop_over_a_variable_gives_tensors() -> None:

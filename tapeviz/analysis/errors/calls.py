@@ -108,12 +108,13 @@ def _attributes(kind: ast.ClassDef) -> Iterator[str]:
 
 def unknown_keyword(case: Case) -> str:
     callee, name = case.match["callee"].removesuffix(".__init__"), case.match["name"]
-    if name in RENAMED_KEYWORDS:
+    own = _parameters(case, callee)
+    if name in RENAMED_KEYWORDS and not own:
         return (
             f"Line {case.line} gives {callee} an argument {name}, as old versions had it. "
             f"Write {RENAMED_KEYWORDS[name]}= in its place."
         )
-    known = KEYWORDS_OF_TAPES.get(callee.rpartition(".")[2]) or _parameters(case, callee)
+    known = KEYWORDS_OF_TAPES.get(callee.rpartition(".")[2]) or own
     near = difflib.get_close_matches(name, known, n=1)
     mend = f"Write {near[0]}= in its place." if near else "Leave it out, or look up its name."
     return f"Line {case.line} gives {callee} an argument {name}, which it does not take. {mend}"

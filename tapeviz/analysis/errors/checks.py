@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...text.names import called_name, dotted
+from ...text.statements import read_text
 from ...trace.model import TensorId, Trace, VariableId
 from .case import Case, Explain
 
@@ -36,15 +37,16 @@ _LONGEST = 60
 
 def _held(case: Case, test: ast.expr) -> Iterator[str]:
     """``g has shape (2,)`` for each name that means a tensor, with its value if that is small."""
-    trace = case.trace
+    trace, text = case.trace, read_text(case.text)
     names = {dotted(node) for node in ast.walk(test) if isinstance(node, (ast.Name, ast.Attribute))}
     for name in sorted(names):
+        root = name.partition(".")[0]
+        scope = text.owner(case.line, root)
         meant = [
             tensor
             for binding in trace.bindings
-            if binding.site.line <= case.line
             for tensor, words in binding.tensors
-            if words == name
+            if words == name and text.owner(binding.site.line, root) == scope
         ]
         if meant and (words := _words(trace, meant[-1], name)):
             yield words
@@ -57,8 +59,10 @@ def _words(trace: Trace, tensor: TensorId, name: str) -> str:
         return ""
     value = trace.value(tensor) if variable is None else None
     if value is not None and 0 < value.size <= _MOST_SHOWN:
+        if not value.ndim:
+            return f"{name} is {value[()]}"
         elements = np.array2string(value, separator=", ").replace("\n", "")
-        return f"{name} is {elements}" + (f" (shape {tuple(value.shape)})" if value.ndim else "")
+        return f"{name} is {elements} (shape {tuple(value.shape)})"
     return f"{name} has shape {tuple(known.shape)} and dtype {known.dtype}"
 
 
@@ -85,11 +89,14 @@ def raised_by_numpy(case: Case) -> str:
         call
         for call in _calls(case)
         if called_name(call) in ("seterr", "errstate") and call.lineno <= case.line
+        if any(isinstance(n, ast.Constant) and n.value == "raise" for n in ast.walk(call))
     ]
     if not asked:
         return ""
+    what = case.match[1]
+    article = "an" if what[0] in "aeiou" else "a"
     return (
-        f"NumPy met a {case.match[1]} on line {case.line}, and line {asked[-1].lineno} makes it an "
+        f"NumPy met {article} {what} on line {case.line}, and line {asked[-1].lineno} makes it an "
         f"exception. Without that the elements concerned become infinite, NaN or zero. Look at the "
         f"numbers that go in there."
     )

@@ -23,7 +23,15 @@ def no_element_left(case: Case) -> str:
     call = next((c for c in _calls(statement) if called_name(c) in ("next", "get_next")), None)
     if call is None:
         return ""
-    asked = case.text.segment(call.args[0]) if call.args else "an iterator"
+    given = call.args[0] if call.args else None
+    if isinstance(given, ast.Call) and called_name(given) == "iter" and given.args:
+        data = case.text.segment(given.args[0])
+        return (
+            f"Line {case.line} takes the first element of {data}, and there is none. Print "
+            f"data.cardinality() after each step that makes the dataset: filter, take and skip may "
+            f"leave nothing, and batch(n, drop_remainder=True) of fewer than n elements."
+        )
+    asked = case.text.segment(given) if given is not None else "an iterator"
     return (
         f"Line {case.line} asks {asked} for another element, and it has given its last one. "
         f"A for loop over the data ends there by itself; dataset.repeat() begins again. Else make "
@@ -52,16 +60,20 @@ def parts_of_element(case: Case) -> str:
 
 
 def unpacked_elements(case: Case) -> str:
-    """``for x, y in data`` of elements that are no pairs."""
+    """``for x, y in data`` or ``for i, (x, y) in enumerate(data)`` of other elements than pairs."""
     statement = case.text.statement(case.line)
     if not isinstance(statement, (ast.For, ast.AsyncFor)):
         return ""
-    wanted, data = int(case.match[1]), case.text.segment(statement.iter)
-    targets = [node for node in ast.walk(statement.target) if isinstance(node, (ast.Tuple))]
-    if not any(len(target.elts) == wanted for target in targets) or len(data) > _LONGEST:
+    wanted, iterated, target = int(case.match[1]), statement.iter, statement.target
+    if isinstance(iterated, ast.Call) and called_name(iterated) == "enumerate" and iterated.args:
+        iterated = iterated.args[0]
+        if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+            target = target.elts[1]
+    data = case.text.segment(iterated)
+    if not isinstance(target, ast.Tuple) or len(target.elts) != wanted or len(data) > _LONGEST:
         return ""
     return (
-        f"Line {case.line} gives each element of {data} {wanted} names, and the first one has not "
+        f"Line {case.line} gives each element of {data} {wanted} names, and one of them has not "
         f"{wanted} parts; a tensor is cut into its rows then. Give it a single name to look at "
         f"what an element is. A dataset of pairs is made by from_tensor_slices((x, y))."
     )

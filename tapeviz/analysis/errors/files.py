@@ -10,7 +10,9 @@ from .case import Case, Explain
 
 def no_file(case: Case) -> str:
     """A file that is not there, and the folder in which it was looked for."""
-    name, folder = next(filter(None, case.match.groups())), case.failure.folder
+    name, folder = next(filter(None, case.match.groups()), ""), case.failure.folder
+    if not name:
+        return f"Line {case.line} opens a file whose name is empty. Give it the path of the file."
     where = f"It was looked for in {folder}. " if folder else ""
     begin = f"Line {case.line} opens the file {name}, which is not there. {where}"
     if folder and not case.failure.is_saved:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 
+from ...text.names import dotted
 from .case import Case, Explain
 
 _SHAPE = r"(\[[\d,? ]*\])"
@@ -30,27 +31,30 @@ def structures(case: Case) -> str:
 
 
 def without_parentheses(case: Case) -> str:
-    """``with tf.GradientTape as tape:``, the class in place of an object of it."""
+    """``with tf.GradientTape as tape:`` or ``with tape.stop_recording:``, the class or method in
+    place of what a call of it gives. Python 3.10 does not say what was entered: there only what
+    has a dot, which no value of the snippet has."""
     statement = case.text.statement(case.line)
     for item in statement.items if isinstance(statement, ast.With) else ():
-        if not isinstance(item.context_expr, ast.Call):
-            name = case.text.segment(item.context_expr)
+        name = dotted(item.context_expr)
+        if "." in name or (name and "'type'" in case.failure.message):
             return (
-                f"Line {case.line} enters {name}, which is a class. Its parentheses make an object "
-                f"of it: with {name}():"
+                f"Line {case.line} enters {name} itself, and a with statement needs what a call of "
+                f"it gives. Add the parentheses: with {name}():"
             )
     return ""
 
 
 def endless(case: Case) -> str:
-    """A function that calls itself, directly or by others, without an end."""
+    """A function that calls itself, directly or by others, without an end or too often."""
     lines = sorted({line for line in case.failure.lines if case.failure.lines.count(line) > 1})
     if not lines:
         return ""
     where = ", ".join(map(str, lines[:3]))
     return (
-        f"A function calls itself without an end, through line{'s' * (len(lines) > 1)} {where}. "
-        f"It needs a case in which it returns without a further call, as if n == 0: return x."
+        f"A function calls itself through line{'s' * (len(lines) > 1)} {where} without an end, or "
+        f"more often than Python allows (about 1,000 times). It needs a case in which it returns "
+        f"without a further call, as if n == 0: return x; a long repetition is a loop."
     )
 
 
@@ -178,7 +182,8 @@ OF_FORMS: tuple[tuple[str, str | Explain], ...] = (
         "x[..., tf.newaxis] one at the end.",
     ),
     (
-        r"'type' object does not support the context manager protocol|AttributeError: __enter__",
+        r"'(?:type|method|function)' object does not support the context manager protocol"
+        r"|AttributeError: __enter__",
         without_parentheses,
     ),
     (r"^RecursionError", endless),

@@ -293,7 +293,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Write self.add_weight(shape=…, name='w').",
     ),
     (
-        r"not recognized: \{{1,2}'lr'|unexpected keyword argument '?lr\b",
+        r"not recognized: \{{1,2}'lr'|unexpected keyword argument lr\b",
         "Line {line} names the learning rate lr, as old versions of Keras did. "
         "Write learning_rate= in its place.",
     ),

@@ -50,7 +50,7 @@ def not_called(case: Case) -> str:
 
 def text_among_numbers(case: Case) -> str:
     """A Python text that is combined with a tensor of numbers."""
-    text = (case.match[1] or case.match[2]).strip("'")
+    text = (case.match[1] or case.match[2] or "").strip("'")
     try:
         float(text)
     except ValueError:
