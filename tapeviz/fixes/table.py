@@ -32,7 +32,7 @@ from .smooth.argmax import soften_argmax
 from .smooth.boxes import add_enclosing_box
 from .smooth.branches import weigh_all, weigh_both
 from .smooth.comparisons import blend, soften_bounds, soften_comparison
-from .smooth.counts import SOFT_COUNTS
+from .smooth.counts import SOFT_COUNTS, soft_bins
 from .smooth.decompositions import DISTINCT, JITTER
 from .smooth.groups import SOFT_GROUPS
 from .smooth.indices import interpolate, interpolate_edges, weigh_picked
@@ -292,6 +292,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         keep_softly,
         count_softly,
         weigh_selected,
+        soft_bins,
         *SOFT_COUNTS,
         *SOFT_GROUPS,
         STRAIGHT_THROUGH,

@@ -29,6 +29,20 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     ),
     (
         "not-differentiable",
+        "b = tf.keras.layers.Discretization([0.0, 1.0])(x)",
+        "b = tf.reduce_sum(tf.sigmoid(tf.expand_dims(x, -1) - [0.0, 1.0]), axis=-1)",
+    ),
+    (
+        "not-differentiable",
+        "v = tf.gather(c, tf.keras.layers.Discretization([0.0, 1.0])(x))",
+        "v = tf.gather(c, tf.keras.layers.Discretization([0.0, 1.0])(x)) + (tf.reduce_sum("
+        "tf.sigmoid(tf.expand_dims(x, -1) - [0.0, 1.0]), axis=-1) - tf.cast("
+        "tf.keras.layers.Discretization([0.0, 1.0])(x), tf.float32)) * (tf.gather(c, tf.minimum("
+        "tf.keras.layers.Discretization([0.0, 1.0])(x) + 1, tf.shape(c)[0] - 1)) - tf.gather(c, "
+        "tf.keras.layers.Discretization([0.0, 1.0])(x)))",
+    ),
+    (
+        "not-differentiable",
         "h = tf.histogram_fixed_width_bins(x, r)",
         "h = tf.clip_by_value((x - r[0]) / (r[1] - r[0]) * 100 - 0.5, -0.5, 100 - 0.5)",
     ),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, sole
+from ..nodes import all_of, argument, called_name, dotted, header_nodes, sole
 from ..plan import Plan, enclosed
 from ..rewrites import CallRewrite, Code, template
 from ..source import ParsedSource
@@ -285,6 +285,8 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
         values = argument(node, 1, "values") if is_search else argument(node, 0, "input")
         edges = argument(node, *((0, "sorted_sequence") if is_search else (1, "boundaries")))
         return _passed(source, values, edges)
+    if (boundaries := _boundaries(source, node)) is not None:
+        return _passed(source, node.args[0], boundaries)
     if searches_edges(source, node):
         return _between_edges(source, node)
     if called_name(node) == "astype" and "int" in source.code(inner):
@@ -300,6 +302,27 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
     if is_whole or isinstance(inner, cst.Comparison):
         return ""
     return uncast(source, inner) or source.code(enclosed(inner))  # a second cast in the first
+
+
+def _boundaries(source: ParsedSource, call: cst.Call) -> cst.Arg | None:
+    """The edges of the bins, where a ``tf.keras.layers.Discretization`` is called."""
+    layer = call.func
+    made = source.bound_to(dotted(layer)) if not isinstance(layer, cst.Call) else layer
+    if not isinstance(made, cst.Call) or called_name(made) != "Discretization":
+        return None
+    return argument(made, 0, "bin_boundaries")
+
+
+def soft_bins(case: FixCase) -> Iterator[Edit]:
+    """``bins(x)`` of a ``tf.keras.layers.Discretization`` → the sum of a sigmoid for each edge."""
+    source, plan = case.source, Plan(case.source)
+    statement = source.statement(case.cause.line)
+    for call in header_nodes(statement, cst.Call) if statement is not None else ():
+        boundaries = _boundaries(source, call)
+        if boundaries is not None and call.args:
+            plan.replace(call, _passed(source, call.args[0], boundaries))
+    if plan.changes:
+        yield Edit("Estimate: count each boundary by a sigmoid", plan.text(), is_estimate=True)
 
 
 def searches_edges(source: ParsedSource, node: cst.BaseExpression) -> bool:
