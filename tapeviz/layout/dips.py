@@ -17,15 +17,18 @@ def without_dips(
     rects: Mapping[str, Rect], routes: Mapping[EdgeKey, tuple[Point, ...]]
 ) -> dict[EdgeKey, tuple[Point, ...]]:
     """The routes, each dip (down, across, up beyond where it began) cut off where the way across is
-    free of boxes and crosses no more routes than the dip did."""
+    free of boxes and routes."""
     made = dict(routes)
     for key, points in routes.items():
         others = [
             piece for name, route in made.items() if name[0] != key[0] for piece in pairwise(route)
         ]
-        for short, way, dip in _shortcuts(_plain(points)):
+        for short, way in _shortcuts(_plain(points)):
+            source, (lane, end) = rects.get(key[0]), (way[0][0], way[1][0])
+            if source is not None and (lane - source.x) * (end - lane) < 0:
+                continue  # it would pass through between the source and what comes after it
             is_free = not any(_meets(way, rect) for rect in rects.values())
-            if is_free and _crossings([way], others) <= _crossings(dip, others):
+            if is_free and not any(_cross(way, other) for other in others):
                 made[key] = short
                 break
     return made
@@ -44,8 +47,8 @@ def _plain(points: Sequence[Point]) -> list[Point]:
 _Piece = tuple[Point, Point]
 
 
-def _shortcuts(points: list[Point]) -> Iterator[tuple[tuple[Point, ...], _Piece, list[_Piece]]]:
-    """For each dip of a route the route without it, the new piece, and the pieces of the dip."""
+def _shortcuts(points: list[Point]) -> Iterator[tuple[tuple[Point, ...], _Piece]]:
+    """For each dip of a route the route without it, and the new piece."""
     for at, ((x, top), (_, low), (beside, level), (end, high)) in enumerate(
         zip(points, points[1:], points[2:], points[3:], strict=False)
     ):
@@ -53,19 +56,14 @@ def _shortcuts(points: list[Point]) -> Iterator[tuple[tuple[Point, ...], _Piece,
         start = top if at else top + _STUB
         if is_dip and high < start < low - _WORTH:
             way = (x, start), (beside, start)
-            dip = [((x, start), (x, low)), ((x, low), (beside, low)), ((beside, low), way[1])]
             before = points[: at + 1] if at else [*points[:1], way[0]]
-            yield (*before, way[1], *points[at + 3 :]), way, dip
+            yield (*before, way[1], *points[at + 3 :]), way
 
 
 def _meets(piece: _Piece, rect: Rect) -> bool:
     (x1, y), (x2, _) = piece
     across = rect.left - _STUB / 2 < max(x1, x2) and min(x1, x2) < rect.right + _STUB / 2
     return across and rect.top - _STUB / 2 < y < rect.bottom + _STUB / 2
-
-
-def _crossings(pieces: Sequence[_Piece], others: Sequence[_Piece]) -> int:
-    return sum(_cross(piece, other) for piece in pieces for other in others)
 
 
 def _cross(first: _Piece, second: _Piece) -> bool:

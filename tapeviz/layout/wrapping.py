@@ -1,4 +1,4 @@
-"""Wrap a tall layered layout into columns side by side.
+"""Wrap a tall layered layout into columns side by side, a wide one into rows.
 
 The layout is cut between rows where few edges cross. An edge from one column to another leaves its
 column at the bottom, runs up beside it and enters the other column at the top.
@@ -61,7 +61,11 @@ def worth_in(bounds: Rect, room: tuple[float, float]) -> float:
 
 def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
     """The layout in columns if these are larger in ``room`` (width, height in px), else as it is.
-    Only a layout that runs down is cut."""
+    One that runs to the right is cut into rows, unless it is the inside of a frame."""
+    if layout.direction == "right" and not any(map(is_port_in, layout.rects)):
+        down = transposed(layout)
+        columns = in_columns(down, room[::-1])
+        return layout if columns is down else transposed(columns)
     plain = scale_in(layout.bounds, room)
     if plain >= READABLE or layout.direction != "down" or len(layout.rects) < 3:
         return layout
@@ -79,6 +83,21 @@ def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
         if scale > least:
             best, least = made, scale * 1.04
     return best
+
+
+def transposed(layout: Layout) -> Layout:
+    """The layout that runs to the right in place of down, or the other way round."""
+    return replace(
+        layout,
+        rects={name: Rect(*_swapped(rect)) for name, rect in layout.rects.items()},
+        routes={key: tuple((y, x) for x, y in line) for key, line in layout.routes.items()},
+        bounds=Rect(*_swapped(layout.bounds)),
+        direction="down" if layout.direction == "right" else "right",
+    )
+
+
+def _swapped(rect: Rect) -> tuple[float, float, float, float]:
+    return rect.y, rect.x, rect.height, rect.width
 
 
 def _choices(layout: Layout, gaps: Sequence[tuple[float, int]]) -> list[list[float]]:
@@ -131,6 +150,10 @@ def _cuts(
     return sorted(set(cuts))
 
 
+_Leaving = tuple[int, tuple[str, float]]
+"""A column and a value that leaves it."""
+
+
 @dataclass(slots=True)
 class _Column:
     left: float
@@ -146,6 +169,8 @@ class _Columns:
     def __init__(self, layout: Layout, cuts: list[float]) -> None:
         self._layout = layout
         self._cuts = cuts
+        self._farthest: dict[_Leaving, int] = {}
+        """The last column that each value goes to."""
         self._aside: set[EdgeKey] = set()
         """Edges that enter a column from the side."""
         self._routes_of: dict[str, list[tuple[EdgeKey, tuple[Point, ...]]]] = {}
@@ -157,6 +182,7 @@ class _Columns:
         homes = self._homes()
         layout = self._layout
         lanes = self._lanes(homes)
+        levels = self._levels(lanes)
         over = len(lanes) - len(self._cuts)
         if any(homes[source] > homes[target] for source, target, _ in layout.routes):
             return None, over
@@ -179,9 +205,9 @@ class _Columns:
             route = [self._shifted(point, start) for point in first]
             if last:
                 into = [self._shifted(point, end) for point in last]
-                lane = lanes[homes[key[0]], value_of(key[0], self._layout.routes[key])]
-                ends = route[-1], into[0]
-                route += self._between(ends, (start, end), lane, key in self._aside)
+                leaving = homes[key[0]], value_of(key[0], self._layout.routes[key])
+                ends, numbers = (route[-1], into[0]), (lanes[leaving], levels[leaving])
+                route += self._between(ends, (start, end), numbers, key in self._aside)
                 route += into
                 if _runs_through(route, [r for name, r in rects.items() if name not in key[:2]]):
                     return None, over
@@ -331,20 +357,39 @@ class _Columns:
                     column.left, column.right = min(column.left, x), max(column.right, x)
         return columns
 
-    def _lanes(self, homes: dict[str, int]) -> dict[tuple[int, tuple[str, float]], int]:
-        """The number of each value that leaves a column, by (column, value)."""
-        lanes: dict[tuple[int, tuple[str, float]], int] = {}
-        used = [0] * (len(self._cuts) + 1)
+    def _lanes(self, homes: dict[str, int]) -> dict[_Leaving, int]:
+        """The number of each value that leaves a column beside it, from the left: those that go
+        farthest come first, so that they pass over the others at the top."""
+        farthest: dict[_Leaving, int] = {}
         for (source, target, _), route in self._layout.routes.items():
-            home, value = homes[source], value_of(source, route)
-            if home != homes[target] and (home, value) not in lanes:
-                lanes[home, value] = used[home]
-                used[home] += 1
+            home, leaving = homes[source], (homes[source], value_of(source, route))
+            if home != homes[target]:
+                farthest[leaving] = max(farthest.get(leaving, 0), homes[target])
+        self._farthest = farthest
+        used = [0] * (len(self._cuts) + 1)
+        lanes: dict[_Leaving, int] = {}
+        for leaving in sorted(farthest, key=lambda leaving: -farthest[leaving]):
+            lanes[leaving] = used[leaving[0]]
+            used[leaving[0]] += 1
         return lanes
 
-    def _stand(
-        self, columns: list[_Column], lanes: dict[tuple[int, tuple[str, float]], int]
-    ) -> None:
+    def _levels(self, lanes: dict[_Leaving, int]) -> dict[_Leaving, int]:
+        """The number of each of these values above the columns, from below: no two that pass over
+        the same column have the same."""
+        taken: list[list[int]] = [[] for _ in range(len(self._cuts) + 1)]
+        levels: dict[_Leaving, int] = {}
+        reach = self._farthest
+        for leaving in sorted(
+            lanes, key=lambda leaving: (reach[leaving] - leaving[0], -lanes[leaving])
+        ):
+            passed = range(leaving[0] + 1, reach[leaving] + 1)
+            level = 1 + max([level for column in passed for level in taken[column]], default=-1)
+            levels[leaving] = level
+            for column in passed:
+                taken[column].append(level)
+        return levels
+
+    def _stand(self, columns: list[_Column], lanes: dict[_Leaving, int]) -> None:
         x, rects, first = 0.0, self._layout.rects, columns[0]
         ports = [rect.bottom for name, rect in rects.items() if is_port_in(name)]
         below = max(ports) - first.top + LEAVE + _STUB + _LANE * len(lanes) if ports else 0.0
@@ -362,14 +407,19 @@ class _Columns:
         return Rect(x, y, rect.width, rect.height)
 
     def _between(
-        self, ends: tuple[Point, Point], ways: tuple[_Column, _Column], lane: int, is_aside: bool
+        self,
+        ends: tuple[Point, Point],
+        ways: tuple[_Column, _Column],
+        numbers: tuple[int, int],
+        is_aside: bool,
     ) -> list[Point]:
         """The points from the foot of a column up beside it to the head of another, or to where the
-        route enters that one from the side (``is_aside``)."""
-        (leaves, enters), (column, other) = ends, ways
+        route enters that one from the side (``is_aside``). ``numbers``: those of the lane beside
+        the column and of the level above the other."""
+        (leaves, enters), (column, other), (lane, level) = ends, ways, numbers
         low = max(leaves[1], column.bottom - column.top + column.y + _STUB + _LANE * lane)
         beside = column.x + column.right - column.left + _GAP / 2 + _LANE * lane
-        high = enters[1] if is_aside else other.y - (_STUB + _LANE * lane)
+        high = enters[1] if is_aside else other.y - (_STUB + _LANE * level)
         return [(leaves[0], low), (beside, low), (beside, high), (enters[0], high)]
 
 

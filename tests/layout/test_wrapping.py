@@ -69,10 +69,38 @@ def test_what_can_be_read_stays_as_it_is() -> None:
     assert in_columns(plain, ROOM) is plain
 
 
-def test_only_what_runs_down_is_wrapped() -> None:
+def test_what_runs_to_the_right_is_cut_into_rows() -> None:
     graph = chain(30)
     right = lay_out_nested(graph, {}, {}, direction="right", room=ROOM)
-    assert right == lay_out(graph, direction="right")
+    assert scale_in(right.bounds, ROOM) > 1.5 * scale_in(plain_right(graph).bounds, ROOM)
+    rects = list(right.rects.values())
+    assert all(apart(a, b) for i, a in enumerate(rects) for b in rects[:i])
+    for (source, target, _), line in right.routes.items():
+        assert line[0][0] == pytest.approx(right.rects[source].right)
+        assert line[-1][0] == pytest.approx(right.rects[target].left)
+
+
+def plain_right(graph: nx.MultiDiGraph) -> Layout:
+    return lay_out(graph, direction="right")
+
+
+def test_routes_over_columns_do_not_lie_on_each_other() -> None:
+    """As the values that a U-net keeps for its way up."""
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from(map(str, range(30)), width=120, height=50, frame="")
+    skips = [("2", "27"), ("5", "24")]
+    graph.add_edges_from([*pairwise(graph), *skips], weight=8.0, carried=False)
+    layout = in_columns(lay_out(graph), ROOM)
+    assert layout.bounds.width > 2 * lay_out(graph).bounds.width
+    level = [
+        (y, min(x1, x2), max(x1, x2), source)
+        for (source, _, _), line in layout.routes.items()
+        for (x1, y), (x2, other) in pairwise(line)
+        if y == other and x1 != x2
+    ]
+    for n, (y, left, right, source) in enumerate(level):
+        for other, start, end, name in level[:n]:
+            assert source == name or y != other or end <= left or right <= start
 
 
 def test_a_chain_with_many_values_beside_it_is_not_cut() -> None:
@@ -218,13 +246,14 @@ def test_sources_alone_are_no_column() -> None:
         ({"below": Rect(0, 150, 60, 40)}, [], True),
         ({"right": Rect(70, 70, 20, 40)}, [], False),
         ({}, [((70.0, 0.0), (70.0, 90.0))], False),
-        ({}, [((70.0, 0.0), (70.0, 300.0))], True),
+        ({}, [((70.0, 70.0), (70.0, 300.0))], True),
+        ({"a": Rect(20, 0, 50, 40)}, [], True),
+        ({"a": Rect(60, 0, 50, 40)}, [], False),
     ],
 )
 def test_a_way_up_does_not_go_down_first(
     rects: dict[str, Rect], others: list[tuple[Point, ...]], is_short: bool
 ) -> None:
-    """A route that dips crosses another on its way, or where that is shorter, not."""
     dip = ((0.0, 20.0), (40.0, 60.0), (40.0, 200.0), (100.0, 200.0), (100.0, -20.0), (150.0, -20.0))
     routes = {("a", "b", 0): dip} | {(f"c{n}", "d", 0): other for n, other in enumerate(others)}
     made = without_dips(rects, routes)
