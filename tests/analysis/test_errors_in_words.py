@@ -8,6 +8,7 @@ import pytest
 
 from tapeviz.analysis.errors.case import innermost_line
 from tapeviz.analysis.errors.explain import explain_error
+from tapeviz.trace import events as e
 from tapeviz.trace.model import Failure, Trace
 
 from ..traces import Script
@@ -486,6 +487,42 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "decay is deprecated in the new Keras optimizer, please check the docstring …",
         "InverseTimeDecay",
     ),
+    "an attribute read without self": (
+        "class A:\n    def build(self):\n        self.w = 1\n    def call(self):\n        return w",
+        "NameError",
+        "Exception encountered when calling A.call().\n\nname 'w' is not defined\n\nArguments …",
+        "write self.w",
+    ),
+    "second derivatives of one tape": (
+        "t.hessian(y, x)",
+        "AttributeError",
+        "'GradientTape' object has no attribute 'hessian'",
+        "outer.jacobian(g, x)",
+    ),
+    "pictures without a package": (
+        "load_img('dog.png')",
+        "ImportError",
+        "Could not import PIL.Image. The use of `load_img` requires PIL.",
+        "pip install pillow",
+    ),
+    "an argument that a compiled function does not take": (
+        "f(x=x, y=3)",
+        "TypeError",
+        "Binding inputs to tf.function failed due to `got an unexpected keyword argument 'y'`. …",
+        "gives a tf.function an argument y",
+    ),
+    "more parts than names": (
+        "h, c = out",
+        "ValueError",
+        "too many values to unpack (expected 2)",
+        "gives the parts of out 2 names, and it has more",
+    ),
+    "fewer parts than names": (
+        "h, c, d = out",
+        "ValueError",
+        "not enough values to unpack (expected 3, got 2)",
+        "gives the parts of out 3 names, and it has fewer",
+    ),
     "a text that is no number": (
         "float(s)",
         "ValueError",
@@ -568,6 +605,21 @@ def test_a_name_that_meant_a_variable() -> None:
     message = "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'"
     words = explain_error(s.trace(), Failure("AttributeError", message, 3, "", (3,)))
     assert "change x, which meant a tf.Variable until line 2 gave the name to a tensor" in words
+
+
+def test_a_list_of_one_gradient_for_a_variable() -> None:
+    s = Script("g = t.gradient(y, [x])\nx.assign_sub(g)")
+    s.bind("g", s.tensor(), line=1)
+    failure = Failure(
+        "InvalidArgumentError",
+        "Cannot update variable with shape [] using a Tensor with shape [1], shapes must be equal.",
+        2,
+        "",
+        (2,),
+    )
+    assert "a value of another shape" in explain_error(s.trace(), failure)
+    s.events[-1] = e.NameBound("g", s.site(1), [(1, [0])])
+    assert "Take its element, g[0]." in explain_error(s.trace(), failure)
 
 
 def test_pairs_that_are_turned_round() -> None:

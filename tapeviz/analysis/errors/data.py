@@ -62,6 +62,8 @@ def parts_of_element(case: Case) -> str:
 def unpacked_elements(case: Case) -> str:
     """``for x, y in data`` or ``for i, (x, y) in enumerate(data)`` of other elements than pairs."""
     statement = case.text.statement(case.line)
+    if isinstance(statement, ast.Assign):
+        return _unpacked_value(case, statement)
     if not isinstance(statement, (ast.For, ast.AsyncFor)):
         return ""
     wanted, iterated, target = int(case.match[1]), statement.iter, statement.target
@@ -76,6 +78,21 @@ def unpacked_elements(case: Case) -> str:
         f"Line {case.line} gives each element of {data} {wanted} names, and one of them has not "
         f"{wanted} parts; a tensor is cut into its rows then. Give it a single name to look at "
         f"what an element is. A dataset of pairs is made by from_tensor_slices((x, y))."
+    )
+
+
+def _unpacked_value(case: Case, statement: ast.Assign) -> str:
+    """``h, c = out`` of something that has another number of parts."""
+    target, value = statement.targets[0], case.text.segment(statement.value)
+    if not isinstance(target, ast.Tuple) or len(target.elts) != int(case.match[1]):
+        return ""
+    if not isinstance(statement.value, (ast.Name, ast.Attribute)) or len(value) > _LONGEST:
+        return ""
+    number = "fewer" if "not enough" in case.failure.message else "more"
+    return (
+        f"Line {case.line} gives the parts of {value} {len(target.elts)} names, and it has "
+        f"{number}. Print len({value}) just before; what is left over goes into a list by a star, "
+        f"as in first, *others = {value}."
     )
 
 

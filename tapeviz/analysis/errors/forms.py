@@ -199,6 +199,11 @@ OF_FORMS: tuple[tuple[str, str | Explain], ...] = (
         no_list,
     ),
     (
+        r"Binding inputs to tf\.function failed due to `got an unexpected keyword argument '(\w+)'",
+        "Line {line} gives a tf.function an argument {0}, which it does not take. Leave it out, or "
+        "look up its name.",
+    ),
+    (
         r"`tape` is required when a `Tensor` loss is passed",
         "minimize on line {line} was given the loss as a tensor, and cannot see how it was "
         "computed. Give it a function that computes the loss, minimize(lambda: …, variables), or "

@@ -29,6 +29,11 @@ def undefined(case: Case) -> str:
             f"Line {case.failure.line} uses the name {name}, which line {deleted} deleted. "
             f"Delete it after its last use, or leave line {deleted} out."
         )
+    if _is_attribute(case, name):
+        return (
+            f"Line {case.line} uses the name {name}, which nothing before it defines; the class "
+            f"around it has an attribute of that name. Methods reach it by self: write self.{name}."
+        )
     known = {"tf": "import tensorflow as tf", "np": "import numpy as np"}
     known["keras"] = "from tensorflow import keras"
     remedy = known.get(name, "")
@@ -37,6 +42,21 @@ def undefined(case: Case) -> str:
         f"Line {case.failure.line} uses the name {name}, which nothing before it defines. "
         f"Such a name often stands in another cell or another part of the page. {what}"
     )
+
+
+def _is_attribute(case: Case, name: str) -> bool:
+    """Whether a class around the line gives ``self`` an attribute of that name."""
+    for node in ast.walk(case.text.tree) if case.text.tree is not None else ():
+        if not isinstance(node, ast.ClassDef):
+            continue
+        if node.lineno <= case.line <= (node.end_lineno or 0) and any(
+            isinstance(each, ast.Attribute)
+            and isinstance(each.ctx, ast.Store)
+            and (each.attr, case.text.segment(each.value)) == (name, "self")
+            for each in ast.walk(node)
+        ):
+            return True
+    return False
 
 
 def _failed_before(case: Case, name: str) -> Failure | None:
@@ -78,6 +98,11 @@ def old_name(case: Case) -> str:
 
 def misspelt(case: Case) -> str:
     name = case.match[1]
+    if name.startswith("hessian"):
+        return (
+            "A tape has no method for second derivatives. Open a tape inside of another one, take "
+            "g = inner.gradient(y, x) in the outer block, and then outer.jacobian(g, x)."
+        )
     right = {"gradients": "gradient", "jacobians": "jacobian", "grad": "gradient"}.get(name)
     if right is None:
         return ""

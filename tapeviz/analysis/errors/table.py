@@ -208,9 +208,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"Cannot (?:update|assign value to) variable.*shape|assigned value shape",
-        "Line {line} gives a variable a value of another shape than its own. "
-        "A variable keeps the shape that it was made with. "
-        "Give a value of that shape, or make the variable with shape=tf.TensorShape(None).",
+        tensors.assigned_shape,
     ),
     (
         r"Input (?:matrix )?is not invertible",
@@ -419,7 +417,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "learning_rate there. Read it by float(optimizer.learning_rate), and change it by "
         "optimizer.learning_rate.assign(0.01).",
     ),
-    (r"NameError: name '(\w+)' is not defined", python.undefined),
+    (r"NameError: .*?name '(\w+)' is not defined", python.undefined),
     (r"EOFError|StdinNotImplementedError|raw_input was called", python.keyboard),
     (modules.NO_MODULE, modules.no_module),
     (
@@ -468,6 +466,12 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Line {line} gives an optimizer decay, which it does not take any more. For a learning "
         "rate that falls give a schedule as learning_rate, such as "
         "tf.keras.optimizers.schedules.InverseTimeDecay; for smaller weights weight_decay=.",
+    ),
+    (
+        r"Could not import PIL|requires PIL",
+        "Line {line} reads pictures by the package Pillow, which is not installed in the Python "
+        "that runs the snippet. Install it there (pip install pillow), or read the file by "
+        "tf.io.decode_image(tf.io.read_file(path)).",
     ),
     (
         r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`",

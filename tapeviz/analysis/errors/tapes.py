@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...text.messages import first_words
+from ...text.names import dotted
 from ...text.statements import read_text
 from ...trace.model import Call
 from .case import Case
@@ -50,6 +51,12 @@ def no_tensor(case: Case) -> str:
             f"of a Keras model, and holds no numbers. Make a tf.keras.Model that gives this output "
             f"beside that of the model, call it in the tape's block, and ask for what it gives."
         )
+    if case.match[1] in _losses_made_of_tensors(case):
+        return (
+            f"The {which} {name or 'given'} is a loss of Keras, and not its value: labels and "
+            f"predictions were given where its settings stand. Make the loss first and call it "
+            f"then, as in {case.match[1]}()(labels, predictions)."
+        )
     if "numpy" not in case.match[1] and case.match[1].strip("_").lower() not in _OF_PYTHON:
         return (
             f"The {which} {name or 'given'} {_verb(name)} {kind}, no tensor or variable. "
@@ -57,6 +64,14 @@ def no_tensor(case: Case) -> str:
             f"module give its variables: {name or 'layer'}.trainable_variables."
         )
     return _left(which, name, kind)
+
+
+def _losses_made_of_tensors(case: Case) -> set[str]:
+    """The classes of losses that the text gives several arguments by position."""
+    nodes = ast.walk(case.text.tree) if case.text.tree is not None else ()
+    calls = [node for node in nodes if isinstance(node, ast.Call) and len(node.args) > 1]
+    paths = [dotted(call.func).rpartition(".") for call in calls]
+    return {name for owner, _, name in paths if owner.endswith("losses") and name[:1].isupper()}
 
 
 _OF_PYTHON = (

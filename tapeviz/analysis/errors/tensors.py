@@ -232,6 +232,21 @@ def joined(case: Case) -> str:
     )
 
 
+def assigned_shape(case: Case) -> str:
+    """A value of another shape than the variable's; a list with one gradient has an axis more."""
+    name = case.argument(0, "assign", "assign_add", "assign_sub")
+    if name and any(words == f"{name}[0]" for b in case.trace.bindings for _, words in b.tensors):
+        return (
+            f"Line {case.line} gives a variable the list {name}, which becomes a tensor with an "
+            f"axis more. gradient() of a list of sources gives a list. Take its element, {name}[0]."
+        )
+    return (
+        f"Line {case.line} gives a variable a value of another shape than its own. "
+        f"A variable keeps the shape that it was made with. "
+        f"Give a value of that shape, or make the variable with shape=tf.TensorShape(None)."
+    )
+
+
 def _spaced(shape: str) -> str:
     return shape.replace(",", ", ").replace("  ", " ")
 
