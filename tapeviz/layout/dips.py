@@ -20,10 +20,10 @@ def without_dips(
     free of boxes and routes."""
     made = dict(routes)
     for key, points in routes.items():
-        others = [
-            piece for name, route in made.items() if name[0] != key[0] for piece in pairwise(route)
-        ]
-        for short, way in _shortcuts(_plain(points)):
+        shortcuts = list(_shortcuts(_plain(points)))
+        apart = (route for name, route in made.items() if shortcuts and name[0] != key[0])
+        others = [piece for route in apart for piece in pairwise(route)]
+        for short, way in shortcuts:
             source, (lane, end) = rects.get(key[0]), (way[0][0], way[1][0])
             if source is not None and (lane - source.x) * (end - lane) < 0:
                 continue  # it would pass through between the source and what comes after it

@@ -523,6 +523,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "not enough values to unpack (expected 3, got 2)",
         "gives the parts of out 3 names, and it has fewer",
     ),
+    "an attribute that a function lacks": (
+        "def model(x): pass\nmodel.trainable_variables",
+        "AttributeError",
+        "'function' object has no attribute 'trainable_variables'",
+        "",
+    ),
     "a text that is no number": (
         "float(s)",
         "ValueError",
@@ -599,12 +605,23 @@ def test_a_loop_over_a_variable_gives_tensors() -> None:
 
 
 def test_a_name_that_meant_a_variable() -> None:
-    s = Script("x = tf.Variable(1.0)\nx = x - 1.0\nx.assign(2.0)")
+    s = Script("x = tf.Variable(1.0)\nx = x - 1.0\nx.assign(2.0)\nw.assign(x)")
     s.variable("x", line=1)
     s.bind("x", s.tensor(), line=2)
     message = "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'"
     words = explain_error(s.trace(), Failure("AttributeError", message, 3, "", (3,)))
     assert "change x, which meant a tf.Variable until line 2 gave the name to a tensor" in words
+    words = explain_error(s.trace(), Failure("AttributeError", message, 4, "", (4,)))
+    assert "meant" not in words  # it is w that does not change
+
+
+def test_a_list_of_variables_is_no_variable_that_zip_goes_over() -> None:
+    s = Script("w = [v, c]\nopt.apply_gradients(zip(g, w))")
+    v = s.variable("v")
+    s.events.append(e.NameBound("w", 0, tensors=[(v, [0]), (s.tensor(), [1])]))
+    message = "'tensorflow.python.framework.ops.EagerTensor' object has no attribute '_unique_id'"
+    words = explain_error(s.trace(), Failure("AttributeError", message, 2, "", (2,)))
+    assert "elements of a variable" not in words
 
 
 def test_a_list_of_one_gradient_for_a_variable() -> None:

@@ -87,8 +87,9 @@ class OutsideTape(Evidence):
                 f"after that."
             )
         if again is None and self.maker:
+            when = "at the first call" if self.maker == "build" else "when the object is made"
             return (
-                f"{self.maker} runs once, when the object is made: compute this in the method that "
+                f"{self.maker} runs once, {when}: compute this in the method that "
                 f"uses it, such as call, which runs in the block."
             )
         if again is None:

@@ -119,28 +119,39 @@ def assigned_tensor(case: Case) -> str:
 
 
 def _variable_no_more(case: Case) -> tuple[str, int]:
-    """The name on the line that meant a variable first, and a tensor now, with the line since when;
-    empty without."""
-    read = names_in(case.text.statement(case.line) or ast.Pass())
+    """The name on the line whose method is called, or whose element is assigned, that meant a
+    variable first, and a tensor now, with the line since when; empty without."""
+    changed = _changed_names(case)
     meant: dict[str, int] = {}
     for binding in case.trace.bindings:
         for tensor, name in binding.tensors:
-            if name in read and VariableId(tensor) in case.trace.variables:
+            if name in changed and VariableId(tensor) in case.trace.variables:
                 meant[name] = 0
-            elif name in read and meant.get(name) == 0:
+            elif name in changed and meant.get(name) == 0:
                 meant[name] = binding.site.line
     return next(((name, line) for name, line in meant.items() if line), ("", 0))
+
+
+def _changed_names(case: Case) -> set[str]:
+    """The names in the statement of which a method is called or an element is assigned."""
+    found: set[str] = set()
+    for node in ast.walk(case.text.statement(case.line) or ast.Pass()):
+        owner: ast.expr | None = None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            owner = node.value
+        while isinstance(owner, ast.Subscript):  # x[0].assign(1.0)
+            owner = owner.value
+        if isinstance(owner, ast.Name):
+            found.add(owner.id)
+    return found
 
 
 def _loop_over_variable(case: Case) -> ast.For | None:
     """The loop around the line that goes over a variable and gives the name whose method is
     called."""
-    changed = {
-        call.func.value.id
-        for call in ast.walk(case.text.statement(case.line) or ast.Pass())
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
-        if isinstance(call.func.value, ast.Name)
-    }
+    changed = _changed_names(case)
     held = {
         name
         for binding in case.trace.bindings

@@ -49,8 +49,8 @@ def _tensor_for_variable(case: Case, given: ast.expr) -> str:
             f"apply_gradients was given pairs of a variable and its gradient, and takes the "
             f"gradient first. Write {right}."
         )
-    held = [(b.name, VariableId(t)) for b in trace.bindings for t, _ in b.tensors]
-    variables = [name for name, variable in held if variable in trace.variables]
+    held = [each for binding in trace.bindings for each in binding.tensors]
+    variables = {name for tensor, name in held if VariableId(tensor) in trace.variables}
     if isinstance(given, ast.Call) and any(case.text.segment(a) in variables for a in given.args):
         return (
             "apply_gradients was given the elements of a variable, for zip goes over them. Put the "

@@ -36,10 +36,12 @@ def truth_of_several(case: Case) -> str:
 
 
 def not_called(case: Case) -> str:
-    """An attribute of a method that is not called: ``x.numpy.item()``."""
+    """An attribute of a method that is not called: ``x.numpy.item()``; not one of a function."""
     statement, name = case.text.statement(case.line), case.match[1]
     for node in ast.walk(statement) if statement is not None else ():
-        if isinstance(node, ast.Attribute) and node.attr == name:
+        if not isinstance(node, ast.Attribute) or node.attr != name:
+            continue
+        if isinstance(node.value, ast.Attribute):
             owner = case.text.segment(node.value)
             return (
                 f"Line {case.line} asks {owner} for {name}, and {owner} is a function that was not "

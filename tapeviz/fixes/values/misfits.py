@@ -78,13 +78,13 @@ def cast_to_agree(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             yield Edit(f"Cast {what} to {wanted}, the dtype of what it meets", plan.text())
 
 
-_OF_INTEGERS = ("shape", "size", "rank", "argmax", "argmin", "argsort", "where", "searchsorted")
+_OF_INTEGERS = ("shape", "size", "rank", "argmax", "argmin", "argsort", "searchsorted")
 _OF_NUMBERS = ("constant", "convert_to_tensor", "range")
 """These give integers where they are given integers, and no dtype."""
 
 
 def _gives_integers(call: cst.Call) -> bool:
-    if called_name(call) in _OF_INTEGERS:
+    if called_name(call) in _OF_INTEGERS or (called_name(call) == "where" and len(call.args) == 1):
         return True
     is_plain = called_name(call) in _OF_NUMBERS and not any(arg.keyword for arg in call.args)
     others = (cst.Float, cst.Imaginary, cst.Name)
