@@ -51,6 +51,7 @@ FORMAT_VERSION = 1
 # A snippet that has one of these words can see when a tensor dies.
 _LIFETIMES = ("weakref", "__del__", "getrefcount", "get_referrers", "get_objects")
 _OBJECTS_OF_BATCH = 20_000
+_COLLECTIONS_UNTIL_FULL = 100_000
 _MOST_SEED = (1 << 31) - 2
 _PACKAGE = sys.modules[str(__package__)]
 _LET_GO = "they were let go of, to make room for those of newer tensors"
@@ -105,6 +106,7 @@ class Session:
             pass  # it came between the snippet and our own last words
         finally:
             is_whole = True
+            _spare_full_collections(self._source)
             with suppress(KeyboardInterrupt):
                 is_whole = self.log.hear_again()
             if is_whole and endings[-1].get("how") != "interrupted":
@@ -288,6 +290,18 @@ def _files_of_ours() -> frozenset[str]:
 
 def _nothing() -> None:
     """Answer where nothing was asked for."""
+
+
+def _spare_full_collections(source: str) -> None:
+    """Let Python look for garbage among new objects only: the run is over.
+
+    A look through all objects of TensorFlow takes a quarter of a second, and to open a call makes
+    so many objects that every second one would have it. Not for a snippet that speaks of the
+    collector, which a thread of its own or a function for the end may still ask.
+    """
+    first, second, _ = get_threshold()
+    if "gc" not in source:
+        set_threshold(first, second, _COLLECTIONS_UNTIL_FULL)
 
 
 def _quieten_collector(source: str, installed: Installed) -> None:
