@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ..text.names import called_name
 from ..text.trees import parse_module
 
 _ASKING = frozenset(("gradient", "jacobian", "batch_jacobian", "jvp", "gradients"))
+_ASKING_WORDS = re.compile(rf"\b(?:{'|'.join(sorted(_ASKING))})\s*\(")
+LONG = 100_000
+"""Characters; the window asks about a text whenever something of the run changes, and to read the
+tree of a longer one takes a tenth of a second and more."""
 _OF_ARRAYS = frozenset(("np", "numpy"))
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _NOWHERE = (
@@ -22,12 +28,15 @@ def unasked_words(text: str) -> str:
     return uncalled_words(text) or _NOWHERE
 
 
+@lru_cache(maxsize=2)
 def uncalled_words(text: str) -> str:
     """Say that the gradient call of a text did not run, as it stands in a function or class that
     nothing calls, or as the run did not come to it; empty for a text without one.
 
-    ``text``: the snippet as it ran.
+    ``text``: the snippet as it ran; of one of more than :data:`LONG` characters no line is named.
     """
+    if len(text) > LONG:
+        return "No gradient was asked for." if _ASKING_WORDS.search(text) else ""
     try:
         tree = parse_module(text)
     except (SyntaxError, ValueError, RecursionError):

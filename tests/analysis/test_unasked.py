@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tapeviz.analysis.unasked import unasked_words
+from tapeviz.analysis.unasked import LONG, unasked_words
 
 STEP = """\
 def step(x, y, rate=0.1):
@@ -42,3 +42,9 @@ def test_the_reason_is_read_from_the_text(text: str, words: str) -> None:
 
 def test_a_function_that_calls_itself_is_called_by_nothing() -> None:
     assert "nothing calls step" in unasked_words(f"{STEP}    step(x, y)\n")
+
+
+def test_of_a_long_text_no_line_is_named() -> None:
+    long = f"# {'x' * LONG}\n"
+    assert unasked_words(f"{long}{STEP}") == "No gradient was asked for."
+    assert "neither gradient nor jacobian" in unasked_words(long)

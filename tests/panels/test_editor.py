@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from tapeviz.panels.look import THEMES
 from tapeviz.panels.source.editing import replace_text
 from tapeviz.panels.source.editor import Editor
-from tapeviz.panels.source.highlighter import read_spans
+from tapeviz.panels.source.highlighter import LONGEST_LINE, read_spans
 from tapeviz.panels.source.line_marks import LineMark
 from tapeviz.panels.source.sight import rows_in_sight
 from tapeviz.text.code_roles import role_of
@@ -230,3 +230,10 @@ def test_code_reads_from_left_to_right_whatever_its_names(editor: Editor) -> Non
     block = editor.document().firstBlock()
     assert block.textDirection() == Qt.LayoutDirection.LeftToRight
     assert block.layout().lineAt(0).cursorToX(0)[0] < 100
+
+
+def test_a_line_without_end_is_not_coloured(editor: Editor) -> None:
+    editor.setPlainText(f"x = 1\ny = {'1' * 2 * LONGEST_LINE}\n")
+    first = editor.document().firstBlock()
+    assert first.layout().formats()
+    assert not first.next().layout().formats()

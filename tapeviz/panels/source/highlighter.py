@@ -17,6 +17,8 @@ AT_ONCE = 100
 """Lines of a long text to colour at once; the others follow."""
 BUSY = 0.01
 """Seconds of colouring before the event loop continues."""
+LONGEST_LINE = 20_000
+"""Characters of a line of a long text up to which it is coloured: the window waits for each."""
 FormatSpan = tuple[int, int, object]
 
 
@@ -134,7 +136,7 @@ class Highlighter(QSyntaxHighlighter):
     def _spans(self, text: str) -> tuple[list[FormatSpan], bool]:
         document = self.document()
         if document.characterCount() > LONGEST:
-            return read_spans(text)[0], False
+            return (read_spans(text)[0] if len(text) <= LONGEST_LINE else []), False
         number = self.currentBlock().blockNumber()
         is_known = len(self._texts) == document.blockCount() and self._texts[number] == text
         if not is_known:
