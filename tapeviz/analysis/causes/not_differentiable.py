@@ -48,6 +48,7 @@ _IN_PLACE = {
     "NonMaxSuppressionV5": _WEIGHED,
     "LowerBound": _BETWEEN,
     "UpperBound": _BETWEEN,
+    "Bucketize": _BETWEEN,
     "Bitcast": "If only the dtype should change, use tf.cast, to a float dtype.",
     "ArgMax": "In a loss compare the scores themselves with the labels (by a cross-entropy); where "
     "it picks something, average by tf.nn.softmax of the scores.",

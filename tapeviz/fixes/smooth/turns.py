@@ -72,7 +72,11 @@ def _weigh_turns(plan: Plan, loop: cst.For | cst.While, names: Sequence[str]) ->
     weight = source.free_name("weight")
     for name, old in olds.items():
         plan.first(loop, f"{old} = {name}")
-    plan.last(loop, f"{weight} = {source.tf}.clip_by_value({part}, 0.0, 1.0)")
+    is_counted = isinstance(loop, cst.For)
+    # At a whole number tf.clip_by_value has a slope at both ends, those of two turns. tf.minimum
+    # gives that of equal numbers to its first argument (_MinimumGrad in math_grad.py, 2.15-2.21).
+    weighed = f"minimum(1.0, {part})" if is_counted else f"clip_by_value({part}, 0.0, 1.0)"
+    plan.last(loop, f"{weight} = {source.tf}.{weighed}")
     for name, old in olds.items():
         plan.last(loop, f"{name} = {old} + {weight} * ({name} - {old})")
     return True
