@@ -2614,6 +2614,18 @@ BROKEN = {
         "y = x * w * w",
         12.0,
     ),
+    "a mask as long as a number, which is whole": (
+        """
+        n, p = tf.Variable(3.0), tf.constant([1.0, 2.0, 4.0, 8.0, 16.0])
+        with tf.GradientTape() as tape:
+            m = tf.sequence_mask(tf.cast(n, tf.int32), 5, dtype=tf.float32)
+            y = tf.reduce_sum(p * m)
+        tape.gradient(y, n)
+        """,
+        "m = tf.maximum(tf.minimum(1.0, tf.expand_dims(n, -1) - tf.cast(tf.range(5), tf.float32)), "
+        "0.0)",
+        8.0,
+    ),
     "turns of a loop over tf.range, a whole number of them": (
         """
         n = tf.Variable(2.0)

@@ -317,18 +317,20 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     (
         "integer",
         "v = p[:tf.cast(x, tf.int32)]",
-        "v = p * tf.clip_by_value(x - tf.cast(tf.range(tf.shape(p)[0]), tf.float32), 0.0, 1.0)",
+        "v = p * tf.maximum(tf.minimum(1.0, x - tf.cast(tf.range(tf.shape(p)[0]), tf.float32)), "
+        "0.0)",
     ),
     (
         "left-tensorflow",
         "v = 2.0 * p[int(x):]",
-        "v = 2.0 * (p * (1.0 - tf.clip_by_value(x - tf.cast(tf.range(tf.shape(p)[0]), "
-        "tf.float32), 0.0, 1.0)))",
+        "v = 2.0 * (p * (1.0 - tf.maximum(tf.minimum(1.0, x - tf.cast(tf.range(tf.shape(p)[0]), "
+        "tf.float32)), 0.0)))",
     ),
     (
         "integer",
         "m = tf.sequence_mask(tf.cast(x, tf.int32), n, tf.float32)",
-        "m = tf.clip_by_value(tf.expand_dims(x, -1) - tf.cast(tf.range(n), tf.float32), 0.0, 1.0)",
+        "m = tf.maximum(tf.minimum(1.0, tf.expand_dims(x, -1) - tf.cast(tf.range(n), tf.float32)), "
+        "0.0)",
     ),
     (
         "integer",

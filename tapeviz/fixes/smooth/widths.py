@@ -15,6 +15,13 @@ from .counts import uncast
 from .indices import input_shape, is_at_cause, rank_of
 
 
+def up_to_one(tf: str, part: str) -> str:
+    """The code of ``part`` between 0 and 1. Where it is exactly 1 it has no slope, unlike with
+    ``tf.clip_by_value``, which at a whole width counts the slopes of two elements: ``tf.minimum``
+    gives that of equal numbers to its first argument (_MinimumGrad in math_grad.py, 2.15-2.21)."""
+    return f"{tf}.maximum({tf}.minimum(1.0, {part}), 0.0)"
+
+
 def count_softly(case: FixCase) -> Iterator[Edit]:
     """``tf.shape(tf.where(x > a))[0]`` → ``tf.reduce_sum(tf.sigmoid(x - a))``.
 
@@ -185,7 +192,7 @@ def weigh_by_width(case: FixCase) -> Iterator[Edit]:
             continue
         x = code(enclosed(node.value))
         places = f"{tf}.cast({tf}.range({tf}.shape({x})[0]), {tf}.float32)"
-        weights = f"{tf}.clip_by_value({width} - {places}, 0.0, 1.0)"
+        weights = up_to_one(tf, f"{width} - {places}")
         rank = rank_of(case, x)
         if part.lower is not None:
             weights = f"(1.0 - {weights})"
@@ -200,7 +207,7 @@ def weigh_by_width(case: FixCase) -> Iterator[Edit]:
             continue
         if width := _width(case, lengths.value):
             places = f"{tf}.cast({tf}.range({code(most.value)}), {tf}.float32)"
-            weights = f"{tf}.clip_by_value({tf}.expand_dims({width}, -1) - {places}, 0.0, 1.0)"
+            weights = up_to_one(tf, f"{tf}.expand_dims({width}, -1) - {places}")
             plan.replace(call, weights)
     for call in all_of(source.module, cst.Call):
         given, count = argument(call, 0, "input"), argument(call, 1, "k")
@@ -211,7 +218,7 @@ def weigh_by_width(case: FixCase) -> Iterator[Edit]:
         if is_values and isinstance(values, cst.Attribute) and (w := _width(case, count.value)):
             x = code(given.value)
             places = f"{tf}.cast({tf}.range({tf}.shape({x})[-1]), {tf}.float32)"
-            weights = f"{tf}.clip_by_value({w} - {places}, 0.0, 1.0)"
+            weights = up_to_one(tf, f"{w} - {places}")
             largest = f'{tf}.sort({x}, direction="DESCENDING")'
             plan.replace(values, cst.parse_expression(f"({largest} * {weights})"))
             _divide_by(plan, values, w)
@@ -280,8 +287,8 @@ def window_of(case: FixCase, x: str, slices: Sequence[cst.SubscriptElement]) -> 
             count += bool(width)
             ends.append(width or (source.code(end) if end is not None else ""))
         places = f"{tf}.cast({tf}.range({tf}.shape({x})[{axis}]), {tf}.float32)"
-        sides = [f"{tf}.clip_by_value({places} + 1.0 - {ends[0]}, 0.0, 1.0)"] if ends[0] else []
-        sides += [f"{tf}.clip_by_value({ends[1]} - {places}, 0.0, 1.0)"] if ends[1] else []
+        sides = [up_to_one(tf, f"{places} + 1.0 - {ends[0]}")] if ends[0] else []
+        sides += [up_to_one(tf, f"{ends[1]} - {places}")] if ends[1] else []
         after = len(slices) - axis - 1
         weight = " * ".join(sides) or f"{tf}.ones_like({places})"
         news = ", ".join([":", *[f"{tf}.newaxis"] * after])
