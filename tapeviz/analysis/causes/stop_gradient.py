@@ -72,7 +72,7 @@ def stopped(asked: EdgeUnderTest) -> Cause | None:
     evidence = StopGradient(
         is_around_sum=_adds_again(asked, op),
         is_hidden=bool(calls) and not any(_is_written(call, names) for call in calls),
-        is_asked_for=any(keyword.arg == "back_prop" for call in calls for keyword in call.keywords),
+        is_asked_for=any(_is_back_prop_off(each) for call in calls for each in call.keywords),
     )
     return asked.facts.cause(evidence, op.line, asked.edge)
 
@@ -91,6 +91,11 @@ def _is_written(call: ast.Call, names: Set[str]) -> bool:
     """Whether a call is one of ``tf.stop_gradient``, or is given it, by one of these names."""
     given = (call.func, *call.args, *(keyword.value for keyword in call.keywords))
     return any(dotted(node).rpartition(".")[2] in names for node in given)
+
+
+def _is_back_prop_off(keyword: ast.keyword) -> bool:
+    is_on = isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+    return keyword.arg == "back_prop" and not is_on
 
 
 def _adds_again(asked: EdgeUnderTest, op: Op) -> bool:
