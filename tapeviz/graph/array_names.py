@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
+import numpy as np
+
 from ..text.source import SourceText
 from ..trace.ids import SiteId
-from ..trace.model import Binding, Op, TensorId, Trace
+from ..trace.model import Binding, Op, Tensor, TensorId, Trace
 
 _Names = Sequence[frozenset[str]]
 """The names to look among, each set before the next."""
@@ -20,8 +23,10 @@ def array_names(trace: Trace) -> dict[TensorId, str]:
 
     TensorFlow converts an array anew for each op that it is given to, and nothing links the tensor
     to the array. So the array is looked for among the names in the expression that ran the op: it
-    is the only array there with the shape of the tensor (of the operands and arguments of the
-    expression themselves, else of all its names). Scalars show their number and get no name.
+    is the only array there with the shape of the tensor and a dtype that becomes that of the tensor
+    (of the operands and arguments of the expression themselves, else of all its names). Where two
+    tensors with other values could be made of it, as ``x`` and the places in
+    ``tf.gather(x, [1, 0])``, none gets its name. Scalars show their number and get no name.
     """
     arrays = _Arrays(trace.bindings)
     if not arrays.by_name:
@@ -30,6 +35,7 @@ def array_names(trace: Trace) -> dict[TensorId, str]:
     given: dict[SiteId, _Names] = {}
     found: dict[TensorId, str] = {}
     for op in trace.ops.values():
+        named: dict[str, list[TensorId]] = {}
         for tensor in op.inputs:
             known = trace.tensors.get(tensor)
             if known is None or not known.shape or tensor in trace.producers:
@@ -39,10 +45,37 @@ def array_names(trace: Trace) -> dict[TensorId, str]:
             site = op.site
             if site.id not in given and site.frames:
                 given[site.id] = text.names_given(site.frames[0].span)
-            name = arrays.name_for(op, known.shape, given.get(site.id, ()))
+            name = arrays.name_for(op, known, given.get(site.id, ()))
             if name:
-                found[tensor] = name
+                named.setdefault(name, []).append(tensor)
+        for name, tensors in named.items():
+            if all(_is_same(trace, tensors[0], other) for other in tensors[1:]):
+                found |= dict.fromkeys(tensors, name)
     return found
+
+
+def _is_same(trace: Trace, first: TensorId, other: TensorId) -> bool:
+    """Whether two tensors of one shape have the same values; if these are not known, dtypes."""
+    value, others = trace.value(first), trace.value(other)
+    if value is None or others is None:
+        return trace.tensors[first].dtype == trace.tensors[other].dtype
+    return np.array_equal(value, others)
+
+
+_KINDS = ("int", "float", "complex")
+_KIND = re.compile("int|float|complex|bool")
+
+
+def _becomes(array: str, tensor: str) -> bool:
+    """Whether TensorFlow makes a tensor of this dtype from an array of that one by itself: never
+    whole numbers from others, so no axis or shape from an array of floats (``convert_to_tensor``
+    with a ``dtype_hint``, 2.15-2.21)."""
+    given, made = _KIND.search(array), _KIND.search(tensor)
+    if given is None or made is None:
+        return given is made
+    if not {given[0], made[0]} <= {*_KINDS}:
+        return given[0] == made[0]
+    return _KINDS.index(given[0]) <= _KINDS.index(made[0])
 
 
 class _Arrays:
@@ -59,12 +92,18 @@ class _Arrays:
             if binding.shape:
                 self._names_of[binding.object].add(binding.name)
 
-    def name_for(self, op: Op, shape: tuple[int | None, ...], given: _Names) -> str:
-        """The name of the only array of this shape that the expression is given; else empty. A
-        parameter's array has the name that it has outside of the function."""
+    def name_for(self, op: Op, tensor: Tensor, given: _Names) -> str:
+        """The name of the only array that the expression is given and this tensor may be made of;
+        else empty. A parameter's array has the name that it has outside of the function."""
         for names in given:
             bound = [self._bound(name, op) for name in names]
-            fitting = [each for each in bound if each is not None and each.shape == shape]
+            fitting = [
+                each
+                for each in bound
+                if each is not None
+                and each.shape == tensor.shape
+                and _becomes(each.dtype, tensor.dtype)
+            ]
             if fitting:
                 return self._outermost(fitting[0], op).name if len(fitting) == 1 else ""
         return ""

@@ -154,7 +154,8 @@ class Tape:
 
 class Binding(msgspec.Struct, frozen=True, gc=False):
     """A Python name bound. ``tensors``: (id, the name with its key: ``c[0]``). For a value without
-    tensors, ``value`` is its type, ``object`` its Python id, ``shape`` that of a NumPy array."""
+    tensors, ``value`` is its type, ``object`` its Python id; ``shape`` and ``dtype`` are those of a
+    NumPy array."""
 
     name: str
     site: Site
@@ -163,6 +164,7 @@ class Binding(msgspec.Struct, frozen=True, gc=False):
     value: str = ""
     object: int = 0
     shape: tuple[int, ...] | None = None
+    dtype: str = ""
 
 
 class Leave(msgspec.Struct, frozen=True, gc=False):

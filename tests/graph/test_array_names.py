@@ -26,7 +26,8 @@ class Snippet(Script):
 
     def array(self, name: str, shape: list[int], python_id: int, *places: str) -> None:
         site = self.place(*places) if places else 0
-        self.events.append(e.NameBound(name, site, value="ndarray", object=python_id, shape=shape))
+        about = e.NameBound(name, site, object=python_id, shape=shape, dtype="float64")
+        self.events.append(about)
 
     def ran(self, inputs: list[int], *places: str) -> None:
         self._ops += 1
@@ -85,6 +86,24 @@ def test_an_array_in_a_function_has_the_name_that_its_caller_gave_it() -> None:
     s.array("c", [4], 7, "c)", "mse(pred, target)")
     s.ran([s.tensor((4,), name="pred"), s.tensor((4,))], "a - c", "mse(pred, target)")
     assert s.names() == ["target"]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "names"), [("float32", ["x"]), ("complex64", ["x"]), ("int32", []), ("bool", [])]
+)
+def test_axes_and_places_are_not_made_of_an_array_of_floats(dtype: str, names: list[str]) -> None:
+    s = Snippet("z = f(x)\n")
+    s.array("x", [2], 1)
+    s.ran([s.tensor((2,), dtype=dtype)], "f(x)")
+    assert s.names() == names
+
+
+def test_of_two_tensors_that_may_be_made_of_one_array_none_has_its_name() -> None:
+    s = Snippet("z = f(x)\n")
+    s.array("x", [2], 1)
+    s.ran([s.tensor(value=[5.0, 7.0]), s.tensor(value=[1.0, 0.0])], "f(x)")
+    s.ran([s.tensor(value=[5.0, 7.0]), s.tensor(value=[5.0, 7.0])], "f(x)")
+    assert s.names() == ["x", "x"]
 
 
 def test_tensors_scalars_and_what_an_op_made_keep_their_words() -> None:

@@ -79,6 +79,7 @@ def test_numbers_and_arrays_are_named_by_type_and_object(record: Record) -> None
     }
     assert all(event.object > 0 for event in bound)
     assert {event.name: event.shape for event in bound} == {"a": [3], "f": None, "n": None}
+    assert {event.name: event.dtype for event in bound} == {"a": "float64", "f": "", "n": ""}
 
 
 def test_counters_of_long_loops_are_not_told_for_ever(record: Record) -> None:

@@ -193,7 +193,7 @@ class Names:
         if is_instance(value, _NUMBERS):
             about = {"value": type(value).__name__, "object": id(value)}
             if type(value) is np.ndarray:
-                about["shape"] = value.shape
+                about |= {"shape": value.shape, "dtype": value.dtype.name}
             return about, []
         if is_instance(value, private.GradientTape):
             return {"value": type(value).__name__, "tape": self._tapes.number(value)}, []

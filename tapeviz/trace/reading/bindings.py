@@ -38,7 +38,7 @@ class BoundNames:
             self.of_modules.add(name)
         shape = tuple(event.shape) if event.shape is not None else None
         self.bindings.append(
-            Binding(name, site, when, bound, intern(event.value), event.object, shape)
+            Binding(name, site, when, bound, intern(event.value), event.object, shape, event.dtype)
         )
         if event.tape:
             self.tapes.setdefault(TapeId(event.tape), (when, name))
