@@ -980,7 +980,7 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
                 y_before = y
                 slope = f(t, y)
                 y, t = y + slope, t + 0.1
-                weight = tf.minimum(1.0, n - turn)
+                weight = tf.maximum(tf.minimum(1.0, n - turn), 0.0)
                 t = t_before + weight * (t - t_before)
                 y = y_before + weight * (y - y_before)
         tape.gradient(y, n)

@@ -304,6 +304,18 @@ BROKEN = {
         "y = tf.matmul(image, w)",
         [[3.0, 4.0]],
     ),
+    "a loop that repeats as often as a number was rounded up to": (
+        """
+        n, x = tf.Variable(2.6), tf.constant(1.5)
+        with tf.GradientTape() as tape:
+            y = tf.constant(1.0)
+            for i in range(int(tf.math.ceil(n))):
+                y = y * x
+        tape.gradient(y, n)
+        """,
+        "weight = tf.maximum(tf.minimum(1.0, n - i), 0.0)",
+        1.125,
+    ),
     "a compiled loop that repeats as often as a number was cut to": (
         """
         w = tf.Variable(2.75)
@@ -318,7 +330,7 @@ BROKEN = {
             y = total()
         tape.gradient(y, w)
         """,
-        "weight = tf.minimum(1.0, w - tf.cast(i, tf.float32))",
+        "weight = tf.maximum(tf.minimum(1.0, w - tf.cast(i, tf.float32)), 0.0)",
         2.0,
     ),
     "a compiled loop with a condition, of as many turns as a number was cut to": (
@@ -2635,7 +2647,7 @@ BROKEN = {
                 y = y * 2.0
         tape.gradient(y, n)
         """,
-        "weight = tf.minimum(1.0, n - tf.cast(i, tf.float32))",
+        "weight = tf.maximum(tf.minimum(1.0, n - tf.cast(i, tf.float32)), 0.0)",
         4.0,
     ),
     "an index that was bounded after its cast": (

@@ -22,6 +22,7 @@ from ..plan import Plan, enclosed
 from ..source import ParsedSource
 from .branches import deciding_line
 from .counts import uncast
+from .widths import up_to_one
 
 _TITLE = "Estimate: count only the part of the last turn that lies before the bound"
 _ORDERS = (cst.LessThan, cst.GreaterThan, cst.LessThanEqual, cst.GreaterThanEqual)
@@ -73,10 +74,9 @@ def _weigh_turns(plan: Plan, loop: cst.For | cst.While, names: Sequence[str]) ->
     for name, old in olds.items():
         plan.first(loop, f"{old} = {name}")
     is_counted = isinstance(loop, cst.For)
-    # At a whole number tf.clip_by_value has a slope at both ends, those of two turns. tf.minimum
-    # gives that of equal numbers to its first argument (_MinimumGrad in math_grad.py, 2.15-2.21).
-    weighed = f"minimum(1.0, {part})" if is_counted else f"clip_by_value({part}, 0.0, 1.0)"
-    plan.last(loop, f"{weight} = {source.tf}.{weighed}")
+    # A count that is rounded up has turns beyond it: these weigh nothing.
+    clipped = f"{source.tf}.clip_by_value({part}, 0.0, 1.0)"
+    plan.last(loop, f"{weight} = {up_to_one(source.tf, part) if is_counted else clipped}")
     for name, old in olds.items():
         plan.last(loop, f"{name} = {old} + {weight} * ({name} - {old})")
     return True
