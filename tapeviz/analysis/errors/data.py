@@ -26,9 +26,10 @@ def no_element_left(case: Case) -> str:
     given = call.args[0] if call.args else None
     if isinstance(given, ast.Call) and called_name(given) == "iter" and given.args:
         data = case.text.segment(given.args[0])
+        shown = f"{data}.cardinality()" if data.isidentifier() else "the dataset's cardinality()"
         return (
             f"Line {case.line} takes the first element of {data}, and there is none. Print "
-            f"data.cardinality() after each step that makes the dataset: filter, take and skip may "
+            f"{shown} after each step that makes the dataset: filter, take and skip may "
             f"leave nothing, and batch(n, drop_remainder=True) of fewer than n elements."
         )
     asked = case.text.segment(given) if given is not None else "an iterator"
