@@ -86,9 +86,9 @@ def _exit(number: int, frame: object) -> NoReturn:
 
 def _refuse_verbs(parser: _Parser, files: Sequence[str]) -> None:
     """End with a word on the verb that stands in the place of a file to open: after options
-    (``--python P explain f.py``), or misspelled (``explian f.py``)."""
+    (``--python P explain f.py``), or misspelled (``explian f.py``). ``record.tape`` is no verb."""
     for file in files:
-        if os.path.exists(file):
+        if os.path.exists(file) or os.path.splitext(file)[1]:
             continue
         if file in COMMANDS:
             parser.error(f"the verb comes first: tapeviz {file} …")

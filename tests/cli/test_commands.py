@@ -181,6 +181,11 @@ def test_errors_are_one_line_and_status_3(
     assert err.count("\n") == 1
 
 
+def test_a_file_that_is_not_there_is_no_misspelled_verb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tapeviz.cli.open.run", lambda options: len(options.files))
+    assert main(["record.tape", "example.py"]) == 2
+
+
 def test_the_help_names_every_format(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["export", "--help"])
