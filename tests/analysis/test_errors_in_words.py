@@ -582,7 +582,7 @@ def test_an_assert_in_a_loop_held_what_a_later_line_gave() -> None:
 
 
 def test_an_index_error_of_a_library_says_nothing_of_the_list_that_it_was_given() -> None:
-    text, raised = "month(parts[0])", 'Traceback:\n  File "a.py", line 1\n  File "b.py", line 9\n'
+    text, raised = "month(parts[0])", 'Traceback:\n  File "a.py", line 1\n    File "b.py", line 9\n'
     failure = Failure("IndexError", "list index out of range", 1, raised, (1,))
     assert explain_error(Trace(text, failure=failure, filename="a.py")) == ""
     assert "takes element 0 of parts" in explain_error(

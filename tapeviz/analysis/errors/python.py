@@ -172,7 +172,7 @@ def no_key(case: Case) -> str:
 def no_place(case: Case) -> str:
     """An element of a list beyond its end, asked for by a number in the text; not an error that a
     function of a library raised, whatever it was given."""
-    files = re.findall(r'^  File "(.*?)", line', case.failure.traceback, re.MULTILINE)
+    files = re.findall(r'^ +File "(.*?)", line', case.failure.traceback, re.MULTILINE)
     if files and files[-1] != case.trace.filename:
         return ""
     statement = case.text.statement(case.line)
