@@ -286,7 +286,7 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
         edges = argument(node, *((0, "sorted_sequence") if is_search else (1, "boundaries")))
         return _passed(source, values, edges)
     if (boundaries := _boundaries(source, node)) is not None:
-        return _passed(source, node.args[0], boundaries)
+        return _passed(source, argument(node, 0, "inputs"), boundaries)
     if searches_edges(source, node):
         return _between_edges(source, node)
     if called_name(node) == "astype" and "int" in source.code(inner):

@@ -78,9 +78,9 @@ def _enable_unseen(file: TextIO) -> None:
 
 
 def _unnamed_file() -> TextIO:
-    """A file to write into and read from: in memory where the system has such (Linux), so that a
-    snippet without a folder for temporary files gets its frames, too."""
-    if hasattr(os, "memfd_create"):
+    """A file to write into and read from: in memory where the system has such (Linux, outside of
+    some sandboxes), so that a snippet without a folder for temporary files gets its frames, too."""
+    with contextlib.suppress(AttributeError, OSError):
         return open(os.memfd_create("frames"), "w+", encoding="utf-8", errors="replace")
     return tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
 

@@ -60,7 +60,7 @@ class Program:
         """Positions of the resources that the function may change."""
         self._plain = ""
         self._graph: Any = None
-        """The optimized graph, until it is copied."""
+        """The optimized graph, until it is copied; None if TensorFlow handed out none."""
         self._optimized: OptimizedCopy | None = None
         self._beside: Probed | None = None
 
@@ -74,7 +74,7 @@ class Program:
         copy.register()
         self._plain = copy.name
         given, graphs = functions.optimized_graphs(lambda: self._call(copy.name, inputs, 0))
-        self._graph = graphs[0]
+        self._graph = graphs[0] if graphs else None
         return list(given)
 
     def look_inside(self, inputs: Sequence[Any], prepare: Callable[[], None]) -> Ran:
@@ -100,7 +100,7 @@ class Program:
     ) -> tuple[Sequence[Any], list[GivenValue]]:
         """Return the outputs, and what the ops gave; nothing of a graph that cannot be copied."""
         with suppress(KeyError, IndexError):
-            if self._optimized is None:
+            if self._optimized is None and self._graph is not None:
                 self._optimized = OptimizedCopy(self.cut.definition, self._graph, probes)
                 self._graph = None
         with suppress(private.Refused):
