@@ -69,7 +69,7 @@ class DraftKeeper(QObject):
         self._file = self._folder / f"{secrets.token_hex(8)}{_COPY}"
         self._newest: object = None
         self.trouble = ""
-        """Why the last draft could not be written."""
+        """Why the last draft could not be written; empty if it could."""
         self._writing = threading.Lock()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -132,14 +132,15 @@ class DraftKeeper(QObject):
         return True
 
     def keep(self, was_closed: bool = False) -> bool:
-        """Write the draft, or remove it if the text is saved or empty; returns False if an unsaved
-        text could not be written. Never raises."""
+        """Write the draft, or remove it if the text is saved or empty; returns whether it was
+        written. :attr:`trouble` says why an unsaved text was not. Never raises."""
+        self.trouble = ""
         contents = self._contents(was_closed)
         if contents is not None:
             return self._write_or_complain(contents)
         with self._writing, contextlib.suppress(OSError):
             self._file.unlink()
-        return True
+        return False
 
     def close(self) -> None:
         """Write the last draft, and move those of earlier windows to Open recent."""
@@ -152,9 +153,10 @@ class DraftKeeper(QObject):
             self._file.with_suffix(_LOCK).unlink(missing_ok=True)
 
     def turn_over(self) -> Draft | None:
-        """Before another text is opened: move an unsaved text to Open recent and return its draft;
-        only the newest 50 are kept there."""
-        if not self.keep() or self._newest is None:
+        """Before another text is opened: move the draft, which :meth:`keep` wrote, to Open recent
+        and return it; only the newest 50 are kept there. None for a text that needs no draft, or of
+        which none could be written."""
+        if self._newest is None or self.trouble:
             return None
         aside = self._folder / f"{secrets.token_hex(8)}{_ASIDE}"
         with contextlib.suppress(OSError):

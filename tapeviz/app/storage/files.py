@@ -63,7 +63,8 @@ class Files(QObject):
         the text elsewhere, discards it, or stays with it.
         """
         buttons = QMessageBox.StandardButton
-        while not self._drafts.keep():
+        self._drafts.keep()
+        while self._drafts.trouble:
             answer = QMessageBox.warning(
                 self._parent,
                 "Unsaved text",
@@ -72,10 +73,10 @@ class Files(QObject):
                 buttons.Save | buttons.Discard | buttons.Cancel,
                 buttons.Save,
             )
-            if answer == buttons.Save:
-                self.ask_save()
-            else:
+            if answer != buttons.Save:
                 return answer == buttons.Discard
+            if not self.ask_save():
+                self._drafts.keep()
         return True
 
     def _begin(self) -> bool:
