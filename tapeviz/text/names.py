@@ -23,6 +23,13 @@ def called_name(call: ast.Call) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
+def calls_in(node: ast.AST | None) -> Iterator[ast.Call]:
+    """All calls that stand anywhere in the statement or expression; none in None."""
+    for found in ast.walk(node) if node is not None else ():
+        if isinstance(found, ast.Call):
+            yield found
+
+
 def names_in(node: ast.AST) -> frozenset[str]:
     """All plain names that stand anywhere in the expression."""
     return frozenset(found.id for found in ast.walk(node) if isinstance(found, ast.Name))

@@ -7,8 +7,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...text.names import dotted
-from ...text.source import SourceText
+from ...text.names import calls_in, dotted
 from ...trace.model import Op, TensorId, Trace
 from ..model import Cause, Evidence
 from .questions import EdgeUnderTest
@@ -68,19 +67,14 @@ def stopped(asked: EdgeUnderTest) -> Cause | None:
     if op is None or op.type not in ("StopGradient", "PreventGradient"):
         return None
     text = asked.facts.text
-    calls, names = _calls_on(text, op.line), {*_NAMES, *text.aliases.get("stop_gradient", ())}
+    calls = list(calls_in(text.statement(op.line)))
+    names = {*_NAMES, *text.aliases.get("stop_gradient", ())}
     evidence = StopGradient(
         is_around_sum=_adds_again(asked, op),
         is_hidden=bool(calls) and not any(_is_written(call, names) for call in calls),
         is_asked_for=any(_is_back_prop_off(each) for call in calls for each in call.keywords),
     )
     return asked.facts.cause(evidence, op.line, asked.edge)
-
-
-def _calls_on(text: SourceText, line: int) -> list[ast.Call]:
-    """The calls in the statement on a line."""
-    statement = text.statement(line)
-    return [node for node in ast.walk(statement or ast.Pass()) if isinstance(node, ast.Call)]
 
 
 _NAMES = ("stop_gradient", "StopGradient", "PreventGradient")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...text.names import called_name, dotted
+from ...text.names import called_name, calls_in, dotted
 from ...text.statements import read_text
 from ...trace.model import TensorId, Trace, VariableId
 from .case import Case, Explain
@@ -70,7 +70,7 @@ def raised_warning(case: Case) -> str:
     """A warning that ``warnings.simplefilter("error")`` or the like made an exception of."""
     filters = [
         call
-        for call in _calls(case)
+        for call in calls_in(case.text.tree)
         if called_name(call) in ("simplefilter", "filterwarnings") and call.lineno <= case.line
         if call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value == "error"
     ]
@@ -87,7 +87,7 @@ def raised_by_numpy(case: Case) -> str:
     """A floating-point error that ``np.seterr`` or ``np.errstate`` made an exception of."""
     asked = [
         call
-        for call in _calls(case)
+        for call in calls_in(case.text.tree)
         if called_name(call) in ("seterr", "errstate") and call.lineno <= case.line
         if any(isinstance(n, ast.Constant) and n.value == "raise" for n in ast.walk(call))
     ]
@@ -100,12 +100,6 @@ def raised_by_numpy(case: Case) -> str:
         f"exception. Without that the elements concerned become infinite, NaN or zero. Look at the "
         f"numbers that go in there."
     )
-
-
-def _calls(case: Case) -> Iterator[ast.Call]:
-    for node in ast.walk(case.text.tree) if case.text.tree is not None else ():
-        if isinstance(node, ast.Call):
-            yield node
 
 
 OF_CHECKS: tuple[tuple[str, str | Explain], ...] = (

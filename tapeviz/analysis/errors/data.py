@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...text.names import bound_names, called_name
+from ...text.names import bound_names, called_name, calls_in
 from ...text.statements import read_text
 from .case import Case, Explain
 
@@ -20,7 +20,7 @@ arguments (``StructuredFunctionWrapper`` in structured_function.py, 2.15-2.21)."
 def no_element_left(case: Case) -> str:
     """``next`` of an iterator that has given its last element."""
     statement = case.text.statement(case.line)
-    call = next((c for c in _calls(statement) if called_name(c) in ("next", "get_next")), None)
+    call = next((c for c in calls_in(statement) if called_name(c) in ("next", "get_next")), None)
     if call is None:
         return ""
     given = call.args[0] if call.args else None
@@ -43,7 +43,7 @@ def no_element_left(case: Case) -> str:
 def parts_of_element(case: Case) -> str:
     """A function given to ``map`` whose parameters are not as many as an element has parts."""
     statement = case.text.statement(case.line)
-    method = next((c for c in _calls(statement) if called_name(c) in _WITH_FUNCTIONS), None)
+    method = next((c for c in calls_in(statement) if called_name(c) in _WITH_FUNCTIONS), None)
     if method is None or not isinstance(method.func, ast.Attribute):
         return ""
     found = case.match.groupdict()
@@ -136,7 +136,7 @@ def _loops_around(case: Case, line: int) -> Iterator[ast.For]:
 def no_labels(case: Case) -> str:
     """``fit`` of a compiled model without labels: Keras 3 compares None with the predictions."""
     statement = case.text.statement(case.line)
-    for call in _calls(statement):
+    for call in calls_in(statement):
         is_given = len(call.args) > 1 or any(each.arg == "y" for each in call.keywords)
         if called_name(call) in ("fit", "evaluate", "train_on_batch") and not is_given:
             return (
@@ -145,12 +145,6 @@ def no_labels(case: Case) -> str:
                 f"a dataset whose elements are pairs of inputs and labels."
             )
     return ""
-
-
-def _calls(statement: ast.AST | None) -> Iterator[ast.Call]:
-    for node in ast.walk(statement) if statement is not None else ():
-        if isinstance(node, ast.Call):
-            yield node
 
 
 OF_DATA: tuple[tuple[str, str | Explain], ...] = (

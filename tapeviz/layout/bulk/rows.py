@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Floats, Ints
-from ..layered.ranking import EdgePairs, longest_path, topological_order
+from ..layered.ranking import longest_path, topological_order
+from ..layered.simplex import EdgePairs
 
 REACH = 12
 """Rows; longer edges get no dummies and run in lanes beside the rows."""

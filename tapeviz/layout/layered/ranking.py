@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .simplex import shortest_ranks
-
-EdgePairs = Sequence[tuple[int, int]]
+from .simplex import EdgePairs, shortest_ranks
 
 
 def rank_nodes(count: int, edges: EdgePairs, weights: Sequence[float]) -> list[int]:
