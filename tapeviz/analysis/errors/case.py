@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 from ...text.messages import converted_lines, lines_in_stack, without_node_names
 from ...text.source import SourceText
 from ...trace.model import Call, Failure, Op, Trace
+
+_Node = TypeVar("_Node", bound=ast.AST)
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,12 @@ class Case:
     failure: Failure
     text: SourceText
     match: re.Match[str]
+
+    def nodes(self, kind: type[_Node]) -> Iterator[_Node]:
+        """Each node of that kind in the syntax tree of the snippet; none if it cannot be parsed."""
+        for node in ast.walk(self.text.tree) if self.text.tree is not None else ():
+            if isinstance(node, kind):
+                yield node
 
     @property
     def code(self) -> str:
@@ -128,7 +137,7 @@ def innermost_line(trace: Trace, failure: Failure) -> int:
         return called.line
     inner = traced_lines(failure, trace.filename)
     inner = inner or converted_lines(failure.message, trace.filename)
-    if not inner and re.search(OF_LOOPS, failure.message):
+    if not inner and re.search(OUT_OF_A_LOOP, failure.message):
         inner = defining_lines(failure, trace.filename)
     return inner[-1] if inner else _line_of_node(trace, failure) or failure.line
 
@@ -148,7 +157,7 @@ _NODE = re.compile(r"\{\{node ([^}]+)\}\}")
 _CALL = "PartitionedCall/"
 
 
-OF_LOOPS = r"it was defined in FuncGraph\(name=(?:while|cond)_"
+OUT_OF_A_LOOP = r"it was defined in FuncGraph\(name=(?:while|cond)_"
 """A tensor of a loop or branch of a compiled function, used outside of it; the function that uses
 it is named before (``_validate_in_graph`` and others in func_graph.py, 2.15-2.21)."""
 

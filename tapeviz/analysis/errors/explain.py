@@ -10,7 +10,7 @@ from ...text.source import SourceText
 from ...trace.model import Call, CallId, Failure, Trace
 from ..model import ExplainedError, Warned
 from .case import Case, innermost_line, is_from, raised_by_called
-from .modules import command_for
+from .python.modules import command_for
 from .raised_inside import reached_words
 from .table import EXPLANATIONS
 

@@ -7,14 +7,17 @@ to be looked at, a function of the case has the words.
 
 from __future__ import annotations
 
-from . import calls, keras, modules, not_finite, python, tapes, tensors, training
-from .arguments import OF_ARGUMENTS
 from .case import Explain
-from .checks import OF_CHECKS
-from .data import OF_DATA
-from .files import OF_FILES
-from .forms import OF_FORMS
-from .values import OF_VALUES
+from .python import attributes, calls, containers, modules, names, operators
+from .python.checks import CHECK_ERRORS
+from .python.values import WRONG_VALUES
+from .tapes import gradient_functions, recording, targets
+from .tensors import not_finite, shapes_and_dtypes
+from .tensors.arguments import ARGUMENT_ERRORS
+from .tensors.forms import FORM_ERRORS
+from .training import keras, models
+from .training.datasets import DATASET_ERRORS
+from .training.files import FILE_ERRORS
 
 _CALLEE = r"(?:[\w.<>]*<locals>\.)?(?P<callee>[\w.]+)\(\)"
 """``Net.call()``, also of a class or function that a function made (``main.<locals>.Net.call()``).
@@ -29,17 +32,20 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         not_finite.detected,
     ),
     (r": Tensor had (?P<found>[\w+, -]+) values", not_finite.checked),
-    (r"non-persistent GradientTape", tapes.second_use),
+    (r"non-persistent GradientTape", recording.second_use),
     (
         r"gradient registry has no entry for: (\w+)|No gradient defined for operation.*?\(op type: "
         r"(\w+)\)",
-        tapes.no_registry,
+        gradient_functions.no_registry,
     ),
-    (r"KerasTensor.*not tf\.Tensor|symbolic.*watch", tapes.symbolic_watch),
-    (r"Passed in object <(?:Keras)?Variable path=|of type 'Variable', not tf", tapes.keras_watch),
-    (r"Passed in object .* of type '(\w+)', not tf\.Tensor", tapes.no_tensor_watch),
-    (r"'NoneType' object has no attribute '_tape'", tapes.never_entered),
-    (r"Tape is not recording", tapes.not_recording),
+    (r"KerasTensor.*not tf\.Tensor|symbolic.*watch", recording.symbolic_watch),
+    (
+        r"Passed in object <(?:Keras)?Variable path=|of type 'Variable', not tf",
+        recording.keras_watch,
+    ),
+    (r"Passed in object .* of type '(\w+)', not tf\.Tensor", recording.no_tensor_watch),
+    (r"'NoneType' object has no attribute '_tape'", recording.never_entered),
+    (r"Tape is not recording", recording.not_recording),
     (
         r"Tape is still recording|Accumulator is already recording",
         "Line {line} enters a tape or accumulator whose block is open already. "
@@ -88,33 +94,33 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Line {line} gives a tf.Variable as {0}, and that function takes tensors only. "
         "Give the tensor that the variable holds: variable.read_value().",
     ),
-    (r"'(\w+)' has (shape|dtype) (.+?) before the loop, but", tensors.carried),
-    (r"Type SparseTensor is not supported as a gradient", tapes.sparse),
-    (r"Argument `target` should be a list.*received None", tapes.no_target),
-    (r"argument `type_value`: None to a TensorFlow DType", tapes.no_sources),
-    (r"argument `type_value`: <(?:bound method|function) ", tapes.uncalled_target),
-    (r"argument `type_value`: '(\w+)' to a TensorFlow DType", tapes.text_target),
+    (r"'(\w+)' has (shape|dtype) (.+?) before the loop, but", shapes_and_dtypes.carried),
+    (r"Type SparseTensor is not supported as a gradient", targets.sparse),
+    (r"Argument `target` should be a list.*received None", targets.no_target),
+    (r"argument `type_value`: None to a TensorFlow DType", targets.no_sources),
+    (r"argument `type_value`: <(?:bound method|function) ", targets.uncalled_target),
+    (r"argument `type_value`: '(\w+)' to a TensorFlow DType", targets.text_target),
     (
         r"(?:No pfor|pfor).*(?:converter|EagerPyFunc|not.* supported)|No converter.* defined",
         "jacobian on line {line} runs the backward pass for all elements at once (pfor), and "
         "one of the operations cannot be run so; tf.py_function is such a one. "
         "Write jacobian(y, x, experimental_use_pfor=False) with a persistent tape.",
     ),
-    (r"No gradients provided for any variable", training.no_gradients),
+    (r"No gradients provided for any variable", models.no_gradients),
     (
         r"_unique_id|takes 2 positional arguments but 3|not enough values to unpack|zip argument"
         r"|cannot iterate over a scalar|iterating over a symbolic|name_scope must be a string",
-        training.no_pairs,
+        models.no_pairs,
     ),
-    (r"cannot iterate over a scalar|cannot unpack non-iterable", tapes.unpacked),
-    (r"(?:not enough|too many) values to unpack \(expected (\d+)", tapes.unpacked_others),
+    (r"cannot iterate over a scalar|cannot unpack non-iterable", targets.unpacked),
+    (r"(?:not enough|too many) values to unpack \(expected (\d+)", targets.unpacked_others),
     (
         r"AttributeError: '([\w.]+)' object has no attribute '(_id|dtype|shape|_tape)'",
-        tapes.no_tensor,
+        targets.no_tensor,
     ),
     (
         r"Cannot convert (?:the argument `type_value`: |value )(-?\d[\d.e+-]*) to a TensorFlow DT",
-        tapes.plain_number,
+        targets.plain_number,
     ),
     (
         r"IndexedSlices",
@@ -122,31 +128,34 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "a table, such as tf.gather or an Embedding, gives the gradients of those rows alone. "
         "Write tf.convert_to_tensor(g) to get a tensor of the shape of the table.",
     ),
-    *OF_CHECKS,
-    *OF_FILES,
-    *OF_DATA,
-    *OF_VALUES,
-    *OF_FORMS,
-    *OF_ARGUMENTS,
-    (r"NoneType|None values not supported", training.none_used),
+    *CHECK_ERRORS,
+    *FILE_ERRORS,
+    *DATASET_ERRORS,
+    *WRONG_VALUES,
+    *FORM_ERRORS,
+    *ARGUMENT_ERRORS,
+    (r"NoneType|None values not supported", models.none_used),
     (
         r"unsupported operand type\(s\) for (?P<sign>[^\s:]+)(?: or pow\(\))?: '(?P<first>[\w.]+)' "
         r"and '(?P<other>[\w.]+)'",
-        python.operands,
+        operators.operands,
     ),
-    (r"\[Op:(?:Mul|Reshape|BroadcastGradientArgs)\]", tapes.output_gradients),
+    (r"\[Op:(?:Mul|Reshape|BroadcastGradientArgs)\]", gradient_functions.output_gradients),
     (
         r"Dimensions must be equal, but are \d+ and \d+ for .* with input shapes: "
         + _SHAPE
         + ", "
         + _SHAPE
         + r"\.",
-        tensors.shapes,
+        shapes_and_dtypes.shapes,
     ),
-    (r"Incompatible shapes: *" + _SHAPE + r" vs\.? *" + _SHAPE, tensors.shapes),
-    (r"Matrix size-incompatible: In\[0\]: " + _SHAPE + r", In\[1\]: " + _SHAPE, tensors.shapes),
-    (tensors.OF_VECTORS, tensors.vectors),
-    (r"logits_size=" + _SHAPE + r" labels_size=" + _SHAPE, tensors.shapes),
+    (r"Incompatible shapes: *" + _SHAPE + r" vs\.? *" + _SHAPE, shapes_and_dtypes.shapes),
+    (
+        r"Matrix size-incompatible: In\[0\]: " + _SHAPE + r", In\[1\]: " + _SHAPE,
+        shapes_and_dtypes.shapes,
+    ),
+    (shapes_and_dtypes.NOT_A_MATRIX, shapes_and_dtypes.vectors),
+    (r"logits_size=" + _SHAPE + r" labels_size=" + _SHAPE, shapes_and_dtypes.shapes),
     (
         r"Unexpectedly found an instance of type `<class '([\w.]+)'>`\. Expected a symbolic tensor",
         "Line {line} gives a layer of Keras an argument of type {0} beside its input, such as an "
@@ -192,14 +201,17 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         + _SHAPE
         + r" vs\.? shape\[\d+\] = "
         + _SHAPE,
-        tensors.joined,
+        shapes_and_dtypes.joined,
     ),
-    (r"(?:Shapes|Dimensions) " + _SHAPE + r" and " + _SHAPE, tensors.shapes),
-    (r"expected to be an? (\w+) tensor but is an? (\w+) tensor", tensors.dtypes),
-    (r"must have the same dtype, got tf\.(\w+) != tf\.(\w+)", tensors.dtypes),
-    (r"has type (\w+) that does not match type (\w+) of", tensors.dtypes),
-    (r"conversion requested dtype (\w+) for Tensor with dtype (\w+)", tensors.dtypes),
-    (r"Cannot convert \[?([\d.e+-]+)\]? to EagerTensor of dtype (\w+)", tensors.literal_dtype),
+    (r"(?:Shapes|Dimensions) " + _SHAPE + r" and " + _SHAPE, shapes_and_dtypes.shapes),
+    (r"expected to be an? (\w+) tensor but is an? (\w+) tensor", shapes_and_dtypes.dtypes),
+    (r"must have the same dtype, got tf\.(\w+) != tf\.(\w+)", shapes_and_dtypes.dtypes),
+    (r"has type (\w+) that does not match type (\w+) of", shapes_and_dtypes.dtypes),
+    (r"conversion requested dtype (\w+) for Tensor with dtype (\w+)", shapes_and_dtypes.dtypes),
+    (
+        r"Cannot convert \[?([\d.e+-]+)\]? to EagerTensor of dtype (\w+)",
+        shapes_and_dtypes.literal_dtype,
+    ),
     (
         rf"Input to reshape is a tensor with {_COUNT} values, but the requested shape has {_COUNT}",
         "Line {line} reshapes {0} elements into a shape for {1}. "
@@ -208,7 +220,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"Cannot (?:update|assign value to) variable.*shape|assigned value shape",
-        tensors.assigned_shape,
+        shapes_and_dtypes.assigned_shape,
     ),
     (
         r"Input (?:matrix )?is not invertible",
@@ -308,7 +320,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"missing (?:a required|\d+ required positional) arguments?: '?(?:sources?|target)",
-        python.too_few,
+        calls.too_few,
     ),
     (
         r"tensor is unhashable",
@@ -417,22 +429,22 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "learning_rate there. Read it by float(optimizer.learning_rate), and change it by "
         "optimizer.learning_rate.assign(0.01).",
     ),
-    (r"NameError: .*?name '(\w+)' is not defined", python.undefined),
-    (r"EOFError|StdinNotImplementedError|raw_input was called", python.keyboard),
+    (r"NameError: .*?name '(\w+)' is not defined", names.undefined),
+    (r"EOFError|StdinNotImplementedError|raw_input was called", calls.keyboard),
     (modules.NO_MODULE, modules.no_module),
     (
         r"ImportError: cannot import name '(\w+)' from '([\w.]+)'",
         "The installed {1} has no {0}: it was part of another version, or has moved. "
         "Look for its present name, or leave line {line} out if the gradient does not need it.",
     ),
-    (r"'GradientTape' object has no attribute '(\w+)'", python.misspelt),
-    (r"'(?:Resource)?Variable' object has no attribute 'ndim'", tensors.no_ndim),
+    (r"'GradientTape' object has no attribute '(\w+)'", attributes.misspelt),
+    (r"'(?:Resource)?Variable' object has no attribute 'ndim'", shapes_and_dtypes.no_ndim),
     (
         r"'?(?P<owner>[\w.]*(?:Tensor|Variable))'? object has no attribute '(?P<name>\w+)'",
-        calls.tensor_method,
+        attributes.tensor_method,
     ),
-    (r"'(\w+)' object has no attribute '(\w+)'", training.no_method),
-    (r"'(?P<owner>\w+)' object has no attribute '(?P<name>\w+)'", calls.own_attribute),
+    (r"'(\w+)' object has no attribute '(\w+)'", models.no_method),
+    (r"'(?P<owner>\w+)' object has no attribute '(?P<name>\w+)'", attributes.own_attribute),
     (
         _CALLEE + r" got an unexpected keyword argument '(?P<name>\w+)'",
         calls.unknown_keyword,
@@ -447,10 +459,10 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         calls.missing_argument,
     ),
     (r"Attempt to convert a value \(None\)|NoneType|None values not supported", calls.none_given),
-    (r"IndexError: list index out of range", tapes.no_batch),
-    (r"IndexError: list index out of range|KeyError", python.no_key),
-    (r"IndexError: (?:list|tuple) index out of range", python.no_place),
-    (r"^KeyError", python.own_key),
+    (r"IndexError: list index out of range", targets.no_batch),
+    (r"IndexError: list index out of range|KeyError", containers.no_key),
+    (r"IndexError: (?:list|tuple) index out of range", containers.no_place),
+    (r"^KeyError", containers.own_key),
     (
         r"You must call `super\(\)\.__init__\(\)` in the layer constructor",
         "A layer or model that line {line} makes has an __init__ that does not call the one of "
@@ -487,16 +499,16 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"Tensor'? object has no attribute '(?:numpy|eval)'|numpy\(\) is only available"
         r"|(?:float|int|complex)\(\) argument must be .*, not '\w*Tensor'",
-        tensors.no_numpy,
+        shapes_and_dtypes.no_numpy,
     ),
     (
         r"module 'tensorflow(?:\._api|\.v2|\.compat)*\.?([\w.]*)' has no attribute '(\w+)'",
-        python.old_name,
+        attributes.old_name,
     ),
     (
         r"Tensor' object has no attribute 'assign"
         r"|'[\w.]*(?:Tensor|Variable)' object does not support item assignment",
-        tensors.assigned_tensor,
+        shapes_and_dtypes.assigned_tensor,
     ),
     (
         r"Shape (\([\d, ]*\)) must have rank at least 2",
@@ -504,7 +516,10 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "batch, and one of them has the shape {0}. "
         "Use tape.jacobian, which asks nothing of the shapes.",
     ),
-    (r"only integer scalar arrays can be converted to a scalar index", tensors.picked_by_many),
+    (
+        r"only integer scalar arrays can be converted to a scalar index",
+        shapes_and_dtypes.picked_by_many,
+    ),
     (
         r"expected to return (\d+) gradients,? but returned (\d+)",
         "The gradient function of a tf.custom_gradient returned {1} gradients, and "
@@ -514,23 +529,26 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"TypeError: '(?:[\w.]+\.)?(list|tuple|int|float|str|dict|NoneType|ndarray|\w*Tensor|"
         r"\w*Variable)' object is not callable",
-        python.called,
+        calls.called,
     ),
     (
         r"TypeError: (?:unsupported callable|.*cannot unpack|.*is not callable|cannot iterate)",
-        tapes.custom_pair,
+        gradient_functions.custom_pair,
     ),
-    (r"output_gradients", tapes.output_gradients),
+    (r"output_gradients", gradient_functions.output_gradients),
     (
         r"has never been called and thus has no defined (input|output)",
-        training.no_symbolic_call,
+        models.no_symbolic_call,
     ),
     (
         r"has not yet been built|has never been called|has no defined (?:input|output)"
         r"|must build the layer before|object has no attribute '(?:kernel|bias|embeddings)'",
-        training.no_source,
+        models.no_source,
     ),
-    (r"Graph execution error|\{\{node |\[Op:__(?:inference|forward)_", tensors.raised_in_function),
-    (r"", tapes.inside_gradient),
+    (
+        r"Graph execution error|\{\{node |\[Op:__(?:inference|forward)_",
+        shapes_and_dtypes.raised_in_function,
+    ),
+    (r"", gradient_functions.inside_gradient),
 )
 """In the order in which they are asked; the first that has words is taken."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.errors.modules import NO_MODULE
+from ...analysis.errors.python.modules import NO_MODULE
 from ...trace.model import Trace
 from ..model import Edit
 from ..nodes import all_of, bound_names, called_name, dotted, header_nodes, read_names, sole

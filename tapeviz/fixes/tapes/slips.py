@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.errors.arguments import RENAMED_KEYWORDS
-from ...analysis.errors.calls import KEYWORDS_OF_TAPES
+from ...analysis.errors.python.calls import KEYWORDS_OF_TAPES
+from ...analysis.errors.tensors.arguments import RENAMED_KEYWORDS
 from ...text.messages import converted_lines
 from ...trace.model import Trace
 from ..model import Edit

@@ -8,9 +8,9 @@ from functools import partial
 
 import libcst as cst
 
-from ...analysis.errors.keras import present_name
-from ...analysis.errors.old_names import CASTS, RENAMED
-from ...analysis.errors.tensors import OF_VECTORS
+from ...analysis.errors.python.old_names import CASTS, RENAMED
+from ...analysis.errors.tensors.shapes_and_dtypes import NOT_A_MATRIX
+from ...analysis.errors.training.keras import present_name
 from ...text.messages import converted_lines
 from ...trace.model import Trace, VariableId
 from ..model import Edit
@@ -37,7 +37,7 @@ _LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
 _NO_NAME = re.compile(
     r"module '(?P<module>(?:tensorflow|keras)[\w.]*)' has no attribute '(?P<name>\w+)'"
 )
-_NO_MATRIX = re.compile(OF_VECTORS)
+_NO_MATRIX = re.compile(NOT_A_MATRIX)
 _NO_METHOD = re.compile(r"Tensor'? object has no attribute '(\w+)'")
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...text.names import bound_names, called_name, calls_in
-from ...text.statements import read_text
-from .case import Case, Explain
+from ....text.names import bound_names, called_name, calls_in
+from ....text.statements import read_text
+from ..case import Case, Explain
 
 _WITH_FUNCTIONS = ("map", "filter", "flat_map", "interleave", "take_while", "group_by_window")
 """Methods of datasets that hand the parts of an element, if that is a tuple, to a function as
@@ -128,8 +128,8 @@ def key_of_element(case: Case) -> str:
 
 def _loops_around(case: Case, line: int) -> Iterator[ast.For]:
     """The loops around a line, outermost first."""
-    for node in ast.walk(case.text.tree) if case.text.tree is not None else ():
-        if isinstance(node, ast.For) and node.lineno < line <= (node.end_lineno or 0):
+    for node in case.nodes(ast.For):
+        if node.lineno < line <= (node.end_lineno or 0):
             yield node
 
 
@@ -147,7 +147,7 @@ def no_labels(case: Case) -> str:
     return ""
 
 
-OF_DATA: tuple[tuple[str, str | Explain], ...] = (
+DATASET_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (r"^StopIteration|OutOfRangeError.*End of sequence", no_element_left),
     (
         r"`generator` yielded an element of (shape|type) (.*?) where an element of "

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 
-from ...text.names import dotted
-from .case import Case, Explain
+from ....text.names import dotted
+from ..case import Case, Explain
 
 
 def truth_of_several(case: Case) -> str:
@@ -66,7 +66,7 @@ def text_among_numbers(case: Case) -> str:
     )
 
 
-OF_VALUES: tuple[tuple[str, str | Explain], ...] = (
+WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
     (r"truth value of an array with more than one element", truth_of_several),
     (
         r"Data cardinality is ambiguous.*?'?x'? sizes: ([\d, ]+).*?'?y'? sizes: ([\d, ]+)",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from ...text.names import called_name
-from ...trace.model import VariableId
-from .case import Case
+from ....text.names import called_name
+from ....trace.model import VariableId
+from ..case import Case
 
 _NOT_CONNECTED = (
     "The loss is not connected to these variables on the tape. "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...trace.model import Op
-from .case import Case
+from ....trace.model import Op
+from ..case import Case
 
 _MEND = (
     "Keep its input where the function and its slope are finite: add a small number to what a "

@@ -5,7 +5,7 @@ The messages are those of TensorFlow 2.15 to 2.21, Keras 2 and 3, and of h5py.
 
 from __future__ import annotations
 
-from .case import Case, Explain
+from ..case import Case, Explain
 
 
 def no_file(case: Case) -> str:
@@ -23,7 +23,7 @@ def no_file(case: Case) -> str:
     return f"{begin}Write the whole path, or put values of the same shape in its place."
 
 
-OF_FILES: tuple[tuple[str, str | Explain], ...] = (
+FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"Failed to find any matching files for (\S+)",
         "Line {line} restores the checkpoint {0}, and there is none of this name. "

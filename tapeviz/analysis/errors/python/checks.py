@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...text.names import called_name, calls_in, dotted
-from ...text.statements import read_text
-from ...trace.model import TensorId, Trace, VariableId
-from .case import Case, Explain
+from ....text.names import called_name, calls_in, dotted
+from ....text.statements import read_text
+from ....trace.model import TensorId, Trace, VariableId
+from ..case import Case, Explain
 
 _MOST_SHOWN = 4
 """Elements of a value, and names, that stand in a sentence."""
@@ -102,7 +102,7 @@ def raised_by_numpy(case: Case) -> str:
     )
 
 
-OF_CHECKS: tuple[tuple[str, str | Explain], ...] = (
+CHECK_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (r"^AssertionError", own_assert),
     (r"^\w*Warning: ", raised_warning),
     (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .case import Case
+from ..case import Case
 
 # The functions whose names differ: tf.keras has the short one and keras the long one (Keras 3.0 to
 # 3.15); the classes have one name in all versions.

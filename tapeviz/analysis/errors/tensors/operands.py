@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from ...text.names import dotted
-from ...text.statements import read_text
-from ...trace.model import TensorId, Trace, VariableId
-from .case import Case
+from ....text.names import dotted
+from ....text.statements import read_text
+from ....trace.model import TensorId, Trace, VariableId
+from ..case import Case
 
 OperandShape = Sequence[int | None]
 _OF_OPERANDS = frozenset({"ReadVariableOp", "Const", "Cast"})

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import ast
 
-from ...text.names import dotted
-from .case import Case, Explain
+from ....text.names import dotted
+from ..case import Case, Explain
 
 _SHAPE = r"(\[[\d,? ]*\])"
 _TUPLE = r"(\([\d, None]*\))"
@@ -91,7 +91,7 @@ def number_of_inputs(case: Case) -> str:
     )
 
 
-OF_FORMS: tuple[tuple[str, str | Explain], ...] = (
+FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"Must provide as many biases as the last dimension of the input tensor: "
         rf"{_SHAPE} vs\. {_SHAPE}",

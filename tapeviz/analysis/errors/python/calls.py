@@ -1,109 +1,22 @@
-"""Explain exceptions of calls: arguments that are not there, attributes that nobody gave."""
+"""Explain exceptions of calls: of what is no function, and of arguments that do not fit."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import difflib
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
-from ...text.names import called_name, targets_of
-from ...text.statements import read_text
-from .arguments import RENAMED_KEYWORDS
-from .case import Case
+from ....text.names import called_name, targets_of
+from ....text.statements import read_text
+from ..case import Case
+from ..tensors.arguments import RENAMED_KEYWORDS
 
-_Node = TypeVar("_Node", bound=ast.AST)
 KEYWORDS_OF_TAPES = {
     "GradientTape": ("persistent", "watch_accessed_variables"),
     "gradient": ("target", "sources", "output_gradients", "unconnected_gradients"),
     "jacobian": ("target", "sources", "unconnected_gradients", "experimental_use_pfor"),
 }
-_FUNCTIONS = {
-    **{
-        name: f"tf.reduce_{name}(t)" for name in ("sum", "mean", "max", "min", "prod", "any", "all")
-    },
-    "std": "tf.math.reduce_std(t)",
-    "var": "tf.math.reduce_variance(t)",
-    "argmax": "tf.argmax(t)",
-    "argmin": "tf.argmin(t)",
-    "abs": "tf.abs(t)",
-    "reshape": "tf.reshape(t, shape)",
-    "view": "tf.reshape(t, shape)",
-    "flatten": "tf.reshape(t, [-1])",
-    "ravel": "tf.reshape(t, [-1])",
-    "T": "tf.transpose(t)",
-    "transpose": "tf.transpose(t)",
-    "permute": "tf.transpose(t, axes)",
-    "squeeze": "tf.squeeze(t)",
-    "unsqueeze": "tf.expand_dims(t, axis)",
-    "dot": "tf.tensordot(a, b, 1)",
-    "matmul": "tf.matmul(a, b)",
-    "mm": "tf.matmul(a, b)",
-    "astype": "tf.cast(t, dtype)",
-    "float": "tf.cast(t, tf.float32)",
-    "clip": "tf.clip_by_value(t, low, high)",
-    "clamp": "tf.clip_by_value(t, low, high)",
-    "copy": "tf.identity(t)",
-    "clone": "tf.identity(t)",
-    "size": "tf.size(t)",
-    "item": "float(t)",
-    "tolist": "t.numpy().tolist()",
-    "detach": "tf.stop_gradient(t)",
-    **{name: f"tf.{name}(t)" for name in ("exp", "sqrt", "tanh", "sigmoid", "round", "pow")},
-    "log": "tf.math.log(t)",
-    "cumsum": "tf.cumsum(t)",
-    "backward": "tape.gradient(t, sources)",
-}
-"""Functions of TensorFlow in place of methods of arrays and of the tensors of PyTorch."""
-
-
-def tensor_method(case: Case) -> str:
-    """A method that arrays of NumPy or tensors of PyTorch have, and TensorFlow's have not."""
-    name = case.match["name"]
-    if name not in _FUNCTIONS:
-        return ""
-    kind = "a variable" if "Variable" in case.match["owner"] else "a tensor"
-    return (
-        f"Line {case.line} asks {kind} for {name}, which arrays or the tensors of other libraries "
-        f"have, and TensorFlow's have not. Write {_FUNCTIONS[name]} in its place."
-    )
-
-
-def own_attribute(case: Case) -> str:
-    """An attribute that the snippet's class never gives its objects."""
-    owner, name = case.match["owner"], case.match["name"]
-    kind = next((each for each in _nodes(case, ast.ClassDef) if each.name == owner), None)
-    if kind is None:
-        return ""
-    given = sorted(set(_attributes(kind)))
-    near = difflib.get_close_matches(name, given, n=1)
-    if name in _OF_MODULES and not kind.bases:
-        return (
-            f"Line {case.line} asks an object of the class {owner} (line {kind.lineno}) for "
-            f"{name}, which a class has from tf.Module only. Write class {owner}(tf.Module):, and "
-            f"super().__init__() first in its __init__."
-        )
-    mend = (
-        f"It has {near[0]}: write that, or give it {name} in __init__."
-        if near
-        else f"Give it in __init__, as self.{name} = …, before it is used."
-    )
-    return (
-        f"Line {case.line} asks an object of the class {owner} (line {kind.lineno}) for {name}, "
-        f"and nothing gives it that. {mend}"
-    )
-
-
-_OF_MODULES = ("trainable_variables", "variables", "non_trainable_variables")
-"""Properties of ``tf.Module`` (2.15-2.21)."""
-
-
-def _attributes(kind: ast.ClassDef) -> Iterator[str]:
-    for node in ast.walk(kind):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield node.attr
-        elif isinstance(node, ast.FunctionDef):
-            yield node.name
 
 
 def unknown_keyword(case: Case) -> str:
@@ -173,7 +86,7 @@ def none_given(case: Case) -> str:
         return ""
     owner = read_text(case.text).owner
     read = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-    assigns = [each for each in _nodes(case, ast.Assign) if each.lineno <= line]
+    assigns = [each for each in case.nodes(ast.Assign) if each.lineno <= line]
     for assign in sorted(assigns, key=lambda each: -each.lineno):  # the last one before
         names = {
             target.id
@@ -215,7 +128,7 @@ def _definition(case: Case, path: str) -> ast.FunctionDef | None:
     homes: list[ast.AST] = [case.text.tree] if case.text.tree is not None else []
     if owner:
         last = owner.rpartition(".")[2]
-        homes = [each for each in _nodes(case, ast.ClassDef) if each.name == last]
+        homes = [each for each in case.nodes(ast.ClassDef) if each.name == last]
     found = [
         node
         for home in homes
@@ -225,7 +138,112 @@ def _definition(case: Case, path: str) -> ast.FunctionDef | None:
     return found[-1] if found else None
 
 
-def _nodes(case: Case, kind: type[_Node]) -> Iterator[_Node]:
-    for node in ast.walk(case.text.tree) if case.text.tree is not None else ():
-        if isinstance(node, kind):
-            yield node
+def keyboard(case: Case) -> str:
+    return (
+        f"Line {case.failure.line} waits for something to be typed, and a snippet runs without a "
+        f"keyboard here. Put the value into the text in place of the call of input()."
+    )
+
+
+def too_few(case: Case) -> str:
+    call = case.calling("gradient", "jacobian", "batch_jacobian")
+    if call is None:
+        return ""
+    return (
+        f"Line {case.line} does not say what the gradient is wanted for. "
+        f"A tape needs the target, which is differentiated, and the sources, by which. "
+        f"Write tape.gradient(loss, [x]), with the tensors or variables you want to change."
+    )
+
+
+def called(case: Case) -> str:
+    """Parentheses after what is no function: an attribute that holds a list, or a name that the
+    snippet gave to a value, as ``sum = 0``."""
+    line, made_of = case.line, case.match[1]
+    kind = next((words for end, words in _KINDS.items() if made_of.endswith(end)), made_of)
+    statement = case.text.statement(line)
+    calls = (
+        [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement else []
+    )
+    plain = [
+        call
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and not call.args and not call.keywords
+    ]
+    are_known = all(isinstance(call.func, (ast.Name, ast.Attribute)) for call in calls)
+    named = [
+        (call.func.id, made)
+        for call in calls
+        if isinstance(call.func, ast.Name)
+        if (made := _last_value(case, call.func.id))
+    ]
+    article = "an" if kind == "int" else "a"
+    written = [(name, at) for name, at in named if _is_text(case, at)]
+    if made_of == "str" and len(written) == 1:
+        name, at = written[0]
+        return (
+            f"Line {line} calls {name}, which is a text since line {at}. Keras knows such words in "
+            f"model.compile only. Make the function or object itself, as in "
+            f"tf.keras.losses.get({name}) for a loss, or give its name without quotes."
+        )
+    results = [call.func for call in calls if isinstance(call.func, ast.Call)]
+    if len(results) == 1 and not named and made_of in _TENSOR_TYPES:
+        return (
+            f"Line {line} calls {case.text.segment(results[0])}, which is {article} {kind} and no "
+            f"function: its parentheses are closed, and others follow. "
+            f"Leave out the second pair, or write * between them where a product is meant."
+        )
+    if len(named) == 1 and named[0][1] == line and not plain:
+        return (
+            f"Line {line} calls {named[0][0]} and gives the same name to what comes back. When it "
+            f"ran again, {named[0][0]} was no function any more but {article} {kind}. "
+            f"Give the result another name."
+        )
+    if len(named) == 1 and not plain:
+        name, made = named[0]
+        own = f"Python's own function {name}" if hasattr(builtins, name) else "the function"
+        return (
+            f"Line {line} calls {name}, but line {made} made it {article} {kind}, and that cannot "
+            f"be called. {own[0].upper()}{own[1:]} cannot be reached any more. "
+            f"Use another name on line {made}."
+        )
+    if len(plain) != 1 or named or not are_known:  # layers[0](x): any of them may be meant
+        return ""
+    words = case.text.segment(plain[0].func)
+    return (
+        f"Line {line} calls {words}, which holds {article} {kind} and is no function. "
+        f"Leave out the parentheses: {words}."
+    )
+
+
+def _is_text(case: Case, line: int) -> bool:
+    """Whether the statement on a line gives a text to what it binds."""
+    made = getattr(case.text.statement(line), "value", None)
+    return isinstance(made, ast.Constant) and isinstance(made.value, str)
+
+
+_KINDS = {"Tensor": "tensor", "Variable": "tf.Variable", "ndarray": "NumPy array"}
+"""The ends of the names of classes, and words for those."""
+
+
+_TENSOR_TYPES = ("EagerTensor", "SymbolicTensor", "ndarray")
+
+
+def _last_value(case: Case, name: str) -> int:
+    """The line that gave a tensor to a name last; else the last line above the failure that gives
+    a value to it, as no def or import does."""
+    bound = [each.site.line for each in case.trace.bindings if each.name == name]
+    if bound and case.match[1] in _TENSOR_TYPES:
+        return bound[-1]
+    tree = case.text.tree
+    statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt)) if tree else ()
+    makers = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For)
+    lines = [
+        statement.lineno
+        for statement in statements
+        if isinstance(statement, makers) and statement.lineno < case.line
+        if any(
+            isinstance(target, ast.Name) and target.id == name for target in targets_of(statement)
+        )
+    ]
+    return max(lines, default=0)

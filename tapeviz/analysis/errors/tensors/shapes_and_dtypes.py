@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
-from ...text.names import names_in, targets_of
-from ...trace.model import VariableId
-from .case import Case
+from ....text.names import names_in, targets_of
+from ....trace.model import VariableId
+from ..case import Case
+from ..raised_inside import reached_words
 from .operands import OperandShape, differing_axis, named_operands, read_shape
-from .raised_inside import reached_words
 
 
 def shapes(case: Case) -> str:
@@ -54,7 +54,7 @@ def _fit_turned_round(first: OperandShape, other: OperandShape) -> bool:
     return len(first) == len(other) == 2 and other[1] == first[0]
 
 
-OF_VECTORS = (
+NOT_A_MATRIX = (
     r"In\[[01]\] ndims must be [>=]= 2|Shape must be rank 2 but is rank [01] for .*MatMul"
     r"|In\[0\] and In\[1\] has different ndims: .*MatMul"
 )
@@ -158,8 +158,8 @@ def _loop_over_variable(case: Case) -> ast.For | None:
         for tensor, name in binding.tensors
         if VariableId(tensor) in case.trace.variables
     }
-    for node in ast.walk(case.text.tree) if case.text.tree is not None else ():
-        if isinstance(node, ast.For) and node.lineno < case.line <= (node.end_lineno or 0):
+    for node in case.nodes(ast.For):
+        if node.lineno < case.line <= (node.end_lineno or 0):
             names, data = names_in(node.target), names_in(node.iter)
             if names & changed and not names & held and data & held:
                 return node

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ...trace.model import Failure
-from ...wording import install_command
-from .case import Case
+from ....trace.model import Failure
+from ....wording import install_command
+from ..case import Case
 
 NO_MODULE = r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'"
 PACKAGES = {

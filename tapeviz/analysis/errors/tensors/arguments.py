@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from ...text.names import called_name, dotted
-from .case import OF_LOOPS, Case, Explain
+from ....text.names import called_name, dotted
+from ..case import OUT_OF_A_LOOP, Case, Explain
 
 _SHAPE = r"(\[[\d,?]*\])"
 _SHAPES = r"(\[[\d, ?None]*\])"
@@ -78,9 +78,7 @@ _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D")
 
 def _has_recurrent_layers(case: Case) -> bool:
     """Whether the text makes several recurrent layers."""
-    nodes = ast.walk(case.text.tree) if case.text.tree is not None else ()
-    made = [node for node in nodes if isinstance(node, ast.Call)]
-    return sum(called_name(call) in _RECURRENT for call in made) > 1
+    return sum(called_name(call) in _RECURRENT for call in case.nodes(ast.Call)) > 1
 
 
 def left_loop(case: Case) -> str:
@@ -164,7 +162,7 @@ def looped_over_symbolic(case: Case) -> str:
 _GOING_OVER = ("enumerate", "zip", "map", "filter", "list", "tuple", "sorted", "reversed", "sum")
 
 
-OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
+ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"Value for attr '\w+' of (?P<given>\w+) is not in the list of allowed values: "
         r"(?P<allowed>[\w, ]+?)\s*; NodeDef: \{\{node (?P<op>\w+)\}\}",
@@ -374,7 +372,7 @@ OF_ARGUMENTS: tuple[tuple[str, str | Explain], ...] = (
         "branches, and {0} has {1} {2} in the one and {3} in the other. "
         "Give it one {1} in both, as by tf.cast or 1.0 in place of 1.",
     ),
-    (OF_LOOPS, left_loop),
+    (OUT_OF_A_LOOP, left_loop),
     (
         r"condition " + _SHAPE + r", then " + _SHAPE + r", and else " + _SHAPE,
         "On line {line} tf.where got a condition of shape {0} and values of the shapes {1} and "

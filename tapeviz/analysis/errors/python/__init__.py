@@ -1,0 +1,1 @@
+"""Exceptions that plain Python raises too: names, calls, modules, asserts."""

@@ -1,0 +1,76 @@
+"""Explain exceptions of lists and dicts: keys and elements that they do not have."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ....text.names import targets_of
+from ..case import Case
+
+
+def own_key(case: Case) -> str:
+    """A key that a dict which stands in the text does not have."""
+    key = case.failure.message.strip("'\"")
+    statement = case.text.statement(case.line)
+    for node in ast.walk(statement) if statement is not None else ():
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+            continue
+        made = _dict_named(case, node.value.id)
+        keys = [each.value for each in made.keys if isinstance(each, ast.Constant)] if made else []
+        if made is None or not keys or key in map(str, keys):
+            continue
+        return (
+            f"Line {case.line} asks {node.value.id} for the key {key!r}, and that dict (line "
+            f"{made.lineno}) has {', '.join(map(repr, keys))}. Write one of these."
+        )
+    return ""
+
+
+def _dict_named(case: Case, name: str) -> ast.Dict | None:
+    """The last dict above the failure that a name is bound to."""
+    assigns = [
+        node
+        for node in case.nodes(ast.Assign)
+        if node.lineno <= case.line
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets_of(node))
+    ]
+    last = max(assigns, key=lambda node: node.lineno, default=None)
+    return last.value if last is not None and isinstance(last.value, ast.Dict) else None
+
+
+def no_key(case: Case) -> str:
+    """A missing key: the result of a gradient call has the structure of its sources."""
+    calls = [call for call in case.trace.calls if call.ended]
+    if not calls or not case.line:
+        return ""
+    call = calls[-1]
+    names = {binding.name for binding in case.trace.bindings if binding.site.line == call.line}
+    if not any(f"{name}[" in case.code for name in names):
+        return ""
+    return (
+        f"Line {case.line} looks for a gradient that the call on line {call.line} did not return. "
+        f"gradient() gives back the structure of its sources: one gradient for each source given "
+        f"there, and no more. Add the missing source to that call."
+    )
+
+
+def no_place(case: Case) -> str:
+    """An element of a list beyond its end, asked for by a number in the text; not an error that a
+    function of a library raised, whatever it was given."""
+    files = re.findall(r'^ +File "(.*?)", line', case.failure.traceback, re.MULTILINE)
+    if files and files[-1] != case.trace.filename:
+        return ""
+    statement = case.text.statement(case.line)
+    found = [
+        node
+        for node in (ast.walk(statement) if statement is not None else ())
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
+    ]
+    if len(found) != 1 or not isinstance(found[0].slice, (ast.Constant, ast.Name)):
+        return ""
+    owner, index = case.text.segment(found[0].value), case.text.segment(found[0].slice)
+    return (
+        f"Line {case.line} takes element {index} of {owner}, which is shorter than that. Elements "
+        f"are counted from 0. Print len({owner}) just before."
+    )

@@ -1,0 +1,1 @@
+"""Exceptions of tapes, accumulators and custom gradients."""

@@ -1,0 +1,1 @@
+"""Exceptions of Keras models, optimizers, datasets and files."""
