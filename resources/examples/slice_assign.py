@@ -1,7 +1,7 @@
 """A slice assign cuts the gradient
 
-The patch is copied into the image's state. The tape records what is computed from the image
-afterwards, but not the copy, so the gradient of the patch is None.
+The patch is copied into the state of the image. A tape
+records no copy, so the gradient of the patch is None.
 """
 
 import tensorflow as tf
