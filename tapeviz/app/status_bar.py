@@ -19,6 +19,8 @@ PATIENCE = 500
 """Milliseconds of work after which the progress bar appears."""
 MOST_FORMER = 32
 """Characters of the line in the link to a former text, at most."""
+BROKEN_OFF = {"died": "process died", "failed": "recording failed"}
+"""How a run ended, in short, where the card of its error has all of it."""
 WORDS = {
     "arrange": "Drawing the graph",
     "compare": "Running it to compare",
@@ -142,7 +144,7 @@ class StatusBar(QWidget):
         if trace.tensorflow:
             parts.append(f"TensorFlow {trace.tensorflow}")
         if trace is not EMPTY_TRACE and not document.is_running:
-            parts.append(ending_words(trace))
+            parts.append(BROKEN_OFF.get(trace.ending.how) or ending_words(trace))
         parts.append(self.kernel_words)
         return parts
 

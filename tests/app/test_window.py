@@ -23,6 +23,7 @@ from tapeviz.app.window import Window
 from tapeviz.document import Document
 from tapeviz.files.examples import examples
 from tapeviz.kernel import Confinement, KernelPool, own_interpreter
+from tapeviz.trace.model import Ending
 from tests.document.sample import FIX, SOURCE, SamplePipeline, make_stages, make_trace
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -88,6 +89,17 @@ def test_ops_inside_of_a_call_are_not_counted_as_recorded(qtbot: QtBot, window: 
     own = [op for op in ops if op.within is None]
     assert len(own) < len(ops)
     assert window.status.facts.text().startswith(f"{len(own)} ops recorded")
+
+
+def test_the_status_bar_says_in_two_words_that_the_process_died(
+    qtbot: QtBot, window: Window, pipeline: SamplePipeline
+) -> None:
+    """The card of the error has the whole sentence, which would push everything else aside."""
+    pipeline.trace = replace(make_trace(), ending=Ending("died", 1.0, "ended by signal 9 " * 9))
+    window.document.run()
+    qtbot.waitUntil(lambda: settled(window))
+    assert "process died" in window.status.facts.text()
+    assert "signal 9" not in window.status.facts.text()
 
 
 def test_the_button_runs_too_and_stop_appears(
