@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Any
 
 import msgspec
-from numpy.typing import NDArray
 
 from .calls import Call as Call
 from .calls import Check as Check
@@ -32,84 +28,11 @@ from .ops import Tensor as Tensor
 from .sites import NOWHERE as NOWHERE
 from .sites import Site as Site
 from .sites import StackFrame as StackFrame
-
-Array = NDArray[Any]
-
-
-class Stats(msgspec.Struct, frozen=True, gc=False):
-    """Statistics over the finite elements, in float64; ``None`` where there is none.
-
-    The recorder computes only the norm of a large tensor of finite elements: min, max and mean are
-    ``None`` until somebody looks at it (:attr:`has_range`). ``is_estimate``: that norm is one of a
-    sample of the elements; that all are finite is certain, and that not all are zero.
-    """
-
-    min: float | None
-    max: float | None
-    mean: float | None
-    norm: float | None
-    nan: int
-    inf: int
-    is_estimate: bool = False
-
-    @property
-    def nonfinite(self) -> int:
-        return self.nan + self.inf
-
-    @property
-    def has_range(self) -> bool:
-        """Whether min, max and mean are known, or known not to be there."""
-        return self.min is not None or self.norm is None
-
-    @property
-    def norm_words(self) -> str:
-        """``norm 52.43``, ``norm ≈ 52.43`` or, where it is not known, nothing."""
-        if self.norm is None:
-            return ""
-        return f"norm {'≈ ' if self.is_estimate else ''}{self.norm:.4g}"
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """The state of a variable from one write to the next. Version 0 is its creation.
-
-    ``op``: the assign that wrote it; ``value``: the tensor that was assigned (for ``assign_add``
-    the addend); ``reads``: the tensors read from it; ``touched_by``: ops that took the handle
-    itself and read the state inside (``ResourceGather``, a compiled function).
-    """
-
-    variable: VariableId
-    index: int
-    op: OpId | None
-    value: TensorId | None
-    when: int
-    reads: tuple[TensorId, ...] = ()
-    touched_by: tuple[OpId, ...] = ()
-
-    @property
-    def id(self) -> VersionId:
-        return VersionId(self.variable, self.index)
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    id: VariableId
-    name: str
-    dtype: str
-    shape: tuple[int | None, ...] | None
-    trainable: bool
-    initial: TensorId | None
-    site: Site
-    path: str
-    when: int
-    versions: tuple[Version, ...] = ()
-    owner: str = ""
-    """``metric``: a Keras metric keeps its state in it."""
-
-    def version_at(self, when: int) -> Version | None:
-        """The version that it had at this position in the order of events; None before it."""
-        count = bisect_right(self.versions, when, key=attrgetter("when"))
-        return self.versions[count - 1] if count else None
+from .stats import Array as Array
+from .stats import Stats as Stats
+from .values import sample_of, stats_of, value_of
+from .variables import Variable as Variable
+from .variables import Version as Version
 
 
 class Watch(msgspec.Struct, frozen=True, gc=False):
@@ -322,20 +245,14 @@ class Trace(_Referable):
 
         bfloat16 comes as float32 (exact); strings as an object array.
         """
-        from .values import value_of
-
         return value_of(self, tensor) if tensor is not None else None
 
     def sample(self, tensor: TensorId) -> Array | None:
         """A matrix of evenly spaced elements of a large tensor whose value did not travel."""
-        from .values import sample_of
-
         return sample_of(self, tensor)
 
     def stats(self, tensor: TensorId | None) -> Stats | None:
         """Statistics of a numeric tensor: sent by the kernel, or of the value that travelled."""
-        from .values import stats_of
-
         return stats_of(self, tensor) if tensor is not None else None
 
     def version(self, identity: VersionId) -> Version:

@@ -10,7 +10,9 @@ from typing import TypeVar
 
 import msgspec
 
-from .model import Op, OpId, TensorId, Variable, VariableId, Version
+from .ids import OpId, TensorId, VariableId
+from .ops import Op
+from .variables import Variable, Version
 
 CREATION = "AssignVariableOp"
 

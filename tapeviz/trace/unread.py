@@ -10,19 +10,19 @@ sums may differ in their last bits. None was seen to among the sizes that travel
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .ids import OpId, TensorId, VariableId, VersionId
-from .ops import Tensor
+from .ops import Op, Tensor
 from .state import keeps_prior_state
+from .stats import Array
+from .variables import Variable, Version
 
 if TYPE_CHECKING:
-    from .model import Op, Trace, Variable, Version
+    from .model import Trace
 
-Array = NDArray[Any]
 _Write = Callable[[Array, Array, Array], None]
 
 

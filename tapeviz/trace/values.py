@@ -7,12 +7,16 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .model import Array, Stats, TensorId, Trace
+from .ids import TensorId
+from .stats import Array, Stats
 from .unread import sample_of_state, state_of
+
+if TYPE_CHECKING:
+    from .model import Trace
 
 
 @dataclass(frozen=True, slots=True)
