@@ -7,8 +7,9 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -41,19 +42,39 @@ def room(path: Path) -> str:
     return first.removesuffix(".py")
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path, *, for_types: bool = True) -> tuple[str, ...]:
     """Each module that ``path`` imports, anywhere in it, by its absolute dotted name.
 
-    ``from a import b`` gives ``a.b``: whether ``b`` is a module does not matter to the rules.
+    ``from a import b`` gives ``a.b``: whether ``b`` is a module does not matter to most rules.
+    ``for_types``: also what is imported for type checking only.
     """
     package = ["tapeviz", *path.relative_to(PACKAGE).parent.parts]
-    for node in ast.walk(parsed(path)):
+    found: list[str] = []
+    for node, is_for_types in import_statements(path):
+        if is_for_types and not for_types:
+            continue
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+            found += [alias.name for alias in node.names]
+        else:
             parent = package[: len(package) - node.level + 1] if node.level else []
             origin = ".".join([*parent, *([node.module] if node.module else [])])
-            yield from (f"{origin}.{alias.name}" for alias in node.names)
+            found += [f"{origin}.{alias.name}" for alias in node.names]
+    return tuple(found)
+
+
+@cache
+def import_statements(path: Path) -> list[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """Each import in a module, and whether it stands below ``if TYPE_CHECKING``."""
+    nodes = list(ast.walk(parsed(path)))
+    for_types = {
+        inner
+        for node in nodes
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in node.body
+    }
+    kinds = (ast.Import, ast.ImportFrom)
+    return [(node, node in for_types) for node in nodes if isinstance(node, kinds)]
 
 
 def offences(path: Path) -> Iterator[str]:
@@ -89,6 +110,46 @@ def absolute_imports(path: Path) -> Iterator[str]:
 
 def test_dependencies_point_one_way() -> None:
     assert {str(path): found for path in MODULES if (found := list(offences(path)))} == {}
+
+
+WHOLES = {
+    "app.window": "actions and menus are given the window that they act on",
+    "canvas.view": "the pointer moves the camera of its view",
+    "document.document": "the parts of the document read each other through it",
+    "kernel.live_kernel": "a run passes orders to the kernel that runs it",
+    "panels.source.editor": "the gutters stand beside the lines of their editor",
+    "recorder.recording": "names of graphs are logged in the recording that holds them",
+    "trace.model": "values are looked up in the tables of their trace",
+}
+"""Modules of a class whose parts get it as an argument: these import it for type checking."""
+
+
+def dependencies(*, for_types: bool) -> dict[str, set[str]]:
+    """The modules of tapeviz that each module imports, also late, in a function.
+
+    ``for_types``: also for type checking, unless it is one of :data:`WHOLES`.
+    """
+    names = {
+        ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in MODULES
+    }
+
+    def modules(imported: Iterable[str]) -> set[str]:
+        inside = [name.removeprefix("tapeviz.") for name in imported if "tapeviz." in name]
+        return {n if n in names else n.rpartition(".")[0] for n in inside} & names.keys()
+
+    found = {}
+    for name, path in names.items():
+        needed = modules(imports(path, for_types=False))
+        typed = modules(imports(path)) - needed - WHOLES.keys() if for_types else set[str]()
+        found[name] = (needed | typed) - {name}
+    return found
+
+
+@pytest.mark.parametrize("for_types", [False, True])
+def test_no_modules_import_each_other(for_types: bool) -> None:
+    """What two modules need of each other stands in a third one that both can import."""
+    list(TopologicalSorter(dependencies(for_types=for_types)).static_order())  # else CycleError
 
 
 def test_the_recorder_imports_itself_relatively() -> None:

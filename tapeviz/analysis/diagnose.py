@@ -28,13 +28,13 @@ from .backward.walk import walk
 from .backward.walked import Walked, gradients_of
 from .call_facts import CallFacts
 from .errors.explain import caught_errors, explained_errors
+from .findings import MOST_OTHERS
 from .flow.dataflow import DataFlow
 from .flow.shared_lists import not_seen
 from .flow.tangents import links_of_tangents
 from .judging.judge import causes_of
 from .model import (
     EMPTY_DIAGNOSIS,
-    MOST_OTHERS,
     BackwardPass,
     CallDiagnosis,
     Cause,

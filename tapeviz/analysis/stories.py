@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from ..trace.model import Check
-    from .model import Finding
+    from .findings import Finding
 
 T = TypeVar("T")
 FEWEST_TROUBLED, FEWEST_FLOWING = 2, 6

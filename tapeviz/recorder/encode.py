@@ -18,7 +18,7 @@ from .symbols import Symbols
 from .tensors import Tensors
 
 if TYPE_CHECKING:
-    from .rerun.walk import InsideReport
+    from .rerun.report import InsideReport
 
 Complain = Callable[[str], None]
 LogRow = tuple[Any, ...]

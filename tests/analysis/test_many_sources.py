@@ -16,11 +16,11 @@ from tapeviz.analysis import diagnose
 from tapeviz.analysis.backward.feeding import Feeding
 from tapeviz.analysis.call_facts import CallFacts
 from tapeviz.analysis.causes.questions import EdgeUnderTest
+from tapeviz.analysis.findings import MOST_OTHERS
 from tapeviz.analysis.flow import ends, lookups
 from tapeviz.analysis.flow.ancestry import Ancestry, DataEdge, Position
 from tapeviz.analysis.flow.dataflow import DataFlow
 from tapeviz.analysis.flow.shared_lists import SharedList
-from tapeviz.analysis.model import MOST_OTHERS
 from tapeviz.analysis.python import caught
 from tapeviz.analysis.requests.replays import unconnected
 from tapeviz.cli.report import report

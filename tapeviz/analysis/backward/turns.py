@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...trace.levels.op_levels import OpLevels
-from ...trace.model import Array, Call, OpId, TensorId, Trace
+from ...trace.model import Call, OpId, TensorId, Trace
 from ...trace.values import norm_of
+from .steps import Parts, TurnRows, WalkStep
 
 if TYPE_CHECKING:
     from ..flow.ancestry import Position
-    from ..model import WalkStep
 
 LEAST_TURNS = 4
 LONGEST_TURN = 1_000
@@ -39,51 +38,6 @@ class LoopTurn(NamedTuple):
     loop: object
     number: int
     total: int
-
-
-@dataclass(frozen=True, slots=True)
-class TurnRows:
-    """The rows (0-based) that go back through a loop: those of each turn begin at one of
-    ``starts``; they end before row ``end``. ``numbers``: for each start the turn, from 1 in the
-    order in which the loop ran; most often the last turn comes first. ``total``: the number of
-    turns that ran, of which some may have no rows."""
-
-    starts: tuple[int, ...]
-    end: int
-    line: int
-    numbers: tuple[int, ...]
-    total: int
-
-    @property
-    def start(self) -> int:
-        return self.starts[0]
-
-    @property
-    def count(self) -> int:
-        return len(self.starts)
-
-    def rows_at(self, place: int) -> range:
-        """The rows of the turn that begins at ``starts[place]``."""
-        return range(self.starts[place], (*self.starts, self.end)[place + 1])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Parts:
-    """Parts of gradients that rows of the Backprop panel give, three arrays of one length: row
-    ``rows[i]`` (0-based, ascending) gives ``part[i]`` (0 to 1, of the norms of all that is given)
-    of the gradient of the source ``names[place[i]]``."""
-
-    names: Sequence[str]
-    rows: Array
-    place: Array
-    part: Array
-
-    def of(self, rows: range) -> list[tuple[str, float]]:
-        """The sources to whose gradients these rows give, and the parts of these."""
-        first, after = np.searchsorted(self.rows, (rows.start, rows.stop))
-        places = self.place[first:after]
-        given = np.bincount(places, self.part[first:after])
-        return [(self.names[place], float(given[place])) for place in np.unique(places)]
 
 
 def loop_turns(trace: Trace, call: Call, steps: Sequence[WalkStep]) -> Mapping[OpId, LoopTurn]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...trace.model import CallId
 
 if TYPE_CHECKING:
-    from ..model import Status
+    from ..findings import Status
 
 Numbers = NDArray[np.float64]
 """A number for each round; NaN where there is none."""

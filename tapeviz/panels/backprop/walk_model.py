@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from ...analysis.backward.turns import Parts, TurnRows
+from ...analysis.backward.steps import Parts, TurnRows
 from ...analysis.model import BackwardPass, WalkStep
 from ...canvas.tips import plain_tip
 from ...document import Document

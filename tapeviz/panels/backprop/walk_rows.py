@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...analysis.backward.turns import TurnRows
+from ...analysis.backward.steps import TurnRows
 
 SHOWN_TURNS = 3
 """Jobs at the beginning that have a row each at first, like the last one; others are left out."""

@@ -22,8 +22,9 @@ from .definitions import op_name, without_our_names
 from .programs import Program, Ran
 from .raised import node_that_raised, run_up_to
 from .readings import Known, Readings
+from .report import InsideReport
 from .states import RerunVariables, Unknown
-from .walk import Attributes, InsideReport, Walk
+from .walk import Attributes, Walk
 
 
 class Rerun:

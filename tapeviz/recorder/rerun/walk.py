@@ -7,7 +7,7 @@ Each graph is walked as it was traced, once for each time that it ran. What only
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,36 +18,12 @@ from ..recording import RecordingContext
 from .definitions import CALLS, CASES, CONDITIONALS, LOOPS, RUN_FUNCTIONS, SAME
 from .own_gradients import OwnGradients
 from .readings import NOTHING, At, Known, Readings
+from .report import InsideReport
 
 _CALLS_PYTHON = "EagerPyFunc"
 _FIRST_ID = 1 << 52
 _ids = itertools.count(_FIRST_ID)
 """Ids of tensors inside a call; the recording's other ids stay far below."""
-
-
-@dataclass(slots=True)
-class InsideReport:
-    """The report about one call's inside.
-
-    ``event``: the fields of the ``inside`` event but for the numbers of ops; ``tensors``: the
-    values that it names; ``ops``: each op with its path and its name.
-    """
-
-    event: dict[str, Any]
-    tensors: list[tuple[int, Any]] = field(default_factory=list)
-    ops: list[tuple[list[Any], str, KeptOp]] = field(default_factory=list)
-    has_gaps: bool = False
-    """Something on the way from the arguments to the results is none of the ops."""
-    is_turned: bool = False
-    """It has loops, and ``ops`` are all that ran in all their turns."""
-
-    def keep_turns(self, turns: Collection[int]) -> None:
-        """Leave only the values of these turns of loops: the others were emitted before."""
-        rows = [row for row in self.event["values"] if not set(turns).isdisjoint(row[0][1::2])]
-        names = {name for _, _, name, _ in rows}
-        self.event |= {"values": rows, "branches": [], "turns": [], "adds": True}
-        self.tensors = [(name, tensor) for name, tensor in self.tensors if name in names]
-        self.ops, self.has_gaps = [], True
 
 
 @dataclass(slots=True)
