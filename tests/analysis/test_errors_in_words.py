@@ -49,6 +49,14 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "",
         "Line 1 takes the first element of ds, and there is none",
     ),
+    "a learning rate that is an int": (
+        "opt = tf.keras.optimizers.SGD(1)",
+        "ValueError",
+        "Argument `learning_rate` should be float, or an instance of LearningRateSchedule, or a "
+        "callable (that takes in the current iteration value and returns the corresponding "
+        "learning rate value). Received instead: learning_rate=1",
+        "Line 1 gives an optimizer of Keras 3 a learning rate that is no float of Python, as 1,",
+    ),
     "a StopIteration of the snippet's own": ("raise StopIteration", "StopIteration", "", ""),
     "a function for one part of two": (
         "ds = ds.map(lambda x: x)",

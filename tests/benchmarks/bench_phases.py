@@ -123,13 +123,13 @@ def measure(kind: str, size: int, folder: Path) -> dict[str, float]:
     plain = cpu_of([sys.executable, str(source)])
     record = [sys.executable, "-m", "tapeviz", "record", str(source), "-o", str(tape)]
     recorded = cpu_of([*record, "--timeout", "3600"])
-    told = subprocess.run(
+    printed = subprocess.run(
         [sys.executable, __file__, "--phases", str(tape)],
         check=True,
         capture_output=True,
         text=True,
     ).stdout
-    found: dict[str, Any] = json.loads(told.splitlines()[-1])
+    found: dict[str, Any] = json.loads(printed.splitlines()[-1])
     return {"plain": plain, "record": recorded, **found}
 
 

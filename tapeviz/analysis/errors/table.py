@@ -412,9 +412,9 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"Argument `learning_rate` should be float",
-        "Line {line} gives an optimizer of Keras 3 a tensor or a variable as its learning "
-        "rate, and it takes a number, a schedule or a function only: it makes a variable of its "
-        "own from it. Give float(rate), and change it later by "
+        "Line {line} gives an optimizer of Keras 3 a learning rate that is no float of Python, as "
+        "1, a text, a tensor or a variable. It takes a float, a schedule or a function, and makes "
+        "a variable of its own from it. Give float(rate), and change it later by "
         "optimizer.learning_rate.assign(new_rate).",
     ),
     (
