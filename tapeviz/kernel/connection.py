@@ -2,8 +2,12 @@
 
 A request is sent only after the reply to the one before. ipykernel 7.0 to 7.3 writes replies on the
 raw socket from which a ``ZMQStream`` reads requests; a request that arrives at that time stays
-unread, often for good (``SubshellManager._send_on_shell_channel``; ipykernel issue 1554, fixed in
-7.4).
+unread (``SubshellManager._send_on_shell_channel``; ipykernel issue 1554, fixed in 7.4). More
+requests on the same connection do not wake the kernel: ZeroMQ signals its descriptor once for all
+that arrive on a connection until they are read. A new connection is signalled by itself. With
+ipykernel 7.2, of 3,000 requests sent before the reply 5 stayed unread; none was read after more
+requests, each after a second connection. ``inside/reply_stream.py`` removes the fault from a
+kernel once it runs there; requests before that depend on the second connection.
 """
 
 from __future__ import annotations
@@ -28,11 +32,11 @@ _LONGEST_WAIT = 3600.0
 _REPLY_WITHIN = 0.5
 _LONGEST_SLEEP = 2.0
 _BUSY_WITHIN = 1.0
-"""Seconds in which a kernel begins a request; after these another request makes it read both.
+"""Seconds in which a kernel begins a request; after these a second connection makes it read.
 
 The time doubles with each try, up to ``_LONGEST_SLEEP``. Even a request sent after a reply can stay
 unread, because the reply arrives before the kernel has finished writing it (seen with a launched
-ipykernel 7.0, once in 40 runs).
+ipykernel 7.0, once in 40 runs), or is sent without a reply after ``_REPLY_WITHIN``.
 """
 
 
@@ -50,10 +54,12 @@ class Connection:
     """The sockets to a kernel, used by one thread; others may call only :meth:`wake`."""
 
     def __init__(self, context: zmq.Context[Any], connection_file: Path) -> None:
-        client: Any = KernelClient(context=context)
+        self._client: Any = KernelClient(context=context)
+        client = self._client
         client.load_connection_file(str(connection_file))
         self._session = client.session
         self._shell: zmq.Socket[bytes] = client.connect_shell()
+        self._second_shell: zmq.Socket[bytes] | None = None
         self._stdin: zmq.Socket[bytes] = client.connect_stdin()
         self._iopub: zmq.Socket[bytes] = client.connect_iopub()
         self._iopub.rcvhwm = 0  # no limit: by default messages after the first 1,000 are dropped
@@ -118,14 +124,15 @@ class Connection:
         if self._over_since is not None and time.monotonic() > self._over_since + _REPLY_WITHIN:
             self._send_next()
         if self._wake_at is not None and time.monotonic() >= self._wake_at:
-            self._session.send(self._shell, "kernel_info_request", {})
+            self._connect_again()
             self._wake_after = min(2 * self._wake_after, _LONGEST_SLEEP)
             self._wake_at = time.monotonic() + self._wake_after
 
     def close(self) -> None:
         """Close every socket; unsent messages are dropped."""
-        for channel in (self._shell, self._stdin, self._iopub):
-            channel.close(linger=0)
+        for channel in (self._shell, self._second_shell, self._stdin, self._iopub):
+            if channel is not None:
+                channel.close(linger=0)
         self._sleeping.close()
         self._waking.close()
 
@@ -166,6 +173,12 @@ class Connection:
             self._unanswered = str(message["header"]["msg_id"])
             self._wake_after = _BUSY_WITHIN
             self._wake_at = time.monotonic() + self._wake_after
+
+    def _connect_again(self) -> None:
+        """Wake a kernel that sleeps although a request waits on its shell socket."""
+        if self._second_shell is not None:
+            self._second_shell.close(linger=0)
+        self._second_shell = self._client.connect_shell()
 
     def _note_reply(self, message: Message) -> None:
         if message.parent != self._unanswered:

@@ -34,6 +34,7 @@ from .figures import draw_without_windows
 from .ipykernel_marks import remove_ipykernel_marks
 from .outlet import STREAMS, Outlet, own_pipes
 from .plain_python import plain_python, restore_environment
+from .reply_stream import send_replies_by_stream
 from .script_end import end_script, wait_for_threads
 from .waiting import WaitingAllowance
 
@@ -51,6 +52,7 @@ def open_wire(kernel: Any, payload: Mapping[str, Any]) -> None:
     die_with_parent()
     restore_environment(payload["environment"])
     remove_ipykernel_marks()
+    send_replies_by_stream(kernel)
     for name in payload["imports"]:
         import_module(name)
     for name in payload["if_there"]:
