@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from ..analysis import diagnose
 from ..analysis.model import Diagnosis
@@ -33,6 +34,9 @@ from .options import wanted_turns
 
 if TYPE_CHECKING:
     from ..document.pipeline import Opener
+
+_BYTES = re.compile("([\udc80-\udcff]+)")
+"""Bytes that are no UTF-8, in decoded text (PEP 383)."""
 
 Entering = Callable[["Opener", Trace], Trace]
 
@@ -71,7 +75,7 @@ class _Passing(Silent):
         name = "stderr" if self._only_stderr else stream
         to = sys.stderr if name == "stderr" else sys.stdout
         try:
-            to.write(text)
+            _write(to, text)
             to.flush()
         except OSError as error:
             self._trouble = error
@@ -103,6 +107,17 @@ class _Passing(Silent):
         for name, is_open in self._unfinished.items():
             if is_open:
                 self.printed(name, "\n")
+
+
+def _write(file: TextIO, text: str) -> None:
+    """Write output of a snippet; its bytes that are no UTF-8 stay as they are."""
+    raw = getattr(file, "buffer", None)
+    for number, part in enumerate(_BYTES.split(text)):
+        if number % 2 and raw is not None:
+            file.flush()
+            raw.write(part.encode("utf-8", "surrogateescape"))
+        else:
+            file.write(part)
 
 
 def _read_line() -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from ..recording.live import Reply
+from ..recording.live import Reply, readable
 from ..trace.model import Trace
 
 OUTLIVES = 10_000
@@ -91,6 +91,7 @@ class Inbox(QObject):
         self._announce()
 
     def printed(self, stream: str, text: str) -> None:
+        text = readable(text)
         with self._lock:
             if self._characters + len(text) > MOST_WAITING:
                 self._dropped += len(text)

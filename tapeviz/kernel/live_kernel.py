@@ -208,8 +208,8 @@ class LiveKernel:
             case "tapeviz_began":
                 self._has_begun, self._begins_by = True, None
             case "tapeviz_output":
-                for stream, text in content["pieces"]:
-                    run.hear_output(stream, text)
+                for stream, data in zip(content["streams"], message.buffers, strict=True):
+                    run.hear_output(stream, data.decode("utf-8", "surrogateescape"))
             case "display_data":
                 run.hear_picture(content)
             case "tapeviz_events":

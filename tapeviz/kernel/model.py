@@ -96,7 +96,7 @@ class RunListener(Protocol):
         """Events, each a JSON text, and the bytes that they refer to."""
 
     def output(self, stream: Stream, text: str) -> None:
-        """Text that the snippet wrote."""
+        """Text that the snippet wrote. Bytes that are no UTF-8 are lone surrogates (PEP 383)."""
 
     def pictured(self, png: bytes) -> None:
         """A figure that the snippet showed."""

@@ -86,6 +86,8 @@ def run_as_main(
         if provided is not None:
             space[name] = provided
     sys.modules["__main__"] = module
+    if "__mp_main__" in sys.modules:  # where the processes that it starts find its classes
+        sys.modules["__mp_main__"] = module
     sys.argv = list(argv)
     sys.orig_argv = [sys.executable, *argv]
     probe: dict[str, Any] = {}

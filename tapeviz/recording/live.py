@@ -69,6 +69,8 @@ class Listener(Protocol):
 
     ``shows_growing``: it wants traces while the snippet runs, and not at its end alone; while it
     ``is_busy`` none comes.
+    ``printed``: bytes that are no UTF-8 are lone surrogates in the text, which :func:`readable`
+    takes out.
     ``finished``: the snippet is over; its trace comes with ``ended``, after the follow-ups.
     """
 
@@ -82,6 +84,11 @@ class Listener(Protocol):
     def asked(self, prompt: str, is_secret: bool, reply: Reply) -> None: ...
     def finished(self) -> None: ...
     def ended(self, trace: Trace) -> None: ...
+
+
+def readable(text: str) -> str:
+    """Output of a snippet with U+FFFD for each of its bytes that are no UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 class Silent:
@@ -225,7 +232,7 @@ class LiveRecording:
         kept = self._outputs[stream].feed(text) if stream in self._outputs else text
         if kept:
             with self._lock:
-                self._growing.add(Printed(stream, kept))
+                self._growing.add(Printed(stream, readable(kept)))
         self._listener.printed(stream, text)
 
     def pictured(self, png: bytes) -> None:
@@ -259,7 +266,7 @@ class LiveRecording:
                 self._due.cancel()
         for stream, output in self._outputs.items():
             if rest := output.close():
-                self._growing.add(Printed(stream, rest))
+                self._growing.add(Printed(stream, readable(rest)))
         self._listener.finished()
         # We are on the kernel's own thread here, and a replay waits for that thread's answer.
         threading.Thread(target=self._conclude, args=(end,), name="tapeviz-replay").start()

@@ -103,14 +103,18 @@ def test_a_recording_takes_the_place_of_its_snippet(
 
 @pytest.mark.usefixtures("shared_kernels")
 def test_all_output_is_passed_on_and_head_and_tail_are_kept(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     tape = tmp_path / "much.tape"
-    much = "for n in range(3):\n    print(str(n) * 700_000)\n"
+    much = (
+        "import os\nos.write(1, b'\\xff no UTF-8\\n')\n"
+        "for n in range(3):\n    print(str(n) * 700_000)\n"
+    )
     assert main(["record", _file(tmp_path, "much.py", much), "-o", str(tape)]) == 0
-    assert capfd.readouterr().out == "".join(f"{str(n) * 700_000}\n" for n in range(3))
+    lines = [b"\xff no UTF-8\n", *(b"%d" % n * 700_000 + b"\n" for n in range(3))]
+    assert capfdbinary.readouterr().out == b"".join(lines)
     kept = "".join(text for _, text in KeptRecording(load(tape)).wait().printed)
-    assert kept.startswith("0" * 1_000)
+    assert kept.startswith("\ufffd no UTF-8\n" + "0" * 1_000)
     assert kept.endswith("characters left out\n")
     assert len(kept) < 100_000
 

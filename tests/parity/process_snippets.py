@@ -4,6 +4,11 @@
 from __future__ import annotations
 
 SNIPPETS = {
+    "bytes_that_are_no_utf8": """
+import os, sys
+sys.stdout.buffer.write(b"\\xff\\xfelatin \\xe9\\n"); sys.stdout.flush()
+os.write(1, b"\\x80\\n"); os.write(1, "é".encode()[:1]); os.write(1, "é".encode()[1:])
+""",
     "caught_error_of_its_own": """
 class Odd(Exception):
     def __str__(self):
@@ -384,10 +389,12 @@ print(loop.run_until_complete(f()))
 import multiprocessing as mp, os
 print(mp.get_start_method(), mp.current_process().name, mp.parent_process(), mp.active_children())
 def f(x): print("child", x, flush=True); return x * x
+class K:
+    def __repr__(self): return f"K of {type(self).__module__}"
 if __name__ == "__main__":
     p = mp.Process(target=f, args=(3,)); p.start(); p.join(); print(p.exitcode, p.name)
     with mp.Pool(1) as pool: print(pool.map(abs, [-1, -2]))
-    with mp.get_context("spawn").Pool(1) as pool: print(pool.map(abs, [-3]))
+    with mp.get_context("spawn").Pool(1) as pool: print(pool.map(abs, [-3]), pool.apply_async(K).get(60))
     q = mp.Queue(); q.put(1); print(q.get())
 """,
     "fork": """

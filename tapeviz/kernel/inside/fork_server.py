@@ -59,7 +59,7 @@ class Child:
         for name, descriptor in self.pipes.items():
             os.set_blocking(descriptor, False)
             with contextlib.suppress(OSError):
-                words[name] = os.read(descriptor, _LAST_WORDS).decode("utf-8", "replace")
+                words[name] = os.read(descriptor, _LAST_WORDS).decode("utf-8", "surrogateescape")
             os.close(descriptor)
         return words
 

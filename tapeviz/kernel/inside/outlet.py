@@ -34,6 +34,7 @@ _PAUSE = 0.05
 
 class Outlet:
     """Collects both streams and calls ``publish`` with (stream, text) pairs in order.
+    Bytes that are no UTF-8 are lone surrogates in the text (PEP 383).
 
     ``settle()``: wait until everything published has left Python. ``prepare()`` is called before
     a line is published at once.
@@ -64,7 +65,7 @@ class Outlet:
         decoder = getincrementaldecoder("utf-8")
         limits = {} if is_limited else {"head": maxsize, "line": maxsize}
         self._budgets = {name: OutputBudget(**limits) for name in STREAMS}
-        self._decoders = {name: decoder(errors="replace") for name in STREAMS}
+        self._decoders = {name: decoder(errors="surrogateescape") for name in STREAMS}
         self._allowance = WaitingAllowance()
 
     def capture(self, pipes: Mapping[str, int]) -> None:

@@ -1,7 +1,7 @@
 """Answer requests of tapeviz with events, output and answers, all as Jupyter messages.
 
 A request is the JSON in the first buffer of an ``execute_request`` whose code is always the same
-line. The answers are ``iopub`` messages: ``tapeviz_output`` ((stream, text) pairs in order),
+line. The answers are ``iopub`` messages: ``tapeviz_output`` (streams in order, a buffer for each),
 ``display_data`` for pictures, ``tapeviz_events`` with two buffers (lines of JSON, raw bytes),
 ``tapeviz_answer``, ``tapeviz_began``, ``tapeviz_asks``, ``tapeviz_exiting``, ``tapeviz_ended``.
 A line that the user types comes as an ``input_reply``.
@@ -258,7 +258,8 @@ class KernelEndpoint:
         return len(text)
 
     def _publish_output(self, pieces: Sequence[tuple[str, str]]) -> None:
-        self.publish("tapeviz_output", {"pieces": pieces})
+        data = [text.encode("utf-8", "surrogateescape") for _, text in pieces]
+        self.publish("tapeviz_output", {"streams": [name for name, _ in pieces]}, data)
 
     def _send_events(self) -> None:
         """Let the recorder send the events before a line that the snippet prints: it may be the
