@@ -78,14 +78,11 @@ def make_application() -> QApplication:
     from PySide6.QtWidgets import QApplication
 
     from ..paint.fonts import load_fonts
+    from ..priority import put_this_thread_first
     from .processes.garbage import GarbageCollector
     from .processes.heap import return_large_blocks
 
-    # Diagnosis, layout and fixes run Python on other threads. The window's thread waits for the
-    # interpreter lock this long, each time that Qt calls Python: with 1 ms it did not answer for a
-    # quarter of a second while cards were made and fixes tried, with 0.3 ms for half of that. With
-    # less, switching costs more than is gained.
-    sys.setswitchinterval(0.0003)
+    put_this_thread_first()
     known = QApplication.instance()
     application = known if isinstance(known, QApplication) else QApplication(["tapeviz"])
     if application.findChild(GarbageCollector) is None:

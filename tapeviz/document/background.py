@@ -6,19 +6,22 @@ import threading
 import time
 from _thread import start_new_thread
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from ..errors import TapevizError, go_on, unless
+from ..priority import after_the_window
 
 _PAUSES = 3
 """The pause before the next optional work of a kind, as a multiple of what the last took."""
 _IN_TURN = frozenset(("diagnose", "arrange", "walk", "grow"))
 """Kinds that only compute in Python: two at a time would each take twice as long, and more. Each
 waits for those that began before it, unless nobody waits for these any more."""
+_COMPUTE = _IN_TURN | {"compose", "shares", "inside", "open", "export", "repair", "look"}
+"""Kinds that start no process and no thread: the window's thread goes before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,11 @@ class Background(QObject):
         self._await_turn(task)
         began = time.monotonic()
         try:
-            with unless(lambda: not self._is_current(task)):
+            is_patient = task.kind in _COMPUTE
+            with (
+                unless(lambda: not self._is_current(task)),
+                after_the_window() if is_patient else nullcontext(),
+            ):
                 go_on()
                 answer = task.work()
         except BaseException as caught:  # a bug must reach the log, whatever it is

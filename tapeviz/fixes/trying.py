@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from ..analysis.diagnose import diagnose
 from ..analysis.model import Diagnosis
+from ..priority import after_the_window
 from ..recording.live import LiveRecording, Recorder, Silent, Snippet
 from ..trace.model import Trace
 from .crossing import cross_cuts
@@ -203,7 +204,9 @@ class _Trials:
             return False
         self._running.remove(trial)
         try:
-            self._judge(trial, Outcome(trace, diagnose(trace)))
+            with after_the_window():
+                diagnosis = diagnose(trace)
+            self._judge(trial, Outcome(trace, diagnosis))
         finally:
             trial.release()
         self._done += 1

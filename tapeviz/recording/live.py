@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from ..kernel import KernelPool, Run, RunEnd, RunRequest
 from ..kernel.inside.budget import OutputBudget
+from ..priority import after_the_window
 from ..repair import Repaired, block_starts, missing_imports, repair
 from ..trace.events import FORMAT_VERSION as EVENT_FORMAT
 from ..trace.events import Begin, Ended, Printed, Raised
@@ -203,7 +204,8 @@ class LiveRecording:
     def events(self, batch: Sequence[bytes], blob: bytes) -> None:
         """A batch of events came from the kernel."""
         with self._lock:
-            self._growing.extend(batch, blob)
+            with after_the_window():
+                self._growing.extend(batch, blob)
             is_small = self._growing.ops <= MOST_LIVE
             if is_small and self._listener.shows_growing and self._due is None:
                 self._show_at(self._next_trace)
@@ -223,7 +225,9 @@ class LiveRecording:
             if self._listener.is_busy:
                 self._show_at(began + _TRACE_EVERY)
                 return
-            self._listener.traced(self._growing.snapshot())  # here: none comes after the end
+            with after_the_window():
+                trace = self._growing.snapshot()
+            self._listener.traced(trace)  # here: none comes after the end
             now = time.monotonic()
             self._next_trace = now + max(_TRACE_EVERY, _PAUSES * (now - began))
 
@@ -280,7 +284,8 @@ class LiveRecording:
             elif self._started.wait(_BEGUN_WITHIN) and self._run is not None:
                 self._note_own_interrupt()
                 turns = [turn - 1 for turn in self.snippet.turns]
-                self._requests.ask_all(self.snippet.round, turns)
+                with after_the_window():
+                    self._requests.ask_all(self.snippet.round, turns)
         finally:
             self._finish()
 
@@ -314,7 +319,8 @@ class LiveRecording:
         self._started.set()
 
     def _finish(self) -> None:
-        trace = self._growing.finish()
+        with after_the_window():
+            trace = self._growing.finish()
         self._done.set()
         self._listener.ended(trace)
 

@@ -21,28 +21,36 @@ TICK = 2
 class Gaps(QObject):
     """The longest time in which the event loop did not come round, in seconds.
 
-    ``busiest``: the most CPU time of the window's thread in one gap: what is left of the gap on a
-    machine that does nothing else.
+    ``busiest``: the most CPU time of the window's thread in one gap. ``own``: the most of the whole
+    process, or the gap itself if that is shorter: what a gap is at most on a machine that does
+    nothing else. Where the thread waits for the interpreter lock, another one of the process
+    computes; what is left of a gap is the time in which other processes had the processor.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.longest = self.busiest = 0.0
-        self.last, self._used = time.perf_counter(), time.thread_time()
+        self.reset()
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._look)
         self._timer.start(TICK)
 
     def reset(self) -> None:
-        self.longest = self.busiest = 0.0
-        self.last, self._used = time.perf_counter(), time.thread_time()
+        self.longest = self.busiest = self.own = 0.0
+        self.last, self._used = time.perf_counter(), _used()
 
     def _look(self) -> None:
-        now, used = time.perf_counter(), time.thread_time()
-        self.longest = max(self.longest, now - self.last)
-        self.busiest = max(self.busiest, used - self._used)
+        now, used = time.perf_counter(), _used()
+        gap, (thread, process) = now - self.last, used
+        self.longest = max(self.longest, gap)
+        self.busiest = max(self.busiest, thread - self._used[0])
+        self.own = max(self.own, min(gap, process - self._used[1]))
         self.last, self._used = now, used
+
+
+def _used() -> tuple[float, float]:
+    """Seconds of CPU of this thread, and of all threads of the process."""
+    return time.thread_time(), time.process_time()
 
 
 def open_app() -> Window:

@@ -1,0 +1,44 @@
+"""The window's thread waits shorter for the interpreter lock than the threads that compute."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tapeviz.document.background import Background
+from tapeviz.priority import after_the_window, slack
+
+
+@pytest.fixture
+def usual() -> int:
+    found = slack()
+    if found is None:
+        pytest.skip("the system lets no thread choose how late its timed waits may end")
+    return found
+
+
+def test_a_thread_that_computes_is_patient_and_no_longer(usual: int) -> None:
+    with after_the_window():
+        within = slack()
+    assert within is not None
+    assert within >= 10 * usual
+    assert slack() == usual
+
+
+def test_what_a_task_starts_has_its_usual_timers(usual: int) -> None:
+    """A process inherits the slack of the thread that starts it: the snippet's own timers would be
+    late."""
+    background, found, has_both = Background(), dict[str, int | None](), threading.Event()
+
+    def look(kind: str) -> None:
+        found[kind] = slack()
+        if len(found) == 2:
+            has_both.set()
+
+    for kind in ("diagnose", "record"):
+        background.submit(kind, lambda kind=kind: look(kind), lambda _: None)
+    assert has_both.wait(30)
+    assert background.close(30)
+    assert found["record"] == usual
+    assert found["diagnose"] != usual
