@@ -85,8 +85,9 @@ def _exit(number: int, frame: object) -> NoReturn:
 
 
 def _refuse_verbs(parser: _Parser, files: Sequence[str]) -> None:
-    """End with a word on the verb that stands in the place of a file to open: after options
-    (``--python P explain f.py``), or misspelled (``explian f.py``). ``record.tape`` is no verb."""
+    """End with a word on what stands in the place of a file to open and is none: a verb after
+    options (``--python P explain f.py``), a misspelled one (``explian f.py``), ``help``. A name
+    with a suffix (``record.tape``) is a file's: the window says that it is not there."""
     for file in files:
         if os.path.exists(file) or os.path.splitext(file)[1]:
             continue
@@ -94,6 +95,7 @@ def _refuse_verbs(parser: _Parser, files: Sequence[str]) -> None:
             parser.error(f"the verb comes first: tapeviz {file} …")
         for verb in difflib.get_close_matches(file, COMMANDS, 1, cutoff=0.7):
             parser.error(f"there is no verb or file {file!r}: did you mean {verb}?")
+        parser.error(f"there is no verb or file {file!r}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -17,8 +17,8 @@ _made: list[QGuiApplication] = []
 def need_application() -> None:
     """Make a QGuiApplication that needs no screen, if there is none: fonts need one."""
     if QGuiApplication.instance() is None:
-        if sys.platform.startswith("linux"):
-            os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+        if sys.platform.startswith("linux") and not os.environ.get("QT_QPA_PLATFORM"):
+            os.environ["QT_QPA_PLATFORM"] = "offscreen"  # set to "", Qt wants a display
         _made.append(QGuiApplication(["tapeviz"]))
     load_fonts()
 

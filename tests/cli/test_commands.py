@@ -156,6 +156,7 @@ def test_the_steps_inside_of_a_compiled_function_are_written(
         (["explain"], "required"),
         (["--timeout", "3", "explain", "x.py"], "the verb comes first: tapeviz explain"),
         (["explian", "x.py"], "there is no verb or file 'explian': did you mean explain?"),
+        (["help"], "there is no verb or file 'help' (see tapeviz --help)"),
         (["explain", "--roud", "2", "x.py"], "--roud (see tapeviz explain --help)"),
         (["explain", "nowhere.py"], "cannot read nowhere.py"),
         (["explain", "--timeout", "-1", "x.py"], "above 0"),
