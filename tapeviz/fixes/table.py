@@ -79,7 +79,7 @@ from .tapes.functions import (
     return_computed,
     start_random,
 )
-from .tapes.kept import compute_anew, compute_in_call
+from .tapes.kept import call_in_readers, compute_anew, compute_in_call
 from .tapes.listed import compute_listed_inside
 from .tapes.moving import (
     compute_again_inside,
@@ -122,6 +122,7 @@ from .tapes.watching import (
 )
 from .values.codebooks import codebook_loss, pass_on_to_compared
 from .values.datasets import (
+    gather_by_position,
     keep_elements,
     map_in_python,
     reduce_in_python,
@@ -129,6 +130,7 @@ from .values.datasets import (
     walk_generator,
 )
 from .values.decoding import ctc_loss
+from .values.differences import central_difference
 from .values.draws import score_function, score_of_choice
 from .values.estimates import (
     MIX_ONE_HOT,
@@ -140,8 +142,7 @@ from .values.estimates import (
 )
 from .values.filling import bind_new_tensor, blend_window, fill_tensor
 from .values.infinities import (
-    SAFE_FORMS,
-    SAFE_NORM,
+    SAFE_ANGLE,
     STABLE_LOG,
     away_from_edge,
     finite_mask,
@@ -179,6 +180,7 @@ from .values.misfits import (
     use_functions_for_methods,
     use_present_names,
 )
+from .values.norms import SAFE_NORMS
 from .values.objects import keep_in_list, match_keys
 from .values.positions import LIKELIHOODS, soft_accuracy, soft_ranks, take_values
 from .values.settings import compute_by_hand
@@ -262,6 +264,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         record_again,
         forget_nothing,
         compute_in_call,
+        call_in_readers,
         compute_anew,
         compute_again_inside,
         compute_default_inside,
@@ -280,6 +283,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     NotDifferentiable: (
         turn_around,
+        central_difference,
         pass_on_to_compared,
         MIX_ONE_HOT,
         count_up,
@@ -384,6 +388,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         keep_in_scope,
         map_in_python,
         unstack_values,
+        gather_by_position,
         match_keys,
         keep_in_list,
     ),
@@ -420,11 +425,11 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     Nonfinite: (
         finite_mask,
         STABLE_LOG,
-        SAFE_NORM,
+        *SAFE_NORMS,
         safe_where,
         safe_before_where,
         product_with_log,
-        *SAFE_FORMS,
+        SAFE_ANGLE,
         JITTER,
         shifted_exponential,
         safe_division,

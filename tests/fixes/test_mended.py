@@ -2489,6 +2489,88 @@ BROKEN = {
         "unit = v / tf.norm(v)",
         [-0.064, 0.048],
     ),
+    "the slope of a smooth op that TensorFlow has none of": (
+        """
+        a = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            p = tf.math.betainc(a, 3.0, 0.4)
+        tape.gradient(p, a)
+        """,
+        "p = tf.math.betainc(a, 3.0, 0.4) + tf.stop_gradient((tf.math.betainc(a + 1e-2, 3.0, 0.4) "
+        "- tf.math.betainc(a - 1e-2, 3.0, 0.4)) / (2 * 1e-2)) * (a - tf.stop_gradient(a))",
+        -0.24085,
+    ),
+    "the norm of several tensors at zero": (
+        """
+        w = [tf.Variable([0.0, 0.0]), tf.Variable(1.0)]
+        with tf.GradientTape() as tape:
+            loss = tf.linalg.global_norm([w[0], w[1] - 1.0])
+        tape.gradient(loss, w[0])
+        """,
+        "loss = tf.sqrt(tf.add_n([tf.reduce_sum(tf.square(t)) for t in [w[0], w[1] - 1.0]]) "
+        "+ 1e-12)",
+        [0.0, 0.0],
+    ),
+    "a range of floats that counts turns": (
+        """
+        n = tf.Variable(5.0)
+        @tf.function
+        def total(end):
+            y = tf.constant(0.0)
+            for i in tf.range(end):
+                y += i * 0.5
+            return y
+        with tf.GradientTape() as tape:
+            loss = total(n)
+        tape.gradient(loss, n)
+        """,
+        "weight = tf.maximum(tf.minimum(1.0, end - tf.cast(i, tf.float32)), 0.0)",
+        2.5,
+    ),
+    "a dict that keeps a variable": (
+        """
+        w, state = tf.Variable(2.0), {"mean": tf.Variable(1.0)}
+        def follow(x):
+            state["mean"].assign(0.5 * state["mean"] + 0.5 * x)
+            return x - state["mean"]
+        with tf.GradientTape() as tape:
+            follow(w * 3.0)
+            loss = state["mean"] ** 2
+        tape.gradient(loss, w)
+        """,
+        'state["mean"] = 0.5 * state["mean"] + 0.5 * x',
+        10.5,
+    ),
+    "a dataset of what was computed, walked in batches": (
+        """
+        s = tf.Variable(3.0)
+        ds = tf.data.Dataset.from_tensor_slices((tf.range(4.0) * s, tf.ones(4))).batch(4)
+        for x, y in ds.take(1):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(x * y)
+            tape.gradient(loss, s)
+        """,
+        "x = tf.gather(tf.range(4.0) * s, x)",
+        6.0,
+    ),
+    "a method that prepares an object": (
+        """
+        class Line:
+            def __init__(self):
+                self.a = tf.Variable(2.0)
+                self.update()
+            def update(self):
+                self.slope = self.a ** 2
+            def __call__(self, x):
+                return self.slope * x
+        line = Line()
+        with tf.GradientTape() as tape:
+            loss = line(3.0)
+        tape.gradient(loss, line.a)
+        """,
+        "self.update()",
+        12.0,
+    ),
     "one of two stops": (
         """
         w = tf.Variable(2.0)

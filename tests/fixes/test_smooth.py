@@ -141,7 +141,8 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "left-tensorflow",
         "v = ws[np.digitize(x.numpy(), e)]",
         "v = tf.gather(ws, np.digitize(x.numpy(), e)) + ((lambda x, e: 0.5 + tf.reduce_sum("
-        "tf.clip_by_value((tf.expand_dims(x, -1) - e[:-1]) / (e[1:] - e[:-1]), 0.0, 1.0), -1))("
+        "tf.maximum(tf.minimum(1.0, (tf.expand_dims(x, -1) - e[:-1]) / (e[1:] - e[:-1])), 0.0), "
+        "-1))("
         "x, tf.cast(e, tf.float32)) - tf.cast(np.digitize(x.numpy(), e), tf.float32)) * (tf.gather("
         "ws, tf.minimum(np.digitize(x.numpy(), e) + 1, len(ws) - 1)) - tf.gather(ws, "
         "np.digitize(x.numpy(), e)))",
@@ -399,6 +400,30 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "flat-op",
         "v = tf.norm(x, ord=1, axis=0)",
         "v = tf.reduce_sum(tf.sqrt(tf.square(x) + 0.01), axis=0)",
+    ),
+    (
+        "nonfinite",
+        "v = tf.math.reduce_euclidean_norm(x, 1, name='n')",
+        "v = tf.sqrt(tf.reduce_sum(tf.square(x), axis=1) + 1e-12)",
+    ),
+    (
+        "nonfinite",
+        "v, n = tf.linalg.normalize(x + y, 2, axis=0)",
+        "v, n = (lambda norm: ((x + y) / norm, norm))"
+        "(tf.sqrt(tf.reduce_sum(tf.square(x + y), axis=0, keepdims=True) + 1e-12))",
+    ),
+    (
+        "nonfinite",
+        "v, n = tf.clip_by_global_norm([x, y], 1.0)",
+        "v, n = tf.clip_by_global_norm([x, y], 1.0, use_norm="
+        "tf.sqrt(tf.add_n([tf.reduce_sum(tf.square(t)) for t in [x, y]]) + 1e-12))",
+    ),
+    (
+        "not-differentiable",
+        "v = tf.math.zeta(x + 1.0, q=y)",
+        "v = tf.math.zeta(x + 1.0, q=y) + tf.stop_gradient((tf.math.zeta((x + 1.0) + 1e-2, q=y) - "
+        "tf.math.zeta((x + 1.0) - 1e-2, q=y)) / (2 * 1e-2)) * "
+        "((x + 1.0) - tf.stop_gradient((x + 1.0)))",
     ),
     (Cancelled("subtracted"), "v = y - x + x", "v = tf.stop_gradient(y - x) + x"),
     (Cancelled("subtracted"), "v = x + (y - x)", "v = x + tf.stop_gradient(y - x)"),

@@ -335,6 +335,14 @@ def searches_edges(source: ParsedSource, node: cst.BaseExpression) -> bool:
     return isinstance(made, cst.Call) and dotted(made.func) in names
 
 
+def up_to_one(tf: str, part: str) -> str:
+    """The code of ``part`` between 0 and 1. Where it is exactly 1 it has no slope, unlike with
+    ``tf.clip_by_value``, which counts two slopes where one element ends and the next begins:
+    ``tf.minimum`` gives that of equal numbers to its first argument (_MinimumGrad in math_grad.py,
+    2.15-2.21)."""
+    return f"{tf}.maximum({tf}.minimum(1.0, {part}), 0.0)"
+
+
 def _between_edges(source: ParsedSource, call: cst.Call) -> str:
     """How many edges NumPy found below a number, plus the part of the way to the next one: half of
     a piece is the whole number itself."""
@@ -348,9 +356,7 @@ def _between_edges(source: ParsedSource, call: cst.Call) -> str:
     given = (
         f"{source.code(without_exit(x.value))}, {tf}.cast({source.code(edges.value)}, {tf}.float32)"
     )
-    return (
-        f"(lambda x, e: 0.5 + {tf}.reduce_sum({tf}.clip_by_value({part}, 0.0, 1.0), -1))({given})"
-    )
+    return f"(lambda x, e: 0.5 + {tf}.reduce_sum({up_to_one(tf, part)}, -1))({given})"
 
 
 def _uncast_each(source: ParsedSource, each: cst.BaseComp, place: int) -> str:

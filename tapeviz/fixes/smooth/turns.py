@@ -21,8 +21,7 @@ from ..nodes import (
 from ..plan import Plan, enclosed
 from ..source import ParsedSource
 from .branches import deciding_line
-from .counts import uncast
-from .widths import up_to_one
+from .counts import uncast, up_to_one
 
 _TITLE = "Estimate: count only the part of the last turn that lies before the bound"
 _ORDERS = (cst.LessThan, cst.GreaterThan, cst.LessThanEqual, cst.GreaterThanEqual)
@@ -87,7 +86,10 @@ def _part_of_count(plan: Plan, loop: cst.For) -> str:
     source = plan.source
     call = loop.iter if isinstance(loop.iter, cst.Call) and len(loop.iter.args) == 1 else None
     count = argument(call, 0) if call is not None else None
+    is_tensor = call is not None and dotted(call.func) == f"{source.tf}.range"
     n = uncast(source, count.value) if count is not None else ""
+    if count is not None and not n and is_tensor:  # tf.range takes floats, too
+        n = source.code(enclosed(count.value))
     if count is None or not n:
         return ""
     turn = source.free_name("turn")
@@ -96,7 +98,6 @@ def _part_of_count(plan: Plan, loop: cst.For) -> str:
     else:
         plan.replace(loop.target, turn)
     plan.replace(count.value, f"{source.code(count.value)} + 1")
-    is_tensor = call is not None and dotted(call.func) == f"{source.tf}.range"
     return f"{n} - {source.tf}.cast({turn}, {source.tf}.float32)" if is_tensor else f"{n} - {turn}"
 
 

@@ -11,15 +11,8 @@ from ..nodes import all_of, argument, called_name
 from ..plan import Plan, enclosed, fitting
 from ..source import ParsedSource
 from .comparisons import soft_truth
-from .counts import uncast
+from .counts import uncast, up_to_one
 from .indices import input_shape, is_at_cause, rank_of
-
-
-def up_to_one(tf: str, part: str) -> str:
-    """The code of ``part`` between 0 and 1. Where it is exactly 1 it has no slope, unlike with
-    ``tf.clip_by_value``, which at a whole width counts the slopes of two elements: ``tf.minimum``
-    gives that of equal numbers to its first argument (_MinimumGrad in math_grad.py, 2.15-2.21)."""
-    return f"{tf}.maximum({tf}.minimum(1.0, {part}), 0.0)"
 
 
 def count_softly(case: FixCase) -> Iterator[Edit]:

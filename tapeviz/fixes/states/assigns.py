@@ -290,11 +290,12 @@ def _rebound_parameter(case: FixCase, write: Write) -> Edit | None:
 
 def rebind_attribute(case: FixCase) -> Iterator[Edit]:
     """``self.h.assign(e)`` → ``self.h = e``: the object keeps the tensor itself as its state, and
-    methods that use it run without ``tf.function``, as in :func:`rebind_name`."""
+    methods that use it run without ``tf.function``, as in :func:`rebind_name`. So does a dict for
+    ``state["h"].assign(e)``."""
     source = case.source
     for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
         receiver = write.receiver
-        if not isinstance(receiver, cst.Attribute):
+        if not isinstance(receiver, (cst.Attribute, cst.Subscript)):
             continue
         name = source.code(receiver)
         is_slice = write.subscript is not None

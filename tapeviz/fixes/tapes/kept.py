@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, sole
+from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan
 from ..renaming import reads_of
 from ..source import CstStatement, ParsedSource
@@ -89,6 +89,42 @@ def compute_in_call(case: FixCase) -> Iterator[Edit]:
             yield Edit(
                 f"Compute {source.code(target)} in {names}, while the tape records", plan.text()
             )
+
+
+def call_in_readers(case: FixCase) -> Iterator[Edit]:
+    """``self.update()`` in ``__init__`` → also the first line of each method that reads what
+    ``update`` puts into attributes, unless it is called there."""
+    source = case.source
+    for statement in _statements(case):
+        function = source.enclosing(statement, cst.FunctionDef)
+        owner = source.enclosing(statement, cst.ClassDef)
+        small = sole(statement)
+        call = small.value if isinstance(small, cst.Expr) else None
+        if function is None or owner is None or function.name.value not in _PREPARING:
+            continue
+        if not isinstance(call, cst.Call) or dotted(call.func) != f"self.{called_name(call)}":
+            continue
+        methods = all_of(owner, cst.FunctionDef)
+        filling = [each for each in methods if each.name.value == called_name(call)]
+        targets = [
+            target.target
+            for each in filling
+            for target in all_of(each.body, cst.AssignTarget)
+            if isinstance(target.target, cst.Attribute)
+        ]
+        readers = [
+            each
+            for each in methods
+            if each not in (function, *filling)
+            and any(True for target in targets for _ in reads_of(source, target, [each.body]))
+        ]
+        plan = Plan(source)
+        for reader in readers:
+            plan.first(reader, source.code(call))
+        if readers:
+            names = " and ".join(reader.name.value for reader in readers)
+            title = f"Call {called_name(call)} again in {names}, while the tape records"
+            yield Edit(title, plan.text())
 
 
 def _statements(case: FixCase) -> Iterator[CstStatement]:

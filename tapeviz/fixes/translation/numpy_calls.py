@@ -92,7 +92,9 @@ def _interpolated(source: ParsedSource, call: cst.Call) -> str:
     """The height of the first point and, of each piece, the slope times the part of it passed."""
     tf = source.tf
     x, *points = (_given(source, call, *at) for at in ((0, "x"), (1, "xp"), (2, "fp")))
-    passed = f"{tf}.clip_by_value({tf}.expand_dims(x, -1) - xp[:-1], 0.0, xp[1:] - xp[:-1])"
+    part = f"{tf}.expand_dims(x, -1) - xp[:-1]"
+    # With clip_by_value the slopes of both pieces would count where x is a point itself.
+    passed = f"{tf}.maximum({tf}.minimum(xp[1:] - xp[:-1], {part}), 0.0)"
     rest = f"{tf}.reduce_sum({passed} * (fp[1:] - fp[:-1]) / (xp[1:] - xp[:-1]), -1)"
     given = ", ".join((x, *(f"{tf}.cast({each}, {tf}.float32)" for each in points)))
     return f"(lambda x, xp, fp: fp[0] + {rest})({given})"

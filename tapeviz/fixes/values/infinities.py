@@ -10,7 +10,7 @@ from ...analysis.causes.nonfinite import Nonfinite
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, header_nodes, nodes_in, read_names
 from ..plan import Plan, enclosed
-from ..rewrites import CallRewrite, template
+from ..rewrites import CallRewrite
 from ..smooth.zeros import sum_of_logarithms
 from ..source import ParsedSource
 
@@ -112,27 +112,6 @@ def _may_be_infinite(node: cst.CSTNode) -> bool:
     )
 
 
-def _smooth_norm(case: FixCase, call: cst.Call) -> str:
-    source = case.source
-    given, order = argument(call, 0, "tensor"), argument(call, 1, "ord")
-    if given is None or order is not None:
-        return ""
-    kept = [arg for arg in call.args if arg is not given]
-    more = "".join(f", {source.code(arg).rstrip(', ')}" for arg in kept)
-    square = f"{source.tf}.square({source.code(given.value)})"
-    return f"{source.tf}.sqrt({source.tf}.reduce_sum({square}{more}) + {_TINY})"
-
-
-SAFE_NORM = CallRewrite(("norm",), _smooth_norm, "A norm that is smooth at zero")
-
-
-SAFE_DEVIATION = CallRewrite(
-    ("reduce_std",),
-    template(f"{{tf}}.sqrt({{tf}}.math.reduce_variance({{args}}) + {_TINY})"),
-    "A deviation that is smooth at zero",
-)
-
-
 def _off_the_origin(case: FixCase, call: cst.Call) -> str:
     """``tf.atan2(y, x)`` → with 1 in place of ``x`` where both are 0: the angle stays 0 there."""
     source, tf = case.source, case.source.tf
@@ -147,10 +126,6 @@ def _off_the_origin(case: FixCase, call: cst.Call) -> str:
 SAFE_ANGLE = CallRewrite(
     ("atan2",), _off_the_origin, "Take the angle of (1, 0) at the origin, which has none itself"
 )
-
-
-SAFE_FORMS = (SAFE_DEVIATION, SAFE_ANGLE)
-"""The same functions with a slope where their own has none."""
 
 
 def _in_one_step(case: FixCase, call: cst.Call) -> str:
