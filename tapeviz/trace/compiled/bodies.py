@@ -15,7 +15,8 @@ from .. import events as e
 from ..ids import OpId, TapeId
 from ..model import Site
 from ..ops import Op
-from .expansion import EagerRun, Expansion, LocatedEvent
+from .expansion import Expansion
+from .located import EagerRun, LocatedEvent
 from .opening import Opening, OpeningChooser
 from .rerun_ops import RerunOps
 from .scopes import InlinedSites

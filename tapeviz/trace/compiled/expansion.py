@@ -9,71 +9,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import msgspec
 
 from .. import events as e
 from ..ids import OpId, TensorId
+from .located import LocatedEvent, UntakenInputs
 from .model import Loop
-from .rerun_ops import DrawnOp, OpPath, Place, RerunOps, Turns
+from .rerun_ops import DrawnOp, OpPath, Place, Turns
 from .scopes import GraphScope, InlinedSites, RerunValues, TurningLoop
-from .traced_graphs import CONDITIONALS, LOOPS, GraphWrite, TracedGraph, runs_graphs
+from .traced_graphs import CONDITIONALS, LOOPS, TracedGraph, runs_graphs
 
 _FIRST = 1 << 48
 _PER_CALL = 20
 """Bits for the ops, and for the tensors, of one call."""
-
-
-class LocatedEvent(NamedTuple):
-    """An event to be read now. ``within``: the eager op that runs it inside of a compiled function
-    (0: none does); ``traced``: of an op in there its number, and ``graph``: the graph, that it was
-    traced with; ``body``: of an op that runs graphs the ids of their ops; ``loop``: of a loop;
-    ``skipped``: of a conditional which branch ran, and what only the other one takes;
-    ``predicate``: of a conditional or loop the tensors by which it went;
-    ``whole``: of an op for one output of a conditional the inputs and outputs of that;
-    ``run``: of an eager call."""
-
-    event: e.Event
-    within: int = 0
-    traced: int = 0
-    graph: int = 0
-    body: tuple[int, ...] = ()
-    loop: Loop | None = None
-    run: EagerRun | None = None
-    skipped: UntakenInputs | None = None
-    predicate: Sequence[int] = ()
-    whole: tuple[Sequence[int], Sequence[int]] | None = None
-
-
-class UntakenInputs(NamedTuple):
-    """``taken``: the branch that ran; ``lines``: for each tensor that only the other branch takes
-    the line of the op that does."""
-
-    taken: int
-    lines: Mapping[TensorId, int]
-
-
-@dataclass(frozen=True, slots=True)
-class EagerRun:
-    """An eager call of a compiled function. ``graphs``: what it ran; ``round``: from 1, among the
-    calls of the graph.
-
-    ``writes``: to variables, by their handles; none for an opened call, whose ops are in the trace.
-    ``words``: how values in there are known, where they are not exact; ``copies``: tensors that
-    have the value of another one, by whose id they do not go since that one does. ``ops``: of an
-    opened call that ran again.
-    """
-
-    graph: TracedGraph
-    graphs: tuple[int, ...]
-    round: int
-    writes: Sequence[GraphWrite] = ()
-    inside: e.InsideComputed | None = None
-    words: Mapping[int, str] = field(default_factory=dict)
-    copies: Mapping[int, int] = field(default_factory=dict)
-    ops: RerunOps | None = None
 
 
 class Expansion:

@@ -14,7 +14,7 @@ from ..columns import GrowingMap
 from ..model import Op, OpId, Site, Tensor, TensorId, VariableId
 from ..state import VersionTracker
 from .bodies import Bodies
-from .expansion import EagerRun, LocatedEvent
+from .located import EagerRun, LocatedEvent
 from .model import Agreement, Conditional, Loop, RerunOutcome, TracedFunction, Word
 from .rerun_ops import RerunOps
 

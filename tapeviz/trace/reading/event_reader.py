@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import events as e
 from ..compiled.bodies import ROOM, ClosedCall
-from ..compiled.expansion import LocatedEvent
+from ..compiled.located import LocatedEvent
 from ..model import (
     NOWHERE,
     CaughtError,
