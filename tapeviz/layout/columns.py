@@ -39,7 +39,7 @@ class _Column:
     """Where its top stands: of one beside the ports of a frame below the frame's title."""
 
 
-class Columns:
+class ColumnLayout:
     """A layout that runs down, to be cut at these heights (px) into columns."""
 
     def __init__(self, layout: Layout, cuts: list[float]) -> None:

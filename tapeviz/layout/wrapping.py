@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise, product
 from math import inf
 
-from .columns import Columns
+from .columns import ColumnLayout
 from .level import is_port_in, value_of
 from .model import Layout, Rect
 
@@ -20,7 +20,7 @@ READABLE = 0.8
 """A picture that fits its room at this scale is not cut."""
 _MOST_COLUMNS = 6
 _WORTH = 1.1
-"""Columns must enlarge the picture by this factor."""
+"""ColumnLayout must enlarge the picture by this factor."""
 _DETOUR = 1.15
 """And by this factor for each further value that goes from one column to another."""
 _MOST_OVER = 2
@@ -67,7 +67,7 @@ def in_columns(layout: Layout, room: tuple[float, float]) -> Layout:
         ends = pairwise((layout.bounds.top, *cuts, layout.bounds.bottom))
         if crossing_values > _MOST_CROSSING or room[1] / max(b - a for a, b in ends) <= least:
             continue
-        made, over = Columns(layout, cuts).laid()
+        made, over = ColumnLayout(layout, cuts).laid()
         if made is None or over > _MOST_OVER:
             continue
         scale = scale_in(made.bounds, room) / _DETOUR ** max(over, 0)

@@ -30,8 +30,13 @@ def load_recorder(folder: Path) -> Any:
 
 def load_module(name: str) -> Any:
     """A module of the recorder that needs no TensorFlow, without the package around it, which
-    imports TensorFlow: pytest would wait for that in each of its processes."""
+    imports TensorFlow: pytest would wait for that in each of its processes. Nothing of it stays in
+    ``sys.modules``."""
     package = types.ModuleType("modules_of_the_recorder")
     package.__path__ = [str(Path(__file__).parents[2] / "tapeviz" / "recorder")]
-    sys.modules.setdefault(package.__name__, package)
-    return importlib.import_module(f"{package.__name__}.{name}")
+    sys.modules[package.__name__] = package
+    try:
+        return importlib.import_module(f"{package.__name__}.{name}")
+    finally:
+        for loaded in [each for each in sys.modules if each.startswith(package.__name__)]:
+            del sys.modules[loaded]

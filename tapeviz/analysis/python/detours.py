@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...text.names import called_name, dotted
+from ...text.names import called_name, calls_in, dotted
 from ...trace.model import Leave, Op, TensorId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
@@ -205,7 +205,7 @@ def _is_opaque(facts: CallFacts, number: _Number) -> bool:
     inside = number.leave.site.frames[:1]
     words = facts.text.expression_at(inside[0].span) if inside else ""
     here = facts.text.statement(number.leave.site.line)
-    for call in _calls_in(here):
+    for call in calls_in(_simple(here)):
         is_around = words and any(
             facts.text.segment(each) == words for given in _given(call) for each in ast.walk(given)
         )
@@ -222,22 +222,21 @@ def _is_opaque(facts: CallFacts, number: _Number) -> bool:
         not _is_arithmetic(facts, call)
         for statement in others
         if statement is not None and statement.lineno not in left
-        for call in _calls_in(statement)
+        for call in calls_in(_simple(statement))
         if call.args
     )
 
 
-def _calls_in(statement: ast.stmt | None) -> list[ast.Call]:
-    if statement is None or hasattr(statement, "body"):
-        return []
-    return [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+def _simple(statement: ast.stmt | None) -> ast.stmt | None:
+    """The statement; None if it holds others, as ``if``, ``for`` and ``def`` do."""
+    return None if hasattr(statement, "body") else statement
 
 
 def _compares(statement: ast.stmt | None) -> bool:
-    """Whether the statement, one without a body, compares values: ``np.where(p < q, 1.0, 0.0)``."""
-    if statement is None or hasattr(statement, "body"):
-        return False
-    return any(isinstance(node, ast.Compare) for node in ast.walk(statement))
+    """Whether a simple statement compares values: ``np.where(p < q, 1.0, 0.0)``."""
+    simple = _simple(statement)
+    nodes = ast.walk(simple) if simple is not None else ()
+    return any(isinstance(node, ast.Compare) for node in nodes)
 
 
 def _given(call: ast.Call) -> list[ast.expr]:
