@@ -29,7 +29,7 @@ from ..scene.model import Overlay, Scene
 from ..scene.parts.frames import frame_width
 from ..trace.model import Call, CallId, Trace
 from ..view import DEFAULT_VIEW, View
-from .first_view import first_view, folded_in, grown, most_legible, opening_in, placed
+from .first_view import FULL, Detail, first_view, folded_in, grown, most_legible, opening_in, placed
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,14 @@ class FirstOpening:
 
     ``place``: the gradient call's site and method; ``most``: how many boxes there may be; ``pins``:
     the index in :attr:`OpGraph.pins` of the nodes that are never folded away; ``ruled``: see
-    :func:`~tapeviz.graph.groups.opening.choose_open`; ``has_pictures``: boxes show arrays.
+    :func:`~tapeviz.graph.groups.opening.choose_open`; ``detail``: what boxes show.
     """
 
     place: Hashable = None
     most: int = MOST_BOXES
     pins: int = 0
     ruled: Mapping[str, bool] = field(default_factory=dict)
-    has_pictures: bool = True
+    detail: Detail = FULL
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,9 @@ def arrange(
         ruled = first.ruled if is_round else {}
         opening = opening_in(built, tree, trace, view, first.most, ruled)
         if ruled and any(opening.ruled[path] for path in opening.ruled.keys() - ruled.keys()):
-            pictured = first.has_pictures
-            again = most_legible(built, tree, trace, _plain(view), ruled, has_pictures=pictured)
+            again = most_legible(built, tree, trace, _plain(view), ruled, detail=first.detail)
             opening = opening_in(built, tree, trace, view, again.most, ruled)
-        sized = folded_in(built, tree, trace, view, opening, has_pictures=first.has_pictures)
+        sized = folded_in(built, tree, trace, view, opening, first.detail)
         is_folded = (before.view.folded, before.view.unfolded) != (view.folded, view.unfolded)
         same = {} if is_folded else counterparts(before.graph, sized)
         if same or is_round:
@@ -108,8 +107,8 @@ def arrange(
     if _plain(view) != view:
         tree = grown(built, trace, view, best.pins)
         opening = opening_in(built, tree, trace, view, best.most, best.opening.ruled)
-        sized = folded_in(built, tree, trace, view, opening, has_pictures=best.has_pictures)
-    first = FirstOpening(place, best.most, best.pins, best.opening.ruled, best.has_pictures)
+        sized = folded_in(built, tree, trace, view, opening, best.detail)
+    first = FirstOpening(place, best.most, best.pins, best.opening.ruled, best.detail)
     return Arranged(sized, placed(sized, view), {}, view, first, sized)
 
 

@@ -30,7 +30,7 @@ from ..scene.together import Side, moved_layout, room_of_each, together
 from ..trace.model import CallId, Op, OpId, Trace
 from ..view import View
 from .arranging import Arranged, built_graph, compose_over, part_of, shown_call
-from .first_view import fitted_rows, folded_in, opening_in, shown_scale, worth_of
+from .first_view import FULL, LEAST, fitted_rows, folded_in, opening_in, shown_scale, worth_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ _WORTH = 1.05
 
 class _Contents(NamedTuple):
     """Whether groups leave the ``sources`` in sight, and the ops that only one run has
-    (``changes``); and whether boxes show ``arrays``."""
+    (``changes``); and whether boxes show ``arrays``, and variables have two lines."""
 
     sources: bool = True
     changes: bool = True
@@ -254,14 +254,14 @@ class _Grown:
         places = (built.places.get(op_id(op)) for op in own[:_MOST_HELD])
         self._held = {place for place in places if place is not None}
         self._trees: dict[tuple[bool, bool], Tree] = {}
-        self._has_arrays = True
+        self._detail = FULL
         self._tree = Tree()
         self.closed: frozenset[str] = frozenset()
 
     def show(self, contents: _Contents) -> None:
         """Choose what groups do not hide."""
         built, key = self._built, (contents.sources, contents.changes)
-        self._has_arrays = contents.arrays
+        self._detail = FULL if contents.arrays else LEAST
         built.pin(built.pins[0 if contents.sources else -1])
         built.pinned |= self._held if contents.changes else set()
         if key not in self._trees:
@@ -284,7 +284,7 @@ class _Grown:
         view = replace(self._view, unfolded=self.opened.union(unfolded))
         opening = opening_in(self._built, self._tree, self._trace, view, 0)
         parts = self._built, self._tree, self._trace
-        return folded_in(*parts, self._view, opening, has_pictures=self._has_arrays)
+        return folded_in(*parts, self._view, opening, self._detail)
 
 
 def only_drawn(before: Shown, after: Shown, comparison: Comparison, view: View) -> Comparison:

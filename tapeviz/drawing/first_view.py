@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import networkx as nx
 
@@ -51,6 +52,8 @@ factor."""
 _FEW, _BARE = 8, 2
 """Fewer boxes say little, as a model is more than its name; the power with which that counts."""
 
+_SEVERAL = 2
+"""Variables of which it is worth to try boxes with a single line."""
 _NARROWER = 1.5
 """By this factor more boxes are tried without pictures of arrays, at most."""
 _TELLING = 4
@@ -58,17 +61,28 @@ _TELLING = 4
 other values, another way to show the sources is tried."""
 
 
+class Detail(NamedTuple):
+    """The content of boxes. ``arrays``: small pictures of arrays; ``flat``: variables have a single
+    line."""
+
+    arrays: bool = True
+    flat: bool = False
+
+
+FULL, FLAT, BARE, LEAST = Detail(), Detail(True, True), Detail(False), Detail(False, True)
+
+
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """A folded graph; ``most``: the most boxes that it was chosen with; ``scale``: at which its
-    draft fits into the room; ``has_pictures``: boxes show arrays; ``pins``: the index of the pins
-    in :attr:`OpGraph.pins`."""
+    draft fits into the room; ``detail``: what its boxes show; ``pins``: the index of the pins in
+    :attr:`OpGraph.pins`."""
 
     sized: nx.MultiDiGraph
     opening: OpenGroups
     most: int
     scale: float = LEGIBLE
-    has_pictures: bool = True
+    detail: Detail = FULL
     pins: int = 0
 
     @property
@@ -103,44 +117,49 @@ def grown(built: OpGraph, trace: Trace, view: View, pins: int) -> Tree:
 def first_view(built: OpGraph, trace: Trace, view: View) -> Chosen:
     """The folded graph of a first view.
 
-    Sources that stand apart are folded into their model where they leave no room for more of it
-    than its name, or for a loop to stand open that has most of the ops; those that got no gradient
-    only where no picture with them can be read. Boxes show no arrays where that lets the text be
-    read, sources without gradient and the origin of NaN be shown, or a loop stand open.
+    Where there is no room for the boxes of sources with two lines, these get one line. Sources
+    that stand apart are folded into their model where even that leaves no room for more of it than
+    its name, or for a loop to stand open that has most of the ops; those that got no gradient only
+    where no picture with them can be read. Boxes show no arrays where that lets the text be read,
+    sources without gradient and the origin of NaN be shown, or a loop stand open.
     """
     views = _Views(built, trace, view)
+    choices = [(pins, detail) for pins in range(len(built.pins)) for detail in views.details(pins)]
     found: list[Chosen] = []
-    for pins in range(len(built.pins)):
-        found.append(views.most_legible(pins))
+    for pins, detail in choices:
+        found.append(views.most_legible(pins, detail))
         if found[-1].is_legible:
             break
     best = max(found, key=lambda chosen: chosen.worth)
     if not best.is_legible or built.pins[best.pins].hides > built.pins[0].hides:
         return _without_pictures(views, built, best)
-    for pins in range(len(found), len(built.pins)):
+    for pins, detail in choices[len(found) :]:
         is_veiled = best.telling < _TELLING or views.hides_main_loop(best)
-        takes_room = len(best.sized) - best.telling >= _TELLING and is_veiled
+        others = len(best.sized) - best.telling
+        takes_room = others >= _TELLING and (is_veiled or (detail.flat and others >= best.telling))
         is_bare = len(best.sized) < _FEW and len(trace.ops) <= _QUICK
         hides_more = built.pins[pins].hides > built.pins[best.pins].hides
         if not (takes_room or is_bare) or not best.opening.closed or hides_more:
             break
-        other = views.most_legible(pins)
+        other = views.most_legible(pins, detail)
         if other.scale >= LEGIBLE and other.telling > best.telling:
             best = other
     if best.opening.has_closed_loops and len(trace.ops) <= _QUICK:
-        other = views.most_legible(best.pins, best.narrower)
-        if other.scale >= LEGIBLE and other.opening.open_loops > best.opening.open_loops:
-            return other
+        for detail in (BARE, LEAST)[: len(views.details(best.pins))]:
+            other = views.most_legible(best.pins, detail, best.narrower)
+            if other.scale >= LEGIBLE and other.opening.open_loops > best.opening.open_loops:
+                return other
     return best
 
 
 def _without_pictures(views: _Views, built: OpGraph, best: Chosen) -> Chosen:
     """The first graph without pictures of arrays that can be read, where ``best``, which has them,
     cannot be read, or hides more; else the best of all."""
-    for pins in range(len(built.pins)):
+    choices = [(pins, detail) for pins in range(len(built.pins)) for detail in views.details(pins)]
+    for pins, detail in choices:
         if best.is_legible and built.pins[pins].hides:
             break
-        other = views.most_legible(pins, best.narrower)
+        other = views.most_legible(pins, detail._replace(arrays=False), best.narrower)
         if other.is_legible:
             return other
         best = max(best, other, key=lambda chosen: chosen.worth)
@@ -154,18 +173,21 @@ class _Views:
         self._built, self._trace, self._view = built, trace, view
         self._trees: dict[int, Tree] = {}
 
-    def most_legible(self, pins: int, narrower: int = 0) -> Chosen:
-        """The most legible graph with these pins; ``narrower``: the most boxes, without pictures of
-        arrays."""
+    def details(self, pins: int) -> tuple[Detail, ...]:
+        """The contents that boxes may have with these pins: variables in a single line, too, where
+        several of them stand apart."""
+        built = self._built
+        variables = sum(built.role(place) == "variable" for place in built.pins[pins].pinned)
+        return (FULL, FLAT) if variables >= _SEVERAL and len(built) <= _QUICK else (FULL,)
+
+    def most_legible(self, pins: int, detail: Detail, most: int = MOST_BOXES) -> Chosen:
+        """The most legible graph with these pins, with at most so many boxes."""
         built, trace, view = self._built, self._trace, self._view
         if pins not in self._trees:
             self._trees[pins] = grown(built, trace, view, pins)
         built.pin(built.pins[pins])
         tree = self._trees[pins]
-        if narrower:
-            chosen = most_legible(built, tree, trace, view, most=narrower, has_pictures=False)
-        else:
-            chosen = most_legible(built, tree, trace, view)
+        chosen = most_legible(built, tree, trace, view, most=most, detail=detail)
         return replace(chosen, pins=pins)
 
     def hides_main_loop(self, chosen: Chosen) -> bool:
@@ -188,12 +210,12 @@ def most_legible(
     ruled: Mapping[str, bool] | None = None,
     *,
     most: int = MOST_BOXES,
-    has_pictures: bool = True,
+    detail: Detail = FULL,
 ) -> Chosen:
     """The folded graph with as many boxes as can still be read, of those with more or fewer groups
     open. Drafts tell how large their pictures are. ``ruled``: see :func:`opening_in`; ``most``: the
-    most boxes to begin with; ``has_pictures``: see :func:`folded_in`."""
-    drafts = _Drafts(built, tree, trace, view, ruled, has_pictures)
+    most boxes to begin with."""
+    drafts = _Drafts(built, tree, trace, view, ruled, detail)
     opening = drafts.opening(0 if view.grouping else most)
     best = chosen = drafts.chosen(opening, 0 if view.grouping else most)
     larger: OpenGroups | None = None
@@ -222,11 +244,11 @@ class _Drafts:
         trace: Trace,
         view: View,
         ruled: Mapping[str, bool] | None,
-        has_pictures: bool,
+        detail: Detail,
     ) -> None:
         self._parts = built, tree, trace, view
         self._ruled = ruled
-        self._has_pictures = has_pictures
+        self._detail = detail
 
     def opening(self, most: int, ruled: Mapping[str, bool] | None = None) -> OpenGroups:
         """The groups to open with at most so many boxes; ``ruled``: groups that are decided."""
@@ -235,12 +257,12 @@ class _Drafts:
     def chosen(self, opening: OpenGroups, most: int) -> Chosen:
         """The graph with these groups open, at the scale of its draft."""
         view = self._parts[-1]
-        sized = folded_in(*self._parts, opening, has_pictures=self._has_pictures)
+        sized = folded_in(*self._parts, opening, self._detail)
         if view.layout != "layered" or view.grouping:
             return Chosen(sized, opening, most)
         go_on()
         scale = shown_scale(placed(sized, view, is_draft=True), view.room)
-        return Chosen(sized, opening, most, scale, self._has_pictures)
+        return Chosen(sized, opening, most, scale, self._detail)
 
     def fuller(self, best: Chosen, larger: OpenGroups) -> Chosen:
         """A graph with more boxes than ``best`` that can be read, too, if one is found: nearly as
@@ -331,20 +353,19 @@ def folded_in(
     trace: Trace,
     view: View,
     opening: OpenGroups,
-    *,
-    has_pictures: bool = True,
+    detail: Detail = FULL,
 ) -> nx.MultiDiGraph:
-    """The folded graph, ready to be laid out: boxes have sizes, and edges weights.
-
-    ``has_pictures``: boxes of arrays show these, and are wider by that."""
+    """The folded graph, ready to be laid out: boxes have sizes, and edges weights."""
     unfolded = view.unfolded | _around_what_raised(built, tree, trace)
     # Edges along which values go on weigh more than those of values that begin there. So the
     # layout keeps the run of the computation straight, and its weights and constants aside.
     pinned = [built.names[place] for place in built.pinned]
     folded = chip(fold(built, tree, opening, unfolded), pinned)
-    if not has_pictures:
+    if detail != FULL:
         for _, attributes in folded.nodes(data=True):
-            attributes["node"] = replace(attributes["node"], has_picture=False)
+            node = attributes["node"]
+            is_flat = detail.flat and node.role == "variable"
+            attributes["node"] = replace(node, has_picture=detail.arrays, is_flat=is_flat)
     graph = with_sizes(folded, trace)
     for source, _, attributes in graph.edges(data=True):
         group = tree.groups.get(graph.nodes[source]["node"].opens)

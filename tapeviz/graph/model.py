@@ -71,6 +71,8 @@ class Node:
     rounds."""
     has_picture: bool = True
     """Its box shows an array as a small picture; False where boxes must be narrow."""
+    is_flat: bool = False
+    """Its box has a single line, with name and shape, where there is little room."""
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False):

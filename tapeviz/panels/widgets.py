@@ -121,7 +121,8 @@ class ShortLabel(QLabel):
     ``between``: what stands between parts of the text; its last parts are left out as a whole,
     with ``more`` in their place. ``beside``: the texts of other labels, from which it is told apart
     if it can be, if need be without the part of a path that all share. ``keeps``: the px that it
-    has at least, if its text is as long.
+    has at least, if its text is as long. ``wants_least``: it asks for the room of its first part
+    only, so that labels beside it that need theirs have it; what is left over is filled.
     """
 
     def __init__(
@@ -136,9 +137,17 @@ class ShortLabel(QLabel):
         self._between, self._more = between, more
         self.beside: Sequence[str] = ()
         self.keeps = 24
+        self.wants_least = False
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setObjectName(name)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        hint = super().sizeHint()
+        if self.wants_least and self._between:
+            first = self.text().partition(self._between)[0]
+            hint.setWidth(min(hint.width(), self.fontMetrics().horizontalAdvance(first) + 2))
+        return hint
 
     def minimumSizeHint(self) -> QSize:
         width = min(self.sizeHint().width(), self.keeps)

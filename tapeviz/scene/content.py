@@ -50,6 +50,8 @@ def content_of(node: Node, trace: Trace) -> Content:
         return Content(shape, _chip_text(node, tensor, trace), "", is_small=True)
     if node.is_chip:
         return Content(shape, title, "", is_small=True)
+    if node.is_flat:
+        return Content(shape, _flat_title(title, node, tensor, trace), "", is_small=True)
     subtitle = shorten(node.subtitle, SUBTITLE_LENGTH, "end")
     if node.tensor is None or tensor is None or is_write(node):
         return Content(shape, title, subtitle)
@@ -68,6 +70,16 @@ def is_write(node: Node) -> bool:
 def _only_element(tensor: TensorId, trace: Trace) -> str:
     value = trace.value(tensor)
     return "" if value is None or value.size != 1 else scalar_text(value.flat[0])
+
+
+def _flat_title(title: str, node: Node, tensor: Tensor | None, trace: Trace) -> str:
+    """``dense/kernel · 16×2``, ``b = 0.5``: the name with shape, or with the only element."""
+    if node.tensor is None or tensor is None or tensor.shape is None:
+        return title
+    if tensor.size == 1:
+        value = _only_element(node.tensor, trace)
+        return f"{title} = {value}" if value else title
+    return f"{title} · {shape_words(tensor.shape)}"
 
 
 def _is_numeric(dtype: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from tapeviz.graph.groups.branches import Branch, shared_levels
 from tapeviz.graph.groups.gathering import Words, bundle, gather_lines, prune
@@ -44,6 +45,7 @@ NO_WORDS = Words(lambda number: "", lambda span: "", str, [])
         ("", []),
         ("aabaabaab", [(0, 9, 3)]),
         ("ababababxcdcdcd", [(0, 8, 2), (9, 15, 2)]),
+        ("xltdadtalddaltdadtaldda", [(1, 23, 11)]),
     ],
 )
 def test_a_stretch_is_found_by_its_period(tokens: str, found: list[tuple[int, int, int]]) -> None:
@@ -293,6 +295,31 @@ def test_a_layer_that_keras_named_has_the_name_by_which_it_was_called(
     frames: list[tuple[int, int]], scope: str, titles: list[str]
 ) -> None:
     assert _titles(("call", "<module>")[-len(frames) :], frames, scope) == titles
+
+
+def test_layers_that_keras_calls_are_in_one_call_of_their_model() -> None:
+    """Each binds its parameter once more; its ops are in it, whether another layer ran them or
+    not."""
+    s = Script(
+        "class Wide(Layer):\n    def call(self, x):\n        return self.base(x) + x @ self.a\n"
+        "y = model(x)\n"
+    )
+    for layer in ("wide", "wide_1"):
+        site = s.site(3, 4, function="call")
+        s.events.append(e.NameBound("x", site, []))
+        for inside in ("/dense", ""):
+            s.op("MatMul", [s.tensor()] * 2, at=(3, 4), scope=f"sequential/{layer}{inside}")
+            ran = s.events[-1]
+            assert isinstance(ran, e.OpRan)
+            s.events[-1] = structs.replace(ran, site=site)
+    trace = s.trace()
+    levels = OpLevels(trace)
+    first, second, third, fourth = (levels.of(op) for op in trace.ops.values())
+    assert [level.title for level in first] == ["model", "wide", "dense"]
+    assert first[:2] == second
+    assert third[:2] == fourth
+    assert first[0] == third[0]
+    assert first[1] != third[1]
 
 
 @pytest.mark.parametrize(

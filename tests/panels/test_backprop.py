@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from tapeviz.analysis.backward.turns import find_turns
 from tapeviz.analysis.model import BackwardPass, CallDiagnosis, Diagnosis, WalkStep
 from tapeviz.document import Document
+from tapeviz.panels.backprop.columns import shared_widths
 from tapeviz.panels.backprop.cut_rows import MOST
 from tapeviz.panels.backprop.panel import BackpropPanel
 from tapeviz.panels.backprop.walk_model import FORMULA, IN, LINE, OP, OUT
@@ -48,6 +49,15 @@ def test_rows_tell_gradient_in_formula_and_out(panel: BackpropPanel) -> None:
     assert row(panel, 4)[:2] == ["Σ at x′", "2 shares"]
     assert row(panel, 4)[3] == "[[1,2,52],[1,2,52]]"
     assert row(panel, 5)[2:4] == ["stops here", "–"]
+
+
+def test_a_column_with_short_texts_leaves_room_to_the_others(panel: BackpropPanel) -> None:
+    assert shared_widths([60, 100, 400, 300], 600, 40) == [60, 100, 220, 220]
+    assert shared_widths([60, 60], 300, 40) == [150, 150]
+    assert shared_widths([500, 10], 100, 60) == [60, 60]
+    table = panel.table
+    widths = [table.columnWidth(column) for column in range(6)]
+    assert sum(widths) == table.viewport().width()
 
 
 def test_buttons_walk(qtbot: QtBot, panel: BackpropPanel) -> None:

@@ -7,7 +7,7 @@ import networkx as nx
 from tapeviz.graph.model import Edge, Frame, Node, NodeId
 from tapeviz.layout.model import Layout, Point, Rect
 from tapeviz.scene.model import FrameBox
-from tapeviz.scene.parts.frames import frames_of
+from tapeviz.scene.parts.frames import frame_width, frames_of
 from tapeviz.trace.model import Trace
 
 AROUND = Rect.from_sides(0, 0, 600, 400)
@@ -54,3 +54,8 @@ def test_a_header_says_which_turns_differ() -> None:
     assert framed(Frame("a", "loop", 3, "", 1, 2407, (2407,))).note == "line 3 · turn 2,407 differs"
     some = framed(Frame("a", "loop", 3, "", 1, 9, (1, 2, 5, 8)))
     assert some.note == "line 3 · turns 1, 2, 5, … differ"
+
+
+def test_a_header_with_long_words_asks_for_little_room() -> None:
+    short, long = Frame("a", "for t in ts", 3, "", 1, 8), Frame("a", "for t in ts" * 9, 3, "", 1, 8)
+    assert frame_width(short)[0] < frame_width(long)[0] < 3 * frame_width(short)[0]

@@ -216,7 +216,7 @@ def _bundle_in(
         if _size(inside) < size or count < least:
             continue
         kept.extend(children[at:start])
-        title = words.loops.get(line, "") or _layers_of(inside[:period])
+        title = words.loops.get(line, "") or _layers_of(inside[:period], is_any_turn=True)
         if not title and branch.kind == "layer" and 2 * _size(inside) > branch.ops:
             title = branch.title
         title = title or kind_of(_ends_of(inside[:period], words))
@@ -312,10 +312,12 @@ def _last_op(child: Branch | int) -> int:
     return child
 
 
-def _layers_of(run: Sequence[Branch | int]) -> str:
+def _layers_of(run: Sequence[Branch | int], *, is_any_turn: bool = False) -> str:
     """The first and the last of several layers, or how often it is the same; empty for other
-    stretches."""
+    stretches. ``is_any_turn``: without the numbers that Keras adds, which differ from turn to
+    turn."""
     titles = [child.title for child in run if isinstance(child, Branch) and child.kind == "layer"]
+    titles = list(map(kind_of, titles)) if is_any_turn else titles
     return _from_to(titles) if len(titles) > 1 else ""
 
 

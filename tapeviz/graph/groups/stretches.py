@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _CANDIDATES = 12
+_RARE, _MOST_A_TURN = 8, 5
+"""Rare tokens whose distances are tried, and one more than the times that one may be in a turn."""
 
 
 def find_stretches(tokens: Sequence[Hashable], least: int = 2) -> list[tuple[int, int, int]]:
@@ -57,12 +59,12 @@ def _periods(codes: NDArray[np.int64]) -> list[int]:
         last[code] = position
     common = [distance for distance, _ in distances.most_common(_CANDIDATES)]
     # Tokens that occur several times a turn at uneven distances hide the period; the rarest tokens
-    # show it.
+    # show it, by the distance to the next one or, where each turn has some of them, to a later one.
     counts = np.bincount(codes)
     rare = np.flatnonzero(counts > 1)
-    for code in rare[np.argsort(counts[rare], kind="stable")][:8]:
-        gaps = np.diff(np.flatnonzero(codes == code))
-        common.append(int(np.median(gaps)))
+    for code in rare[np.argsort(counts[rare], kind="stable")][:_RARE]:
+        at = np.flatnonzero(codes == code)
+        common += [int(np.median(at[n:] - at[:-n])) for n in range(1, min(_MOST_A_TURN, len(at)))]
     return sorted({period for period in common if period > 0})
 
 

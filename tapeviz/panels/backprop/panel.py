@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -13,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ...analysis.model import CallDiagnosis
+from ...analysis.model import CallDiagnosis, WalkStep
 from ...analysis.rounds.call_sites import CallSite
 from ...canvas.tips import plain_tip
 from ...document import Document
@@ -23,6 +25,7 @@ from ...trace.model import CallId
 from ..look import Theme
 from ..panel import Panel
 from ..widgets import IconButton, ShortCombo, plain_label
+from .columns import shared_widths
 from .cut_rows import CutRows
 from .shares import SharesModel, SharesView
 from .walk_model import FORMULA, IN, LINE, NUMBER, OP, OUT, WalkModel
@@ -36,7 +39,15 @@ ROOM_FOR_SHARES = 300
 ROWS = 6
 """Steps to show without scrolling."""
 SPEEDS = (("slow", 1600), ("normal", 800), ("fast", 250), ("very fast", 40))
-WIDTHS = {NUMBER: 42, OP: 124, LINE: 52}
+WIDTHS = {NUMBER: 42, LINE: 52}
+SHARED = (OP, IN, FORMULA, OUT)
+"""The columns that share what the others leave."""
+NARROWEST, WIDEST_OP = 76, 190
+"""Px of a column that shares the room of the table at least, and of the one of ops at most."""
+BESIDE = 16
+"""Px beside the text of a cell."""
+MOST_MEASURED = 100
+"""Rows whose text is measured, at most."""
 
 
 class BackpropPanel(Panel):
@@ -50,9 +61,9 @@ class BackpropPanel(Panel):
         self.table.setModel(self.model)
         for column, width in WIDTHS.items():
             self.table.setColumnWidth(column, width)
-        for column in (IN, FORMULA, OUT):
-            header = self.table.horizontalHeader()
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        self.table.horizontalHeader().setStretchLastSection(False)
+        self.table.viewport().installEventFilter(self)
+        self._wanted = [NARROWEST] * len(SHARED)
         self.note = plain_label(name="faint", wraps=True)
         self.note.setContentsMargins(14, 4, 14, 6)
         self.note.hide()
@@ -61,7 +72,7 @@ class BackpropPanel(Panel):
         self.empty.setContentsMargins(24, 24, 24, 24)
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._play_on)
-        self._shown: object = None
+        self._shown: Sequence[WalkStep] | None = None
         self._has_play_word = True
         self._make_buttons()
         self.header.installEventFilter(self)
@@ -158,9 +169,37 @@ class BackpropPanel(Panel):
         return QSize(0, heading + rows + note + 2 * self.table.frameWidth())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self.header and event.type() == QEvent.Type.Resize:
-            self._fit_header()
+        if event.type() == QEvent.Type.Resize:
+            if watched is self.header:
+                self._fit_header()
+            else:
+                self._fit_columns()
         return super().eventFilter(watched, event)
+
+    def _measure_columns(self) -> None:
+        """Note how much room the text of each column would fill."""
+        count = min(self.model.rowCount(), MOST_MEASURED)
+        metrics = {column: QFontMetrics(self.model.font_of(column)) for column in SHARED}
+        self._wanted = [
+            BESIDE
+            + max(
+                (
+                    metrics[column].horizontalAdvance(str(self.model.index(row, column).data()))
+                    for row in range(count)
+                ),
+                default=0,
+            )
+            for column in SHARED
+        ]
+        self._wanted[0] = min(self._wanted[0], WIDEST_OP)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Give the room of the table to its columns, by what they hold."""
+        fixed = sum(map(self.table.columnWidth, WIDTHS))
+        room = self.table.viewport().width() - fixed
+        for column, width in zip(SHARED, shared_widths(self._wanted, room, NARROWEST), strict=True):
+            self.table.setColumnWidth(column, width)
 
     def _fit_header(self) -> None:
         """Hide widgets that have a shortcut or are seldom used, if there is little room."""
@@ -224,12 +263,15 @@ class BackpropPanel(Panel):
         document = self.document
         steps = document.steps
         if steps is not self._shown:
+            is_alike = self._shown is not None and len(self._shown) == len(steps)
             self._shown = steps
             self.model.show_steps(steps)
             last_line = max((step.line or 0 for step in steps), default=0)
             for column, number, fitting in ((NUMBER, len(steps), 2), (LINE, last_line, 3)):
                 wider = 9 * max(len(str(number)) - fitting, 0)
                 self.table.setColumnWidth(column, WIDTHS[column] + wider)
+            if not is_alike:  # another round moves no columns
+                self._measure_columns()
             self._show_note()
         else:
             self.model.repaint()

@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QFont
 
 from ...analysis.backward.steps import Parts, TurnRows
 from ...analysis.model import BackwardPass, WalkStep
@@ -127,14 +128,16 @@ class WalkModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ForegroundRole:
             return colour(self._theme.accent) if self.is_entrance(index) else self._tone(row)
         if role == Qt.ItemDataRole.FontRole:
-            return self._fonts[
-                "op" if column == OP else "mono" if column in (IN, FORMULA, OUT) else "plain"
-            ]
+            return self.font_of(column)
         if role == Qt.ItemDataRole.BackgroundRole and self._is_selected(row):
             return colour(self._theme.grid)
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(self._tip(row))
         return None
+
+    def font_of(self, column: int) -> QFont:
+        kind = "op" if column == OP else "mono" if column in (IN, FORMULA, OUT) else "plain"
+        return self._fonts[kind]
 
     def _is_selected(self, row: int) -> bool:
         known = self._folded.rows[row]

@@ -25,8 +25,8 @@ NARROW = 140
 MOST_ALIKE = 6
 """Sources with the same outcome that a card names, at most."""
 NORM = "norm "
-NAME, OUTCOME = 92, 122
-"""Px that the name of such a source keeps, and its outcome beside it."""
+NAME, OUTCOME = 78, 136
+"""Px that the name of such a source keeps, and the number beside it."""
 
 
 class Gradients(QWidget):
@@ -95,7 +95,7 @@ class Gradients(QWidget):
         rows = QGridLayout()
         rows.setHorizontalSpacing(14)
         rows.setVerticalSpacing(3)
-        rows.setColumnStretch(2, 1)  # a column of its own: a stretched one would give way first
+        rows.setColumnStretch(1, 1)
         shown = [result_in_a_line(self._document.trace, result) for result in results[:MOST_ALIKE]]
         is_series = first.series is not None and first.finding.across is None
         if first.series is not None and shown[0].startswith(NORM):
@@ -109,6 +109,7 @@ class Gradients(QWidget):
             label = ShortLabel("muted", between=", " if is_series else "")
             label.setText(words)
             label.keeps = OUTCOME
+            label.wants_least = True
             rows.addWidget(called, row, 0)
             rows.addWidget(label, row, 1)
         self._column.addLayout(rows)

@@ -175,7 +175,8 @@ class Histogram(QWidget):
         self.plot.getAxis("bottom").setTicks(ticks)
         top = int(counts.max())
         count = int(counts.sum())
-        sample = f"{count:,} of {whole:,} values" if whole else f"{count:,} finite values"
+        values = "values" if count == array.size else "finite values"
+        sample = f"{count:,} of {whole:,} values" if whole else f"{count:,} {values}"
         self.words.setText(f"histogram · {sample}, at most {top:,} a bar")
         self.plot.setYRange(0, max(top, 1), padding=0.05)
         self.plot.setXRange(float(edges[0].min()), float(edges[1].max()), padding=0.03)
@@ -275,13 +276,13 @@ class ArrayPlot(QWidget):
         self.words.setText("")
 
     def _add_image(self, image: Any, is_picture: bool = False) -> None:
-        """Show an image with square pixels; of a matrix that is narrow or flat, and no
+        """Show an image with square pixels; of a matrix that is not nearly square, and no
         ``is_picture``, the cells fill the room."""
         height, width = self._array.shape[:2]
         image.setRect(-0.5, -0.5, width, height)  # so that the labels stand at the middle of cells
         self._axes["left"].count, self._axes["bottom"].count = height, width
         box = self.plot.getPlotItem().getViewBox()
-        box.setAspectLocked(is_picture or 0.5 <= width / max(height, 1) <= 2)
+        box.setAspectLocked(is_picture or 0.8 <= width / max(height, 1) <= 1.25)
         box.invertY(True)
         self.plot.addItem(image)
         box.autoRange(padding=0.02)

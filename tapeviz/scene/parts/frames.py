@@ -29,6 +29,9 @@ _SHEET = 4.0
 _BAR = 1.0
 """Px of the border of a frame around its header, which covers the wires that run behind it."""
 _MOST_OTHERS = 3
+_SHORT_TITLE, _SHORT_NOTE = 176.0, 128.0
+"""Px of a title and of the words beside it that a header has room for at least: a narrow frame lets
+a picture be larger, and the tooltip has all of them."""
 _RUN = 92.0
 """Room for ``call 17 of 50``."""
 _BESIDE = 6.0
@@ -198,9 +201,11 @@ def _picker(frame: FrameBox | Frame) -> str:
 
 
 def frame_width(frame: Frame) -> tuple[float, float]:
-    """Px that a header needs: for the words on the left, and for the buttons on the right."""
-    title = text_width(frame.title, "mono", TITLE_SIZE)
-    note = text_width(_note(frame), "sans", NOTE_SIZE) + (_RUN if frame.entry is not None else 0.0)
+    """Px that a header needs: for the words on the left, and for the buttons on the right. Long
+    words are shortened where what is in the frame is not wider."""
+    title = min(text_width(frame.title, "mono", TITLE_SIZE), _SHORT_TITLE)
+    note = min(text_width(_note(frame), "sans", NOTE_SIZE), _SHORT_NOTE)
+    note += _RUN if frame.entry is not None else 0.0
     picker = text_width(_picker(frame), "sans", NOTE_SIZE) + 2 * _BUTTON if frame.count else 0.0
     return title + (note + _MARGIN if note else 0.0) + 2 * _MARGIN, picker + _BUTTON + _MARGIN
 
@@ -271,7 +276,9 @@ def _header(frame: FrameBox, theme: Theme) -> Iterator[Primitive]:
     first = buttons.get("back", buttons["fold"])
     x = rect.left + _MARGIN
     room = first.left - x - _MARGIN
-    title = fit(frame.title, "mono", TITLE_SIZE, room)
+    beside = text_width(frame.note, "sans", NOTE_SIZE) + _MARGIN if frame.note else 0.0
+    title_room = max(room - beside, min(room, _SHORT_TITLE))
+    title = fit(frame.title, "mono", TITLE_SIZE, title_room, "end")
     y = baseline + cap_height("mono", TITLE_SIZE) / 2
     yield TextRun("frame-title", x, y, title, "mono", TITLE_SIZE, theme.text, 600)
     x += text_width(title, "mono", TITLE_SIZE) + _MARGIN

@@ -74,6 +74,16 @@ _SHALLOW = 30
 """Frames of a chain that are compared one by one."""
 
 
+class LayerCall(NamedTuple):
+    """A call of a layer's method: its class, the name that Keras gives to layers of this class, the
+    names by which the snippet may have called it, and a key of the place where it was called."""
+
+    own: str
+    kind: str
+    called: tuple[str, ...]
+    place: int
+
+
 class TurnCounts:
     """Counts how many turns of a loop, or invocations of a function, began before a mark.
 
@@ -81,9 +91,8 @@ class TurnCounts:
     """
 
     def __init__(self) -> None:
-        self.layers_called: dict[object, tuple[str, str, tuple[str, ...]]] = {}
-        """For each level of a layer's method its class, the name that Keras gives to layers of this
-        class, and the names by which the snippet may have called it."""
+        self.layers_called: dict[object, LayerCall] = {}
+        """The call for each level of a layer's method."""
         self._begun: dict[object, list[int]] = {}
         self._ids: dict[object, int] = {}
         self._new_ids = count(1)
@@ -208,8 +217,11 @@ class FrameReader:
             number = self._turn((parent, frame.function))
             above = counts.id((parent, frame.function, caller.line, caller.column, number))
             if frame.function in LAYER_METHODS:
-                called = self._tables.names.called((caller.line, caller.column))
-                counts.layers_called[above] = *self._tables.names.layer_at(frame.line), called
+                at = caller.line, caller.column
+                names = self._tables.names
+                own, kind = names.layer_at(frame.line)
+                place = counts.id((parent, *at))
+                counts.layers_called[above] = LayerCall(own, kind, names.called(at), place)
             yield Level("function", frame.function, caller.line, above)
         for loop in self._tables.lines.loops.get(frame.line, ()):
             within = counts.id((above, loop))

@@ -229,7 +229,7 @@ class OpLevels:
             if level.kind != "function":
                 found.append(level)
             elif level.title in LAYER_METHODS:
-                own, kind, called = self._counts.layers_called[level.key]
+                own, kind, called, place = self._counts.layers_called[level.key]
                 # Keras layers define ``call``; a tf.Module has no scope, unless its class asks for
                 # one, and TensorFlow's functions open others (``x[0]``: ``strided_slice``).
                 is_module = level.title == "__call__"
@@ -237,11 +237,13 @@ class OpLevels:
                     title = called[0] if len(called) == 1 else own
                     found.extend([structs.replace(level, title=title)] if title else ())
                     continue
-                kinds = [kind_of(name) for _, name, _ in parts[:-1]]
-                # Between two layers of the snippet there may be a model that Keras calls by itself.
+                kinds = [kind_of(name) for _, name, _ in parts]
+                # Between two layers of the snippet there may be a model that Keras calls by itself:
+                # all that it calls are in the same call of it.
                 last = kinds.index(kind) if kind in kinds else 0
-                for nested in parts[: last + 1]:
-                    found.extend(self._layers(nested, op, level.key))
+                for nested in parts[:last]:
+                    found.extend(self._layers(nested, op, place))
+                found.extend(self._layers(parts[last], op, level.key))
                 del parts[: last + 1]
             elif level.title not in _NO_FUNCTIONS:
                 found.append(level)
