@@ -537,6 +537,106 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'function' object has no attribute 'trainable_variables'",
         "",
     ),
+    "a return in a loop over a tensor": (
+        "for i in tf.range(3):\n    pass",
+        "NotImplementedError",
+        "a return statement cannot be placed inside this TensorFlow loop; this may happen if a "
+        "return statement depends on a static Python condition such as a hyperparameter",
+        "a return cannot leave that early",
+    ),
+    "values in place of the branches of tf.cond": (
+        "y = tf.cond(x > 0, x * 2, x * 3)",
+        "TypeError",
+        "'true_fn' must be callable.",
+        "Write lambda: in front of each",
+    ),
+    "another dtype than that of the input of map_fn": (
+        "y = tf.map_fn(f, n)",
+        "InvalidArgumentError",
+        "TensorArray dtype is int32 but Op is trying to write dtype float32 ",
+        "fn_output_signature=tf.float32",
+    ),
+    "another dtype than that of a TensorArray": (
+        "ta = ta.write(0, x)",
+        "InvalidArgumentError",
+        "TensorArray dtype is int32 but Op is trying to write dtype float32 ",
+        "Cast it, as in tf.cast(x, tf.int32)",
+    ),
+    "an element of a TensorArray that was read": (
+        "b = ta.read(0)",
+        "InvalidArgumentError",
+        "Could not read index 0 twice because it was cleared after a previous read (perhaps try "
+        "setting clear_after_read = false?)",
+        "reads element 0 of a tf.TensorArray a second time",
+    ),
+    "a body of a loop that gives one value of two": (
+        "tf.while_loop(c, lambda i, s: i + 1, [i, s])",
+        "ValueError",
+        "The two structures don't have the same nested structure.",
+        "has to return each loop variable",
+    ),
+    "an argument that the signature leaves out": (
+        "@tf.function(input_signature=s)",
+        "TypeError",
+        "input_signature missing type constraint for y",
+        "says nothing of the argument y",
+    ),
+    "a folder that Keras 3 does not load": (
+        "m = tf.keras.models.load_model('saved')",
+        "ValueError",
+        "File format not supported: filepath=saved. Keras 3 only supports V3 `.keras` files, "
+        "legacy H5 format files",
+        "Line 1 loads saved by Keras 3",
+    ),
+    "a function that was saved without a trace": (
+        "r(x)",
+        "ValueError",
+        "Found zero restored functions for caller function.",
+        "was saved without a trace",
+    ),
+    "an optimizer that Keras 2 does not know": (
+        "m.compile('adamm', 'mse')",
+        "ValueError",
+        "Unknown optimizer: 'adamm'. Please ensure you are using a "
+        "`keras.utils.custom_object_scope`",
+        "Keras knows no optimizer by the name adamm",
+    ),
+    "a layer of a saved model that Keras 2 does not know": (
+        "m = tf.keras.models.load_model(path)",
+        "ValueError",
+        "Unknown layer: 'My'. Please ensure you are using a `keras.utils.custom_object_scope`",
+        "custom_objects={'My': My}",
+    ),
+    "a metric by its old name": (
+        "print(h.history['acc'])",
+        "KeyError",
+        "'acc'",
+        "Print h.history.keys()",
+    ),
+    "a method that models had": (
+        "m.fit_generator(batches)",
+        "AttributeError",
+        "'Sequential' object has no attribute 'fit_generator'",
+        "Use fit, which takes generators",
+    ),
+    "a list where a loss takes a tensor": (
+        "loss([1, 3], y)",
+        "AttributeError",
+        "'list' object has no attribute 'shape'",
+        "asks a Python list for its shape",
+    ),
+    "a class of losses under another name": (
+        "loss = tf.keras.losses.MeanSquaredError\nloss(y, p)",
+        "ValueError",
+        "The truth value of an array with more than one element is ambiguous.",
+        "as in tf.keras.losses.MeanSquaredError()(labels, predictions)",
+    ),
+    "a class of losses under another name, in Keras 2": (
+        "loss = tf.keras.losses.MeanSquaredError\nloss(y, p)",
+        "TypeError",
+        "Cannot convert 'auto' to EagerTensor of dtype float",
+        "as in tf.keras.losses.MeanSquaredError()(labels, predictions)",
+    ),
     "a text that is no number": (
         "float(s)",
         "ValueError",

@@ -420,7 +420,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"Could not interpret (loss|optimizer|metric|activation function|initializer|regularizer) "
         r"identifier: (\w+)",
-        keras.unknown_word,
+        keras.unknown_identifier,
     ),
     (r"as_list\(\) is not defined on an unknown TensorShape", keras.unknown_rank),
     (
@@ -443,6 +443,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         r"'?(?P<owner>[\w.]*(?:Tensor|Variable))'? object has no attribute '(?P<name>\w+)'",
         attributes.tensor_method,
     ),
+    (keras.OLD_METHOD, keras.old_method),
     (r"'(\w+)' object has no attribute '(\w+)'", models.no_method),
     (r"'(?P<owner>\w+)' object has no attribute '(?P<name>\w+)'", attributes.own_attribute),
     (
@@ -462,6 +463,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"IndexError: list index out of range", targets.no_batch),
     (r"IndexError: list index out of range|KeyError", containers.no_key),
     (r"IndexError: (?:list|tuple) index out of range", containers.no_place),
+    (r"^KeyError", containers.no_metric),
     (r"^KeyError", containers.own_key),
     (
         r"You must call `super\(\)\.__init__\(\)` in the layer constructor",
@@ -544,6 +546,12 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         r"has not yet been built|has never been called|has no defined (?:input|output)"
         r"|must build the layer before|object has no attribute '(?:kernel|bias|embeddings)'",
         models.no_source,
+    ),
+    (
+        r"AttributeError: '(list|tuple|int|float|bool)' object has no attribute "
+        r"'(shape|dtype|ndim|get_shape|numpy)'",
+        "Line {line} leads to code that asks a Python {0} for its {1}, which tensors and arrays "
+        "have. Make a tensor of it first: tf.constant(value).",
     ),
     (
         r"Graph execution error|\{\{node |\[Op:__(?:inference|forward)_",

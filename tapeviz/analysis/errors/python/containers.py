@@ -27,6 +27,23 @@ def own_key(case: Case) -> str:
     return ""
 
 
+def no_metric(case: Case) -> str:
+    """A word that the history of a training does not have: ``h.history["acc"]``."""
+    key = case.failure.message.strip("'\"")
+    statement = case.text.statement(case.line)
+    for node in ast.walk(statement) if statement is not None else ():
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Attribute):
+            continue
+        if node.value.attr == "history":
+            owner = case.text.segment(node.value)
+            return (
+                f"Line {case.line} asks the history of a training for {key!r}. It has loss, and "
+                f"each metric by the name that compile was given (accuracy, not acc), with val_ in "
+                f"front where fit had validation data. Print {owner}.keys()."
+            )
+    return ""
+
+
 def _dict_named(case: Case, name: str) -> ast.Dict | None:
     """The last dict above the failure that a name is bound to."""
     assigns = [

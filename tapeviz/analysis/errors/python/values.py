@@ -15,11 +15,22 @@ from ..case import Case, Explain
 def truth_of_several(case: Case) -> str:
     """A tensor of several elements where Python takes true or false: by the snippet, or by a loss
     of Keras that was given tensors as its settings."""
+    return loss_given_tensors(case) or (
+        f"Line {case.line} asks a tensor of several elements whether it is true, and each element "
+        f"has an answer of its own. "
+        f"Use tf.where to choose element by element, or tf.reduce_all or tf.reduce_any to get "
+        f"one answer."
+    )
+
+
+def loss_given_tensors(case: Case) -> str:
+    """``tf.keras.losses.MeanSquaredError(y, p)``, which makes a loss; empty if the line calls no
+    such class with more than one argument."""
     statement = case.text.statement(case.line)
     calls = (
         [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement else []
     )
-    for path, given in ((dotted(call.func), call.args) for call in calls):
+    for path, given in ((_class_called(case, call), call.args) for call in calls):
         owner, _, name = path.rpartition(".")
         if owner.endswith("losses") and name[:1].isupper() and len(given) > 1:
             return (
@@ -27,12 +38,16 @@ def truth_of_several(case: Case) -> str:
                 f"the settings of a loss. Make the loss first and then call it, as in "
                 f"{path}()(labels, predictions)."
             )
-    return (
-        f"Line {case.line} asks a tensor of several elements whether it is true, and each element "
-        f"has an answer of its own. "
-        f"Use tf.where to choose element by element, or tf.reduce_all or tf.reduce_any to get "
-        f"one answer."
-    )
+    return ""
+
+
+def _class_called(case: Case, call: ast.Call) -> str:
+    """The path of what is called; of a name that the text gives to a path, that path."""
+    path = dotted(call.func)
+    for node in case.nodes(ast.Assign):
+        if path and node.lineno < case.line and path in map(dotted, node.targets):
+            path = dotted(node.value) or path
+    return path
 
 
 def not_called(case: Case) -> str:
@@ -51,7 +66,10 @@ def not_called(case: Case) -> str:
 
 
 def text_among_numbers(case: Case) -> str:
-    """A Python text that is combined with a tensor of numbers."""
+    """A Python text that is combined with a tensor of numbers; in Keras 2 also the settings of a
+    loss, in place of which tensors were given (``'auto'``)."""
+    if "'auto'" in case.failure.message and (words := loss_given_tensors(case)):
+        return words
     text = (case.match[1] or case.match[2] or "").strip("'")
     try:
         float(text)

@@ -22,11 +22,34 @@ def structures(case: Case) -> str:
             f"it takes, or tensors of other dtypes, and tf.map_fn has to be told of it. "
             f"Say what one call gives, as in fn_output_signature=(tf.float32, tf.float32)."
         )
+    if case.calling("while_loop", line=case.line) is not None:
+        return (
+            f"The body of tf.while_loop on line {case.line} gives other values than it takes. It "
+            f"has to return each loop variable, in the order of the list that the loop begins "
+            f"with, as in lambda i, s: (i + 1, s + x)."
+        )
     return (
         f"Line {case.line} gives two structures of tensors that have to be alike, and are not: one "
         f"of them has a tensor, a tuple or a dict where the other has something else. "
         f"Compare what both sides give, as the two branches of a condition or the state of a loop "
         f"before and after a turn."
+    )
+
+
+def loop_dtype(case: Case) -> str:
+    """``tf.map_fn``, ``tf.scan`` or a TensorArray that gets values of another dtype than it was
+    made for."""
+    has, given = case.match.groups()
+    if case.calling("map_fn", line=case.line) is not None:
+        return (
+            f"The function of tf.map_fn on line {case.line} gives tensors of dtype {given}, and "
+            f"without a word about it they are expected to be {has}, as its input. "
+            f"Say it: fn_output_signature=tf.{given}."
+        )
+    return (
+        f"Line {case.line} puts a value of dtype {given} where those of a tf.TensorArray or of the "
+        f"state of a loop are {has}. Cast it, as in tf.cast(x, tf.{has}), or make the array or the "
+        f"first state with that dtype."
     )
 
 
@@ -162,6 +185,35 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "Line {line} puts something into a Sequential model that is no layer. A function becomes "
         "one by tf.keras.layers.Lambda(f), an activation by tf.keras.layers.Activation('relu'); a "
         "class of layers needs its parentheses.",
+    ),
+    (
+        r"a (return|break|continue) statement cannot be placed inside this TensorFlow loop",
+        "The loop on line {line} goes over a tensor, so a compiled function holds it as one "
+        "operation, and a {0} cannot leave that early where the function has no value for the "
+        "other case. Give the result a name before the loop, change it in the loop, break there, "
+        "and return it behind the loop.",
+    ),
+    (
+        r"'(true_fn|false_fn)' must be callable",
+        "Line {line} gives tf.cond values, and it takes two functions without arguments, of which "
+        "it runs one. Write lambda: in front of each, or choose among values by "
+        "tf.where(condition, a, b).",
+    ),
+    (
+        r"TensorArray dtype is (\w+) but Op is trying to write dtype (\w+)",
+        loop_dtype,
+    ),
+    (
+        r"Could not read index (\d+) twice because it was cleared",
+        "Line {line} reads element {0} of a tf.TensorArray a second time, and the array forgets "
+        "each element once it was read. Keep what read gave, or make the array with "
+        "clear_after_read=False.",
+    ),
+    (
+        r"input_signature missing type constraint for (\w+)",
+        "The input_signature on line {line} says nothing of the argument {0}. It needs a "
+        "tf.TensorSpec for each argument of the function that has no default. Add one, or give "
+        "{0} a default.",
     ),
     (
         r"condition of while loop started as non-Tensor, then changed to Tensor",

@@ -6,6 +6,7 @@ The messages are those of TensorFlow 2.15 to 2.21, Keras 2 and 3, and of h5py.
 from __future__ import annotations
 
 from ..case import Case, Explain
+from .keras import unknown_word
 
 
 def no_file(case: Case) -> str:
@@ -21,6 +22,19 @@ def no_file(case: Case) -> str:
             "write the whole path, or put values of the same shape in the file's place."
         )
     return f"{begin}Write the whole path, or put values of the same shape in its place."
+
+
+def unknown_part(case: Case) -> str:
+    """A class or function that a saved model names and the program does not have; Keras 2 says the
+    same of a word that it does not know (``deserialize_keras_object``, 2.15)."""
+    name, kind = case.match["name"], case.match["kind"]
+    if kind is not None and "load" not in case.code and "from_" not in case.code:
+        return unknown_word(case, kind.removesuffix(" function"), name)
+    return (
+        f"The model that line {case.line} loads has a part called {name}, and Keras cannot find "
+        f"its class or function. Define or import it, and name it there: load_model(path, "
+        f"custom_objects={{'{name}': {name}}})."
+    )
 
 
 FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
@@ -43,10 +57,21 @@ FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"(?:Could not locate (?:class|function) '|Cannot deserialize object of type `"
-        r"|Unknown (?:layer|loss function|metric function|optimizer|initializer): '?)(\w+)",
-        "The model that line {line} loads has a part called {0}, and Keras cannot find its class "
-        "or function. Define or import it, and name it there: load_model(path, "
-        "custom_objects={{'{0}': {0}}}).",
+        r"|Unknown (?P<kind>layer|loss function|metric function|optimizer|initializer|regularizer|"
+        r"activation function): '?)(?P<name>\w+)",
+        unknown_part,
+    ),
+    (
+        r"File format not supported: filepath=(\S+?)\.? Keras 3",
+        "Line {line} loads {0} by Keras 3, which reads files that end with .keras or .h5 only. A "
+        "folder that tf.saved_model.save or Keras 2 wrote is loaded by tf.saved_model.load, or as "
+        "a layer by keras.layers.TFSMLayer(folder, call_endpoint='serving_default').",
+    ),
+    (
+        r"Found zero restored functions for caller function",
+        "Line {line} calls a function of a loaded SavedModel that was saved without a trace, and "
+        "only traces are saved. Before tf.saved_model.save call it once on such an input, or give "
+        "its tf.function an input_signature.",
     ),
     (
         r"SavedModel file does not exist at: (.*?)/\{saved_model",

@@ -32,6 +32,7 @@ _INSTEAD: Mapping[str, str] = {
     "np_utils": "Its functions, such as to_categorical, stand in tf.keras.utils itself.",
     "CuDNNLSTM": "Use tf.keras.layers.LSTM.",
     "CuDNNGRU": "Use tf.keras.layers.GRU.",
+    "multi_gpu_model": "Make and compile the model in tf.distribute.MirroredStrategy().scope().",
     "experimental": "Look for the name without experimental.",
 }
 
@@ -76,15 +77,41 @@ def _is_under_tf(module: str) -> bool:
     return "_tf_keras" in module or module.startswith("tensorflow")
 
 
-def unknown_word(case: Case) -> str:
-    """``loss="mean_sqared_error"``: a word that Keras does not know."""
-    what, name = case.match[1], case.match[2]
-    plural = {"activation function": "activations", "loss": "losses"}.get(what, f"{what}s")
+def unknown_identifier(case: Case) -> str:
+    """``loss="mean_sqared_error"``: a word that Keras 3 does not know."""
+    return unknown_word(case, case.match[1].removesuffix(" function"), case.match[2])
+
+
+def unknown_word(case: Case, what: str, name: str) -> str:
+    """Words for an optimizer, a loss or what else ``what`` says that Keras does not know."""
+    plural = {"loss": "losses"}.get(what, f"{what}s")
     return (
         f"Keras knows no {what} by the name {name}, which line {case.line} leads to. Names are "
         f"looked up in tf.keras.{plural}, as they are spelt there. Correct the spelling, or give "
         f"the function or an object of the class in place of the word."
     )
+
+
+_IN_PLACE: Mapping[str, str] = {
+    "fit_generator": "fit, which takes generators and datasets, too",
+    "evaluate_generator": "evaluate, which takes generators and datasets, too",
+    "predict_generator": "predict, which takes generators and datasets, too",
+    "predict_classes": "np.argmax(model.predict(x), axis=-1)",
+    "predict_proba": "predict, which gives what the last layer gives",
+}
+"""Methods of models that Keras dropped (TensorFlow 2.6 and later)."""
+
+
+def old_method(case: Case) -> str:
+    """A method that models of Keras had."""
+    name = case.match["name"]
+    return (
+        f"Line {case.line} calls {name} of a model, which models of Keras have no longer. "
+        f"Use {_IN_PLACE[name]}."
+    )
+
+
+OLD_METHOD = rf"object has no attribute '(?P<name>{'|'.join(_IN_PLACE)})'"
 
 
 def unknown_rank(case: Case) -> str:

@@ -89,6 +89,13 @@ def _turned_round(case: Case, given: ast.expr) -> str:
 def _nothing_applied(case: Case) -> str:
     """An empty list: no variables were asked for, or all gradients were None and left out."""
     calls = [call for call in case.trace.calls if call.ended]
+    if calls and not calls[-1].sources and ".trainable = False" in case.text.text:
+        return (
+            f"apply_gradients was given an empty list: the list of variables that line "
+            f"{calls[-1].line} takes the gradients of is empty. The text sets trainable = False, "
+            f"and the trainable_variables of a model leave out all that belong to such a part. "
+            f"Leave a layer trainable, or ask for model.variables."
+        )
     if calls and not calls[-1].sources:
         return (
             f"apply_gradients was given an empty list: the list of variables that line "
