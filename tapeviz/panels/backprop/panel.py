@@ -44,7 +44,7 @@ SHARED = (OP, IN, FORMULA, OUT)
 """The columns that share what the others leave."""
 NARROWEST, WIDEST_OP = 76, 190
 """Px of a column that shares the room of the table at least, and of the one of ops at most."""
-BESIDE = 16
+BESIDE = 24
 """Px beside the text of a cell."""
 MOST_MEASURED = 100
 """Rows whose text is measured, at most."""
