@@ -86,7 +86,7 @@ class Stage(QMainWindow):
         """Put every dock where it is at first."""
         docks = self.docks
         self.setCorner(Qt.Corner.BottomRightCorner, BOTTOM)
-        self._stand_by_width(is_narrow(self.width()))
+        self._arrange_by_width(is_narrow(self.width()))
         for dock in docks.values():
             dock.setFloating(False)
             dock.show()
@@ -95,7 +95,7 @@ class Stage(QMainWindow):
         self.by_hand.forget(self.width(), self.height())
         self.share_room()
 
-    def _stand_by_width(self, narrow: bool) -> None:
+    def _arrange_by_width(self, narrow: bool) -> None:
         """Place the docks; in a narrow window the diagnosis stands below the source, and the tensor
         gets a tab."""
         docks = self.docks
@@ -124,7 +124,7 @@ class Stage(QMainWindow):
         narrow = is_narrow(width)
         if self.dockWidgetArea(self.docks["diagnosis"]) != (LEFT if narrow else RIGHT):
             front = self._in_front()
-            self._stand_by_width(narrow)
+            self._arrange_by_width(narrow)
             self.docks[front].raise_()
         is_tall = has_tall_diagnosis(width, height)
         self.setCorner(Qt.Corner.BottomRightCorner, RIGHT if is_tall else BOTTOM)

@@ -129,7 +129,7 @@ class Document(QObject):
         self.say("")
         self.part = None
         self.background.drop("repair", "look")
-        self._turn_over()
+        self._forget_run()
         self.showing.take(EMPTY_TRACE)
         self.text.open(source, path, name)
 
@@ -157,7 +157,7 @@ class Document(QObject):
             return
         if part is None:
             self.repairing.look_for_left_out()
-        self._turn_over()
+        self._forget_run()
         self.showing.forget_diagnosis()
         self.text.ran = source = self.text.source
         if part is not None:
@@ -166,12 +166,12 @@ class Document(QObject):
             self.say(words)
         self.runs.start(lines_alone(source, part) if part else source, self.text.filename)
 
-    def _turn_over(self) -> None:
+    def _forget_run(self) -> None:
         self.trouble, self.is_troubled = "", False
         self.is_loaded = False
         self.showing.begin_anew()
         self.background.forget_times()
-        self.picturing.turn_over()
+        self.picturing.keep_until_next_run()
         self.mending.forget()
         self.insides.forget()
         self.values.forget()

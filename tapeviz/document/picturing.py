@@ -65,7 +65,7 @@ class Picturing:
         self._document.arrangement_changed.emit()
         self._document.scene_changed.emit()
 
-    def turn_over(self) -> None:
+    def keep_until_next_run(self) -> None:
         """Keep showing the picture, as one of the run before: another run begins."""
         self._document.background.drop("arrange", "compose")
         self._before, self._held = self._document.trace, None

@@ -228,7 +228,7 @@ class _Trials:
                 continue
             if self.judge.is_good(goal, edit, after):
                 goal.kept.append(self.judge.kept(goal, edit, after, trial.live))
-                self._lend(trial, edit, after)
+                self._offer_to_others(trial, edit, after)
                 continue
             similar = [each for each in goal.edits if each.title == edit.title]
             if edit in similar[:-1]:
@@ -236,7 +236,7 @@ class _Trials:
             if goal.keys and trial.depth < _DEEPEST and not goal.is_done:
                 self._follow_up(trial, goal, edit, after)
 
-    def _lend(self, trial: _Trial, edit: Edit, after: Outcome) -> None:
+    def _offer_to_others(self, trial: _Trial, edit: Edit, after: Outcome) -> None:
         """A good edit may mend other gradients, too: those of a call that needs this one's."""
         offered = {id(goal) for goal, _ in trial.edits}
         for goal in self._goals:

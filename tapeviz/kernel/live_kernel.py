@@ -29,7 +29,7 @@ Answer = tuple[dict[str, Any], list[bytes]]
 _log = logging.getLogger(__name__)
 _HELLO_EVERY = 0.25
 _QUIET = 0.1  # seconds without a message after which a dead process has said all
-_LONGEST_GOODBYE = 3.0
+_LAST_MESSAGES_WITHIN = 3.0
 _BEGINS_WITHIN = 15.0
 _GONE = "the process that held the values has ended; run the snippet again"
 
@@ -72,7 +72,7 @@ class LiveKernel:
         self._stopping: Stopping | None = None
         self._answers: dict[str, Future[Answer]] = {}
         self._trouble = ""
-        self._thread = threading.Thread(target=self._live, name="tapeviz-kernel", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name="tapeviz-kernel", daemon=True)
 
     def start(self) -> None:
         """Start the kernel; returns at once."""
@@ -126,11 +126,11 @@ class LiveKernel:
         if connection is not None:
             connection.wake()
 
-    def _live(self) -> None:
+    def _serve(self) -> None:
         try:
             self._process, self._connection = self._launch(self._files, self._wake)
             while self._stage != "gone":
-                self._turn(self._process, self._connection)
+                self._serve_once(self._process, self._connection)
         except Exception as error:  # as when no descriptor is left, in any library
             if not isinstance(error, TapevizError):
                 _log.exception("a kernel cannot be talked to")
@@ -138,8 +138,8 @@ class LiveKernel:
         finally:
             self._reap()
 
-    def _turn(self, process: KernelProcess, connection: Connection) -> None:
-        self._obey()
+    def _serve_once(self, process: KernelProcess, connection: Connection) -> None:
+        self._follow_orders()
         if self._stage == "gone":
             return
         if self._stopping is not None:
@@ -154,13 +154,13 @@ class LiveKernel:
         if self._stage == "waking" and time.monotonic() >= self._next_hello:
             self._next_hello = time.monotonic() + _HELLO_EVERY
             connection.hello()
-        for message in connection.receive(self._patience(process)):
-            self._hear(message)
+        for message in connection.receive(self._longest_wait(process)):
+            self._handle(message)
         exit = process.poll()
         if exit is not None:
-            self._lose(exit, connection)
+            self._note_exit(exit, connection)
 
-    def _obey(self) -> None:
+    def _follow_orders(self) -> None:
         while True:
             try:
                 order = self._orders.get_nowait()
@@ -168,7 +168,7 @@ class LiveKernel:
                 return
             order()
 
-    def _patience(self, process: KernelProcess) -> float | None:
+    def _longest_wait(self, process: KernelProcess) -> float | None:
         waits = [process.checks_every]
         if self._stage in ("waking", "booting"):
             waits.append(_HELLO_EVERY)
@@ -178,7 +178,7 @@ class LiveKernel:
             waits.append(max(0.0, self._begins_by - time.monotonic()))
         return min((wait for wait in waits if wait is not None), default=None)
 
-    def _hear(self, message: Message) -> None:
+    def _handle(self, message: Message) -> None:
         if self._stage == "waking":
             # Any message on iopub proves that the subscription works.
             if message.kind == "status":
@@ -186,11 +186,11 @@ class LiveKernel:
                 self._request = self._connection.boot(self._payload)
                 self._stage = "booting"
         elif message.parent in self._answers:
-            self._hear_answer(message)
+            self._handle_answer(message)
         elif message.parent == self._request:
-            self._hear_of_request(message)
+            self._handle_reply(message)
 
-    def _hear_of_request(self, message: Message) -> None:
+    def _handle_reply(self, message: Message) -> None:
         content = message.content
         if self._stage == "booting":
             if message.kind == "tapeviz_ready":
@@ -200,22 +200,22 @@ class LiveKernel:
                 self._trouble = f"{content.get('ename')}: {content.get('evalue')}"
                 self._end()
         elif self._stage == "running" and self._run is not None:
-            self._hear_of_run(self._run, message)
+            self._handle_run_message(self._run, message)
 
-    def _hear_of_run(self, run: Run, message: Message) -> None:
+    def _handle_run_message(self, run: Run, message: Message) -> None:
         content = message.content
         match message.kind:
             case "tapeviz_began":
                 self._has_begun, self._begins_by = True, None
             case "tapeviz_output":
                 for stream, data in zip(content["streams"], message.buffers, strict=True):
-                    run.hear_output(stream, data.decode("utf-8", "surrogateescape"))
+                    run.receive_output(stream, data.decode("utf-8", "surrogateescape"))
             case "display_data":
-                run.hear_picture(content)
+                run.receive_picture(content)
             case "tapeviz_events":
-                run.hear_events(*message.buffers)
+                run.receive_events(*message.buffers)
             case "tapeviz_asks":
-                run.hear_question(content["prompt"], content["is_secret"])
+                run.receive_question(content["prompt"], content["is_secret"])
             case "tapeviz_exiting":
                 run.note_line(content["line"])
                 assert self._connection is not None
@@ -259,7 +259,7 @@ class LiveKernel:
         request = self._connection.serve({"do": "answer", "name": name, "arguments": arguments})
         self._answers[request] = answer
 
-    def _hear_answer(self, message: Message) -> None:
+    def _handle_answer(self, message: Message) -> None:
         if message.kind == "tapeviz_answer":
             answer = self._answers.pop(message.parent)
             if "error" in message.content:
@@ -273,13 +273,13 @@ class LiveKernel:
     def _end(self) -> None:
         self._stage = "gone"
 
-    def _lose(self, exit: Exit, connection: Connection) -> None:
+    def _note_exit(self, exit: Exit, connection: Connection) -> None:
         """Read the last messages of a process that has ended, then report how it ended."""
-        until = time.monotonic() + _LONGEST_GOODBYE
+        until = time.monotonic() + _LAST_MESSAGES_WITHIN
         while time.monotonic() < until:
             messages = list(connection.receive(_QUIET))
             for message in messages:
-                self._hear(message)
+                self._handle(message)
             if not messages:
                 break
         if self._may_run_elsewhere() and self._run is not None:
@@ -316,7 +316,7 @@ class LiveKernel:
         self._stage = "gone"
         with self._lock:
             self._is_gone = True
-        self._obey()
+        self._follow_orders()
         while self._answers:
             _, answer = self._answers.popitem()
             answer.set_exception(TapevizError(_GONE))

@@ -85,7 +85,7 @@ class KernelPool:
             supply = self._supply(import_settings(request.source))
             self._waiting.append((run, supply))
         supply.open()
-        self._tend(supply)
+        self._assign_and_fill(supply)
         return run
 
     @property
@@ -100,7 +100,7 @@ class KernelPool:
             self._is_resting = True
             supplies = list(self._supplies.values())
         for supply in supplies:
-            self._tend(supply)
+            self._assign_and_fill(supply)
 
     def close(self) -> None:
         """Stop every run, end every process and wait for that; not to be called by a listener."""
@@ -156,7 +156,7 @@ class KernelPool:
                 self._recorder,
                 self._confinement,
                 self._context,
-                on_change=lambda: self._tend(self._supplies.get(key)),
+                on_change=lambda: self._assign_and_fill(self._supplies.get(key)),
                 on_declined=self._take_back,
             )
         self._supplies[key] = supply
@@ -172,7 +172,7 @@ class KernelPool:
             self._retiring.append(threading.Thread(target=oldest.close, name="tapeviz-retire"))
             self._retiring[-1].start()
 
-    def _tend(self, supply: Supply | None) -> None:
+    def _assign_and_fill(self, supply: Supply | None) -> None:
         """Assign the ready kernels of ``supply`` to waiting runs, and let it start missing ones."""
         if supply is None:  # retired
             return
@@ -234,7 +234,7 @@ class KernelPool:
         with self._lock:
             self._refill = None
             supply = self._current
-        self._tend(supply)
+        self._assign_and_fill(supply)
 
     def _waiting_for(self, supply: Supply) -> list[Run]:
         return [run for run, its in self._waiting if its is supply]
@@ -262,7 +262,7 @@ class KernelPool:
             run.end_unbegun()
         else:
             supply.open()
-            self._tend(supply)
+            self._assign_and_fill(supply)
 
     def _notify(self, status: PoolStatus) -> None:
         if status != self._status:

@@ -128,11 +128,11 @@ class Run:
             "prints_all": request.prints_all,
         }
 
-    def hear_output(self, stream: Stream, text: str) -> None:
+    def receive_output(self, stream: Stream, text: str) -> None:
         """Pass on text that the snippet wrote."""
         self._notify(lambda listener: listener.output(stream, text))
 
-    def hear_question(self, prompt: str, is_secret: bool) -> None:
+    def receive_question(self, prompt: str, is_secret: bool) -> None:
         """Pass on that the snippet waits for a line."""
         listener = self._listener
         if listener is None:
@@ -143,7 +143,7 @@ class Run:
             _log.exception("a listener raised")
             self.reply(None)
 
-    def hear_picture(self, content: Mapping[str, Any]) -> None:
+    def receive_picture(self, content: Mapping[str, Any]) -> None:
         """Pass on the PNG in a ``display_data`` message, if it has one."""
         try:
             png = base64.b64decode(content["data"]["image/png"])
@@ -151,7 +151,7 @@ class Run:
             return
         self._notify(lambda listener: listener.pictured(png))
 
-    def hear_events(self, lines: bytes, blob: bytes) -> None:
+    def receive_events(self, lines: bytes, blob: bytes) -> None:
         """Pass on a batch of events."""
         batch = lines.split(b"\n") if lines else []
         self._notify(lambda listener: listener.events(batch, blob))
@@ -174,7 +174,7 @@ class Run:
         """End the run, whose process has ended."""
         for stream, text in exit.words.items():
             if text:
-                self.hear_output(stream, text)
+                self.receive_output(stream, text)
         line = self._line or line_of_crash(notes, self._request.filename)
         if stopping is not None and stopping.has_begun:
             self._finish(_stopped(stopping, exit, line))

@@ -141,7 +141,7 @@ class Supply:
                         self._prefix,
                         {ours.places[name]: text for name, text in ours.texts.items()},
                         on_ready=self._open_fork_server,
-                        on_failed=self._lose_fork_server,
+                        on_failed=self._note_fork_server_gone,
                     )
             # Takes half a second to load, so it is loaded while the fork server starts.
             with LOADING:
@@ -160,9 +160,9 @@ class Supply:
         else:
             self._open("fork", versions)
 
-    def _open(self, way: Literal["fork", "launch"], versions: Versions | None = None) -> None:
+    def _open(self, method: Literal["fork", "launch"], versions: Versions | None = None) -> None:
         with self._lock:
-            self._start_method = way
+            self._start_method = method
             if self.status.state == "starting":
                 self._set("starting", versions=versions)
         self._on_change()
@@ -178,7 +178,7 @@ class Supply:
             self._payload
             | {"crash_notes": str(files.crash_notes), "generated_code": str(files.generated_code)},
             _READY_WITHIN[self._start_method],
-            self._welcome,
+            self._note_ready,
             self._on_declined,
             self._forget,
         )
@@ -236,7 +236,7 @@ class Supply:
             "memory": self._confinement.memory,
         }
 
-    def _welcome(self, kernel: LiveKernel, versions: Versions) -> None:
+    def _note_ready(self, kernel: LiveKernel, versions: Versions) -> None:
         with self._lock:
             self._failures = 0
             self._starting.discard(kernel)
@@ -267,7 +267,7 @@ class Supply:
             self._start_method = "none"
             self._set("failed", trouble or "the kernel does not start")
 
-    def _lose_fork_server(self, detail: str) -> None:
+    def _note_fork_server_gone(self, detail: str) -> None:
         with self._lock:
             had_opened = self._start_method == "fork"
             self._start_method, self._fork_server = "none", None

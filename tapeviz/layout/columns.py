@@ -71,7 +71,7 @@ class ColumnLayout:
         columns = self._extents(homes, parts)
         if columns is None:
             return None, over
-        self._stand(columns, lanes)
+        self._place(columns, lanes)
         rects = {
             name: self._moved(rect, columns[homes[name]]) for name, rect in layout.rects.items()
         }
@@ -265,7 +265,7 @@ class ColumnLayout:
                 taken[column].append(level)
         return levels
 
-    def _stand(self, columns: list[_Column], lanes: dict[_Leaving, int]) -> None:
+    def _place(self, columns: list[_Column], lanes: dict[_Leaving, int]) -> None:
         x, rects, first = 0.0, self._layout.rects, columns[0]
         ports = [rect.bottom for name, rect in rects.items() if is_port_in(name)]
         below = max(ports) - first.top + LEAVE + _STUB + _LANE * len(lanes) if ports else 0.0

@@ -182,7 +182,7 @@ def test_an_ended_run_lets_its_listener_go() -> None:
     run = Run(1, RunRequest("1"), heard, lambda run: False)
     run.end_unbegun()
     assert heard.end is not None
-    run.hear_output("stdout", "too late")
+    run.receive_output("stdout", "too late")
     assert heard.text() == ""
     del heard
     assert kept() is None

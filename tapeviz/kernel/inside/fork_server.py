@@ -85,7 +85,7 @@ class ForkServer:
     def run(self) -> None:
         """Obey orders until there are no more, which is also the case if the other side has
         died."""
-        with self._ending_with_the_orders():
+        with self._watched_by_another():
             try:
                 while self._listen():
                     pass
@@ -121,10 +121,10 @@ class ForkServer:
         data = os.read(self._orders, 65536)
         *lines, self._unread = (self._unread + data).split(b"\n")
         for line in lines:
-            self._obey(json.loads(line))
+            self._follow_order(json.loads(line))
         return bool(data)
 
-    def _obey(self, order: dict[str, Any]) -> None:
+    def _follow_order(self, order: dict[str, Any]) -> None:
         if "imports" in order:
             self._prepare(order)
         elif "fork" in order:
@@ -156,7 +156,7 @@ class ForkServer:
         self._report(ready=_versions())
 
     @contextlib.contextmanager
-    def _ending_with_the_orders(self) -> Iterator[None]:
+    def _watched_by_another(self) -> Iterator[None]:
         """Let a forked process end this one if the other side has ended and this does not notice.
 
         It does not while it is stopped, nor while Python loads a library: for TensorFlow's from a
@@ -171,7 +171,7 @@ class ForkServer:
                 os.close(self._reports)
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
-                self._end_with_the_orders(server, over)
+                self._watch_orders(server, over)
             os._exit(0)
         os.close(over)
         try:
@@ -180,7 +180,7 @@ class ForkServer:
             os.kill(watcher, signal.SIGKILL)
             os.waitpid(watcher, 0)
 
-    def _end_with_the_orders(self, server: int, over: int) -> None:
+    def _watch_orders(self, server: int, over: int) -> None:
         """Wait until the orders end, then let the process ``server`` go on, kill it if it does not
         end, and remove its folders; or until the other end of ``over`` is closed, as it is when
         that process is dead."""
@@ -204,16 +204,16 @@ class ForkServer:
             parent = os.getpid()
             pid = os.fork()
         if pid == 0:
-            self._be_born(order, pipes, parent)
+            self._become_child(order, pipes, parent)
         for _, writing in pipes.values():
             os.close(writing)
         self._children[order["fork"]] = Child(pid, {name: ends[0] for name, ends in pipes.items()})
         self._report(forked=order["fork"], pid=pid)
 
-    def _be_born(self, order: dict[str, Any], pipes: dict[str, Any], parent: int) -> NoReturn:
-        """In the child process: close everything of the fork server, and become a kernel."""
+    def _become_child(self, order: dict[str, Any], pipes: dict[str, Any], parent: int) -> NoReturn:
+        """Close everything of the fork server in the child process, and become a kernel."""
         try:
-            _die_with(parent)
+            _end_with(parent)
             os.setsid()
             _reset_signals()
             for number, name in enumerate(("stdout", "stderr"), start=1):
@@ -230,7 +230,7 @@ class ForkServer:
                     os.close(descriptor)
             reading = {name: ends[0] for name, ends in pipes.items()}
             kept = {"pipes": reading, "compiled": self._compiled}
-            _be_kernel(order, kept | {"script_modules": self._script_modules}, parent)
+            _run_kernel(order, kept | {"script_modules": self._script_modules}, parent)
         except BaseException:
             traceback.print_exc()
             sys.stderr.flush()
@@ -269,10 +269,13 @@ def _import_if_there(names: Iterable[str]) -> None:
             importlib.import_module(name)
 
 
-def _be_kernel(order: dict[str, Any], kept: dict[str, Any], parent: int) -> None:
-    """``kept``: ``pipes``, the reading ends of descriptors 1 and 2 for the wire, ``compiled`` for
-    the importer of our modules, and ``script_modules``, the names of those imported before the
-    kernel's."""
+def _run_kernel(order: dict[str, Any], kept: dict[str, Any], parent: int) -> None:
+    """Run ipykernel until the kernel ends.
+
+    ``kept``: ``pipes``, the reading ends of descriptors 1 and 2 for the wire, ``compiled`` for the
+    importer of our modules, and ``script_modules``, the names of those imported before the
+    kernel's.
+    """
     _reseed()
     os.chdir(order["folder"])
     here = types.ModuleType("_tapeviz_fork_server")
@@ -326,7 +329,7 @@ def _reset_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
 
 
-def _die_with(parent: int) -> None:
+def _end_with(parent: int) -> None:
     """End this process when its fork server is killed (Linux; elsewhere ipykernel polls)."""
     if sys.platform.startswith("linux"):
         with contextlib.suppress(OSError, AttributeError):

@@ -120,7 +120,7 @@ class KernelEndpoint:
         self._recorder: Any = None
         self._filename = ""
         self._allowance = WaitingAllowance()
-        self._outlet = Outlet(self._publish_output, self._settle, self._send_events)
+        self._outlet = Outlet(self._publish_output, self._await_sending, self._send_events)
         # Copy large messages: for others pyzmq registers an atexit function, which would free them
         # while they are sent, when the snippet's exit functions run.
         kernel.session.copy_threshold = sys.maxsize
@@ -165,7 +165,7 @@ class KernelEndpoint:
             text = _ESCAPE.sub(_as_printed, text)
         self.publish("tapeviz_events", {}, [text.encode(), blob])
         if self._allowance.is_left():
-            self._allowance.spend(self._settle)
+            self._allowance.spend(self._await_sending)
 
     def _run(self, request: Mapping[str, Any]) -> None:
         failure = None
@@ -174,7 +174,7 @@ class KernelEndpoint:
         self._filename = request["filename"]
         # If the process ends before this message, the snippet has not begun.
         self.publish("tapeviz_began", {})
-        self._settle()
+        self._await_sending()
         try:
             # A script begins with no context variables set; the kernel has set some.
             Context().run(self._run_script, request)
@@ -183,7 +183,7 @@ class KernelEndpoint:
         except BaseException:
             failure = format_exc()
         handle_signal(SIGINT, SIG_IGN)
-        self._revive()
+        self._restart_sending()
         self._outlet.close_budgets()
         self.publish("tapeviz_ended", {"failure": failure})
 
@@ -197,7 +197,7 @@ class KernelEndpoint:
             self._record(request, needed.restore)
             end_script()
 
-    def _revive(self) -> None:
+    def _restart_sending(self) -> None:
         """Restart the thread that sends, if a builtin that the snippet removed has ended it."""
         sending = self._kernel.iopub_thread
         if not sending.thread.is_alive():
@@ -246,7 +246,7 @@ class KernelEndpoint:
             socket.recv_multipart()
         self._outlet.flush()
         self.publish("tapeviz_asks", {"prompt": prompt, "is_secret": is_secret})
-        self._settle()
+        self._await_sending()
         while not socket.poll(200, zmq.POLLIN):
             pass  # in short polls, so that Python handles an interrupt between them
         _, reply = session.recv(socket)
@@ -273,7 +273,8 @@ class KernelEndpoint:
         text = b64encode(png).decode()
         self.publish("display_data", {"data": {"image/png": text}, "metadata": {}})
 
-    def _settle(self) -> None:
+    def _await_sending(self) -> None:
+        """Wait until the thread that sends has sent what was published until now."""
         thread = self._kernel.iopub_thread
         if getpid() != self._outlet.pid or get_ident() == thread.thread.ident:
             return
