@@ -377,7 +377,7 @@ class Window(QMainWindow):
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self._may_ask and not self.files.may_leave_text():
+        if self._may_ask and not self.files.may_leave_text(is_closing=True):
             event.ignore()
             return
         self.source.completion.close()

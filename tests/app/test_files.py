@@ -23,6 +23,7 @@ from tapeviz.document import Document
 from tapeviz.document.text.text import UNNAMED
 from tapeviz.errors import TapevizError
 from tapeviz.files.examples import default_example
+from tapeviz.files.whole import write_whole
 from tests.document.sample import NODES, SOURCE, SamplePipeline, make_stages
 
 
@@ -304,6 +305,39 @@ def test_a_restored_text_is_safe_again_before_the_old_copy_goes(
     die(again)
     assert reopened(qtbot).document.text.source == "precious = 4\n"
     assert again.document.text.source == "precious = 4\n"
+
+
+def test_closing_writes_the_draft_once(
+    qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[bytes] = []
+
+    def write(path: Path, contents: bytes, mode: int) -> None:
+        written.append(contents)
+        write_whole(path, contents, mode=mode)
+
+    monkeypatch.setattr("tapeviz.app.storage.draft.write_whole", write)
+    edit(window, "precious = 6\n")
+    window.close()
+    assert len(written) == 1
+    assert b'"closed": true' in written[0]
+    assert reopened(qtbot).document.text.source == "precious = 6\n"
+
+
+def test_the_old_copy_of_a_restored_text_stays_if_no_other_can_be_written(
+    qtbot: QtBot, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(window, "precious = 7\n")
+    window.close()
+
+    def fail(path: Path, contents: bytes, mode: int) -> None:
+        raise TapevizError("the disk is full")
+
+    with monkeypatch.context() as full:
+        full.setattr("tapeviz.app.storage.draft.write_whole", fail)
+        assert reopened(qtbot).document.text.source == "precious = 7\n"
+        (copy,) = (window.settings.state / "drafts").glob("*.json")
+    assert json.loads(copy.read_bytes())["text"] == "precious = 7\n"
 
 
 def test_a_saved_text_leaves_no_draft(qtbot: QtBot, window: Window, tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ class DraftKeeper(QObject):
         self._lock: IO[bytes] | None = None
         self._file = self._folder / f"{secrets.token_hex(8)}{_COPY}"
         self._newest: object = None
+        self._written: object = None
+        """What is in the file."""
         self.trouble = ""
         """Why the last draft could not be written; empty if it could."""
         self._writing = threading.Lock()
@@ -113,6 +115,8 @@ class DraftKeeper(QObject):
         with self._writing:
             if contents is not self._newest:
                 return  # a later one was written, or the text is safe elsewhere
+            if contents == self._written and self._file.exists():
+                return
             try:
                 self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 if self._lock is None:
@@ -120,6 +124,7 @@ class DraftKeeper(QObject):
             except OSError as error:
                 raise TapevizError(f"cannot write {self._folder}: {words_for(error)}") from error
             write_whole(self._file, json.dumps(contents).encode(), mode=0o600)
+            self._written = contents
 
     def _write_or_complain(self, contents: dict[str, Any]) -> bool:
         try:
@@ -132,8 +137,9 @@ class DraftKeeper(QObject):
         return True
 
     def keep(self, was_closed: bool = False) -> bool:
-        """Write the draft, or remove it if the text is saved or empty; returns whether it was
-        written. :attr:`trouble` says why an unsaved text was not. Never raises."""
+        """Write the draft, unless the file has it, or remove it if the text is saved or empty;
+        returns whether it is kept. :attr:`trouble` says why an unsaved text is not. Never
+        raises."""
         self.trouble = ""
         contents = self._contents(was_closed)
         if contents is not None:
@@ -143,7 +149,7 @@ class DraftKeeper(QObject):
         return False
 
     def close(self) -> None:
-        """Write the last draft, and move those of earlier windows to Open recent."""
+        """Keep the last draft, and move those of earlier windows to Open recent."""
         self._timer.stop()
         self.keep(was_closed=True)
         self.set_left_aside()

@@ -56,14 +56,14 @@ class Files(QObject):
     def forget_recent(self) -> None:
         self._settings.forget_recent()
 
-    def may_leave_text(self) -> bool:
+    def may_leave_text(self, is_closing: bool = False) -> bool:
         """Whether the text may be replaced, or the window closed, without losing what was typed.
 
         An unsaved text stays as a draft. If no draft can be written (a full disk), the user saves
         the text elsewhere, discards it, or stays with it.
         """
         buttons = QMessageBox.StandardButton
-        self._drafts.keep()
+        self._drafts.keep(was_closed=is_closing)
         while self._drafts.trouble:
             answer = QMessageBox.warning(
                 self._parent,
@@ -76,7 +76,7 @@ class Files(QObject):
             if answer != buttons.Save:
                 return answer == buttons.Discard
             if not self.ask_save():
-                self._drafts.keep()
+                self._drafts.keep(was_closed=is_closing)
         return True
 
     def _begin(self) -> bool:
