@@ -202,6 +202,7 @@ class Session:
                 )
             finally:
                 self._options.get("restore", _nothing)()
+                self._sites.forget_frames()
             self._options.get("wait_for_threads", _nothing)()
 
     def _tell_error(self, error: Exception) -> None:

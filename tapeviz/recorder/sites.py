@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from re import split
@@ -13,6 +14,12 @@ _GeneratedLines = Mapping[tuple[str, int], tuple[str, int, str]]
 _NOWHERE = ("", 0, "")
 _Branch = tuple[int, int | str, int]
 """Number of the caller's place; function by id or name; its instruction or line."""
+_Mark = tuple[FrameType, int, int]
+"""A frame of the snippet that runs; its instruction; the number of that place."""
+_DEEP, _BETWEEN = 128, 64
+"""Frames of a stack that are walked over before marks are set in it; and from mark to mark."""
+_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""Flags of code whose frames have another caller each time that they are resumed."""
 
 
 class Sites:
@@ -22,6 +29,10 @@ class Sites:
     lines and columns are worked out once for each new place, when it is sent. Chains form a tree:
     a place is its innermost frame and the place that it was called from, so that deep stacks are
     emitted once.
+
+    In a deep stack some frames are marked with their numbers, so that only those below the nearest
+    mark are walked over: where a frame still runs its callers are the same, too. A marked frame is
+    kept, with its variables, until the next call from a frame that is not below it.
     """
 
     def __init__(self, source: str, filename: str, boundary: CodeType) -> None:
@@ -34,6 +45,8 @@ class Sites:
         self._sent = 1
         self._growing = Lock()
         self._positions: dict[int, _Positions] = {}
+        self._marks: dict[int, _Mark] = {}
+        """By the frame's id, the outermost first; replaced, never changed: threads share it."""
 
     def here(self, frame: FrameType | None) -> int:
         """The number of the place that ``frame`` was called from; 0 outside the snippet."""
@@ -46,6 +59,8 @@ class Sites:
         else:
             return 0
         if code.co_name == "<module>":
+            if self._marks:
+                self._marks = {}
             key: Any = (id(code), frame.f_lasti)
             try:
                 return self._numbers[key]
@@ -54,31 +69,61 @@ class Sites:
         return self._chain(frame)
 
     def _chain(self, innermost: FrameType) -> int:
-        filename, boundary = self._filename, self._boundary
+        filename, boundary, marks = self._filename, self._boundary, self._marks
         key: list[int] = []
         frame: FrameType | None = innermost
+        mark: _Mark | None = None
         while frame is not None:
             code = frame.f_code
             if code.co_filename == filename:
+                if marks:
+                    mark = marks.get(id(frame))
+                    if mark is not None and mark[1] == frame.f_lasti:
+                        key.append(-mark[2])
+                        break
+                    mark = None
                 key.append(id(code))
                 key.append(frame.f_lasti)
             elif code is boundary:
                 break
             frame = frame.f_back
+        if marks and mark is not next(reversed(marks.values())):
+            self._marks = _up_to(mark, marks)
+        if len(key) > 2 * _DEEP:
+            self._set_marks(innermost, mark)
         found = tuple(key)
         try:
             return self._numbers[found]
         except KeyError:
-            return self._new(found, self._frames_of_snippet(innermost))
+            frames = self._frames_of_snippet(innermost, mark)
+            places = [(each.f_code, each.f_lasti) for each in frames]
+            return self._new(found, places, mark[2] if mark is not None else 0)
 
-    def _frames_of_snippet(self, innermost: FrameType) -> list[tuple[CodeType, int]]:
-        frames: list[tuple[CodeType, int]] = []
+    def _frames_of_snippet(self, innermost: FrameType, mark: _Mark | None) -> list[FrameType]:
+        """The frames of the snippet, innermost first, up to the mark, which is not among them."""
+        end = mark[0] if mark is not None else None
+        frames: list[FrameType] = []
         frame: FrameType | None = innermost
-        while frame is not None and frame.f_code is not self._boundary:
+        while frame is not None and frame is not end and frame.f_code is not self._boundary:
             if frame.f_code.co_filename == self._filename:
-                frames.append((frame.f_code, frame.f_lasti))
+                frames.append(frame)
             frame = frame.f_back
         return frames
+
+    def _set_marks(self, innermost: FrameType, mark: _Mark | None) -> None:
+        """Mark some of the frames between ``innermost`` and the nearest mark."""
+        marks, number = dict(self._marks), mark[2] if mark is not None else 0
+        frames = reversed(self._frames_of_snippet(innermost, mark)[1:])
+        with self._growing:
+            for count, frame in enumerate(frames, 1):
+                number = self._branch(number, frame.f_code, frame.f_lasti)
+                if count % _BETWEEN == 0 and not frame.f_code.co_flags & _RESUMED:
+                    marks[id(frame)] = frame, frame.f_lasti, number
+        self._marks = marks
+
+    def forget_frames(self) -> None:
+        """Let the frames go that are kept: the snippet is over."""
+        self._marks = {}
 
     def here_in_graph(self, frame: FrameType | None, generated: _GeneratedLines) -> int:
         """Like :meth:`here`, for code that AutoGraph may have generated from the snippet's.
@@ -108,24 +153,27 @@ class Sites:
         known = self._numbers.get(found)
         return known if known is not None else self._new(found, frames)
 
-    def _new(self, key: Any, frames: Sequence[tuple[CodeType | str, int]]) -> int:
-        number = 0
+    def _new(self, key: Any, frames: Sequence[tuple[CodeType | str, int]], number: int = 0) -> int:
+        """Number the place of ``frames``, innermost first, called from the place ``number``."""
         with self._growing:
             for code, seen_at in reversed(frames):
-                branch: _Branch
-                if isinstance(code, str):
-                    at, branch = seen_at, (number, code, seen_at)
-                else:
-                    at = self._positions_of(code).first(seen_at)
-                    branch = number, id(code), at
-                known = self._branches.get(branch)
-                if known is None:
-                    # The list keeps the code objects alive, so that their ids stay theirs.
-                    self._places.append((code, at, number))
-                    known = self._branches[branch] = len(self._places) - 1
-                number = known
+                number = self._branch(number, code, seen_at)
             self._numbers[key] = number
         return number
+
+    def _branch(self, caller: int, code: CodeType | str, seen_at: int) -> int:
+        branch: _Branch
+        if isinstance(code, str):
+            at, branch = seen_at, (caller, code, seen_at)
+        else:
+            at = self._positions_of(code).first(seen_at)
+            branch = caller, id(code), at
+        known = self._branches.get(branch)
+        if known is None:
+            # The list keeps the code objects alive, so that their ids stay theirs.
+            self._places.append((code, at, caller))
+            known = self._branches[branch] = len(self._places) - 1
+        return known
 
     def unsent(self) -> list[tuple[int, list[Any], int]]:
         """The places numbered since the last call: number, innermost frame, place of its caller."""
@@ -161,6 +209,16 @@ class Sites:
             return -1
         text = self._lines[line - 1]
         return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
+
+
+def _up_to(last: _Mark | None, marks: Mapping[int, _Mark]) -> dict[int, _Mark]:
+    """The marks from the outermost one to this one: the frames of the others have ended."""
+    kept: dict[int, _Mark] = {}
+    for key, mark in marks.items() if last is not None else ():
+        kept[key] = mark
+        if mark is last:
+            break
+    return kept
 
 
 class _Positions:

@@ -8,6 +8,9 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from weakref import WeakSet
+
+import pytest
 
 import tapeviz
 
@@ -25,9 +28,11 @@ def load_sites() -> ModuleType:
     return module
 
 
-def seen(source: str, calls_of: str = "op") -> tuple[list[Any], list[list[tuple[Any, ...]]]]:
+def seen(source: str, **limits: int) -> tuple[list[Any], list[list[tuple[Any, ...]]]]:
     """The sites that are sent for ``op()``, and the frames that Python's traceback tells."""
-    sites = load_sites().Sites(source, NAME, seen.__code__)
+    module = load_sites()
+    vars(module).update(limits)
+    sites = module.Sites(source, NAME, seen.__code__)
     told = []
 
     def op() -> int:
@@ -43,7 +48,7 @@ def seen(source: str, calls_of: str = "op") -> tuple[list[Any], list[list[tuple[
         return 0
 
     numbers: list[int] = []
-    exec(compile(source, NAME, "exec"), {calls_of: op})
+    exec(compile(source, NAME, "exec"), {"op": op})
     sent = {number: (frame, caller) for number, frame, caller in sites.unsent()}
     chains = []
     for number in numbers:
@@ -92,6 +97,55 @@ def test_deep_stacks_are_told_once() -> None:
     assert all(frame[0] in ("f", "<module>") for _, frame, _ in sent)
 
 
+@pytest.mark.parametrize("limits", [{}, {"_DEEP": 2, "_BETWEEN": 1}], ids=["usual", "all marked"])
+def test_deep_stacks_are_those_of_a_traceback(limits: dict[str, int]) -> None:
+    """Only the frames of a deep stack below a mark are walked over."""
+    source = """
+def down(n):
+    if n % 40 == 0:
+        op()
+    if n == 200:
+        down(n - 1)
+        down(n - 1); op()
+    elif n == 150:
+        resumed = turns(n)
+        next(resumed), next(resumed)
+        for _ in resumed:
+            op()
+    elif n:
+        [down(n - 1) for _ in 'a']
+    op() if n % 30 == 0 else 0
+def turns(n):
+    for _ in range(3):
+        down(n - 1)
+        yield
+down(320)
+op()
+"""
+    chains, told = seen(source, **limits)
+    assert max(map(len, told)) > 2 * 128
+    for chain, frames in zip(chains, told, strict=True):
+        assert [frame[:2] for frame in chain] == frames[::-1]
+
+
+def test_a_deep_stack_is_let_go_at_the_next_call_outside_of_it() -> None:
+    source = "def f(n):\n    kept = Kept()\n    f(n - 1) if n else op()\nf(400)\nop()\n"
+    alive, seen_alive = WeakSet[Any](), list[int]()
+
+    class Kept:
+        def __init__(self) -> None:
+            alive.add(self)
+
+    sites = load_sites().Sites(source, NAME, seen.__code__)
+
+    def op() -> None:
+        sites.here(sys._getframe(1))
+        seen_alive.append(len(alive))
+
+    exec(compile(source, NAME, "exec"), {"op": op, "Kept": Kept})
+    assert seen_alive == [401, 0]
+
+
 def test_frequent_calls_stay_in_their_place() -> None:
     """Python exchanges their instructions once they are frequent, and ``f_lasti`` changes."""
     source = (
@@ -131,9 +185,9 @@ def test_frames_are_collected_at_new_places_alone() -> None:
     sites = load_sites().Sites(source, NAME, test_frames_are_collected_at_new_places_alone.__code__)
     collect, collected = sites._frames_of_snippet, []
 
-    def counted(frame: Any) -> Any:
+    def counted(frame: Any, mark: Any) -> Any:
         collected.append(frame.f_code.co_name)
-        return collect(frame)
+        return collect(frame, mark)
 
     sites._frames_of_snippet = counted
     space: dict[str, Any] = {"here": lambda: sites.here(sys._getframe(1))}
