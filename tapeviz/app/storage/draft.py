@@ -69,7 +69,7 @@ class DraftKeeper(QObject):
         self._file = self._folder / f"{secrets.token_hex(8)}{_COPY}"
         self._newest: object = None
         self._written: object = None
-        """What is in the file."""
+        """The draft that the file has."""
         self.trouble = ""
         """Why the last draft could not be written; empty if it could."""
         self._writing = threading.Lock()
