@@ -205,6 +205,10 @@ RAISING = {
         TAPE + "total = int(tf.reduce_sum(y * 200.0))\ntape.gradient(total, x)",
         ["target total is the Python number 1000, no tensor", "int()"],
     ),
+    "a number as source": (
+        TAPE + "rate = 0.1\ntape.gradient(y, [x, rate])",
+        ["the gradient with respect to [x, rate], which is or contains the Python number 0.1"],
+    ),
     "a sum of nothing as target": (
         TAPE + "tape.gradient(sum([]), x)",
         ["target sum([]) is the Python number 0", "a loop that never ran"],

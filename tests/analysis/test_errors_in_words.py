@@ -637,6 +637,112 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "Cannot convert 'auto' to EagerTensor of dtype float",
         "as in tf.keras.losses.MeanSquaredError()(labels, predictions)",
     ),
+    "a function of tf.nn": (
+        "y = tf.softmax(x)",
+        "AttributeError",
+        "module 'tensorflow' has no attribute 'softmax'",
+        "is tf.nn.softmax: write that on line 1",
+    ),
+    "a loss of TensorFlow 1": (
+        "tf.losses.softmax_cross_entropy(y, p)",
+        "AttributeError",
+        "module 'keras._tf_keras.keras.losses' has no attribute 'softmax_cross_entropy'",
+        "Use tf.nn.softmax_cross_entropy_with_logits",
+    ),
+    "a function that Keras 2 dropped": (
+        "m = tf.keras.utils.multi_gpu_model(m, 2)",
+        "AttributeError",
+        "module 'keras.api._v2.keras.utils' has no attribute 'multi_gpu_model'",
+        "Keras 2, which line 1 uses, has no multi_gpu_model",
+    ),
+    "texts to numbers": (
+        "y = tf.cast(x, tf.float32)",
+        "UnimplementedError",
+        "Cast string to float is not supported [Op:Cast] name: ",
+        "tf.strings.to_number",
+    ),
+    "a rate of one and a half": (
+        "tf.nn.dropout(x, rate=1.5)",
+        "ValueError",
+        "`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate=1.5",
+        "at least 0 and less than 1",
+    ),
+    "samples of another size": (
+        "m = tf.keras.Sequential([i, tf.keras.layers.Reshape((2, 3))])",
+        "ValueError",
+        "The total size of the tensor must be unchanged. Received: input_shape=(5,), "
+        "target_shape=(2, 3)",
+        "gets samples of shape (5,) and is to give them the shape (2, 3)",
+    ),
+    "a Python number for a layer of Keras 3": (
+        "layer(x, 1.0)",
+        "ValueError",
+        "Only input tensors may be passed as positional arguments. The following argument value "
+        "should be passed as a keyword argument: 1.0 (of type <class 'float'>)",
+        "with 1.0, a Python value, as a positional argument",
+    ),
+    "the ending of a file of weights": (
+        "m.save_weights('w.h5')",
+        "ValueError",
+        "The filename must end in `.weights.h5`. Received: filepath=w.h5",
+        "ends with .weights.h5 in Keras 3",
+    ),
+    "a list of datasets": (
+        "tf.data.Dataset.zip([a, b])",
+        "TypeError",
+        "Invalid input to `zip`. Inputs are expected to be (nested) structures of "
+        "`tf.data.Dataset` objects. Python `list` is not supported and you should use `tuple`",
+        "Give the datasets as a tuple",
+    ),
+    "a layer that sees a ragged tensor": (
+        "d(r)",
+        "ValueError",
+        "Shapes used to initialize variables must be fully-defined (no `None` dimensions). "
+        "Received: shape=(None, 2) for variable path='dense/kernel'",
+        "the length of the last axis of its input",
+    ),
+    "whole numbers without an end": (
+        "tf.random.uniform([2], dtype=tf.int32)",
+        "ValueError",
+        "Must specify maxval for integer dtype tf.int32",
+        "Give maxval",
+    ),
+    "the value of a tensor by a session": (
+        "x.eval()",
+        "NotImplementedError",
+        "eval is not supported when eager execution is enabled, is .numpy() what you're looking",
+        "x.numpy() gives the value",
+    ),
+    "devices that are in use": (
+        "tf.config.set_visible_devices([], 'GPU')",
+        "RuntimeError",
+        "Visible devices cannot be modified after being initialized",
+        "directly behind the imports",
+    ),
+    "a package that draws models": (
+        "tf.keras.utils.plot_model(m)",
+        "ImportError",
+        "You must install pydot (`pip install pydot`) for `plot_model` to work.",
+        "Graphviz",
+    ),
+    "the keys of a batch": (
+        "for x, y in ds: x * y",
+        "TypeError",
+        "can't multiply sequence by non-int of type 'str'",
+        "Line 1 multiplies two texts",
+    ),
+    "a rate that a schedule computes": (
+        "opt.learning_rate.assign(0.01)",
+        "AttributeError",
+        "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'",
+        "an optimizer that was made with a schedule",
+    ),
+    "a model of Keras 2 that was not set up": (
+        "m = M()",
+        "RuntimeError",
+        "It looks like you are subclassing `Model` and you forgot to call `super().__init__()`.",
+        "Write super().__init__() as the first line",
+    ),
     "a text that is no number": (
         "float(s)",
         "ValueError",

@@ -466,7 +466,8 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"^KeyError", containers.no_metric),
     (r"^KeyError", containers.own_key),
     (
-        r"You must call `super\(\)\.__init__\(\)` in the layer constructor",
+        r"You must call `super\(\)\.__init__\(\)` in the layer constructor"
+        r"|It looks like you are subclassing `Model` and you forgot to call",
         "A layer or model that line {line} makes has an __init__ that does not call the one of "
         "Keras, which sets the object up. Write super().__init__() as the first line of it.",
     ),

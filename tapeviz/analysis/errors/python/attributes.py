@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterator
 
 from ..case import Case
-from .old_names import NEW_NAMES
+from .old_names import NEW_NAMES, OTHER_NAMES
 
 _FUNCTIONS = {
     **{
@@ -106,6 +106,11 @@ def old_name(case: Case) -> str:
             f"NumPy's functions. {advice or 'Look for one that does the same in tf.math.'}"
         )
     path = ".".join(part for part in ("tf", case.match[1], name) if part)
+    if advice is None and not case.match[1] and name in OTHER_NAMES:
+        return (
+            f"TensorFlow {case.trace.tensorflow} has no {path}. What NumPy, PyTorch or tf.nn call "
+            f"so is tf.{OTHER_NAMES[name]}: write that on line {case.line}."
+        )
     if advice is None:
         return ""
     return (

@@ -115,3 +115,45 @@ NEW_NAMES: Mapping[str, str] = {
     "enable_eager_execution": "Operations run at once now: leave the line out.",
     "disable_eager_execution": "Graphs need tf.compat.v1.disable_eager_execution().",
 }
+
+OTHER_NAMES: Mapping[str, str] = {
+    **{
+        name: f"nn.{name}"
+        for name in (
+            *("avg_pool2d", "bias_add", "conv1d", "conv2d", "dropout", "elu", "gelu", "leaky_relu"),
+            *("log_softmax", "max_pool2d", "moments", "relu", "relu6", "selu", "silu", "softmax"),
+            *("sigmoid_cross_entropy_with_logits", "softmax_cross_entropy_with_logits", "softplus"),
+            *("sparse_softmax_cross_entropy_with_logits", "swish"),
+        )
+    },
+    **{name: f"reduce_{name}" for name in ("all", "any", "max", "mean", "min", "prod", "sum")},
+    **{name: f"math.{name}" for name in ("angle", "cumprod", "expm1", "l2_normalize", "top_k")},
+    "arange": "range",
+    "array": "constant",
+    "asarray": "convert_to_tensor",
+    "astype": "cast",
+    "bmm": "matmul",
+    "cat": "concat",
+    "clip": "clip_by_value",
+    "clamp": "clip_by_value",
+    "concatenate": "concat",
+    "conj": "math.conj",
+    "dot": "tensordot",
+    "from_numpy": "constant",
+    "full": "fill",
+    "inv": "linalg.inv",
+    "mm": "matmul",
+    "mul": "multiply",
+    "permute": "transpose",
+    "power": "pow",
+    "rand": "random.uniform",
+    "randn": "random.normal",
+    "std": "math.reduce_std",
+    "sub": "subtract",
+    "tensor": "constant",
+    "unsqueeze": "expand_dims",
+    "var": "math.reduce_variance",
+    "view": "reshape",
+}
+"""Functions that NumPy and PyTorch have, or ``tf.nn`` and ``tf.math``, but ``tf`` itself has not
+(TensorFlow 2.15-2.21), and their place."""

@@ -110,6 +110,12 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "def call(self, x):.",
     ),
     (
+        r"can't multiply sequence by non-int of type 'str'",
+        "Line {line} multiplies two texts. A loop over a dict, or over a dataset whose elements "
+        "are dicts and are unpacked, gives the keys. Take the values by their keys, as in "
+        "batch['x'].",
+    ),
+    (
         r"can't multiply sequence by non-int of type '(\w+)'",
         "Line {line} multiplies a list or tuple by a number. gradient() of a list of sources gives "
         "a list, too. Multiply each element, as in [0.1 * g for g in gradients], or take one by "
@@ -162,6 +168,38 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         r"`initial_value` arg to `tf\.Variable` must be specified",
         "Line {line} makes a tf.Variable without a value. Give it one, which says its shape and "
         "dtype, too: tf.Variable(0.0), tf.Variable(tf.random.normal([3, 2])).",
+    ),
+    (
+        r"Cast string to (\w+) is not supported",
+        "Line {line} casts a tensor of texts to {0}. Texts become numbers by "
+        "tf.strings.to_number(x, tf.float32).",
+    ),
+    (
+        r"`?rate`? must be a scalar tensor or a float in the range \[0, 1\)|Invalid value received "
+        r"for argument `rate`",
+        "The rate of a dropout on line {line} is the share of elements that become 0, so it is at "
+        "least 0 and less than 1. To keep 80 % give rate=0.2.",
+    ),
+    (
+        r"Must specify maxval for integer dtype",
+        "Line {line} draws whole numbers and does not say up to where. Give maxval, which is not "
+        "drawn itself: tf.random.uniform([3], maxval=10, dtype=tf.int32).",
+    ),
+    (
+        r"eval is not supported when eager execution is enabled",
+        "Line {line} asks a tensor for its value as in TensorFlow 1. Operations run at once now, "
+        "and x.numpy() gives the value.",
+    ),
+    (
+        r"(?:Visible|Physical|Virtual|Logical) devices cannot be modified after being initialized"
+        r"|(?:\w+ op parallelism|Device policy|Memory growth) cannot be (?:modified|set) after",
+        "Line {line} changes the devices of TensorFlow after they were taken into use, which the "
+        "first operation, variable or model does. Put the line directly behind the imports.",
+    ),
+    (
+        r"You must install pydot",
+        "Line {line} draws a model by the package pydot and the program Graphviz, which the Python "
+        "that runs the snippet has not. Install both, or read model.summary() in its place.",
     ),
     (
         r"Unknown image file format",

@@ -123,8 +123,16 @@ def uncalled_target(case: Case) -> str:
 
 
 def plain_number(case: Case) -> str:
-    """A number as target: ``int(y)``; 0 is what ``sum([])`` gives."""
+    """A number as target: ``int(y)``; 0 is what ``sum([])`` gives. Or one as source."""
     call = case.call
+    if call is not None and call.targets and all(t.kind != "other" for t in call.targets):
+        source = case.argument(1, call.method) or "a source"
+        return (
+            f"{case.tape}.{call.method} is asked for the gradient with respect to {source}, which "
+            f"is or contains the Python number {case.match[1]}. A gradient is computed with "
+            f"respect to tensors only. Make it one before the tape, as in "
+            f"tf.Variable({case.match[1]}), and compute with that."
+        )
     target = case.argument(0, call.method) if call is not None else ""
     if not target:
         return ""

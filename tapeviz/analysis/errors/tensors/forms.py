@@ -187,6 +187,30 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "class of layers needs its parentheses.",
     ),
     (
+        r"The total size of the tensor must be unchanged\. Received: input_shape=(\(.*?\)), "
+        r"target_shape=(\(.*?\))",
+        "The Reshape layer on line {line} gets samples of shape {0} and is to give them the shape "
+        "{1}, which has another number of elements. A reshape keeps every element; the axis of the "
+        "batch is not part of either shape. -1 stands for the axis that follows from the others.",
+    ),
+    (
+        r"Only input tensors may be passed as positional arguments.*?argument value should be "
+        r"passed as a keyword argument: (\S+) \(of type",
+        "Line {line} calls a layer or model of Keras 3 with {0}, a Python value, as a positional "
+        "argument, and these are for tensors. Make it a tensor by tf.constant(value), a list as "
+        "a whole; or give it by its name, as in layer(x, scale=2.0).",
+    ),
+    (
+        r"Invalid input to `zip`\. .*Python `list` is not supported",
+        "Line {line} gives tf.data.Dataset.zip a list. Give the datasets as a tuple: zip((a, b)).",
+    ),
+    (
+        r"Shapes used to initialize variables must be fully-defined",
+        "A layer that line {line} calls makes its weights by the length of the last axis of its "
+        "input, and that is not known: the input is ragged, or has None there. Give a tensor whose "
+        "last axis has a length, as by x.to_tensor(shape=[None, 3]) or tf.ensure_shape.",
+    ),
+    (
         r"a (return|break|continue) statement cannot be placed inside this TensorFlow loop",
         "The loop on line {line} goes over a tensor, so a compiled function holds it as one "
         "operation, and a {0} cannot leave that early where the function has no value for the "

@@ -101,6 +101,12 @@ def literal_dtype(case: Case) -> str:
 
 
 def assigned_tensor(case: Case) -> str:
+    if re.search(r"\b(?:learning_rate|lr)\.assign", case.code):
+        return (
+            f"Line {case.line} sets the learning rate of an optimizer that was made with a "
+            f"schedule, which computes the rate anew at each step. Make the optimizer with a "
+            f"number, as in Adam(0.1), to set it later; or change the schedule."
+        )
     loop = _loop_over_variable(case)
     if loop is not None:
         return (

@@ -68,6 +68,11 @@ FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "a layer by keras.layers.TFSMLayer(folder, call_endpoint='serving_default').",
     ),
     (
+        r"The filename must end in `(\.weights\.h5|\.keras)`\. Received: filepath=(\S+)",
+        "Line {line} writes the file {1}, and the name of such a file ends with {0} in Keras 3. "
+        "Give it that ending.",
+    ),
+    (
         r"Found zero restored functions for caller function",
         "Line {line} calls a function of a loaded SavedModel that was saved without a trace, and "
         "only traces are saved. Before tf.saved_model.save call it once on such an input, or give "

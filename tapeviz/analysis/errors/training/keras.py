@@ -32,6 +32,16 @@ _INSTEAD: Mapping[str, str] = {
     "np_utils": "Its functions, such as to_categorical, stand in tf.keras.utils itself.",
     "CuDNNLSTM": "Use tf.keras.layers.LSTM.",
     "CuDNNGRU": "Use tf.keras.layers.GRU.",
+    "softmax_cross_entropy": "Use tf.nn.softmax_cross_entropy_with_logits(labels, logits).",
+    "sparse_softmax_cross_entropy": "Use tf.nn.sparse_softmax_cross_entropy_with_logits.",
+    "sigmoid_cross_entropy": "Use tf.nn.sigmoid_cross_entropy_with_logits(labels, logits).",
+    "absolute_difference": "Use the class MeanAbsoluteError.",
+    "log_loss": "Use the class BinaryCrossentropy.",
+    "huber_loss": "Use the class Huber.",
+    "hinge_loss": "Use the class Hinge.",
+    "accuracy": "Use the class Accuracy.",
+    "mean": "Use the class Mean.",
+    "auc": "Use the class AUC.",
     "multi_gpu_model": "Make and compile the model in tf.distribute.MirroredStrategy().scope().",
     "experimental": "Look for the name without experimental.",
 }
@@ -56,7 +66,8 @@ def missing_name(case: Case) -> str:
     if present := present_name(module, name):
         advice = f"The same function is called {shown}.{present[0]} there, and its class "
         advice += f"{present[1]} in all versions."
-    said = f"Keras 3, which line {case.line} uses, has no {name} in {shown}. {advice}"
+    version = "Keras 2" if "_v2" in module else "Keras 3"
+    said = f"{version}, which line {case.line} uses, has no {name} in {shown}. {advice}"
     return said if advice else ""
 
 
