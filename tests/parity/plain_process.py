@@ -242,7 +242,16 @@ def _in_child(order: Order, folder: str, tf: Any, private: Private) -> None:
     if not order["folder"]:
         sys.stdout.flush()
         sys.stderr.flush()
+        _remove_generated_code()
         os._exit(0)
+
+
+def _remove_generated_code() -> None:
+    """Remove the files of AutoGraph's code, as TensorFlow does where ``atexit`` is reached."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_AUTOGRAPH_FILE):
+            with contextlib.suppress(OSError, AttributeError):
+                os.remove(str(module.__file__))
 
 
 def _answer(order: Order, tf: Any, private: Private) -> Answer:
@@ -252,15 +261,15 @@ def _answer(order: Order, tf: Any, private: Private) -> Answer:
         _in_child(order, folder, tf, private)
         raise SystemExit  # up to the top, so that Python ends as it does
     _, status = os.waitpid(pid, 0)
-    told: Answer = {"died": os.waitstatus_to_exitcode(status)}
+    found: Answer = {"died": os.waitstatus_to_exitcode(status)}
     for name in ("out", "err"):
         with open(f"{folder}/{name}", encoding="utf-8", newline="") as file:
-            told[name] = file.read()
+            found[name] = file.read()
     if os.path.exists(f"{folder}/answer"):
         with open(f"{folder}/answer", "rb") as file:
-            told |= pickle.load(file)
+            found |= pickle.load(file)
     shutil.rmtree(folder, ignore_errors=True)
-    return told
+    return found
 
 
 def serve(orders: BinaryIO, answers: BinaryIO) -> None:
