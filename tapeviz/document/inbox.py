@@ -15,8 +15,6 @@ OUTLIVES = 10_000
 MOST_WAITING = 4_000_000
 """Characters of output that may wait for the window, more than a kernel sends; more are only
 counted."""
-
-
 MOST_PIECES = 400
 """Pieces of output in a batch, at most: alternating streams come in very many."""
 LONGEST_PIECE = 50_000
