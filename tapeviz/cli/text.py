@@ -265,7 +265,8 @@ def _printed(trace: Trace, value: Array) -> str:
 
 
 def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.splitlines())
+    lines = text.split("\n")  # a form feed stays in its line of the snippet
+    return "\n".join(f"    {line}" for line in lines)
 
 
 def _wrapped(text: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tapeviz.analysis import diagnose
+from tapeviz.analysis.findings import Fix
 from tapeviz.analysis.model import Diagnosis
 from tapeviz.cli.text import MOST_LISTED, as_text
 from tapeviz.recording.kept import KeptRecording
@@ -41,6 +42,16 @@ def test_the_numbers_of_many_gradients_have_a_line_each() -> None:
     assert len(lines) == 1 + len(many)
     assert lines[1].split() == ["w0", "norm", "0.3212,", "[3,", "4]"]
     assert lines[2].split()[0] == "w1"
+
+
+def test_a_line_of_a_diff_with_a_form_feed_stays_one_line() -> None:
+    trace = KeptRecording(load(RECORDINGS / "stop_gradient.tape")).wait()
+    diagnosis = diagnose(trace)
+    (call,) = diagnosis.calls
+    finding = next(each for each in call.findings if each.status == "none")
+    mended = replace(finding, fixes=(Fix("a fix", "-y = 1\x0c\n+y = 2", ""),))
+    text = as_text(trace, replace(diagnosis, calls=(replace(call, findings=(mended,)),)))
+    assert "\n    -y = 1\x0c\n    +y = 2" in text
 
 
 def test_a_text_without_code_is_told_from_one_that_asks_for_no_gradient() -> None:
