@@ -40,6 +40,29 @@ def test_a_text_is_opened_edited_and_saved(qtbot: QtBot, window: Window, tmp_pat
     assert window.files.recent == [file]
 
 
+@pytest.mark.parametrize("is_overwritten", [False, True])
+def test_saving_asks_before_it_overwrites_what_another_program_wrote(
+    qtbot: QtBot,
+    window: Window,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_overwritten: bool,
+) -> None:
+    file = tmp_path / "snippet.py"
+    file.write_bytes(b"x = 1\r\n")
+    assert window.files.open(file)
+    edit(window, "x = 1\nmine = 2\n")
+    file.write_text("x = 1\ntheirs = 3\n", encoding="utf-8")
+    buttons = QMessageBox.StandardButton
+    answer = buttons.Save if is_overwritten else buttons.Cancel
+    monkeypatch.setattr(QMessageBox, "warning", lambda *_: answer)
+    assert window.files.save() is is_overwritten
+    written = file.read_text(encoding="utf-8")
+    assert ("mine" in written, "theirs" in written) == (is_overwritten, not is_overwritten)
+    assert window.document.text.is_modified is not is_overwritten
+    window.document.text.mark_saved(file)
+
+
 def test_a_notebook_gives_its_code(qtbot: QtBot, window: Window, tmp_path: Path) -> None:
     cells = [{"cell_type": "code", "source": ["x = 1\n", "y = 2"]}]
     file = tmp_path / "book.ipynb"
@@ -523,7 +546,7 @@ def test_a_film_of_the_steps_tells_how_far_it_is_and_can_be_cancelled(
     background = ran.document.background
     background.busy_changed.connect(lambda: counts.extend(background.counts.values()))
     ran.pictures.write(file)
-    qtbot.waitUntil(file.exists, timeout=20_000)
+    qtbot.waitUntil(lambda: file.exists() and not background.busy, timeout=20_000)
     assert file.read_bytes().startswith(b"GIF89a")
     assert (2 * len(ran.document.steps) + 2,) * 2 in counts
     file.unlink()

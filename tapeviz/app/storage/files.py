@@ -182,8 +182,30 @@ class Files(QObject):
         self._document.say(f"{path.name}: a recording; Run records its text anew")
 
     def save(self) -> bool:
+        """Save the text in its file, or ask for one; returns False if it is not saved."""
         path = self._document.text.path
-        return self._write(path) if path else self.ask_save()
+        if path is None:
+            return self.ask_save()
+        return self._may_overwrite(path) and self._write(path)
+
+    def _may_overwrite(self, path: Path) -> bool:
+        """Whether the file has the text that was opened or saved last, or the user lets what
+        another program wrote there go. Of a restored draft that text is not known."""
+        text, buttons = self._document.text, QMessageBox.StandardButton
+        try:
+            found = read_text(path)
+        except TapevizError:
+            return True  # the file is gone, or no text
+        if not text.saved or found in (text.saved, text.source):
+            return True
+        answer = QMessageBox.warning(
+            self._parent,
+            "Changed on disk",
+            f"Another program changed {path.name} since it was opened here. Save over it?",
+            buttons.Save | buttons.Cancel,
+            buttons.Cancel,
+        )
+        return answer == buttons.Save
 
     @property
     def folder(self) -> Path:
