@@ -142,7 +142,9 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> Chosen:
         if not (takes_room or is_bare) or not best.opening.closed or hides_more:
             break
         other = views.most_legible(pins, detail)
-        if other.scale >= LEGIBLE and other.telling > best.telling:
+        is_poor = is_bare or best.telling < _TELLING
+        is_worth = is_poor or pins == best.pins or not views.hides_main_loop(other)
+        if other.scale >= LEGIBLE and other.telling > best.telling and is_worth:
             best = other
     if best.opening.has_closed_loops and len(trace.ops) <= _QUICK:
         for detail in (BARE, LEAST)[: len(views.details(best.pins))]:

@@ -7,6 +7,7 @@ beside it; the left and right arrow keys step through the pass.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from html import escape
@@ -46,6 +47,8 @@ style-src 'unsafe-inline'; script-src 'unsafe-inline'">
 """
 _ALIKE = 0.8
 """The part of a common view, across and along, that each round in it has at least."""
+_SEPARATOR = re.compile(r"([/._])")
+"""The places at which a long name goes on in the next line."""
 _SIGNS = {"error": "✕", "target": "◎", "source": "●"}
 
 
@@ -284,10 +287,12 @@ def _card(card: PageCard) -> str:
 
 
 def _table(table: PageTable) -> str:
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in table.rows
-    )
-    grid = f'<table class="values">{rows}</table>' if rows else ""
+    cells = [[_text(cell) for cell in row] for row in table.rows]
+    if table.has_names:
+        cells = [[_SEPARATOR.sub(r"\1<wbr>", name), *others] for name, *others in cells]
+    rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in cells)
+    grid = f'<table class="{"names" if table.has_names else "values"}">{rows}</table>'
+    grid = grid if rows else ""
     note = f'<div class="note">{_text(table.note)}</div>' if table.note else ""
     return f"<h4>{_text(table.heading)}</h4>{grid}{note}"
 

@@ -21,11 +21,13 @@ class PageLine:
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """The numbers of a gradient; ``rows`` is empty if they stayed in the kernel."""
+    """The numbers of a gradient; ``rows`` is empty if they stayed in the kernel. ``has_names``:
+    each row has the name of a source, and what is known about its gradient."""
 
     heading: str
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+    has_names: bool = False
 
 
 @dataclass(frozen=True, slots=True)

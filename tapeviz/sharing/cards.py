@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
 
 from ..analysis.alike import (
     SourceResult,
@@ -25,6 +29,11 @@ from ..trace.model import Array, TensorId, Trace
 
 MOST_CARDS = 40
 MOST_ROWS, MOST_COLUMNS = 8, 6
+_NORM = "norm "
+_LONG_NUMBER = 7
+"""Characters above which a number in a table is rounded to four digits."""
+_MOST_ACROSS, _BETWEEN = 36, 2
+"""Characters of a row of numbers, at most, and those that stand for the space between two."""
 
 
 def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
@@ -62,6 +71,9 @@ def _shared_card(trace: Trace, card: PageCard, alike: Sequence[SourceResult]) ->
     first = alike[0].finding
     numbers = [result_in_a_line(trace, each) for each in alike[:MOST_ROWS]]
     heading = "Gradients" if any(numbers) else "Sources"
+    if all(words.startswith(_NORM) for words in numbers):
+        numbers = [words.removeprefix(_NORM) for words in numbers]
+        heading = "Norms of the gradients"
     if first.across is not None:
         series = alike[0].series
         heading = bridge_heading(first, series.telling if series is not None else 0)
@@ -74,7 +86,7 @@ def _shared_card(trace: Trace, card: PageCard, alike: Sequence[SourceResult]) ->
         card,
         title=shared_title(first.target, names),
         words=(*card.words, *same),
-        tables=(PageTable(heading, tuple(rows), note),),
+        tables=(PageTable(heading, tuple(rows), note, has_names=True),),
         fixes=tuple(replace(fix, value="") for fix in card.fixes),
     )
 
@@ -109,7 +121,7 @@ def _tables(trace: Trace, finding: Finding, number: int) -> Iterator[PageTable]:
         yield _table(f"Gradient · {kind}{of_round}", trace, finding.tensor)
     heading = bridge_heading(finding, number)
     if finding.bridged_value is not None:
-        yield PageTable(heading, _rows(finding.bridged_value), trust_words(finding))
+        yield _number_table(heading, finding.bridged_value, trust_words(finding))
     elif finding.bridged is not None:
         yield _table(heading, trace, finding.bridged, trust_words(finding))
 
@@ -117,11 +129,7 @@ def _tables(trace: Trace, finding: Finding, number: int) -> Iterator[PageTable]:
 def _table(heading: str, trace: Trace, tensor: TensorId, note: str = "") -> PageTable:
     value = trace.value(tensor)
     if value is not None and value.size:
-        rest = f"the first of {shape_words(value.shape)}"
-        is_cut = value.size > sum(map(len, _rows(value)))
-        return PageTable(
-            heading, _rows(value), " · ".join(filter(None, (rest if is_cut else "", note)))
-        )
+        return _number_table(heading, value, note)
     stats = trace.stats(tensor)
     numbers = ""
     if stats is not None and stats.norm is not None:
@@ -131,11 +139,25 @@ def _table(heading: str, trace: Trace, tensor: TensorId, note: str = "") -> Page
     return PageTable(heading, (), " · ".join(filter(None, (numbers, note))))
 
 
+def _number_table(heading: str, value: Array, note: str) -> PageTable:
+    """The first rows and columns of an array, as many as a card has room for."""
+    rows = _rows(value)
+    rest = f"the first of {shape_words(value.shape)}" if value.size > sum(map(len, rows)) else ""
+    return PageTable(heading, rows, " · ".join(filter(None, (rest, note))))
+
+
 def _rows(value: Array) -> tuple[tuple[str, ...], ...]:
     table = value.reshape(-1, value.shape[-1]) if value.ndim > 1 else value.reshape(1, -1)
-    return tuple(
-        tuple(scalar_text(cell) for cell in row[:MOST_COLUMNS]) for row in table[:MOST_ROWS]
-    )
+    texts = [[_cell(cell) for cell in row[:MOST_COLUMNS]] for row in table[:MOST_ROWS]]
+    widths = [_BETWEEN + max(map(len, column)) for column in zip(*texts, strict=True)]
+    count = sum(across <= _MOST_ACROSS for across in accumulate(widths))
+    return tuple(tuple(row[: max(count, 1)]) for row in texts)
+
+
+def _cell(value: Any) -> str:
+    text = scalar_text(value)
+    is_long = len(text) > _LONG_NUMBER and isinstance(value, np.floating)
+    return f"{value:.4g}" if is_long else text
 
 
 def _fix(fix: Fix, number: int = 0) -> PageFix:

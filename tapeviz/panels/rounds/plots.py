@@ -13,8 +13,9 @@ from PySide6.QtGui import QFont, QFontMetrics
 from ...analysis.rounds.call_sites import CallSite, Numbers
 from ...analysis.rounds.over_time import TurnShares
 from ...analysis.rounds.round_words import number_text
+from ...scene.theme import rgb
 from ..look import Theme, font, mix
-from ..tensor.plots import ThemedPlot, colour_map
+from ..tensor.plots import LABEL, ThemedPlot, colour_map
 from .sparkline import scaled, spans_decades
 
 _DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
@@ -191,7 +192,9 @@ class RoundPlot(PlotByRound):
         if item.legend is not None:
             item.legend.scene().removeItem(item.legend)
             item.legend = None
-        legend = item.addLegend(offset=(-8, 6), labelTextColor=self._theme.text_muted)
+        theme = self._theme
+        ground = pg.mkBrush(*rgb(theme.panel), 225)  # a line behind words does not cross them out
+        legend = item.addLegend(offset=(-8, 6), labelTextColor=theme.text_muted, brush=ground)
         legend.setLabelTextSize(f"{LEGEND_TEXT}px")
         return legend
 
@@ -203,6 +206,7 @@ class HeatMap(PlotByRound):
         super().__init__(theme)
         self.setAccessibleName("Norms of the gradients by layer and round")
         self.getPlotItem().getViewBox().invertY(True)
+        self.getPlotItem().setContentsMargins(0, LABEL, 0, 0)  # half of the first name reaches out
 
     def draw(self, site: CallSite) -> None:
         theme = self._theme

@@ -73,7 +73,7 @@ def colour_map(theme: Theme, is_gradient: bool, is_signed: bool) -> Any:
 
 _ROOM = {"left": 14, "bottom": 26}
 """Px from one label to the next, at least."""
-_DIGIT, _APART = 5.2, 4.0
+_DIGIT, _APART = 5.6, 9.0
 """Px of a digit of such a label, and between two labels."""
 
 

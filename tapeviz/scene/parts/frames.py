@@ -32,6 +32,7 @@ _MOST_OTHERS = 3
 _SHORT_TITLE, _SHORT_NOTE = 176.0, 128.0
 """Px of a title and of the words beside it that a header has room for at least: a narrow frame lets
 a picture be larger, and the tooltip has all of them."""
+_FROM_TO = " … "
 _RUN = 92.0
 """Room for ``call 17 of 50``."""
 _BESIDE = 6.0
@@ -278,7 +279,12 @@ def _header(frame: FrameBox, theme: Theme) -> Iterator[Primitive]:
     room = first.left - x - _MARGIN
     beside = text_width(frame.note, "sans", NOTE_SIZE) + _MARGIN if frame.note else 0.0
     title_room = max(room - beside, min(room, _SHORT_TITLE))
-    title = fit(frame.title, "mono", TITLE_SIZE, title_room, "end")
+    # The header of a loop begins with its names; of layers the first and the last say most.
+    title = (
+        fit(frame.title, "mono", TITLE_SIZE, title_room)
+        if _FROM_TO in frame.title
+        else fit(frame.title, "mono", TITLE_SIZE, title_room, "end")
+    )
     y = baseline + cap_height("mono", TITLE_SIZE) / 2
     yield TextRun("frame-title", x, y, title, "mono", TITLE_SIZE, theme.text, 600)
     x += text_width(title, "mono", TITLE_SIZE) + _MARGIN
