@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
 from ...analysis.model import Diagnosis
@@ -12,7 +12,7 @@ from ...document import Document
 from ...trace.model import EMPTY_TRACE, StackFrame
 from ..look import Theme
 from ..panel import Panel
-from ..widgets import plain_label
+from ..widgets import ShortLabel
 from .completion import Completion
 from .editor import Editor
 from .extras import Span
@@ -28,7 +28,7 @@ class SourcePanel(Panel):
 
     def __init__(self, document: Document, theme: Theme) -> None:
         super().__init__(document, theme)
-        self.file_label = plain_label(name="faint")
+        self.file_label = ShortLabel("faint", Qt.TextElideMode.ElideMiddle)
         self.header_row.addWidget(self.file_label)
         self.editor = Editor(theme)
         self.hint = LineHint(self.editor)
