@@ -202,7 +202,6 @@ class Session:
                 )
             finally:
                 self._options.get("restore", _nothing)()
-                self._sites.forget_frames()
             self._options.get("wait_for_threads", _nothing)()
 
     def _tell_error(self, error: Exception) -> None:

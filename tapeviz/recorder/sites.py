@@ -14,8 +14,6 @@ _GeneratedLines = Mapping[tuple[str, int], tuple[str, int, str]]
 _NOWHERE = ("", 0, "")
 _Branch = tuple[int, int | str, int]
 """Number of the caller's place; function by id or name; its instruction or line."""
-_Mark = tuple[FrameType, int, int]
-"""A frame of the snippet that runs; its instruction; the number of that place."""
 _DEEP, _BETWEEN = 128, 64
 """Frames of a stack that are walked over before marks are set in it; and from mark to mark."""
 _RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -31,8 +29,8 @@ class Sites:
     emitted once.
 
     In a deep stack some frames are marked with their numbers, so that only those below the nearest
-    mark are walked over: where a frame still runs its callers are the same, too. A marked frame is
-    kept, with its variables, until the next call from a frame that is not below it.
+    mark are walked over: where a frame still runs its callers are the same, too. The frame holds
+    its mark, and nothing here holds the frame: its variables go when it ends.
     """
 
     def __init__(self, source: str, filename: str, boundary: CodeType) -> None:
@@ -45,8 +43,7 @@ class Sites:
         self._sent = 1
         self._growing = Lock()
         self._positions: dict[int, _Positions] = {}
-        self._marks: dict[int, _Mark] = {}
-        """By the frame's id, the outermost first; replaced, never changed: threads share it."""
+        self._has_marks = False
 
     def here(self, frame: FrameType | None) -> int:
         """The number of the place that ``frame`` was called from; 0 outside the snippet."""
@@ -59,8 +56,6 @@ class Sites:
         else:
             return 0
         if code.co_name == "<module>":
-            if self._marks:
-                self._marks = {}
             key: Any = (id(code), frame.f_lasti)
             try:
                 return self._numbers[key]
@@ -69,39 +64,36 @@ class Sites:
         return self._chain(frame)
 
     def _chain(self, innermost: FrameType) -> int:
-        filename, boundary, marks = self._filename, self._boundary, self._marks
+        filename, boundary, has_marks = self._filename, self._boundary, self._has_marks
         key: list[int] = []
         frame: FrameType | None = innermost
-        mark: _Mark | None = None
+        marked: FrameType | None = None
+        caller = 0
         while frame is not None:
             code = frame.f_code
             if code.co_filename == filename:
-                if marks:
-                    mark = marks.get(id(frame))
-                    if mark is not None and mark[1] == frame.f_lasti:
-                        key.append(-mark[2])
+                if has_marks:
+                    mark = frame.f_trace
+                    if isinstance(mark, _Mark) and mark.at == frame.f_lasti:
+                        marked, caller = frame, mark.number
+                        key.append(-caller)
                         break
-                    mark = None
                 key.append(id(code))
                 key.append(frame.f_lasti)
             elif code is boundary:
                 break
             frame = frame.f_back
-        if marks and mark is not next(reversed(marks.values())):
-            self._marks = _up_to(mark, marks)
         if len(key) > 2 * _DEEP:
-            self._set_marks(innermost, mark)
+            self._set_marks(innermost, marked, caller)
         found = tuple(key)
         try:
             return self._numbers[found]
         except KeyError:
-            frames = self._frames_of_snippet(innermost, mark)
-            places = [(each.f_code, each.f_lasti) for each in frames]
-            return self._new(found, places, mark[2] if mark is not None else 0)
+            frames = self._frames_of_snippet(innermost, marked)
+            return self._new(found, [(each.f_code, each.f_lasti) for each in frames], caller)
 
-    def _frames_of_snippet(self, innermost: FrameType, mark: _Mark | None) -> list[FrameType]:
-        """The frames of the snippet, innermost first, up to the mark, which is not among them."""
-        end = mark[0] if mark is not None else None
+    def _frames_of_snippet(self, innermost: FrameType, end: FrameType | None) -> list[FrameType]:
+        """The frames of the snippet, innermost first, up to ``end``, which is not among them."""
         frames: list[FrameType] = []
         frame: FrameType | None = innermost
         while frame is not None and frame is not end and frame.f_code is not self._boundary:
@@ -110,20 +102,17 @@ class Sites:
             frame = frame.f_back
         return frames
 
-    def _set_marks(self, innermost: FrameType, mark: _Mark | None) -> None:
-        """Mark some of the frames between ``innermost`` and the nearest mark."""
-        marks, number = dict(self._marks), mark[2] if mark is not None else 0
-        frames = reversed(self._frames_of_snippet(innermost, mark)[1:])
+    def _set_marks(self, innermost: FrameType, marked: FrameType | None, number: int) -> None:
+        """Mark some of the frames between ``innermost`` and the nearest mark, which has this
+        number, but those that a debugger traces."""
+        frames = reversed(self._frames_of_snippet(innermost, marked)[1:])
         with self._growing:
             for count, frame in enumerate(frames, 1):
                 number = self._branch(number, frame.f_code, frame.f_lasti)
-                if count % _BETWEEN == 0 and not frame.f_code.co_flags & _RESUMED:
-                    marks[id(frame)] = frame, frame.f_lasti, number
-        self._marks = marks
-
-    def forget_frames(self) -> None:
-        """Let the frames go that are kept: the snippet is over."""
-        self._marks = {}
+                is_resumed = frame.f_code.co_flags & _RESUMED
+                if count % _BETWEEN == 0 and not is_resumed and frame.f_trace is None:
+                    frame.f_trace = _Mark(frame.f_lasti, number)
+        self._has_marks = True
 
     def here_in_graph(self, frame: FrameType | None, generated: _GeneratedLines) -> int:
         """Like :meth:`here`, for code that AutoGraph may have generated from the snippet's.
@@ -211,14 +200,21 @@ class Sites:
         return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
 
-def _up_to(last: _Mark | None, marks: Mapping[int, _Mark]) -> dict[int, _Mark]:
-    """The marks from the outermost one to this one: the frames of the others have ended."""
-    kept: dict[int, _Mark] = {}
-    for key, mark in marks.items() if last is not None else ():
-        kept[key] = mark
-        if mark is last:
-            break
-    return kept
+class _Mark:
+    """The number of a place, as the local trace function of a frame that is at instruction ``at``.
+
+    CPython keeps ``f_trace`` for the frame until it ends, and calls it only while a trace function
+    is set (``call_trampoline`` in ``Python/sysmodule.c``, 3.10 to 3.13).
+    """
+
+    __slots__ = ("at", "number")
+
+    def __init__(self, at: int, number: int) -> None:
+        self.at = at
+        self.number = number
+
+    def __call__(self, frame: FrameType, event: str, arg: object) -> None:
+        """Trace nothing: the frame had no trace function."""
 
 
 class _Positions:

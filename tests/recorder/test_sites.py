@@ -128,22 +128,73 @@ op()
         assert [frame[:2] for frame in chain] == frames[::-1]
 
 
-def test_a_deep_stack_is_let_go_at_the_next_call_outside_of_it() -> None:
-    source = "def f(n):\n    kept = Kept()\n    f(n - 1) if n else op()\nf(400)\nop()\n"
-    alive, seen_alive = WeakSet[Any](), list[int]()
+def test_a_deep_stack_keeps_no_variables() -> None:
+    """The snippet sees when they go: by ``__del__``, by a weak reference."""
+    source = (
+        "def f(n):\n    kept = Kept()\n    f(n - 1) if n else op()\n    op() if n == 200 else 0\n"
+        "f(400)\ncount()\n"
+    )
+    kept, alive = WeakSet[Any](), list[int]()
 
     class Kept:
         def __init__(self) -> None:
-            alive.add(self)
+            kept.add(self)
 
     sites = load_sites().Sites(source, NAME, seen.__code__)
 
     def op() -> None:
         sites.here(sys._getframe(1))
-        seen_alive.append(len(alive))
+        count()
 
-    exec(compile(source, NAME, "exec"), {"op": op, "Kept": Kept})
-    assert seen_alive == [401, 0]
+    def count() -> None:
+        alive.append(len(kept))
+
+    exec(compile(source, NAME, "exec"), {"op": op, "Kept": Kept, "count": count})
+    assert alive == [401, 201, 0]
+
+
+def test_marks_of_a_deep_stack_trace_nothing() -> None:
+    """A trace function that is set below them gets the events that it gets without them; frames
+    that have one keep it."""
+    source = """
+def f(n):
+    if n:
+        f(n - 1)
+    else:
+        op()
+        trace()
+        op()
+    return n
+f(300)
+f(200)
+trace(None)
+"""
+
+    def events(is_recorded: bool) -> list[tuple[str, int, int]]:
+        sites = load_sites().Sites(source, NAME, seen.__code__)
+        found: list[tuple[str, int, int]] = []
+
+        def note(frame: Any, event: str, arg: object) -> Any:
+            if frame.f_code.co_filename != NAME:
+                return None
+            found.append((event, frame.f_lineno, frame.f_locals.get("n", 0)))
+            return note
+
+        def trace(function: Any = note) -> None:
+            sys.settrace(function)
+
+        def op() -> None:
+            if is_recorded:
+                sites.here(sys._getframe(1))
+
+        traced = sys.gettrace()
+        try:
+            exec(compile(source, NAME, "exec"), {"op": op, "trace": trace})
+        finally:
+            sys.settrace(traced)
+        return found
+
+    assert events(is_recorded=True) == events(is_recorded=False)
 
 
 def test_frequent_calls_stay_in_their_place() -> None:
