@@ -160,6 +160,7 @@ class DiagnosisPanel(Panel):
 
         Cards that would come out the same stay: the user may be reading one when a fix arrives.
         """
+        until = time.perf_counter() + SLICE
         if self.is_settled:
             self._place = self._scroll.verticalScrollBar().value()
         if self._is_new:
@@ -169,7 +170,8 @@ class DiagnosisPanel(Panel):
         self._leaving = [card for key, (_, card) in self._stories.items() if key not in wanted]
         self._cards = []
         self._show_summary()
-        if self._add_cards():
+        # To find which of many sources are alike takes as long as a card.
+        if time.perf_counter() > until or self._add_cards():
             self.document.jobs.ask(self._add_cards)
 
     @property
