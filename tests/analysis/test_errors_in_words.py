@@ -562,6 +562,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "TensorArray dtype is int32 but Op is trying to write dtype float32 ",
         "Cast it, as in tf.cast(x, tf.int32)",
     ),
+    "another dtype than that of a TensorArray of a session": (
+        "ta = ta.write(0, x)",
+        "InvalidArgumentError",
+        "TensorArray dtype is double but Op is trying to write dtype float",
+        "Cast it, as in tf.cast(x, tf.float64)",
+    ),
     "an element of a TensorArray that was read": (
         "b = ta.read(0)",
         "InvalidArgumentError",
@@ -608,10 +614,35 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "custom_objects={'My': My}",
     ),
     "a metric by its old name": (
-        "print(h.history['acc'])",
+        "h = m.fit(x, y)\nprint(h.history['acc'])",
         "KeyError",
         "'acc'",
         "Print h.history.keys()",
+    ),
+    "a key of something else beside a metric": (
+        "h = m.fit(x, y)\nprint(h.history['loss'], rates['acc'])",
+        "KeyError",
+        "'acc'",
+        "",
+    ),
+    "a history of the snippet's own": ("run.history['acc']", "KeyError", "'acc'", ""),
+    "the value of a number of Python": (
+        "print(total.numpy())",
+        "AttributeError",
+        "'float' object has no attribute 'numpy'",
+        "Leave out .numpy()",
+    ),
+    "a module that no version 2 has": (
+        "tf.estimator.DNNClassifier()",
+        "AttributeError",
+        "module 'tensorflow' has no attribute 'estimator'",
+        "has no tf.estimator. Use tf.keras: model.fit, or a loop with a tape of your own.",
+    ),
+    "another dtype than map_fn was told": (
+        "y = tf.map_fn(f, n, fn_output_signature=tf.int32)",
+        "InvalidArgumentError",
+        "TensorArray dtype is int32 but Op is trying to write dtype float32 ",
+        "the call says that they are int32. Say what it gives: fn_output_signature=tf.float32",
     ),
     "a method that models had": (
         "m.fit_generator(batches)",
@@ -729,13 +760,19 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "for x, y in ds: x * y",
         "TypeError",
         "can't multiply sequence by non-int of type 'str'",
-        "Line 1 multiplies two texts",
+        "Line 1 multiplies a text, a list or a tuple by a text",
     ),
     "a rate that a schedule computes": (
-        "opt.learning_rate.assign(0.01)",
+        "opt = Adam(ExponentialDecay(0.1, 9, 0.5))\nopt.learning_rate.assign(0.01)",
         "AttributeError",
         "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'",
         "an optimizer that was made with a schedule",
+    ),
+    "a constant that is called lr": (
+        "lr = tf.constant(0.1)\nlr.assign(0.01)",
+        "AttributeError",
+        "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'",
+        "Line 2 tries to change",
     ),
     "a model of Keras 2 that was not set up": (
         "m = M()",

@@ -549,8 +549,13 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         models.no_source,
     ),
     (
+        r"AttributeError: '(list|tuple|int|float|bool)' object has no attribute 'numpy'",
+        "Line {line} leads to code that asks a Python {0} for its value by numpy(), which is for "
+        "tensors: a Python {0} is no tensor. Leave out .numpy().",
+    ),
+    (
         r"AttributeError: '(list|tuple|int|float|bool)' object has no attribute "
-        r"'(shape|dtype|ndim|get_shape|numpy)'",
+        r"'(shape|dtype|ndim|get_shape)'",
         "Line {line} leads to code that asks a Python {0} for its {1}, which tensors and arrays "
         "have. Make a tensor of it first: tf.constant(value).",
     ),

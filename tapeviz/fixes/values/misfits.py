@@ -9,6 +9,7 @@ from functools import partial
 import libcst as cst
 
 from ...analysis.errors.python.old_names import CASTS, RENAMED
+from ...analysis.errors.tensors.arguments import LONG_NAMES
 from ...analysis.errors.tensors.shapes_and_dtypes import NOT_A_MATRIX
 from ...analysis.errors.training.keras import present_name
 from ...text.messages import converted_lines
@@ -33,7 +34,6 @@ _TWO_DTYPES = tuple(
         ),
     )
 )
-_LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
 _NO_NAME = re.compile(
     r"module '(?P<module>(?:tensorflow|keras)[\w.]*)' has no attribute '(?P<name>\w+)'"
 )
@@ -108,9 +108,9 @@ def cast_to_allowed(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     statement = source.statement(failure.line) if failure is not None else None
     if found is None or statement is None:
         return
-    taken = [_LONG_NAMES.get(each, each) for each in found[2].replace(" ", "").split(",")]
+    taken = [LONG_NAMES.get(each, each) for each in found[2].replace(" ", "").split(",")]
     wanted = next((each for each in ("float32", "int32") if each in taken), taken[0])
-    known, given = _dtypes_by_text(trace), _LONG_NAMES.get(found[1], found[1])
+    known, given = _dtypes_by_text(trace), LONG_NAMES.get(found[1], found[1])
     refused = [
         arg.value
         for call in header_nodes(statement, cst.Call)
@@ -188,7 +188,7 @@ def _products(
 def _dtypes_in(message: str) -> set[str]:
     for pattern in _TWO_DTYPES:
         if found := pattern.search(message):
-            return {_LONG_NAMES.get(each, each) for each in found.groups() if each}
+            return {LONG_NAMES.get(each, each) for each in found.groups() if each}
     return set()
 
 

@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterator
 
 from ..case import Case
-from .old_names import NEW_NAMES, OTHER_NAMES
+from .old_names import GONE, NEW_NAMES, OTHER_NAMES
 
 _FUNCTIONS = {
     **{
@@ -113,6 +113,8 @@ def old_name(case: Case) -> str:
         )
     if advice is None:
         return ""
+    if name in GONE:
+        return f"TensorFlow {case.trace.tensorflow} has no {path}. {advice}"
     return (
         f"{path} belongs to TensorFlow 1; version {case.trace.tensorflow} does not have it. "
         f"{advice} "

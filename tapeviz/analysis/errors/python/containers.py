@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from ....text.names import targets_of
+from ....text.names import dotted, targets_of
 from ..case import Case
 
 
@@ -28,14 +28,17 @@ def own_key(case: Case) -> str:
 
 
 def no_metric(case: Case) -> str:
-    """A word that the history of a training does not have: ``h.history["acc"]``."""
+    """A word that the history of a training does not have: ``h.history["acc"]``. A snippet without
+    a call of ``fit`` has a history of its own, as has the attribute of an own class."""
     key = case.failure.message.strip("'\"")
     statement = case.text.statement(case.line)
-    for node in ast.walk(statement) if statement is not None else ():
+    has_fit = any(dotted(call.func).endswith(".fit") for call in case.nodes(ast.Call))
+    for node in ast.walk(statement) if statement is not None and has_fit else ():
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Attribute):
             continue
-        if node.value.attr == "history":
-            owner = case.text.segment(node.value)
+        is_other = isinstance(node.slice, ast.Constant) and node.slice.value != key
+        owner = case.text.segment(node.value)
+        if node.value.attr == "history" and owner != "self.history" and not is_other:
             return (
                 f"Line {case.line} asks the history of a training for {key!r}. It has loss, and "
                 f"each metric by the name that compile was given (accuracy, not acc), with val_ in "

@@ -116,6 +116,9 @@ NEW_NAMES: Mapping[str, str] = {
     "disable_eager_execution": "Graphs need tf.compat.v1.disable_eager_execution().",
 }
 
+GONE = frozenset(("contrib", "estimator"))
+"""Modules that ``tf.compat.v1`` has not, either (TensorFlow 2.16-2.21)."""
+
 OTHER_NAMES: Mapping[str, str] = {
     **{
         name: f"nn.{name}"

@@ -111,9 +111,9 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"can't multiply sequence by non-int of type 'str'",
-        "Line {line} multiplies two texts. A loop over a dict, or over a dataset whose elements "
-        "are dicts and are unpacked, gives the keys. Take the values by their keys, as in "
-        "batch['x'].",
+        "Line {line} multiplies a text, a list or a tuple by a text. A loop over a dict, or over a "
+        "dataset whose elements are dicts and are unpacked, gives the keys. Take the values by "
+        "their keys, as in batch['x'].",
     ),
     (
         r"can't multiply sequence by non-int of type '(\w+)'",

@@ -9,7 +9,8 @@ from ..case import OUT_OF_A_LOOP, Case, Explain
 
 _SHAPE = r"(\[[\d,?]*\])"
 _SHAPES = r"(\[[\d, ?None]*\])"
-_LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
+LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
+"""Names of dtypes in messages of TensorFlow's C++ code (``DataTypeString``), and in Python."""
 _AXES = {
     "3": "samples, steps and features",
     "4": "samples, height, width and channels",
@@ -23,11 +24,11 @@ def refused_dtype(case: Case) -> str:
     found = case.match.groupdict()
     given, allowed = found["given"], found["allowed"]
     op = found.get("op") or _called_on_line(case) or "an operation"
-    names = [_LONG_NAMES.get(each, each) for each in allowed.replace(" ", "").split(",")]
+    names = [LONG_NAMES.get(each, each) for each in allowed.replace(" ", "").split(",")]
     wanted = next((each for each in ("float32", "int32") if each in names), names[0])
     remedy = ", or write the numbers with a decimal point" if wanted == "float32" else ""
     return (
-        f"Line {case.line} gives {op} a tensor of dtype {_LONG_NAMES.get(given, given)}, and it "
+        f"Line {case.line} gives {op} a tensor of dtype {LONG_NAMES.get(given, given)}, and it "
         f"takes {', '.join(names)} only. Cast it, as in tf.cast(x, tf.{wanted}){remedy}."
     )
 

@@ -8,6 +8,7 @@ import ast
 
 from ....text.names import dotted
 from ..case import Case, Explain
+from .arguments import LONG_NAMES
 
 _SHAPE = r"(\[[\d,? ]*\])"
 _TUPLE = r"(\([\d, None]*\))"
@@ -39,12 +40,18 @@ def structures(case: Case) -> str:
 def loop_dtype(case: Case) -> str:
     """``tf.map_fn``, ``tf.scan`` or a TensorArray that gets values of another dtype than it was
     made for."""
-    has, given = case.match.groups()
-    if case.calling("map_fn", line=case.line) is not None:
+    has, given = (LONG_NAMES.get(each, each) for each in case.match.groups())
+    call = case.calling("map_fn", line=case.line)
+    if call is not None:
+        is_told = any(each.arg in ("fn_output_signature", "dtype") for each in call.keywords)
+        expected = (
+            f"and the call says that they are {has}"
+            if is_told
+            else f"and without a word about it they are expected to be {has}, as its input"
+        )
         return (
-            f"The function of tf.map_fn on line {case.line} gives tensors of dtype {given}, and "
-            f"without a word about it they are expected to be {has}, as its input. "
-            f"Say it: fn_output_signature=tf.{given}."
+            f"The function of tf.map_fn on line {case.line} gives tensors of dtype {given}, "
+            f"{expected}. Say what it gives: fn_output_signature=tf.{given}."
         )
     return (
         f"Line {case.line} puts a value of dtype {given} where those of a tf.TensorArray or of the "

@@ -101,7 +101,8 @@ def literal_dtype(case: Case) -> str:
 
 
 def assigned_tensor(case: Case) -> str:
-    if re.search(r"\b(?:learning_rate|lr)\.assign", case.code):
+    is_rate = re.search(r"(?<!self)\.(?:learning_rate|lr)\.assign", case.code)
+    if is_rate and re.search(r"[Ss]chedule|Decay", case.text.text):
         return (
             f"Line {case.line} sets the learning rate of an optimizer that was made with a "
             f"schedule, which computes the rate anew at each step. Make the optimizer with a "
