@@ -715,6 +715,45 @@ BEFORE_AND_AFTER = [
 
 
 AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
+    (
+        "outside-tape",
+        4,
+        """
+        class Line:
+            def __init__(self):
+                self.a = tf.Variable(2.0)
+                self.update()
+            def update(self):
+                self.slope = self.a ** 2
+            def at(self, x):
+                return self.slope * x
+            def renewed(self):
+                self.update()
+                return self.slope
+        line = Line()
+        with tf.GradientTape() as tape:
+            loss = line.at(3.0)
+        tape.gradient(loss, line.a)
+        """,
+        """
+        class Line:
+            def __init__(self):
+                self.a = tf.Variable(2.0)
+                self.update()
+            def update(self):
+                self.slope = self.a ** 2
+            def at(self, x):
+                self.update()
+                return self.slope * x
+            def renewed(self):
+                self.update()
+                return self.slope
+        line = Line()
+        with tf.GradientTape() as tape:
+            loss = line.at(3.0)
+        tape.gradient(loss, line.a)
+        """,
+    ),
     *(
         (
             "not-differentiable",

@@ -116,6 +116,7 @@ def call_in_readers(case: FixCase) -> Iterator[Edit]:
             each
             for each in methods
             if each not in (function, *filling)
+            and all(dotted(inner.func) != dotted(call.func) for inner in all_of(each, cst.Call))
             and any(True for target in targets for _ in reads_of(source, target, [each.body]))
         ]
         plan = Plan(source)

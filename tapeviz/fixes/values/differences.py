@@ -13,10 +13,10 @@ from ..plan import Plan, enclosed, fitting
 _WITHOUT_SLOPE: Mapping[str, tuple[tuple[int, str], ...]] = {
     "betainc": ((0, "a"), (1, "b")),
     "zeta": ((0, "x"),),
-    "polygamma": ((0, "a"),),
 }
-"""Arguments by which an op that is smooth in them has no gradient: _BetaincGrad, _ZetaGrad and
-_PolygammaGrad in math_grad.py return None for them (2.15-2.21)."""
+"""Arguments by which an op that is smooth in them has no gradient: _BetaincGrad and _ZetaGrad in
+math_grad.py return None for them (2.15-2.21). The order of polygamma is a whole number: between two
+TensorFlow computes NaN."""
 
 _STEP = "1e-2"
 """The error of a central difference is least where that of the step, h² / 6 times the third
