@@ -20,7 +20,7 @@ READABLE = 0.8
 """A picture that fits its room at this scale is not cut."""
 _MOST_COLUMNS = 6
 _WORTH = 1.1
-"""ColumnLayout must enlarge the picture by this factor."""
+"""Columns must enlarge the picture by this factor."""
 _DETOUR = 1.15
 """And by this factor for each further value that goes from one column to another."""
 _MOST_OVER = 2

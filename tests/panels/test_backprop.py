@@ -58,6 +58,10 @@ def test_a_column_with_short_texts_leaves_room_to_the_others(panel: BackpropPane
     table = panel.table
     widths = [table.columnWidth(column) for column in range(6)]
     assert sum(widths) == table.viewport().width()
+    call = panel.document.diagnosis.calls[0]
+    steps = tuple(structs.replace(each, title="NegativeLogarithm") for each in call.steps)
+    panel.document.diagnosing.take(Diagnosis((with_steps(call, steps),)))
+    assert table.columnWidth(OP) > widths[OP]  # another pass with as many rows
 
 
 def test_buttons_walk(qtbot: QtBot, panel: BackpropPanel) -> None:

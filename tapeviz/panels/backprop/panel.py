@@ -263,7 +263,8 @@ class BackpropPanel(Panel):
         document = self.document
         steps = document.steps
         if steps is not self._shown:
-            is_alike = self._shown is not None and len(self._shown) == len(steps)
+            titles = [step.title for step in steps]
+            is_alike = self._shown is not None and titles == [step.title for step in self._shown]
             self._shown = steps
             self.model.show_steps(steps)
             last_line = max((step.line or 0 for step in steps), default=0)
