@@ -780,6 +780,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "It looks like you are subclassing `Model` and you forgot to call `super().__init__()`.",
         "Write super().__init__() as the first line",
     ),
+    "a device that this machine has not": (
+        "gpus = tf.config.list_physical_devices('GPU')\nuse(gpus[0])",
+        "IndexError",
+        "list index out of range",
+        "Line 2 takes device 0 of a list, and TensorFlow finds fewer",
+    ),
     "a text that is no number": (
         "float(s)",
         "ValueError",
@@ -833,7 +839,10 @@ def test_an_assert_in_a_loop_held_what_a_later_line_gave() -> None:
 
 
 def test_an_index_error_of_a_library_says_nothing_of_the_list_that_it_was_given() -> None:
-    text, raised = "month(parts[0])", 'Traceback:\n  File "a.py", line 1\n    File "b.py", line 9\n'
+    text, raised = (
+        "month(parts[0])",
+        'Traceback:\n  File "a.py", line 1\n    File "/x/b.py", line 9\n',
+    )
     failure = Failure("IndexError", "list index out of range", 1, raised, (1,))
     assert explain_error(Trace(text, failure=failure, filename="a.py")) == ""
     assert "takes element 0 of parts" in explain_error(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import PurePath
 
 from ....text.names import dotted, targets_of
 from ..case import Case
+
+_DEVICES = r"\blist_(?:physical|logical)_devices\("
 
 
 def own_key(case: Case) -> str:
@@ -48,7 +51,13 @@ def no_metric(case: Case) -> str:
 
 
 def _dict_named(case: Case, name: str) -> ast.Dict | None:
-    """The last dict above the failure that a name is bound to."""
+    """The dict that a name was last bound to above the failure."""
+    value = _last_value(case, name)
+    return value if isinstance(value, ast.Dict) else None
+
+
+def _last_value(case: Case, name: str) -> ast.expr | None:
+    """The expression that the last assignment above the failure gives to a name."""
     assigns = [
         node
         for node in case.nodes(ast.Assign)
@@ -56,7 +65,7 @@ def _dict_named(case: Case, name: str) -> ast.Dict | None:
         if any(isinstance(target, ast.Name) and target.id == name for target in targets_of(node))
     ]
     last = max(assigns, key=lambda node: node.lineno, default=None)
-    return last.value if last is not None and isinstance(last.value, ast.Dict) else None
+    return last.value if last is not None else None
 
 
 def no_key(case: Case) -> str:
@@ -79,8 +88,8 @@ def no_place(case: Case) -> str:
     """An element of a list beyond its end, asked for by a number in the text; not an error that a
     function of a library raised, whatever it was given."""
     files = re.findall(r'^ +File "(.*?)", line', case.failure.traceback, re.MULTILINE)
-    if files and files[-1] != case.trace.filename:
-        return ""
+    if files and PurePath(files[-1]).name != PurePath(case.trace.filename).name:
+        return ""  # Python names the whole path of a script, whatever it was called by
     statement = case.text.statement(case.line)
     found = [
         node
@@ -90,6 +99,12 @@ def no_place(case: Case) -> str:
     if len(found) != 1 or not isinstance(found[0].slice, (ast.Constant, ast.Name)):
         return ""
     owner, index = case.text.segment(found[0].value), case.text.segment(found[0].slice)
+    made = _last_value(case, owner)
+    if re.search(_DEVICES, case.text.segment(made) if made is not None else owner):
+        return (
+            f"Line {case.line} takes device {index} of a list, and TensorFlow finds fewer of this "
+            f"kind. Ask first, as in if gpus:, so that the program runs without one, too."
+        )
     return (
         f"Line {case.line} takes element {index} of {owner}, which is shorter than that. Elements "
         f"are counted from 0. Print len({owner}) just before."
