@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 from ..model import Cause, Evidence
 from . import (
     assign,
+    branches,
     cancelled,
     custom_gradient,
     left_tensorflow,
@@ -59,7 +60,7 @@ CAUSES = _Causes(
         not_differentiable.gave_none,
     ),
     unlinked=(
-        not_connected.in_skipped_branch,  # the graph of the other branch proves it
+        branches.in_skipped_branch,  # the graph of the other branch proves it
         # Names and ops of the recording prove it, before what only equal numbers betray.
         replaced_source.replaced,
         stateful.dropped_write,
@@ -72,7 +73,7 @@ CAUSES = _Causes(
         not_connected.only_decides,  # the graphs prove it, where the text says nothing more
         not_connected.is_same_slope,  # before the two ends, which are one and the same there
         not_connected.read_late,  # the text shows it, and that a function ran which reads a name
-        not_connected.in_branch_of_python,  # the text shows it, and that nothing there ran
+        branches.in_branch_of_python,  # the text shows it, and that nothing there ran
         not_connected.only_form,  # zeros_like in a gradient function is a form as well
         not_connected.form_in_python,  # the text shows it, where nothing was recorded
         not_connected.shadowed_name,  # the text tells more than both ends of what ran
@@ -88,7 +89,7 @@ CAUSES = _Causes(
     zero=(
         zeros.given_zeros,
         cancelled.sound_summands,
-        not_connected.in_other_branch,  # likelier than an op that may be flat inside of it
+        branches.in_other_branch,  # likelier than an op that may be flat inside of it
         zeros.inside_compiled,  # the call itself is linear in nothing, its body tells
         custom_gradient.gave_zeros,  # who wrote it can mend it
         zeros.at_op,  # holds for every op
