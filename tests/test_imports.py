@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import subprocess
 import sys
@@ -29,6 +30,15 @@ TENSORFLOW = {"tensorflow", "keras"}
 IN_THE_KERNEL = set(sys.stdlib_module_names) | TENSORFLOW | {"numpy"}
 ENDS = {"app", "cli"}  # they import, nobody imports them
 SLOW = {"numpy", "PySide6", "networkx", "tensorflow", "pyqtgraph", "jupyter_client"}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def collect_seldom() -> Iterator[None]:
+    """The syntax trees stay: walking over them to look for garbage takes longer than the tests."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 50)
+    yield
+    gc.set_threshold(*before)
 
 
 @cache
@@ -70,7 +80,9 @@ def import_statements(path: Path) -> list[tuple[ast.Import | ast.ImportFrom, boo
     for_types = {
         inner
         for node in nodes
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
         for inner in node.body
     }
     kinds = (ast.Import, ast.ImportFrom)
