@@ -194,10 +194,10 @@ class Editor(QPlainTextEdit):
 
     def wanted_width(self) -> int:
         """Px for the longest line that runs, with gutters and scroll bar."""
-        lines = self.document().toPlainText().split("\n")
+        lines = self.document().toPlainText().expandtabs(4).split("\n")
         out = {n for first, last in self._extras.left_out for n in range(first, last + 1)}
-        widths = (len(line.expandtabs(4)) for n, line in enumerate(lines, 1) if n not in out)
-        columns = max(widths, default=0)
+        runs = (line for n, line in enumerate(lines, 1) if n not in out) if out else lines
+        columns = max(map(len, runs), default=0)
         columns = max(COLUMNS.start, min(columns + 1, COLUMNS.stop - 1))
         text = QFontMetricsF(self.font()).horizontalAdvance("0") * columns
         beside = self.margin.wanted_width() + self._badge_room()
