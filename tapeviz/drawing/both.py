@@ -30,7 +30,7 @@ from ..scene.together import Side, moved_layout, room_of_each, together
 from ..trace.model import CallId, Op, OpId, Trace
 from ..view import View
 from .arranging import Arranged, built_graph, compose_over, part_of, shown_call
-from .first_view import FULL, LEAST, fitted_rows, folded_in, opening_in, shown_scale, worth_of
+from .first_view import BARE, FULL, fitted_rows, folded_in, opening_in, shown_scale, worth_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ _WORTH = 1.05
 
 class _Contents(NamedTuple):
     """Whether groups leave the ``sources`` in sight, and the ops that only one run has
-    (``changes``); and whether boxes show ``arrays``, and variables have two lines."""
+    (``changes``); and whether boxes show ``arrays``."""
 
     sources: bool = True
     changes: bool = True
@@ -261,7 +261,7 @@ class _Grown:
     def show(self, contents: _Contents) -> None:
         """Choose what groups do not hide."""
         built, key = self._built, (contents.sources, contents.changes)
-        self._detail = FULL if contents.arrays else LEAST
+        self._detail = FULL if contents.arrays else BARE
         built.pin(built.pins[0 if contents.sources else -1])
         built.pinned |= self._held if contents.changes else set()
         if key not in self._trees:
