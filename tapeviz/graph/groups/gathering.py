@@ -19,6 +19,8 @@ LEAST_OPS = 4
 """Ops that a group has at least; of a layer, ops and the values that only they take."""
 _MADE_UP = ("sequential", "functional")
 """Keras's names of models that the snippet calls by none, as in ``fit``."""
+_MORE = "…"
+"""After the header of a loop: the section holds more than this loop."""
 _MOST_NAMES = 2
 """Names of values in the title of a section."""
 _LEAST_TURNS = 6
@@ -252,16 +254,17 @@ def section_maker(words: Words) -> Callable[[Branch, list[Branch | int]], Branch
 
 
 def _section_of(around: Branch, run: list[Branch | int], words: Words) -> Branch:
-    """A group of neighbours with the header of the loop that has most of its ops, else the name of
-    its layers, else of the values that it makes, else of its lines, of the layer ``around`` it that
-    it is most of, or of the ops of a single line."""
+    """A group of neighbours. Its title is the header of the loop that has most of its ops, with
+    ``…``; else the name of its layers, of the values that it makes, of its lines, of the layer
+    ``around`` it that it is most of, or of the ops of a single line."""
     lines = [(_line(child, words.lines), _last_line(child, words.lines)) for child in run]
     first = min((line for line, _ in lines if line), default=0)
     last = max(line for _, line in lines)
     size = _size(run)
     is_layer = around.kind == "layer" and 2 * size > around.ops
     is_inside = is_layer and first == last  # of what Keras ran by itself the layer's name says more
-    title = ("" if is_inside else _loop_of(run, size)) or _layers_of(run)
+    loop = "" if is_inside else _loop_of(run, size)
+    title = f"{loop} {_MORE}" if loop else _layers_of(run)
     title = title or _values_of(run, words)
     own = around.title if is_layer else _ends_of(run, words)
     title = title or (f"lines {first}–{last}" if first < last else own)
