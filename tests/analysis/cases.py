@@ -47,6 +47,20 @@ def case(
 
 CASES = (
     case(
+        "of two values that leave, the one that NumPy does less with",
+        "left-tensorflow",
+        """
+        import numpy as np
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            q = (w * 2.0).numpy()  # cut
+            after = (w * 3.0).numpy()
+            y = 1.0 + 0.9 * np.max(after)
+            loss = tf.reduce_sum((y - q) ** 2)
+        tape.gradient(loss, w)
+        """,
+    ),
+    case(
         "what fit hands to the snippet's own step",
         "not-watched",
         """
@@ -1002,7 +1016,8 @@ CASES = (
         """
         v = tf.Variable([1.0, 2.0])
         with tf.GradientTape() as t:
-            y = tf.compat.v1.nn.softmax_cross_entropy_with_logits(labels=v, logits=v * 2.0)  # cut
+            to = tf.constant([1.0, 3.0])
+            y = tf.compat.v1.nn.softmax_cross_entropy_with_logits(labels=v, logits=to)  # cut
         t.gradient(y, v)
         """,
     ),

@@ -2553,6 +2553,33 @@ BROKEN = {
         "x = tf.gather(tf.range(4.0) * s, x)",
         6.0,
     ),
+    "kept by an object whose method opens the tape": (
+        """
+        class Scale:
+            def __init__(self):
+                self.log = tf.Variable(0.0)
+                self.alpha = tf.exp(self.log)
+            def step(self, x):
+                with tf.GradientTape() as tape:
+                    loss = self.alpha * x
+                return tape.gradient(loss, self.log)
+        Scale().step(3.0)
+        """,
+        "self.alpha = tf.exp(self.log)",
+        3.0,
+    ),
+    "computed before the blocks of two tapes": (
+        """
+        x = tf.Variable(2.0)
+        both = x * 3.0
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = both ** 2
+            g = inner.gradient(y, x)
+        """,
+        "both = x * 3.0",
+        36.0,
+    ),
     "a method that prepares an object": (
         """
         class Line:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TypeAlias
 from weakref import ref
 
+from ...trace.model import VersionId
 from ..call_facts import CallFacts
 from ..causes.questions import EdgeUnderTest
 from ..causes.stop_gradient import StopGradient
@@ -17,6 +18,7 @@ from ..flow.dataflow import FORM_OPS
 from ..flow.onward import PASSES, ByPosition, Onward, PositionIndex
 from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets, contains, numbers_in
 from ..model import Cause
+from ..python.outside import follow
 
 Label: TypeAlias = Callable[[Cause], Hashable]
 """Gives cuts the same label if they are mended together, as those on one line."""
@@ -105,12 +107,19 @@ class ForwardPaths(Onward):
         when = happened.when if happened is not None else 0
         return when, edge.input_index, edge.kind
 
-    def nearness(self, left_out: Without, cut: int) -> tuple[int, int, int, str]:
+    def nearness(self, left_out: Without, cut: int) -> tuple[int, int, int, int, str]:
         """A sort key of cuts, least for the one nearest a target: the number of edges to the
-        nearest target, then the later cut first."""
+        nearest target, then that of operations in Python and NumPy, then the later cut first."""
         when, among, kind = self.moment(cut)
-        distance = self._distances_without(left_out).at(self._index(self.cut_edges[cut].end))
-        return distance or 0, -when, among, kind
+        edge = self.cut_edges[cut]
+        distance = self._distances_without(left_out).at(self._index(edge.end))
+        return distance or 0, self._steps_outside(edge), -when, among, kind
+
+    def _steps_outside(self, edge: DataEdge) -> int:
+        """How many operations of Python and NumPy are done on a value that left TensorFlow."""
+        if edge.leave is None or isinstance(edge.end, VersionId):
+            return 0
+        return follow(self.facts.trace).steps.get((edge.end, edge.leave.when), 0)
 
     def blocking(self, starts: Collection[Position], label: Label, without: Without) -> SharedSet:
         """The labels that alone stop the gradient: each path from these positions to a target has a

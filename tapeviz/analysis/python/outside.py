@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from ...text.source import SourceText
 from ...text.statements import PythonText, Statement, read_text
 from ...trace.model import Array, Binding, Call, Leave, Op, Site, StackFrame, TensorId, Trace
 from ...trace.op_kinds import ops_with
+from .depths import Depths, read_depths
 
 _MOST_LEAVES = 64
 _MOST_BINDINGS = 200
@@ -34,10 +36,13 @@ NO_NUMBER = frozenset({"bool", "cond", "while_loop"})
 @dataclass(frozen=True)
 class Outside:
     """``left``: constant that came back → the leaves that its value was made from. ``between``: the
-    same → the lines of the statements in between, without the one on which it came back."""
+    same → the lines of the statements in between, without the one on which it came back. ``steps``:
+    the constant with the time at which a value left → how many operations the text does with that
+    value in those statements and in the one that it left in."""
 
     left: Mapping[TensorId, tuple[Leave, ...]] = field(default_factory=dict)
     between: Mapping[TensorId, frozenset[int]] = field(default_factory=dict)
+    steps: Mapping[tuple[TensorId, int], int] = field(default_factory=dict)
 
     @cached_property
     def came_back(self) -> dict[TensorId, tuple[TensorId, ...]]:
@@ -62,16 +67,18 @@ def _follow(trace: Trace, text: SourceText) -> Outside:
     leaves = [leave for leave in trace.leaves if leave.how not in NO_NUMBER and leave.site.line]
     if not leaves or text.tree is None:
         return NOTHING_OUTSIDE
-    slicer = _Slicer(trace.bindings, leaves, read_text(text))
+    slicer = _Slicer(trace.bindings, leaves, read_text(text), read_depths(text))
     found: dict[TensorId, tuple[Leave, ...]] = {}
     between: dict[TensorId, frozenset[int]] = {}
+    steps: dict[tuple[TensorId, int], int] = {}
     known: dict[frozenset[int], frozenset[int]] = {}  # rounds of a loop go through the same lines
     seen = _all_axes(trace)
     whole: set[tuple[int, ...]] = set()  # lines with an array that came back as it was
     for tensors, site, when in _came_back(trace):
         new = [tensor for tensor in tensors if tensor not in seen]
         seen.update(new)
-        left, lines = slicer.leaves_of(site, when) if new else ([], frozenset())
+        trail = slicer.leaves_of(site, when) if new else _Trail()
+        left, lines = trail.left, trail.lines
         made = _made_of(trace, new, left, slicer.text.statement(site.line))
         taken = [leave.tensor for leave in left]
         values = [trace.value(tensor) for tensor in taken]
@@ -84,7 +91,10 @@ def _follow(trace: Trace, text: SourceText) -> Outside:
                 continue  # TensorFlow's own, as the epsilon of l2_normalize
             found[tensor] = tuple(leave for leave in left if leave.tensor != tensor)
             between[tensor] = known.setdefault(lines, lines)
-    return Outside({tensor: leaves for tensor, leaves in found.items() if leaves}, between)
+            steps.update(
+                ((tensor, moment), count) for moment, count in trail.steps.items() if count
+            )
+    return Outside({tensor: leaves for tensor, leaves in found.items() if leaves}, between, steps)
 
 
 def _all_axes(trace: Trace) -> set[TensorId]:
@@ -211,22 +221,42 @@ def _callers(frames: Sequence[StackFrame]) -> Sequence[StackFrame]:
     return frames[inner + 1 :]
 
 
+class _Trail(NamedTuple):
+    """What left on the way to a statement, the first lines of the statements gone through, and by
+    the time at which a value left the operations done with it on the way."""
+
+    left: Sequence[Leave] = ()
+    lines: frozenset[int] = frozenset()
+    steps: Mapping[int, int] = MappingProxyType({})
+
+
 class _Ran(NamedTuple):
-    """A statement that ran: the stack that it ran in, and between which times."""
+    """A statement that ran: the stack that it ran in, between which times, and how many operations
+    follow on what it binds; -1 where the value came back, for TensorFlow recorded those."""
 
     statement: Statement
     frames: Sequence[StackFrame]
     since: int
     until: int
+    steps: int = -1
+
+
+def _steps_with(ran: _Ran, depth: int) -> int:
+    return 0 if ran.steps < 0 else ran.steps + depth
 
 
 class _Slicer:
     """Finds what left on the way to a statement."""
 
     def __init__(
-        self, bindings: Iterable[Binding], leaves: Iterable[Leave], text: PythonText
+        self,
+        bindings: Iterable[Binding],
+        leaves: Iterable[Leave],
+        text: PythonText,
+        depths: Depths,
     ) -> None:
         self.text = text
+        self._depths = depths
         self._at_line: dict[int, list[Leave]] = {}
         for leave in sorted(leaves, key=lambda leave: leave.when):
             for line in {frame.line for frame in leave.site.frames}:
@@ -239,28 +269,41 @@ class _Slicer:
                 by_line.setdefault(binding.site.line, []).append(binding)
         self._reaching: dict[int, bool] = {}
 
-    def leaves_of(self, site: Site, when: int) -> tuple[list[Leave], frozenset[int]]:
+    def leaves_of(self, site: Site, when: int) -> _Trail:
         """The leaves, before ``when``, that the statement at this place may have made use of, and
-        the first lines of the other statements that were gone through to find them.
+        the way to them through other statements.
 
         Statements are gone through backwards, the nearest first, and each line that binds a name
         once: of a loop one turn tells what the others do.
         """
         if not any(self._line_reaches(frame.line) for frame in site.frames):
-            return [], frozenset()
+            return _Trail()
         found: dict[int, Leave] = {}
+        steps: dict[int, int] = {}
         passed: set[int] = set()
         seen: dict[tuple[int, str, int], int] = {}
         waiting = deque(self._ran(site.frames, 0, when))
         while waiting and len(seen) < _MOST_BINDINGS:
             ran = waiting.popleft()
+            first = ran.statement.first
             for line in ran.statement.lines:
-                found.update((leave.when, leave) for leave in self._left_on(line, ran))
+                for leave in self._left_on(line, ran):
+                    found[leave.when] = leave
+                    count = _steps_with(ran, self._depth_of(leave, ran.statement))
+                    steps[leave.when] = min(count, steps.get(leave.when, count))
             for name in ran.statement.reads:
                 bound = self._bound_by(name, ran, found, seen)
                 passed.update(each.statement.first for each in bound)
-                waiting.extend(bound)
-        return [found[moment] for moment in sorted(found)[-_MOST_LEAVES:]], frozenset(passed)
+                count = _steps_with(ran, self._depths.of_names.get((first, name), 0))
+                waiting.extend(each._replace(steps=count) for each in bound)
+        left = [found[moment] for moment in sorted(found)[-_MOST_LEAVES:]]
+        counted = {leave.when: steps[leave.when] for leave in left if steps.get(leave.when)}
+        return _Trail(left, frozenset(passed), counted)
+
+    def _depth_of(self, leave: Leave, statement: Statement) -> int:
+        frames = leave.site.frames
+        at = next((frame for frame in frames if frame.line in statement.lines), None)
+        return self._depths.of_call(at) if at is not None else 0
 
     def _left_on(self, line: int, ran: _Ran) -> Sequence[Leave]:
         """The leaves on the line between those times, the latest: more are not asked for.

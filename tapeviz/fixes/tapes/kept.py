@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..blocks import block_of_call, put_in_front
 from ..model import Edit, FixCase
 from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan
@@ -82,7 +83,7 @@ def compute_in_call(case: FixCase) -> Iterator[Edit]:
             if nested is not function and any(True for _ in reads_of(source, target, [nested.body]))
         ]
         for reader in readers:
-            plan.first(reader, statement)
+            _first_recorded(case, plan, reader, statement)
         plan.remove(statement)
         if readers:
             names = " and ".join(reader.name.value for reader in readers)
@@ -121,11 +122,22 @@ def call_in_readers(case: FixCase) -> Iterator[Edit]:
         ]
         plan = Plan(source)
         for reader in readers:
-            plan.first(reader, source.code(call))
+            _first_recorded(case, plan, reader, source.code(call))
         if readers:
             names = " and ".join(reader.name.value for reader in readers)
             title = f"Call {called_name(call)} again in {names}, while the tape records"
             yield Edit(title, plan.text())
+
+
+def _first_recorded(
+    case: FixCase, plan: Plan, reader: cst.FunctionDef, statement: CstStatement | str
+) -> None:
+    """Put a statement first into a method, or into the tape's block if that begins there."""
+    block = block_of_call(case.source, case.trace, case.call)
+    if block is not None and case.source.function_of(block.node) is reader:
+        put_in_front(plan, block, statement)
+    else:
+        plan.first(reader, statement)
 
 
 def _statements(case: FixCase) -> Iterator[CstStatement]:

@@ -162,8 +162,9 @@ def _all_outside(case: FixCase, around: CstStatement, outside: CstStatement) -> 
 def _from_before(
     case: FixCase, block: Block, around: CstStatement, outside: Sequence[CstStatement]
 ) -> Iterator[Edit]:
-    """``around``: the block, or a loop that it stands in, whose turns then each compute anew what
-    was computed once: not where a turn goes on from what the last one made."""
+    """``around``: the block, another tape's block around it, or a loop that it stands in, whose
+    turns then each compute anew what was computed once: not where a turn goes on from what the last
+    one made."""
     source = case.source
     siblings = source.siblings(around)
     between = siblings[place_in(siblings, outside[0]) : place_in(siblings, around)]
@@ -299,16 +300,16 @@ def forget_nothing(case: FixCase) -> Iterator[Edit]:
 
 
 def _outside(case: FixCase, block: Block) -> tuple[CstStatement, CstStatement | None]:
-    """The statement that ran what the tape did not see, beside the block or beside a loop around
-    it; the block or that loop first."""
+    """The statement that ran what the tape did not see, beside the block or beside a loop or the
+    block of another tape around it; the block or what is around it first."""
     source = case.source
-    loops: list[CstStatement] = []
+    outers: list[CstStatement] = []
     for outer in source.ancestors(block.node):
         if isinstance(outer, (cst.FunctionDef, cst.ClassDef)):
             break
-        if isinstance(outer, (cst.For, cst.While)):
-            loops.append(outer)
-    for around in (block.node, *loops):
+        if isinstance(outer, (cst.For, cst.While, cst.With)):
+            outers.append(outer)
+    for around in (block.node, *outers):
         for statement in statements_of_cause(case):
             beside = source.beside(statement, around)
             if beside is not None and beside is not around:
