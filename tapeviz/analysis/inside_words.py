@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from ..trace.compiled.model import RerunOutcome
+from ..trace.compiled.model import Loop, RerunOutcome
 from ..trace.model import Call, Op, TensorId, Trace
 
 Doubt = Literal["", "beside", "unknown", "differs"]
@@ -93,6 +93,13 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
         return ()
     if not call.has_run:
         return ("traced, never run",)
+    turns, count = turns_around(trace, call), times_ran(trace, call)
+    if turns:
+        last = "values of the last turn"
+        if count is not None:
+            return ("compiled", "ran once" if count == 1 else f"ran {count:,} times", last)
+        calls = "1 call" if call.ran == 1 else f"{call.ran:,} calls"
+        return ("compiled", f"ran in a loop in {calls}", last)
     if call.ran == 1:
         return ("compiled", "ran once")
     shown = trace.op(call.within)
@@ -102,6 +109,26 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
     function = trace.functions.get(shown.runs)
     is_last = function is None or shown.round == len(function.calls)
     return (*times, f"values of {'the last call' if is_last else f'call {shown.round:,}'}")
+
+
+def times_ran(trace: Trace, call: Call) -> int | None:
+    """How often a gradient call made in a compiled function ran. None if it stands in a loop of
+    the function and its turns are not known in all calls: they are in a single call that is opened,
+    of a loop in no other."""
+    turns = turns_around(trace, call)
+    if not turns or not call.ran:
+        return call.ran
+    return turns[0].count if call.ran == len(turns) == 1 else None
+
+
+def turns_around(trace: Trace, call: Call) -> tuple[Loop, ...]:
+    """The compiled loops around a gradient call in the opened call whose values it has."""
+    return tuple(
+        loop
+        for loop in trace.loops.values()
+        if trace.ops[loop.op].within == call.within
+        and any(trace.ops[op].call == call.id for op in loop.body)
+    )
 
 
 def words_about_values(trace: Trace, call: Call) -> str:

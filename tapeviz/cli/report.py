@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import __version__
 from ..analysis.backward.turn_values import TurnValues, turn_values
-from ..analysis.inside_words import words_about_values
+from ..analysis.inside_words import times_ran, words_about_values
 from ..analysis.model import (
     EMPTY_DIAGNOSIS,
     CallDiagnosis,
@@ -143,7 +143,7 @@ def _call(trace: Trace, diagnosed: CallDiagnosis) -> dict[str, Any]:
         "line": call.line,
         "tape": tape.name if tape else None,
         "targets": [operand.text for operand in call.differentiated],
-        **({"compiled": True, "ran": call.ran} if call.traced else {}),
+        **({"compiled": True, "ran": times_ran(trace, call)} if call.traced else {}),
         **_inside(trace, call),
         "results": [_result(trace, finding) for finding in diagnosed.findings],
     }

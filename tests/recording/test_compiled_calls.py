@@ -73,6 +73,51 @@ def test_a_call_stands_for_all_runs_with_the_values_of_the_last() -> None:
     assert "compiled, ran 30 times, values of the last call" in as_text(trace, diagnose(trace))
 
 
+# def f(x): for _ in tf.range(…): with tf.GradientTape() as t: …; x = t.gradient(y, x)
+LOOPED: list[e.Event] = [
+    *TRACED[:2],
+    *(e.TensorSeen(symbol, "float32", []) for symbol in (1, 2, -1, -2, -3, -4, -5)),
+    e.BodyTraced(on=True, site=1),
+    e.BodyTraced(on=True, site=2),
+    *TRACED[6:9],
+    e.OpRan(1, "Mul", [-1, -1], [-2], site=2, graph=2, name="mul"),
+    TRACED[10],
+    e.OpRan(2, "Mul", [-2, -1], [-3], site=2, graph=2, name="grad", call=1),
+    *TRACED[12:14],
+    e.BodyTraced(on=False, graph=2, inputs=[-1], outputs=[-3]),
+    e.BodiesRun([2], into=1),
+    e.OpRan(3, "StatelessWhile", [-4], [-5], site=2, graph=1, name="while"),
+    e.BodyTraced(on=False, graph=1, inputs=[-4], outputs=[-5], function="f", line=1),
+    e.BodiesRun([1]),
+    e.OpRan(4, "__inference_f_3", [1], [2], site=1),
+]
+
+
+def test_a_call_in_a_loop_ran_once_for_each_turn() -> None:
+    looked = e.InsideComputed(
+        4,
+        graph=1,
+        values=[(["while", turn], -3, 90, "exact") for turn in range(3)],
+        turns=[([], "while", 3)],
+        state="equal",
+    )
+    again = [
+        *(e.TensorSeen(symbol, "float32", []) for symbol in (3, 4)),
+        e.BodiesRun([1], call=2),
+        e.OpRan(5, "__inference_f_3", [3], [4], site=1),
+    ]
+    for more, ran, words in (
+        ([], 3, "compiled, ran 3 times, values of the last turn"),
+        (again, None, "compiled, ran in a loop in 2 calls, values of the last turn"),
+    ):
+        began = e.Begin(1, "2.21.0", "3.11.7")
+        events = [began, *LOOPED, *more, e.Ended("finished"), VALUE, looked]
+        trace = read(events, BLOB, "", "snippet.py")
+        (listed,) = report(trace, diagnose(trace))["calls"]
+        assert listed["ran"] == ran
+        assert words in as_text(trace, diagnose(trace))
+
+
 def test_a_value_that_nobody_knows_is_null() -> None:
     trace = _read(*_calls(2), e.Ended("finished"))
     (listed,) = report(trace, diagnose(trace))["calls"]

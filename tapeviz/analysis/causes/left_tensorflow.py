@@ -91,7 +91,7 @@ class LeftTensorFlow(Evidence):
             )
         return (
             f"On line {cause.line} the value {cause.probably}leaves TensorFlow ({self._words()}) "
-            f"and comes back as a plain number. "
+            f"and comes back as a value of Python or NumPy. "
             f"TensorFlow sees only a constant, which has no link to {source}. "
             f"Stay with tf operations between {source} and {target}."
         )

@@ -222,8 +222,8 @@ def _callers(frames: Sequence[StackFrame]) -> Sequence[StackFrame]:
 
 
 class _Trail(NamedTuple):
-    """What left on the way to a statement, the first lines of the statements gone through, and by
-    the time at which a value left the operations done with it on the way."""
+    """Leaves on the way to a statement, the first lines of the statements gone through, and by the
+    time at which a value left the operations done with it on the way."""
 
     left: Sequence[Leave] = ()
     lines: frozenset[int] = frozenset()
