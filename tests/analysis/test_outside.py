@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from tapeviz.analysis.python.depths import read_depths
 from tapeviz.analysis.python.outside import follow
+from tapeviz.text.source import SourceText
 from tapeviz.trace import events as e
 from tests.traces import Script
 
@@ -19,3 +21,11 @@ def test_an_index_that_a_library_took_did_not_come_back_in_the_same_call(
     state = s.tensor((), value=0.0)
     s.events.append(e.OpRan(1, "Fill", [state], [s.tensor((4,))], site=77))
     assert bool(follow(s.trace()).came_back) is is_linked
+
+
+def test_operations_are_counted_by_columns_in_characters_however_deep_the_text_is() -> None:
+    depths = read_depths(SourceText("grün = 1.0 + g * q.max()"))
+    assert depths.of_names[1, "q"] == 3
+    assert depths.of_spans[1, 17, 1, 24] == 2
+    deep = "y = x" + " + 1" * 300
+    assert read_depths(SourceText(deep)).of_names[1, "x"] == 300

@@ -13,7 +13,6 @@ from ...trace.sites import StackFrame
 
 _OPERATIONS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Subscript, ast.IfExp)
 _Span = tuple[int, int, int, int]
-_DEPTH_LIMIT = 200
 
 
 @dataclass(frozen=True)
@@ -38,21 +37,24 @@ def read_depths(text: SourceText) -> Depths:
     """The depths of a text; none if it does not parse. Asked of one text many times."""
     names: dict[tuple[int, str], int] = {}
     spans: dict[_Span, int] = {}
-
-    def visit(node: ast.AST, first: int, depth: int) -> None:
+    waiting: list[tuple[ast.AST, int, int]] = [(text.tree, 0, 0)] if text.tree is not None else []
+    while waiting:  # a chain of elif, +, or attributes may be as deep as Python parses
+        node, first, depth = waiting.pop()
         if isinstance(node, ast.stmt):
             first, depth = node.lineno, 0
         elif isinstance(node, ast.expr):
             path = dotted(node)
             if path:
                 names[first, path] = min(depth, names.get((first, path), depth))
-            span = (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
-            spans[span] = depth
+            end_line, end = node.end_lineno or 0, node.end_col_offset or 0
+            column, end = _column(text, node.lineno, node.col_offset), _column(text, end_line, end)
+            spans[node.lineno, column, end_line, end] = depth
             depth += isinstance(node, _OPERATIONS)
-        if depth < _DEPTH_LIMIT:
-            for child in ast.iter_child_nodes(node):
-                visit(child, first, depth)
-
-    if text.tree is not None:
-        visit(text.tree, 0, 0)
+        waiting += [(child, first, depth) for child in ast.iter_child_nodes(node)]
     return Depths(names, spans)
+
+
+def _column(text: SourceText, line: int, offset: int) -> int:
+    """The column in characters, as frames have it, of one in UTF-8 bytes, as ``ast`` counts."""
+    words = text.lines[line - 1] if 0 < line <= len(text.lines) else ""
+    return offset if words.isascii() else len(words.encode()[:offset].decode(errors="ignore"))
