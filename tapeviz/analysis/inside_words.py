@@ -114,11 +114,14 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
 def times_ran(trace: Trace, call: Call) -> int | None:
     """How often a gradient call made in a compiled function ran. None if it stands in a loop of
     the function and its turns are not known in all calls: they are in a single call that is opened,
-    of a loop in no other."""
-    turns = turns_around(trace, call)
-    if not turns or not call.ran:
+    of a loop in no other. None, too, if some turns lack its results: a branch did not run there."""
+    loops = turns_around(trace, call)
+    if not loops or not call.ran:
         return call.ran
-    return turns[0].count if call.ran == len(turns) == 1 else None
+    results = {result for result in call.results if result is not None}
+    known = [not results.isdisjoint(turn) for turn in loops[0].turns.values()]
+    is_in_each = all(known) or not any(known)
+    return loops[0].count if call.ran == len(loops) == 1 and is_in_each else None
 
 
 def turns_around(trace: Trace, call: Call) -> tuple[Loop, ...]:

@@ -94,21 +94,25 @@ LOOPED: list[e.Event] = [
 
 
 def test_a_call_in_a_loop_ran_once_for_each_turn() -> None:
-    looked = e.InsideComputed(
-        4,
-        graph=1,
-        values=[(["while", turn], -3, 90, "exact") for turn in range(3)],
-        turns=[([], "while", 3)],
-        state="equal",
+    each, some = (
+        e.InsideComputed(
+            4,
+            graph=1,
+            values=[(["while", turn], name, 90, "exact") for turn, name in enumerate(names)],
+            turns=[([], "while", 3)],
+            state="equal",
+        )
+        for names in ((-3, -3, -3), (-3, -2, -3))
     )
     again = [
         *(e.TensorSeen(symbol, "float32", []) for symbol in (3, 4)),
         e.BodiesRun([1], call=2),
         e.OpRan(5, "__inference_f_3", [3], [4], site=1),
     ]
-    for more, ran, words in (
-        ([], 3, "compiled, ran 3 times, values of the last turn"),
-        (again, None, "compiled, ran in a loop in 2 calls, values of the last turn"),
+    for more, looked, ran, words in (
+        ([], each, 3, "compiled, ran 3 times, values of the last turn"),
+        ([], some, None, "compiled, ran in a loop in 1 call, values of the last turn"),
+        (again, each, None, "compiled, ran in a loop in 2 calls, values of the last turn"),
     ):
         began = e.Begin(1, "2.21.0", "3.11.7")
         events = [began, *LOOPED, *more, e.Ended("finished"), VALUE, looked]
