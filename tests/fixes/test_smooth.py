@@ -408,6 +408,11 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     ),
     (
         "nonfinite",
+        "v = tf.norm(x, 'fro', axis=[0, 1])",
+        "v = tf.sqrt(tf.reduce_sum(tf.square(x), axis=[0, 1]) + 1e-12)",
+    ),
+    (
+        "nonfinite",
         "v, n = tf.linalg.normalize(x + y, 2, axis=0)",
         "v, n = (lambda norm: ((x + y) / norm, norm))"
         "(tf.sqrt(tf.reduce_sum(tf.square(x + y), axis=0, keepdims=True) + 1e-12))",
@@ -435,6 +440,17 @@ def test_the_line_that_is_written(kind: str | Evidence, line: str, mended: str) 
     text = f"{HEAD}    {line}\n{TAIL}"
     edits = list(edits_for(fix_case(text, kind, 2)))
     assert f"{HEAD}    {mended}\n{TAIL}" in [edit.new_text for edit in edits]
+
+
+def test_the_largest_singular_value_is_not_written_as_a_root_of_squares() -> None:
+    """That is the norm of order 2 over two axes; without axes it is the one of a vector."""
+
+    def writes_root(line: str) -> bool:
+        edits = edits_for(fix_case(f"{HEAD}    {line}\n{TAIL}", "nonfinite", 2))
+        return any("tf.sqrt(tf.reduce_sum(" in edit.new_text for edit in edits)
+
+    assert not writes_root("v = tf.norm(x, 2, axis=[-2, -1])")
+    assert writes_root("v = tf.norm(x, 2)")
 
 
 @pytest.mark.parametrize(

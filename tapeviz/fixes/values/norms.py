@@ -23,15 +23,20 @@ def _root(case: FixCase, call: cst.Call, more: str = "") -> str:
     order = argument(call, 1, "ord") if has_order else None
     if given is None or (order is not None and source.code(order.value) not in _EUCLIDEAN):
         return ""
+    axis_at = 2 if has_order else 1
+    axis = argument(call, axis_at, "axis")
+    of_matrices = axis is not None and isinstance(axis.value, (cst.List, cst.Tuple))
+    if of_matrices and order is not None and source.code(order.value) in ("2", "2.0"):
+        return ""  # over two axes that is the largest singular value (tf.norm, 2.15-2.21)
     rest = ""
-    for place, name in enumerate(("axis", "keepdims"), start=2 if has_order else 1):
+    for place, name in enumerate(("axis", "keepdims"), start=axis_at):
         arg = argument(call, place, name)
         rest += f", {name}={source.code(arg.value)}" if arg is not None else ""
     square = f"{tf}.square({source.code(given.value)})"
     return f"{tf}.sqrt({tf}.reduce_sum({square}{rest}{more}) + {_TINY})"
 
 
-_EUCLIDEAN = ("2", "2.0", "'euclidean'", '"euclidean"', "None")
+_EUCLIDEAN = ("2", "2.0", "'euclidean'", '"euclidean"', "'fro'", '"fro"', "None")
 
 
 def _both(case: FixCase, call: cst.Call) -> str:
