@@ -95,20 +95,22 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
         return ("traced, never run",)
     turns, count = turns_around(trace, call), times_ran(trace, call)
     if turns:
-        last = "values of the last turn"
+        results = [result for result in call.results if result is not None]
+        has_values = not results or any(trace.stats(result) is not None for result in results)
+        shown = ("values of the last turn",) if has_values else ()
         if count is not None:
-            return ("compiled", "ran once" if count == 1 else f"ran {count:,} times", last)
+            return ("compiled", "ran once" if count == 1 else f"ran {count:,} times", *shown)
         calls = "1 call" if call.ran == 1 else f"{call.ran:,} calls"
-        return ("compiled", f"ran in a loop in {calls}", last)
+        return ("compiled", f"ran in a loop in {calls}", *shown)
     if call.ran == 1:
         return ("compiled", "ran once")
-    shown = trace.op(call.within)
+    opened = trace.op(call.within)
     times = ("compiled", f"ran {call.ran:,} times")
-    if shown is None:
+    if opened is None:
         return times
-    function = trace.functions.get(shown.runs)
-    is_last = function is None or shown.round == len(function.calls)
-    return (*times, f"values of {'the last call' if is_last else f'call {shown.round:,}'}")
+    function = trace.functions.get(opened.runs)
+    is_last = function is None or opened.round == len(function.calls)
+    return (*times, f"values of {'the last call' if is_last else f'call {opened.round:,}'}")
 
 
 def times_ran(trace: Trace, call: Call) -> int | None:

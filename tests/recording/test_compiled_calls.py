@@ -109,10 +109,12 @@ def test_a_call_in_a_loop_ran_once_for_each_turn() -> None:
         e.BodiesRun([1], call=2),
         e.OpRan(5, "__inference_f_3", [3], [4], site=1),
     ]
+    given = e.TensorSeen(2, "float32", [], at=0, nbytes=4)
     for more, looked, ran, words in (
-        ([], each, 3, "compiled, ran 3 times, values of the last turn"),
-        ([], some, None, "compiled, ran in a loop in 1 call, values of the last turn"),
-        (again, each, None, "compiled, ran in a loop in 2 calls, values of the last turn"),
+        ([given], each, 3, "compiled, ran 3 times, values of the last turn)"),
+        ([given], some, None, "compiled, ran in a loop in 1 call, values of the last turn)"),
+        ([given, *again], each, None, "ran in a loop in 2 calls, values of the last turn)"),
+        ([], some, None, "compiled, ran in a loop in 1 call)"),
     ):
         began = e.Begin(1, "2.21.0", "3.11.7")
         events = [began, *LOOPED, *more, e.Ended("finished"), VALUE, looked]
