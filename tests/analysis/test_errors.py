@@ -867,7 +867,7 @@ RAISING = {
     ),
     "word that Keras does not know": (
         "import tensorflow as tf\ntf.keras.layers.Dense(1, activation='leakyrelu')",
-        ["activation function", "leakyrelu", "line 2", "tf.keras.activations"],
+        ["no activation by the name", "leakyrelu", "line 2", "tf.keras.activations"],
     ),
     "rank that NumPy code left open": (
         "import tensorflow as tf\ndense = tf.keras.layers.Dense(1)\n@tf.function\ndef f(x):\n"
