@@ -30,28 +30,31 @@ def second_use(case: Case) -> str:
     )
 
 
+def _watched(case: Case) -> str:
+    """The argument of ``watch`` on the failing line, as it is written."""
+    return case.argument(0, "watch") or "what was given"
+
+
 def symbolic_watch(case: Case) -> str:
-    given = case.argument(0, "watch") or "what was given"
     return (
-        f"{given} is the model's symbolic input: it describes what will be fed, and holds no "
-        f"numbers. A tape can only watch tensors with values. "
+        f"{_watched(case)} is the model's symbolic input: it describes what will be fed, and holds "
+        f"no numbers. A tape can only watch tensors with values. "
         f"Watch the tensor that you call the model with: tape.watch(x), then model(x)."
     )
 
 
 def keras_watch(case: Case) -> str:
-    given = case.argument(0, "watch") or "what was given"
     return (
-        f"{given} is a Keras variable, an object around TensorFlow's own variable, which watch "
-        f"does not know. A trainable one needs no watch: the tape follows it by itself. "
+        f"{_watched(case)} is a Keras variable, an object around TensorFlow's own variable, which "
+        f"watch does not know. A trainable one needs no watch: the tape follows it by itself. "
         f"For others write tape.watch(v.value)."
     )
 
 
 def no_tensor_watch(case: Case) -> str:
-    given = case.argument(0, "watch") or "what was given"
     return (
-        f"{given} is of the Python type {case.match[1]}, and a tape can only watch tensors. "
+        f"{_watched(case)} is of the Python type {case.match[1]}, and a tape can only watch "
+        f"tensors. "
         f"A plain number or array takes no part in TensorFlow's operations until it is converted. "
         f"Make it a tensor first, as in x = tf.constant(3.0), then watch x."
     )
