@@ -408,6 +408,13 @@ def test_a_diff_becomes_its_new_side() -> None:
     text = "--- a/run.py\n+++ b/run.py\n@@ -1,2 +1,2 @@\n-x = 1\n+x = 2\n print(x)\n"
     assert code_of(text) == "x = 2\nprint(x)"
     assert whats(text)[4] == "the diff removes this line: kept as a comment"
+    assert code_of("-x = 1\n+x = 2\n print(x)\n") == "x = 2\nprint(x)"
+
+
+def test_a_timed_statement_runs_without_the_magic() -> None:
+    text = "%time w = tf.Variable(1.0)\nif w > 0:\n    %time w.assign(2.0)\n%time\n%timeit w + 1\n"
+    assert code_of(text) == "w = tf.Variable(1.0)\nif w > 0:\n    w.assign(2.0)"
+    assert whats(text)[3] == "removed %time"
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,8 @@ _LEFTOVERS = re.compile(
 _MAGIC = re.compile(
     r"^\s*(?:%{1,2}[A-Za-z]\w*\b.*|![\s\w./~$(-].*|\?{1,2}[\w.]+\s*|[\w.]+\?{1,2}\s*)$"
 )
+# IPython runs the statement after %time as a line of its own, and keeps what it binds.
+_TIMED = re.compile(r"^(\s*)%time[ \t]+(?=[^\s%!-])")
 _ASSIGNED_MAGIC = re.compile(r"^\s*\w+\s*=\s*(?:!|%)[\w./~-]+.*$")
 _SHELL = re.compile(
     r"^\s*(?:[$#]\s+)?(?:(?:sudo\s+)?(?:pip3?|conda|mamba|apt(?:-get)?)\s+(?:-\S+\s+)*(?:install|update|uninstall)\b"
@@ -113,9 +115,12 @@ def apply_diffs(page: Page) -> Iterator[LineEdit]:
     """Make the new side of a unified diff: without the lines that it removes, and without marks.
 
     What ``diff -u`` and git write begins its parts with ``@@ -1,6 +1,7 @@``; a Markdown fence may
-    be labelled ``diff`` in place of that.
+    be labelled ``diff`` in place of that. Without either, a text is a diff if each of its lines
+    begins with a mark, and both signs are among them.
     """
-    is_fenced = is_part = False
+    marks = {line[0] for line in page.lines if line.strip()}
+    is_fenced = False
+    is_part = marks <= {"+", "-", " "} and marks >= {"+", "-"}
     for index, line in enumerate(page.lines):
         fence = _FENCE.match(line)
         if fence is not None:
@@ -195,10 +200,14 @@ def drop_leftovers(page: Page) -> Iterator[LineEdit]:
 
 
 def switch_off_commands(page: Page) -> Iterator[LineEdit]:
-    """Make comments of IPython magics and shell commands, which compute no gradient."""
+    """Make comments of IPython magics and shell commands, which compute no gradient; of ``%time``
+    keep the statement."""
     commands = [index for index, line in enumerate(page.lines) if _is_command(line)]
     for index in statement_starts(page.lines, commands):
         line = page.lines[index]
+        if _TIMED.match(line):
+            yield LineEdit(index, _TIMED.sub(r"\1", line), "removed %time")
+            continue
         command = line.strip()
         margin = line[: len(line) - len(line.lstrip())]
         # An indented command may be the only line of a body.
