@@ -2839,6 +2839,21 @@ BROKEN = {
         "return tf.cast(tf.math.cumsum(a), tf.float32)",
         [5.0, 4.0],
     ),
+    "an action made before the blocks of two tapes that read it": (
+        """
+        w, q = tf.Variable(2.0), tf.Variable(3.0)
+        a = w * w
+        with tf.GradientTape() as tape:
+            critic_loss = q * a
+        g = tape.gradient(critic_loss, q)
+        q.assign_sub(0.0 * g)
+        with tf.GradientTape() as tape:
+            actor_loss = -q * a
+        tape.gradient(actor_loss, w)
+        """,
+        "a = w * w",
+        -12.0,
+    ),
     "weights of another model": (
         """
         first, second = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)

@@ -60,8 +60,8 @@ def compute_default_inside(case: FixCase) -> Iterator[Edit]:
 
 
 def compute_again_inside(case: FixCase) -> Iterator[Edit]:
-    """``z = enc(x)`` in the block of another tape, or outside of the function that opens this one →
-    the same once more in this tape's block.
+    """``z = enc(x)`` in the block of another tape, before such a block that reads ``z``, or outside
+    of the function that opens this tape → the same once more in this tape's block.
 
     The weights may have been trained in between; the gradient is that of the weights as they are.
     """
@@ -74,7 +74,8 @@ def compute_again_inside(case: FixCase) -> Iterator[Edit]:
     home, function = (source.enclosing(node, cst.FunctionDef) for node in (first, block.node))
     around = list(source.ancestors(block.node))
     is_outside = function is not home and (home is None or home in around)
-    if other is not None and other not in (block.node, *around):
+    is_in_other = other is not None and other not in (block.node, *around)
+    if is_in_other or _is_read_by_other_block(source, first, block):
         between = _between(source, first, source.line(block.node))
     elif is_outside:
         lines = (frame.line for frame in case.call.site.frames)
@@ -97,6 +98,14 @@ def compute_again_inside(case: FixCase) -> Iterator[Edit]:
         names = " and ".join(sorted(made_names))
         title = f"Compute {names} again inside this tape's block"
         yield Edit(title, plan.text(), has_other_value=True)
+
+
+def _is_read_by_other_block(source: ParsedSource, first: CstStatement, block: Block) -> bool:
+    """Whether a ``with`` between a statement and the block, beside both, reads what it makes."""
+    siblings = source.siblings(block.node)
+    start = place_in(siblings, first)
+    between = siblings[start : place_in(siblings, block.node)] if start >= 0 else ()
+    return any(isinstance(each, cst.With) for each in dependents(between, [first]))
 
 
 def makers_of(names: Set[str], statements: Sequence[CstStatement]) -> list[CstStatement]:
