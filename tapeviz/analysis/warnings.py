@@ -16,8 +16,8 @@ from ..errors import go_on
 from ..trace.model import Array, CallId, Op, Operand, OpId, TensorId, Trace, VariableId
 from ..trace.op_kinds import ops_with
 from .call_facts import CallFacts, maker_past, name_of
-from .causes.custom_gradient import gradient_return_line
-from .causes.nonfinite import made_from_finite, nonfinite_in_call
+from .causes.ops.custom_gradient import gradient_return_line
+from .causes.values.nonfinite import made_from_finite, nonfinite_in_call
 from .flow.ancestry import EdgesInto, Position
 from .judging.forward_paths import without_forms
 from .model import Warned

@@ -8,7 +8,7 @@ from math import inf
 
 import numpy as np
 
-from ..analysis.causes.nonfinite import Nonfinite
+from ..analysis.causes.values.nonfinite import Nonfinite
 from ..analysis.model import Diagnosis, Finding
 from ..trace.model import Array, Operand, TensorId, Trace
 from .model import Edit

@@ -6,22 +6,22 @@ import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ..analysis.causes.assign import Assigned
-from ..analysis.causes.cancelled import Cancelled
-from ..analysis.causes.custom_gradient import CustomGradient
-from ..analysis.causes.left_tensorflow import LeftTensorFlow
-from ..analysis.causes.multiplied_by_zero import MultipliedByZero
-from ..analysis.causes.new_variable import NewVariable
-from ..analysis.causes.nonfinite import Nonfinite
-from ..analysis.causes.not_connected import NotConnected
-from ..analysis.causes.not_differentiable import IntegerValue, NotDifferentiable
-from ..analysis.causes.not_watched import NotWatched
-from ..analysis.causes.outside_tape import OutsideTape
-from ..analysis.causes.replaced_source import ReplacedSource
-from ..analysis.causes.saturated import AtCorner, EqualValues, NoOverlap, Saturated
-from ..analysis.causes.stateful import StatefulObject
-from ..analysis.causes.stop_gradient import StopGradient
-from ..analysis.causes.zeros import FlatOp
+from ..analysis.causes.connections.left_tensorflow import LeftTensorFlow
+from ..analysis.causes.connections.not_connected import NotConnected
+from ..analysis.causes.ops.custom_gradient import CustomGradient
+from ..analysis.causes.ops.not_differentiable import IntegerValue, NotDifferentiable
+from ..analysis.causes.ops.stop_gradient import StopGradient
+from ..analysis.causes.states.assign import Assigned
+from ..analysis.causes.states.new_variable import NewVariable
+from ..analysis.causes.states.stateful import StatefulObject
+from ..analysis.causes.tapes.not_watched import NotWatched
+from ..analysis.causes.tapes.outside_tape import OutsideTape
+from ..analysis.causes.tapes.replaced_source import ReplacedSource
+from ..analysis.causes.values.cancelled import Cancelled
+from ..analysis.causes.values.multiplied_by_zero import MultipliedByZero
+from ..analysis.causes.values.nonfinite import Nonfinite
+from ..analysis.causes.values.saturated import AtCorner, EqualValues, NoOverlap, Saturated
+from ..analysis.causes.values.zeros import FlatOp
 from ..analysis.errors.case import innermost_line
 from ..analysis.model import Evidence
 from ..analysis.python.caught import SkippedByError

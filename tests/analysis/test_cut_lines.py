@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapeviz.analysis.causes.not_differentiable import NotDifferentiable
+from tapeviz.analysis.causes.ops.not_differentiable import NotDifferentiable
 from tapeviz.analysis.flow import cut_lines
 from tapeviz.analysis.flow.cut_lines import CutLine, CutLines
 from tapeviz.analysis.flow.shared_lists import SharedList, not_seen

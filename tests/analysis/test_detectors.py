@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.causes.not_differentiable import NotDifferentiable
+from tapeviz.analysis.causes.ops.not_differentiable import NotDifferentiable
 from tapeviz.analysis.causes.table import KINDS
 from tapeviz.analysis.model import Cause
 from tapeviz.trace import events as e

@@ -13,7 +13,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tapeviz.analysis.causes.assign import Assigned
+from tapeviz.analysis.causes.states.assign import Assigned
 from tapeviz.analysis.model import (
     BackwardPass,
     CallDiagnosis,

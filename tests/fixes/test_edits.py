@@ -9,13 +9,13 @@ from textwrap import dedent
 
 import pytest
 
-from tapeviz.analysis.causes.left_tensorflow import LeftTensorFlow
-from tapeviz.analysis.causes.not_connected import NotConnected
-from tapeviz.analysis.causes.not_watched import NotWatched
-from tapeviz.analysis.causes.outside_tape import OutsideTape
-from tapeviz.analysis.causes.replaced_source import ReplacedSource
-from tapeviz.analysis.causes.saturated import NoOverlap
+from tapeviz.analysis.causes.connections.left_tensorflow import LeftTensorFlow
+from tapeviz.analysis.causes.connections.not_connected import NotConnected
 from tapeviz.analysis.causes.table import KINDS
+from tapeviz.analysis.causes.tapes.not_watched import NotWatched
+from tapeviz.analysis.causes.tapes.outside_tape import OutsideTape
+from tapeviz.analysis.causes.tapes.replaced_source import ReplacedSource
+from tapeviz.analysis.causes.values.saturated import NoOverlap
 from tapeviz.analysis.model import Evidence
 from tapeviz.files.examples import examples
 from tapeviz.fixes.diffs import short_diff

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tapeviz.analysis.causes.cancelled import Cancelled
-from tapeviz.analysis.causes.multiplied_by_zero import MultipliedByZero
+from tapeviz.analysis.causes.values.cancelled import Cancelled
+from tapeviz.analysis.causes.values.multiplied_by_zero import MultipliedByZero
 from tapeviz.analysis.model import Evidence
 from tapeviz.fixes.model import FixCase
 from tapeviz.fixes.table import edits_for

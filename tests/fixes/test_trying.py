@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.causes.assign import Assigned
+from tapeviz.analysis.causes.states.assign import Assigned
 from tapeviz.analysis.model import Diagnosis, Finding
 from tapeviz.fixes import table, try_fixes
 from tapeviz.fixes.goals import FixGoal, KeptEdit

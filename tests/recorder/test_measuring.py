@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tapeviz.analysis.causes.nonfinite import Nonfinite
+from tapeviz.analysis.causes.values.nonfinite import Nonfinite
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.trace import events as e

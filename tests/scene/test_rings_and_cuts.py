@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from tapeviz.analysis.causes.not_connected import NotConnected
-from tapeviz.analysis.causes.not_differentiable import IntegerValue
-from tapeviz.analysis.causes.outside_tape import OutsideTape
+from tapeviz.analysis.causes.connections.not_connected import NotConnected
+from tapeviz.analysis.causes.ops.not_differentiable import IntegerValue
+from tapeviz.analysis.causes.tapes.outside_tape import OutsideTape
 from tapeviz.analysis.model import CallDiagnosis, Cause, Flow, Status
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect

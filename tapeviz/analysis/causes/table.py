@@ -10,24 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
 from ..model import Cause, Evidence
-from . import (
-    assign,
-    branches,
-    cancelled,
-    custom_gradient,
-    left_tensorflow,
-    new_variable,
-    nonfinite,
-    not_connected,
-    not_differentiable,
-    not_watched,
-    outside_tape,
-    replaced_source,
-    stateful,
-    stop_gradient,
-    zeros,
-)
+from .connections import branches, left_tensorflow, not_connected
+from .ops import custom_gradient, not_differentiable, stop_gradient
 from .questions import EdgeUnderTest, MadeNonfinite, MadeZero, Unlinked, Unwatched
+from .states import assign, new_variable, stateful
+from .tapes import not_watched, outside_tape, replaced_source
+from .values import cancelled, nonfinite, zeros
 
 Question = TypeVar("Question")
 

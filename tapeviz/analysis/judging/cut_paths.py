@@ -13,10 +13,10 @@ from functools import partial
 from ...trace.model import Operand
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
-from ..causes.not_connected import unconnected
-from ..causes.outside_tape import OutsideTape, with_computed_again
+from ..causes.connections.not_connected import unconnected
 from ..causes.questions import Unlinked, Unwatched, used_in
 from ..causes.table import CAUSES, first_cause
+from ..causes.tapes.outside_tape import OutsideTape, with_computed_again
 from ..flow.ancestry import Ancestry, DataEdge, Position
 from ..flow.cut_lines import MOST_LINES, CutLine, CutLines
 from ..flow.shared_sets import BySet, SharedSet, SomeNumbers, numbers_in

@@ -10,8 +10,8 @@ from weakref import ref
 
 from ...trace.model import VersionId
 from ..call_facts import CallFacts
+from ..causes.ops.stop_gradient import StopGradient
 from ..causes.questions import EdgeUnderTest
-from ..causes.stop_gradient import StopGradient
 from ..causes.table import CAUSES, first_cause
 from ..flow.ancestry import Ancestry, DataEdge, EdgesInto, Position
 from ..flow.dataflow import FORM_OPS

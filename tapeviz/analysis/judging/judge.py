@@ -6,17 +6,17 @@ from dataclasses import replace
 
 from ...trace.model import Call, Op, Operand
 from ..call_facts import CallFacts
-from ..causes.cancelled import Cancelled, less_own_mean
-from ..causes.custom_gradient import gradient_return_line
-from ..causes.left_tensorflow import LeftTensorFlow
-from ..causes.multiplied_by_zero import MultipliedByZero
-from ..causes.not_connected import NotConnected, SameSlope
-from ..causes.not_watched import NotWatched
-from ..causes.outside_tape import OutsideTape
+from ..causes.connections.left_tensorflow import LeftTensorFlow
+from ..causes.connections.not_connected import NotConnected, SameSlope
+from ..causes.ops.custom_gradient import gradient_return_line
 from ..causes.questions import MadeNonfinite, MadeZero
-from ..causes.saturated import clipped_to_zero, saturated_at
 from ..causes.table import CAUSES, first_cause
-from ..causes.zeros import zero_tangents
+from ..causes.tapes.not_watched import NotWatched
+from ..causes.tapes.outside_tape import OutsideTape
+from ..causes.values.cancelled import Cancelled, less_own_mean
+from ..causes.values.multiplied_by_zero import MultipliedByZero
+from ..causes.values.saturated import clipped_to_zero, saturated_at
+from ..causes.values.zeros import zero_tangents
 from ..flow.tangents import turned
 from ..model import Cause, Status
 from ..numbers.inside_zero import zero_between, zero_inside

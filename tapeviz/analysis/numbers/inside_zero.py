@@ -18,8 +18,8 @@ from ...trace.model import Array, Op, OpId, Stats, TensorId
 from ...trace.op_kinds import ops_with
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
-from ..causes.saturated import CLIPPING, MASKING
-from ..causes.zeros import FLAT, PRODUCTS, SLOPES_OF_LINES
+from ..causes.values.saturated import CLIPPING, MASKING
+from ..causes.values.zeros import FLAT, PRODUCTS, SLOPES_OF_LINES
 from ..flow.ancestry import Ancestry, DataEdge, Position
 from ..flow.onward import PASSES, ByPosition, Onward, PositionIndex
 from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..causes.nonfinite import Nonfinite
+from ..causes.values.nonfinite import Nonfinite
 from ..model import Cause, Diagnosis, Finding, Status
 from ..status import STATUS_WORDS, round_word
 from .call_sites import CallSite, Numbers, SourceSeries

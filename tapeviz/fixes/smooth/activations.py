@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import libcst as cst
 
-from ...analysis.causes.multiplied_by_zero import MultipliedByZero
+from ...analysis.causes.values.multiplied_by_zero import MultipliedByZero
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted
 from ..plan import Plan

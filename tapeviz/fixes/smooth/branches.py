@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import libcst as cst
 
-from ...analysis.causes.left_tensorflow import LeftTensorFlow
-from ...analysis.causes.not_connected import NotConnected
+from ...analysis.causes.connections.left_tensorflow import LeftTensorFlow
+from ...analysis.causes.connections.not_connected import NotConnected
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, read_names, sole
 from ..plan import Plan, bare, enclosed

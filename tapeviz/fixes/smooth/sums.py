@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.causes.cancelled import FUSED, Cancelled
+from ...analysis.causes.values.cancelled import FUSED, Cancelled
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, header_nodes

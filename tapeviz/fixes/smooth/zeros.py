@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from ...analysis.causes.multiplied_by_zero import MultipliedByZero
+from ...analysis.causes.values.multiplied_by_zero import MultipliedByZero
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name, dotted, header_nodes, is_zero

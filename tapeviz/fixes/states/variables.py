@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.causes.new_variable import NewVariable
+from ...analysis.causes.states.new_variable import NewVariable
 from ..blocks import ask_inside, block_of_call, watch_inside
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.causes.not_connected import NotConnected
-from ...analysis.causes.replaced_source import ReplacedSource
+from ...analysis.causes.connections.not_connected import NotConnected
+from ...analysis.causes.tapes.replaced_source import ReplacedSource
 from ...trace.model import Trace
 from ..blocks import Block, block_of_call, body_of, gradient_call
 from ..model import Edit, FixCase

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import libcst as cst
 
-from ...analysis.causes.not_connected import NotConnected
+from ...analysis.causes.connections.not_connected import NotConnected
 from ...analysis.python.late_names import LateName
 from ...analysis.python.shadowed import Shadowed
 from ..model import Edit, FixCase

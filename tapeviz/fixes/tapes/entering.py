@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.causes.outside_tape import OutsideTape
+from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
 from ..plan import Plan

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.causes.custom_gradient import CustomGradient
-from ...analysis.causes.stateful import StatefulObject
+from ...analysis.causes.ops.custom_gradient import CustomGradient
+from ...analysis.causes.states.stateful import StatefulObject
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, sole
 from ..plan import Plan

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import libcst as cst
 
-from ...analysis.causes.outside_tape import OutsideTape
+from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ...trace.model import Op, TensorId, Trace, VariableId
 from ...trace.op_kinds import ops_with
 from ..blocks import Block, block_of_call, put_in_front

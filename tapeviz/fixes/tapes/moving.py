@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from ...analysis.causes.outside_tape import OutsideTape
+from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ...analysis.model import Cause
 from ...text.line_words import lines_in_words
 from ...trace.model import StackFrame

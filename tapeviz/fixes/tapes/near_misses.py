@@ -7,8 +7,8 @@ from difflib import SequenceMatcher
 
 import libcst as cst
 
-from ...analysis.causes.not_connected import NotConnected, SameSlope
-from ...analysis.causes.outside_tape import OutsideTape
+from ...analysis.causes.connections.not_connected import NotConnected, SameSlope
+from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ...analysis.flow.ends import Ends
 from ...analysis.python.shadowed import Shadowed
 from ..blocks import block_of_call, body_of, gradient_call

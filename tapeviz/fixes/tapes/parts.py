@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.causes.replaced_source import ReplacedSource
+from ...analysis.causes.tapes.replaced_source import ReplacedSource
 from ...text.source import is_plain_path
 from ..blocks import gradient_call
 from ..model import Edit, FixCase

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.causes.replaced_source import ReplacedSource
+from ...analysis.causes.tapes.replaced_source import ReplacedSource
 from ...trace.model import Operand, TensorId
 from ..blocks import Block, block_of_call, body_of, gradient_call, is_method_statement
 from ..model import Edit, FixCase

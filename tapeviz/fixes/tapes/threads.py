@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.causes.outside_tape import OutsideTape
+from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ..model import Edit, FixCase
 from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan, enclosed

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.causes.not_watched import NotWatched
-from ...analysis.causes.replaced_source import ReplacedSource
+from ...analysis.causes.tapes.not_watched import NotWatched
+from ...analysis.causes.tapes.replaced_source import ReplacedSource
 from ...text.source import is_plain_path
 from ..blocks import Block, block_of_call, gradient_call, is_method_statement, tape_call
 from ..model import Edit, FixCase

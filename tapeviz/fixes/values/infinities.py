@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.causes.nonfinite import Nonfinite
+from ...analysis.causes.values.nonfinite import Nonfinite
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, header_nodes, nodes_in, read_names
 from ..plan import Plan, enclosed

@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from ...latest import for_latest
-from ...text.statements import read_text
-from ...trace.model import NOWHERE, Binding, Op, Site, TensorId, Trace, VariableId
-from ...trace.op_kinds import ops_with
-from ..call_facts import CallFacts
-from ..flow.ancestry import Position
-from ..flow.same import SameWork
-from ..model import Cause, Evidence
-from ..python.blocks import line_beside
-from ..python.steering import read_on
+from ....latest import for_latest
+from ....text.statements import read_text
+from ....trace.model import NOWHERE, Binding, Op, Site, TensorId, Trace, VariableId
+from ....trace.op_kinds import ops_with
+from ...call_facts import CallFacts
+from ...flow.ancestry import Position
+from ...flow.same import SameWork
+from ...model import Cause, Evidence
+from ...python.blocks import line_beside
+from ...python.steering import read_on
+from ..questions import Unlinked, Unwatched, Used
 from .makers import (
     bound_before,
     first_made,
@@ -28,7 +29,6 @@ from .makers import (
     line_of_owner,
     variable_key,
 )
-from .questions import Unlinked, Unwatched, Used
 
 _VIEWS = ops_with("view")
 _DEEPEST = 40

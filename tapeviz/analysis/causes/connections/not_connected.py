@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from ...text.line_words import lines_in_words
-from ...trace.model import Leave, Operand, TensorId, VariableId
-from ...trace.op_kinds import ops_with
-from ...wording import listed
-from ..call_facts import CallFacts
-from ..flow.ancestry import Ancestry
-from ..flow.dataflow import FORM_OPS
-from ..flow.ends import Ends, ends_of, last_made_from
-from ..model import Cause, Evidence
-from ..python.caught import SkippedByError, skipped_by_error
-from ..python.forms import FormRead, first_made_from, forms_read, has_size_by_values
-from ..python.late_names import LateName, late_names_called
-from ..python.outside import NO_NUMBER
-from ..python.shadowed import Shadowed, shadowed
-from .not_differentiable import NotDifferentiable
-from .questions import Unlinked, Used
+from ....text.line_words import lines_in_words
+from ....trace.model import Leave, Operand, TensorId, VariableId
+from ....trace.op_kinds import ops_with
+from ....wording import listed
+from ...call_facts import CallFacts
+from ...flow.ancestry import Ancestry
+from ...flow.dataflow import FORM_OPS
+from ...flow.ends import Ends, ends_of, last_made_from
+from ...model import Cause, Evidence
+from ...python.caught import SkippedByError, skipped_by_error
+from ...python.forms import FormRead, first_made_from, forms_read, has_size_by_values
+from ...python.late_names import LateName, late_names_called
+from ...python.outside import NO_NUMBER
+from ...python.shadowed import Shadowed, shadowed
+from ..ops.not_differentiable import NotDifferentiable
+from ..questions import Unlinked, Used
 
 _LOOPS = ops_with("loop")
 """Characters of a condition that stands in a sentence."""

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...trace.model import Op, OpId, TensorId
-from ...trace.op_kinds import ops_with
-from ...trace.tapes import is_differentiable
-from ..call_facts import CallFacts, maker_past
-from ..flow.ancestry import Position
-from ..model import Cause, Evidence
-from ..numbers.began import is_meant
-from ..status import is_zero
+from ....trace.model import Op, OpId, TensorId
+from ....trace.op_kinds import ops_with
+from ....trace.tapes import is_differentiable
+from ...call_facts import CallFacts, maker_past
+from ...flow.ancestry import Position
+from ...model import Cause, Evidence
+from ...numbers.began import is_meant
+from ...status import is_zero
 from .cancelled import SHARING
 
 # Slope 0 over a stretch of their inputs, and something else over another.

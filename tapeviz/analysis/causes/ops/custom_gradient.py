@@ -6,10 +6,10 @@ import ast
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ...text.source import SourceText
-from ...trace.model import Op
-from ..model import Cause, Evidence
-from .questions import EdgeUnderTest, MadeZero
+from ....text.source import SourceText
+from ....trace.model import Op
+from ...model import Cause, Evidence
+from ..questions import EdgeUnderTest, MadeZero
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import ast
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ...text.names import called_name
-from ...trace.model import VersionId
-from ..model import Cause, Evidence
-from .questions import EdgeUnderTest, Unlinked
+from ....text.names import called_name
+from ....trace.model import VersionId
+from ...model import Cause, Evidence
+from ..questions import EdgeUnderTest, Unlinked
 
 _WHAT = {
     "dataset": "a dataset, which returns copies of what it was made from",

@@ -7,10 +7,10 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...text.names import calls_in, dotted
-from ...trace.model import Op, TensorId, Trace
-from ..model import Cause, Evidence
-from .questions import EdgeUnderTest
+from ....text.names import calls_in, dotted
+from ....trace.model import Op, TensorId, Trace
+from ...model import Cause, Evidence
+from ..questions import EdgeUnderTest
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from itertools import dropwhile
 
-from ...trace.model import Binding, Variable, VariableId
-from ..call_facts import CallFacts
-from .questions import Used
+from ....trace.model import Binding, Variable, VariableId
+from ...call_facts import CallFacts
+from ..questions import Used
 
 _MAKING = frozenset({"__init__", "__new__", "__post_init__"})
 """Methods of an object that run while it is made."""

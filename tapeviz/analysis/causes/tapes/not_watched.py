@@ -7,11 +7,11 @@ import ast
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ...text.statements import read_text
-from ...trace.model import Operand, TensorId
-from ..call_facts import CallFacts
-from ..model import Cause, Evidence
-from .questions import Unwatched
+from ....text.statements import read_text
+from ....trace.model import Operand, TensorId
+from ...call_facts import CallFacts
+from ...model import Cause, Evidence
+from ..questions import Unwatched
 
 
 @dataclass(frozen=True, slots=True)

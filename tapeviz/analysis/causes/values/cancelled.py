@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ...trace.model import Op, Step, TensorId
-from ...trace.op_kinds import ops_with
-from ..call_facts import CallFacts
-from ..model import Cause, Evidence
-from ..numbers.spoiled import NORMALISING, is_even
-from .questions import MadeZero
+from ....trace.model import Op, Step, TensorId
+from ....trace.op_kinds import ops_with
+from ...call_facts import CallFacts
+from ...model import Cause, Evidence
+from ...numbers.spoiled import NORMALISING, is_even
+from ..questions import MadeZero
 
 _PRODUCTS = ops_with("product")
 _SCALING = _PRODUCTS | {

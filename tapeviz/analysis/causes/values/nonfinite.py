@@ -8,12 +8,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...trace.model import Array, Op, OpId, Step, TensorId, VariableId
-from ...trace.op_kinds import ops_with
-from ..call_facts import CallFacts, name_of
-from ..model import Cause, Evidence
-from ..numbers.began import began, by_name, in_first_turn, is_meant, place_of_bad
-from ..numbers.spoiled import (
+from ....trace.model import Array, Op, OpId, Step, TensorId, VariableId
+from ....trace.op_kinds import ops_with
+from ...call_facts import CallFacts, name_of
+from ...model import Cause, Evidence
+from ...numbers.began import began, by_name, in_first_turn, is_meant, place_of_bad
+from ...numbers.spoiled import (
     NORMALISING,
     has_inside,
     is_nonfinite,
@@ -21,8 +21,8 @@ from ..numbers.spoiled import (
     spoiling,
     was_given,
 )
-from .custom_gradient import gradient_return_line
-from .questions import MadeNonfinite
+from ..ops.custom_gradient import gradient_return_line
+from ..questions import MadeNonfinite
 
 _ZERO = "0.0"
 _LARGEST = {"float16": "65504", "bfloat16": "3.4e38", "float32": "3.4e38", "float64": "1.8e308"}

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar
 
-from ...text.op_words import friendly
-from ...trace.model import Op, TensorId
-from ...trace.op_kinds import ops_with
-from ..call_facts import CallFacts, maker_past
-from ..model import Cause, Evidence
-from ..numbers.slopes import (
+from ....text.op_words import friendly
+from ....trace.model import Op, TensorId
+from ....trace.op_kinds import ops_with
+from ...call_facts import CallFacts, maker_past
+from ...model import Cause, Evidence
+from ...numbers.slopes import (
     becomes_complex,
     has_equal_values,
     has_no_element,
@@ -22,11 +22,11 @@ from ..numbers.slopes import (
     largest,
     zeros_multiplied,
 )
-from ..numbers.spoiled import takes_nothing, was_given
-from ..status import is_zero
+from ...numbers.spoiled import takes_nothing, was_given
+from ...status import is_zero
+from ..questions import MadeZero
 from .cancelled import SHARING, Cancelled, softmax_of_one_behind, why_same_sum
 from .multiplied_by_zero import SMALLEST, MultipliedByZero
-from .questions import MadeZero
 from .saturated import (
     CLIPPING,
     MASKING,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from ...text.branches import names_inside
-from ...text.statements import read_text
-from ..call_facts import CallFacts
-from ..flow.ends import last_made_from
-from ..model import Cause
-from ..numbers.branches import SkippedUse, only_use, skipped_use
+from ....text.branches import names_inside
+from ....text.statements import read_text
+from ...call_facts import CallFacts
+from ...flow.ends import last_made_from
+from ...model import Cause
+from ...numbers.branches import SkippedUse, only_use, skipped_use
+from ..questions import MadeZero, Unlinked
 from .not_connected import NotConnected, SkippedBranch
-from .questions import MadeZero, Unlinked
 
 _LONGEST = 60
 """Letters of a condition that is quoted."""

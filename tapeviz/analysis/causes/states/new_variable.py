@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...trace.model import VersionId
-from ..call_facts import maker_past, name_of
-from ..model import Cause, Evidence
-from .questions import EdgeUnderTest
+from ....trace.model import VersionId
+from ...call_facts import maker_past, name_of
+from ...model import Cause, Evidence
+from ..questions import EdgeUnderTest
 
 
 @dataclass(frozen=True, slots=True)

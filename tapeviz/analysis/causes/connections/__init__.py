@@ -1,0 +1,1 @@
+"""Causes of None: no recorded op leads from the source to the target."""

@@ -1,0 +1,1 @@
+"""Causes of None: an op that passes no gradient on."""

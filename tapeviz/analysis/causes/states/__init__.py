@@ -1,0 +1,1 @@
+"""Causes of None: the value went into state, of a variable or of an object."""
