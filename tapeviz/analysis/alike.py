@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from .model import CallDiagnosis, Diagnosis, Finding, Warned
 from .rounds.call_sites import CallSite, SourceSeries
@@ -36,6 +37,26 @@ class SourceResult:
         return self.finding.status != "flows" if self.series is None else self.series.is_troubled
 
 
+class CallResults(Sequence[SourceResult]):
+    """Sources of one call, given by their places. An element is made when it is asked for: a call
+    may have thousands of sources, of which a card shows a few."""
+
+    def __init__(self, call: CallDiagnosis, places: Sequence[int]) -> None:
+        self._call, self._places = call, places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, at: int) -> SourceResult: ...
+    @overload
+    def __getitem__(self, at: slice) -> CallResults: ...
+    def __getitem__(self, at: int | slice) -> SourceResult | CallResults:
+        if isinstance(at, slice):
+            return CallResults(self._call, self._places[at])
+        return SourceResult(self._call, self._places[at])
+
+
 def reported_in_order(diagnosis: Diagnosis) -> Iterator[CallSite | CallDiagnosis | Warned]:
     """Calls and call sites in trouble, then the warnings, then the calls whose gradients flow: a
     warning may say that these numbers are wrong all the same."""
@@ -46,16 +67,17 @@ def reported_in_order(diagnosis: Diagnosis) -> Iterator[CallSite | CallDiagnosis
 
 def alike_results(
     diagnosis: Diagnosis, group: CallSite | CallDiagnosis
-) -> list[tuple[SourceResult, ...]]:
+) -> list[Sequence[SourceResult]]:
     """The sources of a call or call site, grouped so that one card can speak of each group; groups
     in trouble come first."""
+    found: list[Sequence[SourceResult]]
     if isinstance(group, CallSite):
         found = [
             tuple(_series_result(diagnosis, group, series) for series in alike)
             for alike in alike_series(diagnosis, group)
         ]
     else:
-        found = [tuple(SourceResult(group, place) for place in alike) for alike in group.alike]
+        found = [CallResults(group, places) for places in group.alike]
     return sorted(found, key=lambda results: not results[0].is_troubled)
 
 

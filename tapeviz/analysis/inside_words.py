@@ -143,7 +143,9 @@ def words_about_values(trace: Trace, call: Call) -> str:
     if shown is None and not call.traced:
         shown = max(_differing(trace, call), key=lambda op: op.when, default=None)
     words = inside_words(trace, shown) if shown is not None else ""
-    is_merged = any(doubt_about(trace, result) == "beside" for result in call.results)
+    is_merged = bool(trace.words) and any(
+        doubt_about(trace, result) == "beside" for result in call.results
+    )
     return words or (_MERGED if is_merged else "")
 
 

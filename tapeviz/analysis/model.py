@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -52,9 +53,25 @@ class CallDiagnosis:
         """The places of the findings, those together that tell the same story."""
         return tuple(places_alike(self.findings))
 
+    @cached_property
+    def outcomes(self) -> Mapping[tuple[Status, str], int]:
+        """How many findings have a status, and of it the same :attr:`Finding.nonfinite`."""
+        return Counter((finding.status, finding.nonfinite) for finding in self.findings)
+
+    @cached_property
+    def bridged(self) -> Finding | None:
+        """The first finding that has a gradient across the cut."""
+        return next((f for f in self.findings if f.across is not None), None)
+
+    @cached_property
+    def first_troubled(self) -> int | None:
+        """The place of the first finding that does not flow."""
+        found = (place for place, f in enumerate(self.findings) if f.status != "flows")
+        return next(found, None)
+
     @property
     def is_troubled(self) -> bool:
-        return any(finding.status != "flows" for finding in self.findings)
+        return self.first_troubled is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +139,10 @@ class Diagnosis:
         return tuple(found.values())
 
     def compare_findings(self) -> None:
-        """Work out now which sources tell the same story: cards ask for it."""
+        """Work out now what panels ask about all findings of a call: a call may have thousands."""
         for group in self.groups:
             if isinstance(group, CallDiagnosis):
-                group.alike  # noqa: B018
+                _ = group.alike, group.outcomes, group.bridged
 
     def without_pass(self, call: CallDiagnosis) -> Diagnosis:
         """The diagnosis with the findings of this call, but not yet where its gradient went."""

@@ -93,12 +93,12 @@ class Diagnosing:
         current = self._document.current_call
         if current is None:
             return "Nothing is cut yet: run a snippet that asks for a gradient"
-        if any(finding.across is not None for finding in current.findings):
+        if current.bridged is not None:
             return ""
         reason = next((f.no_bridge for f in current.findings if f.no_bridge), "")
         if reason:
             return f"No gradient across the cut: {reason}"
-        if all(finding.status == "flows" for finding in current.findings):
+        if not current.is_troubled:
             return "Nothing is cut here: every gradient flows"
         return "There is no gradient across a cut to show here"
 

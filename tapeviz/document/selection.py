@@ -300,7 +300,7 @@ class Links:
 
     def bridged_of(self, tensor: TensorId | None) -> TensorId | None:
         """The gradient across the cut of a source, where there is one."""
-        if tensor is None or self._call is None:
+        if tensor is None or self._call is None or self._call.bridged is None:
             return None
         same = self._same_value(tensor)
         for operand, finding in zip(self._call.call.sources, self._call.findings, strict=False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from ..analysis.backward.inner_steps import agreement, trouble_of
 from ..analysis.model import WalkStep
@@ -14,6 +15,8 @@ from .parts.numbers import gradient_text, scalar_text
 LONGEST = 26
 SHORT = 10
 """Most characters of a single gradient, and of each of several."""
+MOST_GIVEN = 4
+"""Gradients of a step that are shown; an op may give thousands."""
 STEP_WORDS = {
     "op": "TensorFlow ran the gradient function of this op",
     "sum": "Several ops used this value: their shares are added",
@@ -39,13 +42,13 @@ def upstream_words(trace: Trace, step: WalkStep, value_of: ValueOf) -> str:
 
 def gradients_words(trace: Trace, tensors: Sequence[TensorId | None], value_of: ValueOf) -> str:
     """The gradients of a step, at most four of them; ``–`` where there is none."""
-    there = [tensor for tensor in tensors if tensor is not None]
+    there = list(islice((tensor for tensor in tensors if tensor is not None), MOST_GIVEN + 1))
     if not there:
         return "–"
     if len(there) == 1:
         return gradient_words(trace, there[0], value_of)
-    texts = [gradient_words(trace, tensor, value_of, SHORT) for tensor in there[:4]]
-    return " , ".join(texts) + (" …" if len(there) > 4 else "")
+    texts = [gradient_words(trace, tensor, value_of, SHORT) for tensor in there[:MOST_GIVEN]]
+    return " , ".join(texts) + (" …" if len(there) > MOST_GIVEN else "")
 
 
 def gradient_words(

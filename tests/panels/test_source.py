@@ -84,14 +84,19 @@ def test_an_error_is_marked_on_its_line(
     assert "✕" in by_line(ran)[6]
 
 
-def test_of_many_marks_on_a_line_the_first_are_told(
-    qtbot: QtBot, ran: Document, pipeline: SamplePipeline
+def test_of_many_marks_on_a_line_the_first_are_told_and_come_in_slices(
+    qtbot: QtBot, panel: SourcePanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    call = ran.diagnosis.calls[0]
+    document = panel.document
+    call = document.diagnosis.calls[0]
     (cut,) = (finding for finding in call.findings if finding.cause is not None)
     findings = tuple(replace(cut, source=f"v{number}") for number in range(2_000))
-    ran.diagnosing.keep(replace(ran.diagnosis, calls=(replace(call, findings=findings),)))
-    marks = marks_of(ran)
+    monkeypatch.setattr("tapeviz.panels.source.line_marks.SLICE", 0)
+    document.diagnosing.keep(replace(document.diagnosis, calls=(replace(call, findings=findings),)))
+    assert not document.jobs.is_idle
+    qtbot.waitUntil(lambda: document.jobs.is_idle)
+    marks = panel.editor.marks
+    assert marks == marks_of(document)
     assert len(marks) < 40
     assert "and 1,992 more" in [mark.tip for mark in marks]
 

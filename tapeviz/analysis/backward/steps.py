@@ -120,7 +120,8 @@ class TurnRows:
 
     def rows_at(self, place: int) -> range:
         """The rows of the turn that begins at ``starts[place]``."""
-        return range(self.starts[place], (*self.starts, self.end)[place + 1])
+        after = place + 1
+        return range(self.starts[place], self.starts[after] if after < self.count else self.end)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -263,8 +263,7 @@ class BackpropPanel(Panel):
         document = self.document
         steps = document.steps
         if steps is not self._shown:
-            titles = [step.title for step in steps]
-            is_alike = self._shown is not None and titles == [step.title for step in self._shown]
+            is_alike = self._shown is not None and _are_alike(steps, self._shown)
             self._shown = steps
             self.model.show_steps(steps)
             last_line = max((step.line or 0 for step in steps), default=0)
@@ -388,6 +387,13 @@ class BackpropPanel(Panel):
             self.note.setText(words)
             self.note.setVisible(bool(words))
             self.room_changed.emit()
+
+
+def _are_alike(steps: Sequence[WalkStep], others: Sequence[WalkStep]) -> bool:
+    """Whether two backward passes have as many steps, and the same ops in the rows by which columns
+    are measured."""
+    first, second = ([s.title for s in each[:MOST_MEASURED]] for each in (steps, others))
+    return len(steps) == len(others) and first == second
 
 
 def call_words(call: CallDiagnosis, round_words: str) -> str:

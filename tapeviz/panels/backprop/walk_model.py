@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import takewhile
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -56,8 +55,8 @@ class WalkModel(QAbstractTableModel):
         call = self._document.current_call
         self.beginResetModel()
         self._steps = steps
-        stops = takewhile(lambda step: step.kind == "stop", reversed(steps))  # the last rows
-        self._cuts = range(len(steps) - sum(1 for _ in stops) + 1, len(steps) + 1)
+        first = bisect_left(steps, True, key=lambda step: step.kind == "stop")  # the last rows
+        self._cuts = range(first + 1, len(steps) + 1)
         backward_pass = call.backward_pass() if call is not None else BackwardPass()
         self._folded, self._parts = WalkRows(len(steps), backward_pass.turns), backward_pass.parts
         self._text.cache_clear()
@@ -76,11 +75,11 @@ class WalkModel(QAbstractTableModel):
 
     def step_of(self, row: int) -> int:
         """The last step (from 1) that a row stands for."""
-        return self._folded.rows[row].last + 1
+        return self._folded[row].last + 1
 
     def toggle(self, row: int) -> bool:
         """Open or close a turn, or list turns that were left out; False: the row is a step."""
-        if not 0 <= row < len(self._folded.rows):
+        if not 0 <= row < len(self._folded):
             return False
         self.beginResetModel()
         changed = self._folded.toggle(row)
@@ -101,11 +100,11 @@ class WalkModel(QAbstractTableModel):
 
     def repaint(self) -> None:
         if self._steps:
-            last = self.index(len(self._folded.rows) - 1, len(COLUMNS) - 1)
+            last = self.index(len(self._folded) - 1, len(COLUMNS) - 1)
             self.dataChanged.emit(self.index(0, 0), last)
 
     def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._folded.rows)
+        return 0 if parent.isValid() else len(self._folded)
 
     def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
         return len(COLUMNS)
@@ -140,12 +139,12 @@ class WalkModel(QAbstractTableModel):
         return self._fonts[kind]
 
     def _is_selected(self, row: int) -> bool:
-        known = self._folded.rows[row]
+        known = self._folded[row]
         place = bisect_right(self._selected, known.first)
         return place < len(self._selected) and self._selected[place] <= known.last + 1
 
     def _tone(self, row: int) -> Any:
-        known = self._folded.rows[row]
+        known = self._folded[row]
         theme, step = self._theme, self._steps[known.first]
         if step.kind == "stop":
             return colour(theme.trouble_text)
@@ -157,7 +156,7 @@ class WalkModel(QAbstractTableModel):
         return colour(theme.text_muted if step.kind in ("sum", "replayed", "inner") else theme.text)
 
     def _make_text(self, row: int, column: int) -> str:
-        known = self._folded.rows[row]
+        known = self._folded[row]
         if known.turns is not None:
             return self._turn_text(known, known.turns, column)
         step = self._steps[known.first]
@@ -181,7 +180,7 @@ class WalkModel(QAbstractTableModel):
 
     def is_entrance(self, index: _Index) -> bool:
         """Whether a click there asks for the steps inside of a step."""
-        row = self._folded.rows[index.row()]
+        row = self._folded[index.row()]
         return (
             index.column() == FORMULA
             and row.is_step
@@ -190,7 +189,7 @@ class WalkModel(QAbstractTableModel):
 
     def enter(self, number: int) -> bool:
         """Ask for the steps inside of a row; False: it has none."""
-        row = self._folded.rows[number] if 0 <= number < len(self._folded.rows) else None
+        row = self._folded[number] if 0 <= number < len(self._folded) else None
         return (
             row is not None and row.is_step and self._document.insides.enter(self._steps[row.first])
         )
@@ -225,7 +224,7 @@ class WalkModel(QAbstractTableModel):
         return gradients_words(self._document.trace, tensors, self._document.values.value_of)
 
     def _tip(self, row: int) -> str:
-        known = self._folded.rows[row]
+        known = self._folded[row]
         if not known.is_step:
             return (
                 "A turn of a loop, the last one first. A click opens it; its part of a gradient is "

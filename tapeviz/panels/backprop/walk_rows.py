@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from ...analysis.backward.steps import TurnRows
 
@@ -31,25 +32,38 @@ class Row:
 
 
 class WalkRows:
-    """The rows that there are for ``count`` steps, as turns are opened and closed."""
+    """The rows that there are for ``count`` steps, as turns are opened and closed.
+
+    Rows of single steps are made when they are looked at: a backward pass may have 100,000.
+    """
 
     def __init__(self, count: int, stretches: Sequence[TurnRows] = ()) -> None:
         self._count = count
         self._stretches = stretches
         self._open: set[tuple[int, int]] = set()
         self._listed: set[int] = set()
-        self.rows: list[Row] = []
-        self._starts: list[int] = []
         self._lay_out()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, number: int) -> Row:
+        """The row with a number from 0."""
+        at = bisect_right(self._numbers, number) - 1
+        run, beyond = self._runs[at], number - self._numbers[at]
+        return run if isinstance(run, Row) else Row(run[beyond], run[beyond])
 
     def row_of(self, step: int) -> int:
         """The row (from 0) that a step (from 1) is in."""
-        return bisect_right(self._starts, step - 1) - 1
+        at = bisect_right(self._starts, step - 1) - 1
+        if isinstance(self._runs[at], Row):
+            return self._numbers[at]
+        return self._numbers[at] + step - 1 - self._starts[at]
 
     def toggle(self, number: int) -> bool:
         """Open or close the turn in this row, or list the turns left out; returns False for a
         step."""
-        row = self.rows[number]
+        row = self[number]
         if row.turns is None:
             return False
         if row.turn:
@@ -60,35 +74,37 @@ class WalkRows:
         return True
 
     def _lay_out(self) -> None:
-        rows: list[Row] = []
+        runs: list[Row | range] = []
         at = 0
         for stretch in self._stretches:
-            rows.extend(Row(step, step) for step in range(at, stretch.start))
-            rows.extend(self._rows_of(stretch))
+            runs.append(range(at, stretch.start))
+            runs.extend(self._rows_of(stretch))
             at = stretch.end
-        rows.extend(Row(step, step) for step in range(at, self._count))
-        self.rows = rows
-        self._starts = [row.first for row in rows]
+        runs.append(range(at, self._count))
+        self._runs = [run for run in runs if isinstance(run, Row) or run]
+        """Rows, and ranges of steps that have a row each."""
+        self._starts = [run.first if isinstance(run, Row) else run.start for run in self._runs]
+        """The first step of each."""
+        lengths = [1 if isinstance(run, Row) else len(run) for run in self._runs]
+        *self._numbers, self._length = accumulate(lengths, initial=0)
+        """The number of the first row of each, and of all rows."""
 
-    def _rows_of(self, stretch: TurnRows) -> list[Row]:
+    def _rows_of(self, stretch: TurnRows) -> list[Row | range]:
         """The rows of a stretch of turns; the last turn comes first."""
-        rows: list[Row] = []
-        places = range(stretch.count)
+        rows: list[Row | range] = []
         opened = {turn for start, turn in self._open if start == stretch.start}
-        lists_all = stretch.start in self._listed or stretch.count <= SHOWN_TURNS + 2
-        skipped: list[int] = []
-        for place in places:
-            turn = stretch.numbers[place]
-            is_shown = lists_all or place < SHOWN_TURNS or place == places[-1] or turn in opened
-            if not is_shown:
-                skipped.append(place)
-                continue
-            if skipped:
-                first, last = stretch.rows_at(skipped[0]), stretch.rows_at(skipped[-1])
-                rows.append(Row(first[0], last[-1], stretch))
-                skipped = []
-            steps, is_open = stretch.rows_at(place), turn in opened
-            rows.append(Row(steps[0], steps[-1], stretch, turn, is_open))
-            if is_open:
-                rows.extend(Row(step, step) for step in steps)
+        last = stretch.count - 1
+        shown: Sequence[int] = range(stretch.count)
+        if stretch.start not in self._listed and stretch.count > SHOWN_TURNS + 2:
+            shown = sorted({*range(SHOWN_TURNS), last, *map(stretch.numbers.index, opened)})
+        before = -1
+        for place in shown:
+            if place > before + 1:
+                first, end = stretch.rows_at(before + 1), stretch.rows_at(place - 1)
+                rows.append(Row(first[0], end[-1], stretch))
+            before = place
+            steps, turn = stretch.rows_at(place), stretch.numbers[place]
+            rows.append(Row(steps[0], steps[-1], stretch, turn, turn in opened))
+            if turn in opened:
+                rows.append(steps)
         return rows

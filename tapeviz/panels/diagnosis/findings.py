@@ -128,7 +128,7 @@ class FindingCard(Card):
         results = self._results
         if self.series is not None:
             number, results = self._cut_in(number) or (self.series.telling, results)
-        findings = tuple(result.finding for result in results)
+        findings = tuple(result.finding for result in results[:MOST_ALIKE])
         if not are_same(findings, self._shown):
             self._shown = findings
             self._gradients.show_results(results, self._names, number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...analysis.rounds.call_sites import CallSite, SourceSeries
+from ...analysis.rounds.call_sites import CallSite
 from ...analysis.run_words import NO_CODE, ran_no_code
 from ...analysis.unasked import unasked_words
 from ...document import Document
@@ -42,9 +42,13 @@ def summary_words(document: Document, troubled: int, asked: int) -> str:
 
 def troubled_of(document: Document) -> tuple[int, int]:
     """The number of sources whose gradient does not flow, and of all that were asked for."""
-    asked = [
-        item.is_troubled if isinstance(item, SourceSeries) else item.status != "flows"
-        for group in document.diagnosis.groups
-        for item in (group.sources if isinstance(group, CallSite) else group.findings)
-    ]
-    return sum(asked), len(asked)
+    troubled = asked = 0
+    for group in document.diagnosis.groups:
+        if isinstance(group, CallSite):
+            troubled += sum(series.is_troubled for series in group.sources)
+            asked += len(group.sources)
+        else:
+            flowing = sum(n for (status, _), n in group.outcomes.items() if status == "flows")
+            troubled += len(group.findings) - flowing
+            asked += len(group.findings)
+    return troubled, asked

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from itertools import islice
+from typing import Literal
 
 from ...analysis.inside_words import runs_words
-from ...analysis.model import CallDiagnosis, Cause, Diagnosis, Finding, Status
+from ...analysis.model import CallDiagnosis, Diagnosis, Finding, Status
 from ...analysis.rounds.call_sites import CallSite
 from ...analysis.rounds.round_words import series_words, troubled_rounds
 from ...analysis.run_words import plain_message
-from ...analysis.status import WORST_FIRST, joint_word, round_word, word_of
+from ...analysis.status import STATUS_WORDS, WORST_FIRST, joint_word, round_word, word_of
 from ...document import Document
 from ...trace.compiled.raised import op_that_raised
 from ...trace.model import Trace
@@ -48,12 +50,14 @@ def fill_of(tint: Tint, theme: Theme) -> str:
     return fills.get(tint, "")
 
 
-def marks_of(document: Document) -> tuple[LineMark, ...]:
-    """All marks, the most important last; lines edited since the run have none."""
+def marks_of(document: Document, groups: GroupMarks | None = None) -> tuple[LineMark, ...]:
+    """All marks, the most important last; lines edited since the run have none. ``groups``: those
+    of gradient calls, as far as they are made; without it all are made now."""
+    of_groups = _group_marks(document.diagnosis, document.trace) if groups is None else groups.marks
     marks = [
         *_linked_marks(document),
         *_operand_marks(document),
-        *_group_marks(document.diagnosis, document.trace),
+        *filter(None, of_groups),
         *_error_marks(document),
         *_step_marks(document),
     ]
@@ -93,38 +97,68 @@ def _operand_marks(document: Document) -> list[LineMark]:
 
 MOST_TIPS = 8
 """The tip of a line says so much of each kind of mark; of more it says how many there are."""
-_latest: list[tuple[Diagnosis, tuple[LineMark, ...]]] = []
-"""The marks of the diagnosis shown last: they stay while the round or the step changes."""
+SLICE = 0.01
+"""Seconds for which marks are made in one turn of the event loop."""
+_LOOK = 64
+"""Findings between two looks at the clock."""
 
 
-def _group_marks(diagnosis: Diagnosis, trace: Trace) -> tuple[LineMark, ...]:
-    for known, marks in _latest:
-        if known is diagnosis:
-            return marks
-    made = tuple(
-        mark
-        for group in diagnosis.groups
-        for mark in (
-            _site_marks(diagnosis, group)
-            if isinstance(group, CallSite)
-            else _call_marks(group, trace)
-        )
-    )
-    _latest[:] = [(diagnosis, made)]
-    return made
+class GroupMarks:
+    """The marks of calls and call sites, made in slices of time: they may name thousands of cuts.
+
+    ``marks``: those of the diagnosis shown last; none until all are made. They stay while the round
+    or the step changes.
+    """
+
+    def __init__(self) -> None:
+        self.marks: tuple[LineMark, ...] = ()
+        self.is_complete = True
+        self._shown: Diagnosis | None = None
+        self._made: list[LineMark] = []
+        self._rest: Iterator[LineMark | None] = iter(())
+
+    def show(self, diagnosis: Diagnosis, trace: Trace) -> None:
+        """Begin with another diagnosis; the first slice is made at once."""
+        if diagnosis is not self._shown:
+            self._shown, self.marks, self._made = diagnosis, (), []
+            self.is_complete = False
+            self._rest = _group_marks(diagnosis, trace)
+            self.go_on()
+
+    def go_on(self) -> bool:
+        """Make the marks of another slice; returns whether more are to be made."""
+        until = time.perf_counter() + SLICE
+        while True:
+            looked = list(islice(self._rest, _LOOK))
+            self._made += filter(None, looked)
+            if len(looked) < _LOOK:
+                self.marks, self.is_complete = tuple(self._made), True
+                return False
+            if time.perf_counter() > until:
+                return True
 
 
-def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
+def _group_marks(diagnosis: Diagnosis, trace: Trace) -> Iterator[LineMark | None]:
+    """The marks of all calls and call sites; None for each finding that adds no mark yet."""
+    for group in diagnosis.groups:
+        if isinstance(group, CallSite):
+            yield from _site_marks(diagnosis, group)
+        else:
+            yield from _call_marks(group, trace)
+
+
+def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark | None]:
     """The marks of all rounds of a call site, each once."""
     tips = []
-    places: list[_Place] = []
+    few = _FewMarks()
     worst: Status = "flows"
     for series in site.sources:
         for number, finding in troubled_rounds(diagnosis, site, series):
             worst = min(worst, finding.status, key=WORST_FIRST.index)
-            places += _cause_places(diagnosis.round(site, number), finding, f" (round {number:,})")
+            few.add(diagnosis.round(site, number), finding, f" (round {number:,})")
+            yield None
         tips.append(f"∂{series.target}/∂{series.source}: {series_words(diagnosis, site, series)}")
-    yield from _few(places)
+    yield from few.marks()
     if worst == "flows":
         badge = f"{len(site):,} flow"
     else:
@@ -136,62 +170,55 @@ def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark]:
     )
 
 
-def _call_marks(call: CallDiagnosis, trace: Trace) -> list[LineMark]:
-    marks = _few(place for finding in call.findings for place in _cause_places(call, finding))
-    statuses = {finding.status for finding in call.findings}
-    worst = next((status for status in WORST_FIRST if status in statuses), None)
+def _call_marks(call: CallDiagnosis, trace: Trace) -> Iterator[LineMark | None]:
+    few = _FewMarks()
+    for finding in call.findings if call.is_troubled else ():
+        few.add(call, finding)
+        yield None
+    yield from few.marks()
+    worst = min((status for status, _ in call.outcomes), key=WORST_FIRST.index, default=None)
     if worst is not None:
         tip = f"{call.call.method}: " + ", ".join(
-            f"∂{f.target}/∂{f.source} {_badge(f)}" for f in call.findings[:MOST_TIPS]
+            f"∂{f.target}/∂{f.source} {_badge(f.status, f.nonfinite)}"
+            for f in call.findings[:MOST_TIPS]
         )
         runs = runs_words(trace, call.call)
         tip += f"\n{' · '.join(runs)}" if runs else ""
-        badge = joint_word(_badge(f) for f in call.findings if f.status == worst)
-        mark = LineMark(call.call.line, "call", False, badge, worst == "flows", tip=tip)
-        marks.append(mark)
-    return marks
+        badge = joint_word(_badge(*outcome) for outcome in call.outcomes if outcome[0] == worst)
+        yield LineMark(call.call.line, "call", False, badge, worst == "flows", tip=tip)
 
 
-class _Place(NamedTuple):
-    """A line at which a gradient has trouble, with the badge and the end of the tip."""
+class _FewMarks:
+    """The lines at which gradients have trouble: the marks of the first findings with each badge on
+    each line, and how many more there are."""
 
-    line: int
-    badge: str
-    finding: Finding
-    cause: Cause
-    end: str
+    def __init__(self) -> None:
+        self._few: list[LineMark] = []
+        self._counts: dict[tuple[int, str], int] = {}
 
-    def mark(self) -> LineMark:
-        is_cut = self.finding.status == "none"
-        happens = "stops" if is_cut else f"becomes {word_of(self.finding)}"
-        tip = f"{self.cause.kind}: the gradient for {self.finding.source} {happens} here{self.end}"
-        return LineMark(self.line, "trouble", True, self.badge, tip=tip)
+    def add(self, call: CallDiagnosis, finding: Finding, end: str = "") -> None:
+        """Add the cuts of a finding; ``end``: of the tip."""
+        for cause in (finding.cause, *finding.others):
+            line = cause.line if cause is not None else 0
+            if cause is None or not line:
+                continue
+            sign = "✂" if finding.status == "none" else word_of(finding)
+            badge = "" if line == call.call.line else sign
+            count = self._counts[line, badge] = self._counts.get((line, badge), 0) + 1
+            if count <= MOST_TIPS:
+                happens = "stops" if finding.status == "none" else f"becomes {word_of(finding)}"
+                tip = f"{cause.kind}: the gradient for {finding.source} {happens} here{end}"
+                self._few.append(LineMark(line, "trouble", True, badge, tip=tip))
 
-
-def _few(places: Iterable[_Place]) -> list[LineMark]:
-    """The marks of the first places with each badge on each line, and how many more there are."""
-    few: list[LineMark] = []
-    counts: dict[tuple[int, str], int] = {}
-    for place in places:
-        count = counts[place.line, place.badge] = counts.get((place.line, place.badge), 0) + 1
-        if count <= MOST_TIPS:
-            few.append(place.mark())
-    for (line, _), count in counts.items():
-        if count > MOST_TIPS:
-            few.append(LineMark(line, tip=f"and {count - MOST_TIPS:,} more"))
-    return few
-
-
-def _badge(finding: Finding) -> str:
-    return FLOWS if finding.status == "flows" else word_of(finding)
+    def marks(self) -> Iterator[LineMark]:
+        yield from self._few
+        for (line, _), count in self._counts.items():
+            if count > MOST_TIPS:
+                yield LineMark(line, tip=f"and {count - MOST_TIPS:,} more")
 
 
-def _cause_places(call: CallDiagnosis, finding: Finding, end: str = "") -> Iterator[_Place]:
-    for cause in (finding.cause, *finding.others):
-        line = cause.line if cause is not None else 0
-        if cause is not None and line:
-            badge = "✂" if finding.status == "none" else word_of(finding)
-            yield _Place(line, "" if line == call.call.line else badge, finding, cause, end)
+def _badge(status: Status, nonfinite: str) -> str:
+    return FLOWS if status == "flows" else nonfinite or STATUS_WORDS[status]
 
 
 def _error_marks(document: Document) -> list[LineMark]:

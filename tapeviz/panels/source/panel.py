@@ -18,7 +18,7 @@ from .editor import Editor
 from .extras import Span
 from .find_bar import FindBar, LineBar
 from .line_hint import LineHint
-from .line_marks import marks_of
+from .line_marks import GroupMarks, marks_of
 from .repair_strip import RepairStrip
 
 
@@ -41,6 +41,7 @@ class SourcePanel(Panel):
         works."""
         self._is_opened = False
         """Another text was opened since the last run."""
+        self._group_marks = GroupMarks()
         self.repair_strip = RepairStrip(document, theme)
         self.repair_strip.undo.clicked.connect(self._undo_repairs)
         self.find_bar = FindBar(self.editor, theme)
@@ -125,10 +126,21 @@ class SourcePanel(Panel):
         self._show_marks()
 
     def _show_marks(self) -> None:
-        self.editor.set_marks(marks_of(self.document), self.document.is_outdated)
-        text = self.document.text
+        document, groups = self.document, self._group_marks
+        groups.show(document.diagnosis, document.trace)
+        if not groups.is_complete:
+            document.jobs.ask(self._make_marks)
+        self.editor.set_marks(marks_of(document, groups), document.is_outdated)
+        text = document.text
         parts = [(first, last) for first, last, _ in text.left_out()]
         self.editor.set_left_out([*parts, *_stretches(text.prose())])
+
+    def _make_marks(self) -> bool:
+        """Make more of the marks of many cuts, and show them when all are made."""
+        has_more = self._group_marks.go_on()
+        if not has_more:
+            self._show_marks()
+        return has_more
 
     def _show_links(self) -> None:
         """The sub-expressions of what is pointed at, else of what is selected elsewhere."""
@@ -211,5 +223,6 @@ def first_line(diagnosis: Diagnosis) -> int:
     """The line of the error, else of the first cause, 0 without either."""
     if diagnosis.error is not None:
         return diagnosis.error.line
-    findings = (finding for call in diagnosis.calls for finding in call.findings)
+    calls = (call for call in diagnosis.calls if call.is_troubled)
+    findings = (finding for call in calls for finding in call.findings)
     return next((f.cause.line for f in findings if f.cause is not None and f.cause.line), 0)

@@ -131,12 +131,9 @@ class TensorPanel(Panel):
         """If nothing is selected, show the gradient that was asked for, or the one across the
         cut."""
         call = self.document.current_call
-        findings = (
-            sorted(call.findings, key=lambda finding: finding.status == "flows") if call else []
-        )
-        finding = next(iter(findings), None)  # of the first card
-        if finding is None:
+        if call is None or not call.findings:
             return False
+        finding = call.findings[call.first_troubled or 0]  # of the first card
         is_across = finding.tensor is None
         gradient = finding.across if is_across else finding.tensor
         if gradient is None:
@@ -267,9 +264,9 @@ class TensorPanel(Panel):
         if self.document.selection.tensor is not None:
             return self.document.selection.tensor
         call = self.document.current_call
-        pairs = zip(call.call.sources, call.findings, strict=False) if call is not None else ()
-        first = min(pairs, key=lambda pair: pair[1].status == "flows", default=None)
-        return first[0].tensor if first is not None else None
+        if call is None or not call.findings or not call.call.sources:
+            return None
+        return call.call.sources[call.first_troubled or 0].tensor
 
     def copy_array(self) -> None:
         """Copy the values to the clipboard as ``np.array(…)``."""
