@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 from tapeviz.analysis.backward.turns import find_turns
 from tapeviz.analysis.model import BackwardPass, CallDiagnosis, Diagnosis, WalkStep
 from tapeviz.document import Document
-from tapeviz.panels.backprop.columns import shared_widths
 from tapeviz.panels.backprop.cut_rows import MOST
 from tapeviz.panels.backprop.panel import BackpropPanel
+from tapeviz.panels.backprop.table import shared_widths
 from tapeviz.panels.backprop.walk_model import FORMULA, IN, LINE, OP, OUT
 from tapeviz.panels.look import Theme
 from tapeviz.recording.shares import ShareRow, ShareTable

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, QTimer
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
-    QHeaderView,
     QPushButton,
-    QTableView,
     QWidget,
 )
 
@@ -25,10 +21,10 @@ from ...trace.model import CallId
 from ..look import Theme
 from ..panel import Panel
 from ..widgets import IconButton, ShortCombo, plain_label
-from .columns import shared_widths
 from .cut_rows import CutRows
 from .shares import SharesModel, SharesView
-from .walk_model import FORMULA, IN, LINE, NUMBER, OP, OUT, WalkModel
+from .table import WalkTable, are_alike
+from .walk_model import WalkModel
 
 MOST_CALL = 34
 """Characters of a gradient call in the picker, at most; the tooltip has all."""
@@ -39,15 +35,6 @@ ROOM_FOR_SHARES = 300
 ROWS = 6
 """Steps to show without scrolling."""
 SPEEDS = (("slow", 1600), ("normal", 800), ("fast", 250), ("very fast", 40))
-WIDTHS = {NUMBER: 42, LINE: 52}
-SHARED = (OP, IN, FORMULA, OUT)
-"""The columns that share what the others leave."""
-NARROWEST, WIDEST_OP = 76, 190
-"""Px of a column that shares the room of the table at least, and of the one of ops at most."""
-BESIDE = 24
-"""Px beside the text of a cell."""
-MOST_MEASURED = 100
-"""Rows whose text is measured, at most."""
 
 
 class BackpropPanel(Panel):
@@ -57,13 +44,7 @@ class BackpropPanel(Panel):
     def __init__(self, document: Document, theme: Theme) -> None:
         super().__init__(document, theme)
         self.model = WalkModel(document, theme)
-        self.table = WalkTable(document)
-        self.table.setModel(self.model)
-        for column, width in WIDTHS.items():
-            self.table.setColumnWidth(column, width)
-        self.table.horizontalHeader().setStretchLastSection(False)
-        self.table.viewport().installEventFilter(self)
-        self._wanted = [NARROWEST] * len(SHARED)
+        self.table = WalkTable(document, self.model)
         self.note = plain_label(name="faint", wraps=True)
         self.note.setContentsMargins(14, 4, 14, 6)
         self.note.hide()
@@ -169,37 +150,9 @@ class BackpropPanel(Panel):
         return QSize(0, heading + rows + note + 2 * self.table.frameWidth())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize:
-            if watched is self.header:
-                self._fit_header()
-            else:
-                self._fit_columns()
+        if event.type() == QEvent.Type.Resize and watched is self.header:
+            self._fit_header()
         return super().eventFilter(watched, event)
-
-    def _measure_columns(self) -> None:
-        """Note how much room the text of each column would fill."""
-        count = min(self.model.rowCount(), MOST_MEASURED)
-        metrics = {column: QFontMetrics(self.model.font_of(column)) for column in SHARED}
-        self._wanted = [
-            BESIDE
-            + max(
-                (
-                    metrics[column].horizontalAdvance(str(self.model.index(row, column).data()))
-                    for row in range(count)
-                ),
-                default=0,
-            )
-            for column in SHARED
-        ]
-        self._wanted[0] = min(self._wanted[0], WIDEST_OP)
-        self._fit_columns()
-
-    def _fit_columns(self) -> None:
-        """Give the room of the table to its columns, by what they hold."""
-        fixed = sum(map(self.table.columnWidth, WIDTHS))
-        room = self.table.viewport().width() - fixed
-        for column, width in zip(SHARED, shared_widths(self._wanted, room, NARROWEST), strict=True):
-            self.table.setColumnWidth(column, width)
 
     def _fit_header(self) -> None:
         """Hide widgets that have a shortcut or are seldom used, if there is little room."""
@@ -263,15 +216,12 @@ class BackpropPanel(Panel):
         document = self.document
         steps = document.steps
         if steps is not self._shown:
-            is_alike = self._shown is not None and _are_alike(steps, self._shown)
+            is_alike = self._shown is not None and are_alike(steps, self._shown)
             self._shown = steps
             self.model.show_steps(steps)
-            last_line = max((step.line or 0 for step in steps), default=0)
-            for column, number, fitting in ((NUMBER, len(steps), 2), (LINE, last_line, 3)):
-                wider = 9 * max(len(str(number)) - fitting, 0)
-                self.table.setColumnWidth(column, WIDTHS[column] + wider)
+            self.table.fit_numbers(steps)
             if not is_alike:  # another round moves no columns
-                self._measure_columns()
+                self.table.measure_columns()
             self._show_note()
         else:
             self.model.repaint()
@@ -389,13 +339,6 @@ class BackpropPanel(Panel):
             self.room_changed.emit()
 
 
-def _are_alike(steps: Sequence[WalkStep], others: Sequence[WalkStep]) -> bool:
-    """Whether two backward passes have as many steps, and the same ops in the rows by which columns
-    are measured."""
-    first, second = ([s.title for s in each[:MOST_MEASURED]] for each in (steps, others))
-    return len(steps) == len(others) and first == second
-
-
 def call_words(call: CallDiagnosis, round_words: str) -> str:
     """``line 9 · ∂loss / ∂w, b``; in a loop ``line 9 · 5 rounds · …``."""
     targets = ", ".join(operand.text for operand in call.call.differentiated[:2])
@@ -403,46 +346,3 @@ def call_words(call: CallDiagnosis, round_words: str) -> str:
     more = ", …" if len(call.call.by) > 2 else ""
     parts = (f"line {call.call.line}", round_words, f"∂{targets} / ∂{sources}{more}")
     return " · ".join(part for part in parts if part)
-
-
-class WalkTable(QTableView):
-    """A table in which up and down walk, and Enter opens or closes a turn of a loop."""
-
-    toggle_requested = Signal(int)
-    left = Signal()
-
-    def __init__(self, document: Document) -> None:
-        super().__init__()
-        self._document = document
-        self.setAccessibleName("Steps of the backward pass")
-        self.setShowGrid(False)
-        self.setTabKeyNavigation(False)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(28)
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.horizontalHeader().setHighlightSections(False)
-        self.setWordWrap(False)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self.left.emit()
-        super().leaveEvent(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        acts = {
-            Qt.Key.Key_Down: self._document.stepping.forward,
-            Qt.Key.Key_Up: self._document.stepping.back,
-            Qt.Key.Key_Home: self._document.stepping.first,
-            Qt.Key.Key_End: self._document.stepping.last,
-            Qt.Key.Key_Escape: lambda: self._document.stepping.go_to(None),
-            Qt.Key.Key_Return: lambda: self.toggle_requested.emit(self.currentIndex().row()),
-        }
-        if self._document.step is None:
-            del acts[Qt.Key.Key_Escape]  # the window may have a use for it
-        act = acts.get(Qt.Key(event.key()))
-        if act is None or event.modifiers() & Qt.KeyboardModifier.AltModifier:
-            super().keyPressEvent(event)
-        else:
-            act()  # type: ignore[no-untyped-call]

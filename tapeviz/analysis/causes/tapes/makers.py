@@ -1,13 +1,13 @@
-"""Find the statement that made a variable, and other variables that it made."""
+"""Find when and by which statement a variable or a target was made, and what else it made."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from itertools import dropwhile
 
-from ....trace.model import Binding, Variable, VariableId
+from ....trace.model import Binding, TensorId, Variable, VariableId
 from ...call_facts import CallFacts
-from ..questions import Used
+from ..questions import Unlinked, Used
 
 _MAKING = frozenset({"__init__", "__new__", "__post_init__"})
 """Methods of an object that run while it is made."""
@@ -74,3 +74,17 @@ def _bound_layers(facts: CallFacts) -> dict[str, list[Binding]]:
         if binding.value.startswith("keras") and binding.site.frames:
             found.setdefault(binding.site.frames[0].function, []).append(binding)
     return {name: sorted(given, key=lambda binding: binding.when) for name, given in found.items()}
+
+
+def targets_done(case: Unlinked) -> int:
+    """The time at which the targets had been made; that of the call where one is a variable, which
+    gives the value that it has then."""
+    targets, trace = case.facts.call.target_tensors, case.facts.trace
+    if any(VariableId(tensor) in trace.variables for tensor in targets):
+        return case.facts.call.when
+    return max((made_when(case.facts, tensor) for tensor in targets), default=0)
+
+
+def made_when(facts: CallFacts, tensor: TensorId) -> int:
+    maker = facts.trace.maker(tensor)
+    return maker.when if maker is not None else 0

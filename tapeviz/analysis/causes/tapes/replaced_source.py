@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from ....latest import for_latest
 from ....text.statements import read_text
-from ....trace.model import NOWHERE, Binding, Op, Site, TensorId, Trace, VariableId
+from ....trace.model import NOWHERE, Op, TensorId, VariableId
 from ....trace.op_kinds import ops_with
 from ...call_facts import CallFacts
 from ...flow.ancestry import Position
 from ...flow.same import SameWork
 from ...model import Cause, Evidence
 from ...python.blocks import line_beside
-from ...python.steering import read_on
 from ..questions import Unlinked, Unwatched, Used
 from .makers import (
     bound_before,
@@ -27,8 +25,10 @@ from .makers import (
     is_made_inside,
     line_of_maker,
     line_of_owner,
+    targets_done,
     variable_key,
 )
+from .owners import owner_given_away, owner_since_listed
 
 _VIEWS = ops_with("view")
 _DEEPEST = 40
@@ -233,7 +233,7 @@ def _given_after(case: Unlinked) -> Cause | None:
     """A variable that was made after the target, and is given under a path that was read where the
     target was made: ``net.w``, of an object of unknown identity."""
     variable, path = case.facts.trace.variables.get(VariableId(case.tensor)), case.source.text
-    if variable is None or "." not in path or variable.when < _done(case):
+    if variable is None or "." not in path or variable.when < targets_done(case):
         return None
     text, root = read_text(case.facts.text), path.partition(".")[0]
     owner = text.owner(case.facts.call.line, root)
@@ -246,84 +246,21 @@ def _given_after(case: Unlinked) -> Cause | None:
 def _owner_rebound(case: Unlinked) -> Cause | None:
     """The name of a model or another object in the sources meant another one when the target was
     made, by a line that reads the name."""
-    given = case.used.once(_owner_given_away)
+    given = case.used.once(owner_given_away)
     if given is None:
         return None
     return case.facts.cause(ReplacedSource("owner", given.name), given.site.line)
 
 
-def _owner_given_away(used: Used) -> Binding | None:
-    facts, targets = used.facts, used.facts.call.target_tensors
-    done = max((_made_when(facts, tensor) for tensor in targets), default=0)
-    for name in sorted(facts.names_of_sources):
-        named = _objects_named(facts.trace).get(name, ())
-        before = [binding for binding in named if binding.when < done]
-        after = [binding for binding in named if done < binding.when < facts.call.when]
-        if not before or not after or before[-1].object == after[-1].object:
-            continue
-        is_same_name = _function(before[-1].site) == _function(after[-1].site)
-        if is_same_name and name in used.once(_names_read):
-            return after[-1]
-    return None
-
-
-def _names_read(used: Used) -> frozenset[str]:
-    """The names on the lines where the target was made."""
-    return frozenset[str]().union(*(read_on(used.facts.text, line) for line in used.lines))
-
-
-@for_latest
-def _objects_named(trace: Trace) -> dict[str, list[Binding]]:
-    """The Keras objects and modules that each name was given, in their order."""
-    found: dict[str, list[Binding]] = {}
-    for binding in sorted(trace.bindings, key=lambda binding: binding.when):
-        if binding.object and binding.value.startswith(("keras", "Module")):
-            found.setdefault(binding.name, []).append(binding)
-    return found
-
-
 def _owner_outdated(case: Unlinked) -> Cause | None:
     """The source was put into a list by a line that reads the name of a model or another object,
     and that name meant another one when the target was made."""
-    facts, done = case.facts, _done(case)
-    for name in sorted(facts.names_of_sources):
-        last = facts.once(_bound_last).get((name, case.tensor))
-        if last is None:
-            continue
-        for owner in sorted(read_on(facts.text, last.site.line) - {name}):
-            named = _objects_named(facts.trace).get(owner, ())
-            before = [binding for binding in named if binding.when < last.when]
-            then = [binding for binding in named if last.when < binding.when < done]
-            is_read = owner in case.used.once(_names_read)
-            if before and then and is_read and before[-1].object != then[-1].object:
-                evidence = ReplacedSource("owner-outdated", owner, last.site.line)
-                return facts.cause(evidence, then[-1].site.line)
-    return None
-
-
-def _bound_last(facts: CallFacts) -> dict[tuple[str, TensorId], Binding]:
-    """(name in the sources, tensor) → the last binding of the name, before the call, to this tensor
-    or to a list with it."""
-    names, when = facts.names_of_sources, facts.call.when
-    return {
-        (binding.name, tensor): binding
-        for binding in facts.trace.bindings
-        if binding.name in names and binding.when < when
-        for tensor, _ in binding.tensors
-    }
-
-
-def _function(site: Site) -> str:
-    return site.frames[0].function if site.frames else ""
-
-
-def _done(case: Unlinked) -> int:
-    """The time at which the targets had been made; that of the call where one is a variable, which
-    gives the value that it has then."""
-    targets, trace = case.facts.call.target_tensors, case.facts.trace
-    if any(VariableId(tensor) in trace.variables for tensor in targets):
-        return case.facts.call.when
-    return max((_made_when(case.facts, tensor) for tensor in targets), default=0)
+    found = owner_since_listed(case)
+    if found is None:
+        return None
+    listed, owner = found
+    evidence = ReplacedSource("owner-outdated", owner.name, listed.site.line)
+    return case.facts.cause(evidence, owner.site.line)
 
 
 def _outdated(case: Unlinked) -> Cause | None:
@@ -416,17 +353,12 @@ def _made_again(case: Unlinked) -> Cause | None:
     if source is None or not source.site.line:
         return None
     first, inside = case.used.once(first_made).get(variable_key(source), (None, None))
-    done = _done(case)
+    done = targets_done(case)
     twin = first if source.when > done else inside
     if twin is None or (source.when <= done and is_made_inside(case.facts, source)):
         return None
     newer = max(source, twin, key=lambda variable: variable.when)
     return case.facts.cause(ReplacedSource("made-again"), line_of_maker(case.facts, newer))
-
-
-def _made_when(facts: CallFacts, tensor: TensorId) -> int:
-    maker = facts.trace.maker(tensor)
-    return maker.when if maker is not None else 0
 
 
 def _made_inside(case: Unlinked) -> Cause | None:

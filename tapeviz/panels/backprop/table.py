@@ -1,0 +1,132 @@
+"""The table of the backward pass, and how its columns share the room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+
+from ...analysis.model import WalkStep
+from ...document import Document
+from .walk_model import FORMULA, IN, LINE, NUMBER, OP, OUT, WalkModel
+
+WIDTHS = {NUMBER: 42, LINE: 52}
+SHARED = (OP, IN, FORMULA, OUT)
+"""The columns that share what the others leave."""
+NARROWEST, WIDEST_OP = 76, 190
+"""Px of a column that shares the room of the table at least, and of the one of ops at most."""
+BESIDE = 24
+"""Px beside the text of a cell."""
+MOST_MEASURED = 100
+"""Rows whose text is measured, or compared, at most."""
+
+
+class WalkTable(QTableView):
+    """The rows of the backward pass. Up and down walk, Enter opens or closes a turn of a loop."""
+
+    toggle_requested = Signal(int)
+    left = Signal()
+
+    def __init__(self, document: Document, model: WalkModel) -> None:
+        super().__init__()
+        self._document = document
+        self._model = model
+        self._wanted = [NARROWEST] * len(SHARED)
+        self.setModel(model)
+        for column, width in WIDTHS.items():
+            self.setColumnWidth(column, width)
+        self.setAccessibleName("Steps of the backward pass")
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(28)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setStretchLastSection(False)
+        self.setWordWrap(False)
+
+    def fit_numbers(self, steps: Sequence[WalkStep]) -> None:
+        """Make the columns of numbers as wide as the largest number of a step and of a line."""
+        last_line = max((step.line or 0 for step in steps), default=0)
+        for column, number, fitting in ((NUMBER, len(steps), 2), (LINE, last_line, 3)):
+            wider = 9 * max(len(str(number)) - fitting, 0)
+            self.setColumnWidth(column, WIDTHS[column] + wider)
+
+    def measure_columns(self) -> None:
+        """Share the room among the columns of text by how much the text of each would fill."""
+        count = min(self._model.rowCount(), MOST_MEASURED)
+        metrics = {column: QFontMetrics(self._model.font_of(column)) for column in SHARED}
+        self._wanted = [
+            BESIDE
+            + max(
+                (
+                    metrics[column].horizontalAdvance(str(self._model.index(row, column).data()))
+                    for row in range(count)
+                ),
+                default=0,
+            )
+            for column in SHARED
+        ]
+        self._wanted[0] = min(self._wanted[0], WIDEST_OP)
+        self._share_room()
+
+    def _share_room(self) -> None:
+        room = self.viewport().width() - sum(map(self.columnWidth, WIDTHS))
+        for column, width in zip(SHARED, shared_widths(self._wanted, room, NARROWEST), strict=True):
+            self.setColumnWidth(column, width)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_room()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.left.emit()
+        super().leaveEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        acts = {
+            Qt.Key.Key_Down: self._document.stepping.forward,
+            Qt.Key.Key_Up: self._document.stepping.back,
+            Qt.Key.Key_Home: self._document.stepping.first,
+            Qt.Key.Key_End: self._document.stepping.last,
+            Qt.Key.Key_Escape: lambda: self._document.stepping.go_to(None),
+            Qt.Key.Key_Return: lambda: self.toggle_requested.emit(self.currentIndex().row()),
+        }
+        if self._document.step is None:
+            del acts[Qt.Key.Key_Escape]  # the window may have a use for it
+        act = acts.get(Qt.Key(event.key()))
+        if act is None or event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            super().keyPressEvent(event)
+        else:
+            act()  # type: ignore[no-untyped-call]
+
+
+def are_alike(steps: Sequence[WalkStep], others: Sequence[WalkStep]) -> bool:
+    """Whether two backward passes have as many steps, and the same ops in those that are measured:
+    two rounds of a loop. Columns measured for one serve the other."""
+    if len(steps) != len(others):
+        return False
+    pairs = zip(steps[:MOST_MEASURED], others[:MOST_MEASURED], strict=True)
+    return all(step.title == other.title for step, other in pairs)
+
+
+def shared_widths(wanted: Sequence[int], room: int, least: int) -> list[int]:
+    """The width in px of each column, together ``room``, at least ``least`` each.
+
+    ``wanted``: the width that the content of each would fill. A column gets at most what it wants,
+    as long as another wants more; what nobody wants is shared by all.
+    """
+    room = max(room, least * len(wanted))
+    widths = [0] * len(wanted)
+    rest, left = room, list(range(len(wanted)))
+    for place in sorted(left, key=lambda place: wanted[place]):
+        widths[place] = min(max(wanted[place], least), rest // len(left))
+        rest -= widths[place]
+        left.remove(place)
+    extra, odd = divmod(rest, len(wanted)) if wanted else (0, 0)
+    return [width + extra + (place < odd) for place, width in enumerate(widths)]
