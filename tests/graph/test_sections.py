@@ -10,7 +10,8 @@ import pytest
 from tapeviz.graph.build import build
 from tapeviz.graph.groups.branches import Branch, inner_first
 from tapeviz.graph.groups.gathering import LEAST_OPS
-from tapeviz.graph.groups.sections import MOST, Reads, gather_sections
+from tapeviz.graph.groups.reads import Reads
+from tapeviz.graph.groups.sections import MOST, gather_sections
 from tapeviz.graph.groups.tree import Group, grow
 from tapeviz.trace.model import TensorId
 

@@ -11,7 +11,8 @@ from ...text.called_names import kind_of
 from ...text.source import TextSpan
 from ...trace.model import Op
 from .branches import Branch, inner_first
-from .sections import Reads, gather_sections
+from .reads import Reads
+from .sections import gather_sections
 from .shapes import Shapes
 from .stretches import find_stretches
 

@@ -15,9 +15,9 @@ from functools import partial
 from itertools import chain, groupby, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .branches import Branch, inner_first
+from .reads import Reads
 
 MOST = 5
 """Boxes directly in a group; what has more is grouped."""
@@ -31,22 +31,6 @@ _MANY = 3
 _LEAST_SEQUENCES = 3
 _NEVER = np.iinfo(np.int64).max
 Make = Callable[[list[Branch | int]], Branch]
-
-
-@dataclass(frozen=True, slots=True)
-class Reads:
-    """``makers``, ``readers``: the numbers of the ops at both ends of each value, sorted by
-    reader."""
-
-    makers: NDArray[np.int64]
-    readers: NDArray[np.int64]
-
-    def within(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The pairs with both ends among some consecutive ops."""
-        start, end = np.searchsorted(self.readers, (first, last + 1))
-        makers, readers = self.makers[start:end], self.readers[start:end]
-        is_inside = makers >= first
-        return makers[is_inside], readers[is_inside]
 
 
 @dataclass(frozen=True, slots=True)

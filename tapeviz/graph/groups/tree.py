@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import msgspec
-import numpy as np
 from msgspec import structs
 
 from ...errors import go_on
@@ -37,7 +36,7 @@ from .gathering import (
 )
 from .lengths import repeats_in_all_rounds
 from .library import mark_library_calls
-from .sections import Reads
+from .reads import last_readers, own_values, reads_of
 from .shapes import Shapes, weigh
 
 _LEAST_LOOP = 4
@@ -135,21 +134,21 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "", segments: Segments = 
     root = Branch("", "", 0)
     plant(root, ops, trace, kinds)
     go_on()
-    weigh(root, _own_values(graph, places))
+    weigh(root, own_values(graph, places))
     lines = [op.line for op in ops]
     lasting, varying = repeats_in_all_rounds(trace, graph.call)
     prune(root, 2 if lasting or len(graph) > _SMALL else _LEAST_LOOP, lines, lasting)
     shapes = Shapes(ops, trace)
     go_on()
     if kinds is None:
-        reads = _reads(graph, places)
+        reads = reads_of(graph, places)
         words = Words(
             lambda number: _user_name(graph, trace, ops[number], places[number]),
             called_names(trace).function,
             lambda number: entry_name(ops[number]),
             lines,
             comprehensions(trace),
-            _last_readers(reads, ops),
+            last_readers(reads, ops),
         )
         gather_segments(root, ops, segments, section_maker(words), LEAST_OPS)
         gather_lines(root, ops, words)
@@ -233,49 +232,6 @@ def _user_name(graph: OpGraph, trace: Trace, op: Op, place: int) -> str:
     """The snippet's name of what an op made; empty for a node that is drawn by itself."""
     names = (user_name(trace, tensor) for tensor in op.outputs)
     return "" if place in graph.pinned else next(filter(None, names), "")
-
-
-def _own_values(graph: OpGraph, places: Sequence[int]) -> Mapping[int, int]:
-    """Number of an op → how many variables and constants it alone takes, for ops that take any.
-
-    ``places``: the place in the graph of each op, by its number.
-    """
-    sources, targets = np.array(graph.edges.sources), np.array(graph.edges.targets)
-    lowest, highest = np.full(len(graph), len(graph)), np.full(len(graph), -1)
-    np.minimum.at(lowest, sources, targets)
-    np.maximum.at(highest, sources, targets)
-    is_own = lowest == highest  # it has a single taker
-    is_own[targets] = False
-    values = np.array(graph.values, np.int64)
-    counts = np.bincount(lowest[values[is_own[values]]], minlength=len(graph))
-    return {number: count for number, count in enumerate(counts[places].tolist()) if count}
-
-
-def _reads(graph: OpGraph, places: Sequence[int]) -> Reads:
-    """The ops that make a value, and those that read it; what an op writes into a variable is read
-    where the variable is. ``places``: the place in the graph of each op, by its number."""
-    number = np.full(len(graph), -1, np.int64)
-    number[places] = np.arange(len(places))
-    sources = np.array(graph.edges.sources, np.int64)
-    targets = np.array(graph.edges.targets, np.int64)
-    values = np.array(graph.values, np.int64)
-    is_written = np.isin(targets, values) & (number[sources] >= 0)
-    number[targets[is_written]] = number[sources[is_written]]
-    makers, readers = number[sources], number[targets]
-    kept = (makers >= 0) & (readers > makers)
-    makers, readers = makers[kept], readers[kept]
-    order = np.argsort(readers, kind="stable")
-    return Reads(makers[order], readers[order])
-
-
-def _last_readers(reads: Reads, ops: Sequence[Op]) -> Sequence[int]:
-    """For each op the number of the last one that reads a value of it, -1 for none. The steps of an
-    inner tape's backward pass do not count: they read what they need, whatever its name."""
-    is_forward = np.array([op.call is None for op in ops], bool)[reads.readers]
-    found = np.full(len(ops), -1, np.int64)
-    np.maximum.at(found, reads.makers[is_forward], reads.readers[is_forward])
-    readers: Sequence[int] = found.tolist()
-    return readers
 
 
 def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> None:
