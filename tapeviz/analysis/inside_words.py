@@ -127,11 +127,13 @@ def times_ran(trace: Trace, call: Call) -> int | None:
 
 
 def turns_around(trace: Trace, call: Call) -> tuple[Loop, ...]:
-    """The compiled loops around a gradient call in the opened call whose values it has."""
+    """The compiled loops around a gradient call in the opened call whose values it has; not those
+    in which the gradient call itself goes back through a loop."""
     return tuple(
         loop
         for loop in trace.loops.values()
         if trace.ops[loop.op].within == call.within
+        and trace.ops[loop.op].call != call.id
         and any(trace.ops[op].call == call.id for op in loop.body)
     )
 

@@ -307,6 +307,29 @@ def test_state_between_calls_that_others_write_to(record: Record) -> None:
     assert {look(seen, op.id).state for op in asked} == {"equal"}
 
 
+def test_state_that_a_loop_with_python_may_have_written(record: Record) -> None:
+    """The loop is left out of the copy, and with it all writes to ``w``, which the next call reads;
+    ``m`` is known at few calls, from which the copy runs on."""
+    seen = record(
+        """
+        w, m = tf.Variable([1.0, 2.0]), tf.Variable([0.0, 0.0])
+        @tf.function
+        def step(x):
+            s = tf.constant([0.0, 0.0])
+            for i in tf.range(3):
+                s += w * tf.ensure_shape(tf.numpy_function(np.sin, [x], tf.float32), [])
+            m.assign(0.9 * m + s)
+            w.assign_sub(0.1 * m)
+            return m * w
+        for n in range(12):
+            step(tf.constant(0.1 * n))
+        """
+    )
+    asked = [op for run, op in calls_of(seen) if run.call in (3, 7, 11, 12)]
+    assert len(asked) == 4
+    assert {look(seen, op.id).state for op in asked} == {"equal"}
+
+
 def test_a_gradient_goes_through_the_inside_of_the_call_that_was_looked_into(
     record: Record,
 ) -> None:

@@ -124,6 +124,37 @@ def test_a_call_in_a_loop_ran_once_for_each_turn() -> None:
         assert words in as_text(trace, diagnose(trace))
 
 
+def test_a_gradient_that_goes_back_through_a_loop_is_not_made_in_it() -> None:
+    events = [
+        e.Begin(1, "2.21.0", "3.11.7"),
+        *TRACED[:2],
+        *(e.TensorSeen(symbol, "float32", []) for symbol in (1, 2, 3, 4, -1, -2, -3, -4, -5)),
+        *TRACED[5:11],
+        e.BodyTraced(on=True, site=2),
+        e.OpRan(2, "Mul", [-4, -4], [-5], site=2, graph=2, name="grad", call=1),
+        e.BodyTraced(on=False, graph=2, inputs=[-4], outputs=[-5]),
+        e.BodiesRun([2], into=1),
+        e.OpRan(3, "StatelessWhile", [-2], [-3], site=2, graph=1, name="while", call=1),
+        *TRACED[12:],
+        e.BodiesRun([1]),
+        e.OpRan(4, "__inference_step_1", [1], [2], site=1),
+        e.BodiesRun([1], call=2),
+        e.OpRan(5, "__inference_step_1", [3], [4], site=1),
+        e.Ended("finished"),
+        VALUE,
+        e.InsideComputed(
+            5,
+            graph=1,
+            values=[([], -3, 90, "exact"), (["while", 0], -5, 90, "exact")],
+            turns=[([], "while", 3)],
+            state="equal",
+        ),
+    ]
+    trace = read(events, BLOB, "", "snippet.py")
+    assert len(trace.loops) == 1
+    assert "compiled, ran 2 times, values of the last call)" in as_text(trace, diagnose(trace))
+
+
 def test_a_value_that_nobody_knows_is_null() -> None:
     trace = _read(*_calls(2), e.Ended("finished"))
     (listed,) = report(trace, diagnose(trace))["calls"]

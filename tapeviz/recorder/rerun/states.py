@@ -60,17 +60,17 @@ class RerunVariables:
         between = self._between(call, starts)
         until = monotonic() + limits.SECONDS_TO_STATE
         since: dict[int, int] = {}
+        spoiled: dict[int, int] = {}
         for earlier in between:
             if monotonic() > until:
                 raise Unknown("running the calls before it again takes too long")
-            self._set(earlier, since)
+            self._set(earlier, since, spoiled)
             program = self.program(earlier)
-            spoiled = [earlier.inputs[place] for place in program.cut.spoiled]
-            if any(_is_variable(resource) and resource.id in starts for resource in spoiled):
-                raise Unknown("a call before it wrote what cannot be computed again")
             program.run(self.inputs(earlier))
             since.update(dict.fromkeys(self._written(earlier), earlier.sequence))
-        self._set(call, since)
+            left = [earlier.inputs[place] for place in program.cut.spoiled]
+            spoiled |= {held.id: earlier.sequence for held in left if _is_variable(held)}
+        self._set(call, since, spoiled)
         states = {variable.id: self.read(variable.id) for variable in _variables(call)}
         if between:
             for identity, value in states.items():
@@ -164,10 +164,16 @@ class RerunVariables:
             raise Unknown("what a variable held before is not known")
         return known[-1]
 
-    def _set(self, call: KeptCall, since: dict[int, int]) -> None:
-        """Bring the call's variables to their states, where running again did not."""
+    def _set(self, call: KeptCall, since: dict[int, int], spoiled: dict[int, int]) -> None:
+        """Bring the call's variables to their states, where running again did not.
+
+        ``spoiled``: after which call the state of a variable can only be one that was read, since
+        what the call wrote is not computed again.
+        """
         for handle in _variables(call):
             sequence, value = self._latest(handle.id, call.sequence)
+            if sequence <= spoiled.get(handle.id, -1):
+                raise Unknown("a call before it wrote what cannot be computed again")
             if sequence > since.get(handle.id, -1):
                 # A copy: what is assigned may be changed in place, and the state is kept.
                 functions.set_variable(self._variable(handle), tf.constant(np.array(value)))
