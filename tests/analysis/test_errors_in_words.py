@@ -156,8 +156,15 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
     "a model of Keras 2": (
         "load_model('model.keras')",
         "OSError",
-        "No file or directory found at model.keras",
-        "Line 1 loads model.keras",
+        "No file or directory found at my models/model.keras",
+        "Line 1 loads my models/model.keras, and there",
+    ),
+    "a model of Keras 3": (
+        "load_model('my models/model.keras')",
+        "ValueError",
+        "File not found: filepath=my models/model.keras. Please ensure the file is an accessible "
+        "`.keras` zip file.",
+        "Line 1 loads my models/model.keras, and there",
     ),
     "a class that a saved model needs": (
         "load_model('m.keras')",
@@ -436,7 +443,77 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'%.3f' % [g]",
         "TypeError",
         "must be real number, not list",
-        "writes a list as a number",
+        "uses a list as a number",
+    ),
+    "a list given to a function of math": (
+        "y = math.sqrt([1.0, 4.0])",
+        "TypeError",
+        "must be real number, not list",
+        "tf.math.sqrt takes tensors",
+    ),
+    "a tensor given to a function of math": (
+        "y = math.log(tf.reduce_sum(x, 0))",
+        "TypeError",
+        "only 0-dimensional arrays can be converted to Python scalars",
+        "tf.math.log takes tensors",
+    ),
+    "an array of lists": (
+        "x = tf.constant(rows)",
+        "ValueError",
+        "Failed to convert a NumPy array to a Tensor (Unsupported object type list).",
+        "its rows are not equally long",
+    ),
+    "an array with None in it": (
+        "x = tf.constant(rows)",
+        "ValueError",
+        "Failed to convert a NumPy array to a Tensor (Unsupported object type NoneType).",
+        "among them one of type NoneType",
+    ),
+    "padding in small letters": (
+        "y = tf.nn.conv2d(x, k, 1, 'same')",
+        "InvalidArgumentError",
+        'Value for attr \'padding\' of "same" is not in the list of allowed values: "SAME", '
+        '"VALID", "EXPLICIT"\n\t; NodeDef: {{node _MklNativeConv2D}}; '
+        "Op<name=_MklNativeConv2D; signature=input:T, filter:T -> output:T> [Op:Conv2D] name: ",
+        'gives an operation "same" as its padding',
+    ),
+    "filters for fewer channels": (
+        "y = tf.nn.conv2d(x, k, 1, 'SAME')",
+        "InvalidArgumentError",
+        "{{function_node __wrapped__Conv2D_device_/CPU:0}} output depth must be evenly divisible "
+        "by number of groups: 4 vs 3 [Op:Conv2D] name: ",
+        "which has 3 times as many",
+    ),
+    "gradients that are no pairs, in Keras 2": (
+        "opt.apply_gradients(grads)",
+        "ValueError",
+        "too many values to unpack (expected 2)",
+        "zip(gradients, variables)",
+    ),
+    "a model without call, in Keras 2": (
+        "Net()(x)",
+        "NotImplementedError",
+        "Exception encountered when calling layer 'net' (type Net).\n\nUnimplemented "
+        "`tf.keras.Model.call()`: if you intend to create a `Model` with the Functional API, …",
+        "no method named call",
+    ),
+    "an optimizer in small letters": (
+        "from tensorflow.keras.optimizers import adam",
+        "ImportError",
+        "cannot import name 'adam' from 'tensorflow.keras.optimizers' (keras/_tf_keras/…)",
+        "with capital letters: Adam",
+    ),
+    "what Keras 3 keeps under tensorflow": (
+        "from keras.preprocessing.image import ImageDataGenerator",
+        "ImportError",
+        "cannot import name 'ImageDataGenerator' from 'keras.preprocessing.image' (keras/…)",
+        "Write tensorflow.keras.preprocessing.image in place",
+    ),
+    "a part of a module of Keras": (
+        "from keras.layers.core import Dense",
+        "ModuleNotFoundError",
+        "No module named 'keras.layers.core'",
+        "is imported from keras.layers itself",
     ),
     "an element that is not there yet": (
         "losses[i] = l",
@@ -588,11 +665,11 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "says nothing of the argument y",
     ),
     "a folder that Keras 3 does not load": (
-        "m = tf.keras.models.load_model('saved')",
+        "m = tf.keras.models.load_model('my model')",
         "ValueError",
-        "File format not supported: filepath=saved. Keras 3 only supports V3 `.keras` files, "
+        "File format not supported: filepath=my model. Keras 3 only supports V3 `.keras` files, "
         "legacy H5 format files",
-        "Line 1 loads saved by Keras 3",
+        "Line 1 loads my model by Keras 3",
     ),
     "a function that was saved without a trace": (
         "r(x)",

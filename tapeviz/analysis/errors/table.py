@@ -108,7 +108,8 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (r"No gradients provided for any variable", models.no_gradients),
     (
-        r"_unique_id|takes 2 positional arguments but 3|not enough values to unpack|zip argument"
+        r"_unique_id|takes 2 positional arguments but 3|(?:not enough|too many) values to unpack"
+        r"|zip argument"
         r"|cannot iterate over a scalar|iterating over a symbolic|name_scope must be a string",
         models.no_pairs,
     ),

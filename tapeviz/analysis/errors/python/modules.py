@@ -46,6 +46,12 @@ PACKAGES = {
     "yaml": "pyyaml",
 }
 """Modules, and the packages that they are installed with."""
+_PART_OF_KERAS = (
+    r"((?:tensorflow\.)?keras\.(?:layers|losses|metrics|models|optimizers|utils))\."
+    r"(?:advanced_activations|convolutional|core|embeddings|experimental|local|merge|noise"
+    r"|normalization|np_utils|pooling|recurrent|wrappers|(?:ada|sgd|rms)\w*)$"
+)
+"""Modules within those of Keras whose names are of one piece now (Keras 2.6 and later)."""
 _OF_COLAB = "google.colab"
 
 
@@ -66,6 +72,17 @@ def no_module(case: Case) -> str:
             f"Line {line} needs the module {name}, and the {owner} that Python finds first is a "
             f"single file, which has no modules in it. Often this is a file {owner}.py of your own "
             f"beside the snippet, which hides the package: give it another name."
+        )
+    of_keras = re.match(_PART_OF_KERAS, name)
+    if of_keras:
+        return (
+            f"Keras has no module {name}, which line {line} imports from: it was part of an older "
+            f"version. What stood in such parts is imported from {of_keras[1]} itself."
+        )
+    if name == "keras.preprocessing.text":
+        return (
+            f"Keras 3 has the module {name}, which line {line} imports from, under the name of "
+            f"tensorflow alone. Write tensorflow.{name} in its place."
         )
     if owner == "tensorflow" or owner.startswith("tensorflow."):
         return (

@@ -65,6 +65,50 @@ def not_called(case: Case) -> str:
     return ""
 
 
+_OF_MATH = frozenset(
+    (
+        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "erf", "erfc"),
+        *("exp", "expm1", "lgamma", "log", "log1p", "pow", "sin", "sinh", "sqrt", "tan", "tanh"),
+    )
+)
+"""Functions that ``math`` and ``tf.math`` both have, with a gradient (Python 3.10, TensorFlow
+2.15)."""
+
+
+def number_of_list(case: Case) -> str:
+    """A list or dict where Python wants a number: in ``math``, or in a text with ``%``."""
+    kind = case.match[1]
+    return given_to_math(case) or (
+        f"Line {case.line} uses a {kind} as a number. Take an element of it, as g[0]."
+    )
+
+
+def number_of_several(case: Case) -> str:
+    """A tensor or array with several elements where Python wants a number."""
+    return given_to_math(case) or (
+        f"Line {case.line} makes a Python number of a tensor that has several elements, or of an "
+        f"array that has axes. Take one element, as x[0], or reduce it first, as by "
+        f"tf.reduce_mean(x)."
+    )
+
+
+def given_to_math(case: Case) -> str:
+    """Words for the only call of a function of ``math`` on the line; empty if there are others."""
+    statement = case.text.statement(case.line)
+    calls = (
+        [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement else []
+    )
+    of_math = {path for call in calls if (path := dotted(call.func)).startswith("math.")}
+    function = of_math.pop().removeprefix("math.") if len(of_math) == 1 else ""
+    if function not in _OF_MATH:
+        return ""
+    return (
+        f"math.{function} on line {case.line} takes a single number. tf.math.{function} takes "
+        f"tensors, arrays and lists of numbers with a decimal point, works on each element, and "
+        f"passes the gradient on."
+    )
+
+
 def text_among_numbers(case: Case) -> str:
     """A Python text that is combined with a tensor of numbers; in Keras 2 also the settings of a
     loss, in place of which tensors were given (``'auto'``)."""
@@ -104,7 +148,8 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"Model (\w+) does not have a `call\(\)` method implemented"
-        r"|Layer (\w+) does not have a `call\(\)` method implemented",
+        r"|Layer (\w+) does not have a `call\(\)` method implemented"
+        r"|Unimplemented `tf\.keras\.Model\.call\(\)`",
         "The class of the model or layer that line {line} calls has no method named call, which "
         "is the one that Keras runs then. Give the method that computes the output this name: "
         "def call(self, x):.",
@@ -228,8 +273,12 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "x.shape[0], is a number already.",
     ),
     (
+        r"only (?:0-dimensional|length-1|size-1) arrays can be converted to Python scalars",
+        number_of_several,
+    ),
+    (
         r"must be real number, not (list|tuple|dict)",
-        "Line {line} writes a {0} as a number. Take an element of it, as g[0].",
+        number_of_list,
     ),
     (
         r"list assignment index out of range",

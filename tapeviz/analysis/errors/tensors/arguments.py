@@ -170,6 +170,30 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         refused_dtype,
     ),
     (
+        r"Value for attr '(\w+)' of (\"\w*\") is not in the list of allowed values: "
+        r"(\"\w+\"(?:, \"\w+\")*)",
+        "Line {line} gives an operation {1} as its {0}, and it takes one of {2}. The spelling has "
+        "to be the same, capital letters too.",
+    ),
+    (
+        r"convert a NumPy array to a Tensor \(Unsupported object type (list|ndarray|tuple)",
+        "Line {line} gives TensorFlow an array whose elements are of the Python type {0}: its rows "
+        "are not equally long. Pad them to one length, as by tf.keras.utils.pad_sequences(rows), "
+        "or keep the lengths by tf.ragged.constant(rows).",
+    ),
+    (
+        r"convert a NumPy array to a Tensor \(Unsupported object type (\w+)",
+        "Line {line} gives TensorFlow an array of dtype object, whose elements are Python values, "
+        "among them one of type {0}. Make its elements numbers of one kind: "
+        "x.astype(np.float32); leave out or fill in missing values and texts before.",
+    ),
+    (
+        r"output depth must be evenly divisible by number of groups: (\d+) vs (\d+)",
+        "Line {line} convolves with filters whose channels do not fit its input, which has {1} "
+        "times as many. Filters have the shape [height, width, channels of the input, channels of "
+        "the output]. Make the third number the length of the last axis of the input.",
+    ),
+    (
         r"Value passed to parameter '\w+' has DataType (?P<given>\w+) not in list of allowed "
         r"values: (?P<allowed>\w+(?:, \w+)*)",
         refused_dtype,
@@ -207,11 +231,6 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "The model that line {line} calls takes an input of shape {0}, and got one of shape {1}. "
         "The first axis, None, numbers the samples of a batch, and pictures have an axis for "
         "channels at the end. x[tf.newaxis] adds an axis in front, x[..., tf.newaxis] at the end.",
-    ),
-    (
-        r"only (?:0-dimensional|length-1|size-1) arrays can be converted to Python scalars",
-        "Line {line} makes a Python number of a tensor that has several elements, or of an array "
-        "that has axes. Take one element, as x[0], or reduce it first, as by tf.reduce_mean(x).",
     ),
     (
         r"scalar tf\.int32/tf\.int64 tensors are valid indices, got (.*?)$",

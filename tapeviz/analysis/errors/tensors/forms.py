@@ -218,9 +218,9 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "last axis has a length, as by x.to_tensor(shape=[None, 3]) or tf.ensure_shape.",
     ),
     (
-        r"a (return|break|continue) statement cannot be placed inside this TensorFlow loop",
+        r"a return statement cannot be placed inside this TensorFlow loop",
         "The loop on line {line} goes over a tensor, so a compiled function holds it as one "
-        "operation, and a {0} cannot leave that early where the function has no value for the "
+        "operation, and a return cannot leave that early where the function has no value for the "
         "other case. Give the result a name before the loop, change it in the loop, break there, "
         "and return it behind the loop.",
     ),

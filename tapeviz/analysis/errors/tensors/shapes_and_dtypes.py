@@ -271,8 +271,11 @@ def _spaced(shape: str) -> str:
 
 def raised_in_function(case: Case) -> str:
     """An op raised while a compiled function ran. TensorFlow 2.15 to 2.21 names it in the message:
-    ``Detected at node 'Reshape' defined at``, then the stack that it was traced in."""
+    ``Detected at node 'Reshape' defined at``, then the stack that it was traced in. Where the
+    kernel of an eager op cannot be made, the node has the name of the op itself."""
     message = case.failure.message
+    if re.search(r"NodeDef: \{\{node (\w+)\}\}; Op<name=\1;", message):
+        return ""
     found = re.search(r"Detected at node '?([^'\s]+)'? defined at|\{\{node ([^}]+)\}\}", message)
     name = (found[1] or found[2]) if found else ""
     if not name:

@@ -39,7 +39,7 @@ def unknown_part(case: Case) -> str:
 
 FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
-        r"Failed to find any matching files for (\S+)",
+        r"Failed to find any matching files for ([^\n]+)",
         "Line {line} restores the checkpoint {0}, and there is none of this name. "
         "tf.train.latest_checkpoint(folder) gives the name of the newest one in a folder. A name "
         "ends with the number of the save, as in ckpt-1, without .index behind it.",
@@ -51,9 +51,9 @@ FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         no_file,
     ),
     (
-        r"(?:File not found: filepath=|No file or directory found at )(\S+?)\.?(?:\s|$)",
-        "Line {line} loads {0}, and there is no such file in the folder that the snippet runs in. "
-        "Give its whole path, or save the model there first.",
+        r"File not found: filepath=(.+?)\. Please ensure|No file or directory found at ([^\n]+)",
+        "Line {line} loads {0}{1}, and there is no such file in the folder that the snippet "
+        "runs in. Give its whole path, or save the model there first.",
     ),
     (
         r"(?:Could not locate (?:class|function) '|Cannot deserialize object of type `"
@@ -62,13 +62,13 @@ FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         unknown_part,
     ),
     (
-        r"File format not supported: filepath=(\S+?)\.? Keras 3",
+        r"File format not supported: filepath=(.+?)\. Keras 3",
         "Line {line} loads {0} by Keras 3, which reads files that end with .keras or .h5 only. A "
         "folder that tf.saved_model.save or Keras 2 wrote is loaded by tf.saved_model.load, or as "
         "a layer by keras.layers.TFSMLayer(folder, call_endpoint='serving_default').",
     ),
     (
-        r"The filename must end in `(\.weights\.h5|\.keras)`\. Received: filepath=(\S+)",
+        r"The filename must end in `(\.weights\.h5|\.keras)`\. Received: filepath=([^\n]+)",
         "Line {line} writes the file {1}, and the name of such a file ends with {0} in Keras 3. "
         "Give it that ending.",
     ),
