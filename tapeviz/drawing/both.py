@@ -89,7 +89,7 @@ def draw_both(
     other, or one above the other where they are larger so."""
     placed = _placed(before, after, comparison, view)
     graphs, union = placed.graphs, placed.union
-    layout = _laid(union, view, is_below=placed.is_below)
+    layout = _laid(union, view, room_of_each(view.room, is_below=placed.is_below))
     kinds = _kinds(union, graphs, (before.trace, after.trace), comparison)
     drawn, other = (
         part_of(layout, graph, called)
@@ -155,8 +155,8 @@ def _most_legible(
         union = _united(graphs, comparison)
         scales = []
         for is_below in (False, True):
-            layout = _laid(union, view, is_below=is_below, is_draft=True)
-            scale = shown_scale(layout, room_of_each(view.room, is_below=is_below))
+            room = room_of_each(view.room, is_below=is_below)
+            scale = shown_scale(_laid(union, view, room, is_draft=True), room)
             worth = worth_of(scale, len(union.graph))
             if best is None or worth > best.worth * (_WORTH if is_below else 1.0):
                 best = _Placed(graphs, union, is_below, most, contents, scale, worth)
@@ -228,8 +228,8 @@ def _united(graphs: tuple[nx.MultiDiGraph, nx.MultiDiGraph], comparison: Compari
     return unite(*graphs, same_nodes(*graphs, comparison.pairs))
 
 
-def _laid(union: Union, view: View, *, is_below: bool, is_draft: bool = False) -> Layout:
-    room = room_of_each(view.room, is_below=is_below)
+def _laid(union: Union, view: View, room: tuple[float, float], *, is_draft: bool = False) -> Layout:
+    """The layout of the union for the room that each of both pictures has."""
     layout = lay_out_nested(
         union.graph,
         {frame.path: frame.parent for frame in union.frames},
