@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _FUNCTION_NODE = re.compile(r"\{\{function_node [^}]*\}\}\s*")
-_OP_NAME = re.compile(r"\s*\[Op:\w+\](?: name:\s*\S*)?\s*$")
+_OP_NAME = re.compile(r"(?<!\s)\s*\[Op:\w+\](?: name:\s*\S*)?\s*$")
 
 
 def without_node_names(text: str) -> str:

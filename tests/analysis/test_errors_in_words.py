@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
 from tapeviz.analysis.errors.case import innermost_line
 from tapeviz.analysis.errors.explain import explain_error
+from tapeviz.analysis.errors.table import EXPLANATIONS
 from tapeviz.trace import events as e
 from tapeviz.trace.model import Failure, Trace
 
@@ -985,3 +990,33 @@ def test_pairs_that_are_turned_round() -> None:
     message = "'tensorflow.python.framework.ops.EagerTensor' object has no attribute '_unique_id'"
     words = explain_error(s.trace(), Failure("AttributeError", message, 2, "", (2,)))
     assert "Write zip(g, [w])." in words
+
+
+parser = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
+
+
+def may_begin_with_a_repeat(items: Iterable[tuple[Any, Any]]) -> bool:
+    """Whether a parsed pattern may begin with a repeat without a limit, and at any letter."""
+    for kind, given in items:
+        if str(kind) in ("AT", "ASSERT", "ASSERT_NOT"):
+            return False
+        is_repeat = str(kind) in ("MAX_REPEAT", "MIN_REPEAT")
+        if is_repeat and given[1] == parser.MAXREPEAT:
+            return True
+        branches = given[1] if str(kind) == "BRANCH" else ()
+        parts = [*branches, *((given[-1],) if is_repeat or str(kind) == "SUBPATTERN" else ())]
+        if any(map(may_begin_with_a_repeat, parts)):
+            return True
+        is_optional = is_repeat and not given[0]
+        if not is_optional and not any(part.getwidth()[0] == 0 for part in parts):
+            return False
+    return False
+
+
+def test_a_search_begins_once_in_a_long_word() -> None:
+    """Else it takes the square of the word's length, for which the window would stand still."""
+    patterns = [pattern for pattern, _ in EXPLANATIONS]
+    assert [p for p in patterns if may_begin_with_a_repeat(parser.parse(p, re.DOTALL))] == []
+    for pattern in (r"\w+ a", r"'?(\w*)b", r"(a|\d+ x)", r"(?:x?|y)[\w.]+"):
+        assert may_begin_with_a_repeat(parser.parse(pattern))
+    assert not may_begin_with_a_repeat(parser.parse(r"(?<!\w)\w+|a\w+"))

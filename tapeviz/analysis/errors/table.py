@@ -19,7 +19,7 @@ from .training import keras, models
 from .training.datasets import DATASET_ERRORS
 from .training.files import FILE_ERRORS
 
-_CALLEE = r"(?:[\w.<>]*<locals>\.)?(?P<callee>[\w.]+)\(\)"
+_CALLEE = r"(?<![\w.<>])(?:[\w.<>]*<locals>\.)?(?P<callee>[\w.]+)\(\)"
 """``Net.call()``, also of a class or function that a function made (``main.<locals>.Net.call()``).
 """
 _SHAPE = r"(\[[\d,? ]*\]|\([\d,None ]*\))"
@@ -441,7 +441,8 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"'GradientTape' object has no attribute '(\w+)'", attributes.misspelt),
     (r"'(?:Resource)?Variable' object has no attribute 'ndim'", shapes_and_dtypes.no_ndim),
     (
-        r"'?(?P<owner>[\w.]*(?:Tensor|Variable))'? object has no attribute '(?P<name>\w+)'",
+        r"'?(?<![\w.])(?P<owner>[\w.]*(?:Tensor|Variable))'? object has no attribute "
+        r"'(?P<name>\w+)'",
         attributes.tensor_method,
     ),
     (keras.OLD_METHOD, keras.old_method),

@@ -23,7 +23,7 @@ from ..translation.numpy_words import FUNCTIONS, twin_of
 _KEYWORDS = tuple(itertools.chain(*KEYWORDS_OF_TAPES.values()))
 _UNKNOWN = re.compile(r"[Gg]ot an unexpected keyword argument '(\w+)'")
 _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
-_TOO_MANY = re.compile(r"(\w+)\.(\w+)\(\) takes \w+ positional arguments? but \d+")
+_TOO_MANY = re.compile(r"\b(\w+)\.(\w+)\(\) takes \w+ positional arguments? but \d+")
 
 
 def spell_keyword(trace: Trace, source: ParsedSource) -> Iterator[Edit]:

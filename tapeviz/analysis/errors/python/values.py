@@ -237,7 +237,7 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"(?:Visible|Physical|Virtual|Logical) devices cannot be modified after being initialized"
-        r"|(?:\w+ op parallelism|Device policy|Memory growth) cannot be (?:modified|set) after",
+        r"|(?:\b\w+ op parallelism|Device policy|Memory growth) cannot be (?:modified|set) after",
         "Line {line} changes the devices of TensorFlow after they were taken into use, which the "
         "first operation, variable or model does. Put the line directly behind the imports.",
     ),
