@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 _MOST_LISTED = 3
+_LONG_WORD = re.compile(r"(?<!\S)\S{400,}")
 _IN_LIST = re.compile(r"(.*)\[(\d+)\]")
 
 
@@ -28,6 +29,12 @@ def listed(names: Sequence[str]) -> str:
     if found == [(first[0], first[1] + count) for count in range(len(names))]:
         return f"{first[0]}[{first[1]}…{found[-1][1]}]"
     return f"{', '.join(names[:2])}, … {len(names) - 2:,} more"
+
+
+def shortened(text: str) -> str:
+    """The text with ``…`` in the middle of each word of 400 letters and more: Qt takes seconds to
+    lay out one of 100,000."""
+    return _LONG_WORD.sub(lambda word: f"{word[0][:200]}…{word[0][-50:]}", text)
 
 
 def install_command(python: str, packages: Sequence[str]) -> str:

@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 
 from ..analysis.model import Status
 from ..canvas.tips import plain_tip
+from ..wording import shortened
 from .icons import make_icon, paint_icon
 from .look import SMALL, Theme, colour, font
 
@@ -43,9 +44,9 @@ _FROM_RIGHT = re.compile(rf"\w*[{_RIGHT}][\w{_RIGHT}]*")
 
 
 def isolated(text: str) -> str:
-    """A text in which words read from the right stand apart (Unicode's FSI and PDI): without it the
-    number after such a name moves to its left."""
-    return _FROM_RIGHT.sub("\u2068\\g<0>\u2069", text)
+    """The text of a label, :func:`shortened`, in which words read from the right stand apart
+    (Unicode's FSI and PDI): without it the number after such a name moves to its left."""
+    return _FROM_RIGHT.sub("\u2068\\g<0>\u2069", shortened(text))
 
 
 _INVISIBLE = re.compile("[\u200b\u2068\u2069]")

@@ -24,6 +24,13 @@ def test_a_name_that_reads_from_the_right_keeps_its_place(text: str, shown: str)
     assert plain_label(text).text() == shown
 
 
+def test_of_a_word_that_no_label_has_room_for_both_ends_are_shown() -> None:
+    title = plain_label(f"∂loss / ∂{'very_long_' * 10_000}name: None")
+    assert len(title.text()) < 300
+    assert title.text().startswith("∂loss / ∂very_long_")
+    assert title.text().endswith("_name: None")
+
+
 @pytest.mark.parametrize("how", ["keys", "menu of the window", "own menu", "pointer"])
 def test_what_is_copied_from_a_label_has_no_invisible_marks(qtbot: QtBot, how: str) -> None:
     label = plain_label("∂متغير / ∂dense/\u200bkernel = 6.0", is_selectable=True)

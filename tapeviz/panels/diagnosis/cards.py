@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 from ...analysis.model import Fix
 from ...files.explanations import Explanation
 from ...scene.parts.numbers import array_text
+from ...wording import shortened
 from ..look import Theme, colour, mix
 from ..widgets import link_button, plain_label
 from .diff_view import DiffView
@@ -44,7 +45,7 @@ def breakable(text: str, longest: int = LONG_NAME) -> str:
         )
         if len(word) > longest
         else word
-        for word in text.split(" ")
+        for word in shortened(text).split(" ")
     )
 
 

@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from ...wording import counted
+from ...wording import counted, shortened
 from ..look import SMALL, Theme, colour, font
 
 FOLD, MINUS = "⋯", "\u2212"
@@ -52,7 +52,7 @@ class DiffView(QWidget):
 
     def __init__(self, diff: str, theme: Theme) -> None:
         super().__init__()
-        self._changed = changed_lines(diff)
+        self._changed = [(sign, shortened(code)) for sign, code in changed_lines(diff)]
         self._theme = theme
         self._width = 0
         count = len(self._changed)
