@@ -95,17 +95,21 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
         return ("traced, never run",)
     turns, count = turns_around(trace, call), times_ran(trace, call)
     if turns:
-        results = [result for result in call.results if result is not None]
-        has_values = not results or any(trace.stats(result) is not None for result in results)
-        shown = ("values of the last turn",) if has_values else ()
+        has_results = any(result is not None for result in call.results)
+        is_shown = not has_results or _has_values(trace, call)
+        shown = ("values of the last turn",) if is_shown else ()
         if count is not None:
             return ("compiled", "ran once" if count == 1 else f"ran {count:,} times", *shown)
         calls = "1 call" if call.ran == 1 else f"{call.ran:,} calls"
         return ("compiled", f"ran in a loop in {calls}", *shown)
-    if call.ran == 1:
-        return ("compiled", "ran once")
+    if count is None:
+        calls = "1 call" if call.ran == 1 else f"{call.ran:,} calls"
+        times: tuple[str, ...] = ("compiled", f"in a branch, {calls}")
+    else:
+        times = ("compiled", "ran once" if count == 1 else f"ran {count:,} times")
     opened = trace.op(call.within)
-    times = ("compiled", f"ran {call.ran:,} times")
+    if call.ran == 1 or (count is None and not _has_values(trace, call)):
+        return times
     if opened is None:
         return times
     function = trace.functions.get(opened.runs)
@@ -116,14 +120,21 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
 def times_ran(trace: Trace, call: Call) -> int | None:
     """How often a gradient call made in a compiled function ran. None if it stands in a loop of
     the function and its turns are not known in all calls: they are in a single call that is opened,
-    of a loop in no other. None, too, if some turns lack its results: a branch did not run there."""
+    of a loop in no other. None, too, if some turns lack its results: a branch did not run there;
+    and if it stands in a branch of the function, unless that ran in the only call."""
     loops = turns_around(trace, call)
     if not loops or not call.ran:
-        return call.ran
+        is_known = not call.in_branch or (call.ran == 1 and _has_values(trace, call))
+        return call.ran if is_known or not call.ran else None
     results = {result for result in call.results if result is not None}
     known = [not results.isdisjoint(turn) for turn in loops[0].turns.values()]
     is_in_each = all(known) or not any(known)
     return loops[0].count if call.ran == len(loops) == 1 and is_in_each else None
+
+
+def _has_values(trace: Trace, call: Call) -> bool:
+    results = [result for result in call.results if result is not None]
+    return any(trace.stats(result) is not None for result in results)
 
 
 def turns_around(trace: Trace, call: Call) -> tuple[Loop, ...]:

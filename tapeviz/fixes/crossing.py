@@ -18,6 +18,7 @@ from .folders import Folder
 from .judging import FindingKey, Outcome, has_same_targets
 
 _NOTE = "not followed: "
+_LOST = "the value could not be followed through that code"
 _FEWEST_SECONDS = 10.0
 
 
@@ -86,12 +87,11 @@ def _crossed(live: LiveRecording, before: Outcome, after: Outcome, key: FindingK
     if value is None and old.bridged is not None and not old.is_estimated:
         return old
     if new is None:
-        return replace(old, no_bridge=_reason(after, old) or "the NumPy code could not be followed")
+        return replace(old, no_bridge=_reason(after, old) or _LOST)
     if not has_same_targets(before, after, key):
         return replace(old, no_bridge="run once more, the snippet computed something else")
     if value is None:
-        words = _reason(after, old) or "the NumPy code leaves no slope that TensorFlow could follow"
-        return replace(old, no_bridge=words)
+        return replace(old, no_bridge=_reason(after, old) or _LOST)
     return replace(
         old,
         bridged=None,

@@ -146,6 +146,7 @@ from .values.infinities import (
     STABLE_LOG,
     away_from_edge,
     finite_mask,
+    off_zero,
     product_with_log,
     safe_before_where,
     safe_division,
@@ -295,6 +296,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         pool_softly,
         keep_softly,
         count_softly,
+        weigh_by_width,
         weigh_selected,
         soft_bins,
         *SOFT_COUNTS,
@@ -434,6 +436,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         shifted_exponential,
         safe_division,
         away_from_edge,
+        off_zero,
         wider_floats,
     ),
 }

@@ -97,8 +97,9 @@ class Call:
     ``ended`` is False when the call raised (``error``) or never came back.
     ``traced``: the graph of the compiled function that it was made in; 0: it ran eagerly. It stands
     for all ``ran`` calls of that function: ``within`` is the opened one whose values it has.
-    ``ran`` is 0 for a function that was traced and never called; ``traced_when``: position in the
-    order of events at which it was traced, 0 if it ran eagerly.
+    ``ran`` is 0 for a function that was traced and never called; ``in_branch``: it stands in a
+    branch of a conditional, which some of these calls may have passed by; ``traced_when``: position
+    in the order of events at which it was traced, 0 if it ran eagerly.
     ``beyond``: results of a replay that went through ``tf.stop_gradient`` and the bodies of custom
     gradients; ``estimates``: of one through what has no slope, too.
     ``shares``: results of replays from one target alone, by its place and an element (-1: all).
@@ -124,6 +125,7 @@ class Call:
     ended: bool = False
     traced: int = 0
     ran: int = 1
+    in_branch: bool = False
     traced_when: int = 0
     within: OpId | None = None
     error: str = ""

@@ -37,6 +37,10 @@ BODIES = {
         a = x.numpy()
         return tf.constant(a.max() * 2 - np.min(a))
         """,
+    "the larger and the smaller of two": """
+        a = x.numpy()
+        return tf.constant(np.sum(np.maximum(a, 0) * np.minimum(1.5, a**2)))
+        """,
     "dot": """
         a = x.numpy()
         return tf.constant(np.dot(a, a) + a @ np.arange(3.0) + np.outer(a, a).sum())

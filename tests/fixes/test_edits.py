@@ -716,6 +716,34 @@ BEFORE_AND_AFTER = [
 
 AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
     (
+        "nonfinite",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            loss = tf.math.log(x) + y ** 0.3
+        tape.gradient(loss, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            loss = tf.math.log(x + 1e-7) + (y + 1e-7) ** 0.3
+        tape.gradient(loss, x)
+        """,
+    ),
+    (
+        "nonfinite",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            loss = tf.cosh(x)
+        tape.gradient(loss, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            loss = tf.cosh(tf.clip_by_value(x, -80.0, 80.0))
+        tape.gradient(loss, x)
+        """,
+    ),
+    (
         "outside-tape",
         4,
         """
@@ -1134,6 +1162,31 @@ d = tf.tensor_scatter_nd_update(d, [[0]], [0.0])
             g = inner.gradient(y, w)
             new_weights = [w2 - rate * g2 for g2, w2 in zip([g], [w])]
             opt.apply_gradients([(g, w)])
+            last = new_weights[0] * 2.0
+        outer.gradient(last, rate)
+        """,
+    ),
+    (
+        "assign",
+        6,
+        """
+        opt = tf.keras.optimizers.SGD()
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = w * w
+            opt.learning_rate = tf.exp(rate)
+            opt.apply_gradients([(inner.gradient(y, w), w)])
+            last = w * 2.0
+        outer.gradient(last, rate)
+        """,
+        """
+        opt = tf.keras.optimizers.SGD()
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = w * w
+            opt.learning_rate = tf.exp(rate)
+            new_weights = [w2 - tf.exp(rate) * g for g, w2 in zip([inner.gradient(y, w)], [w])]
+            opt.apply_gradients([(inner.gradient(y, w), w)])
             last = new_weights[0] * 2.0
         outer.gradient(last, rate)
         """,

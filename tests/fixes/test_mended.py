@@ -2747,6 +2747,20 @@ BROKEN = {
         "0.0)",
         8.0,
     ),
+    "rows of a layer at numbers that it casts itself": (
+        """
+        rows = tf.keras.initializers.Identity()
+        emb = tf.keras.layers.Embedding(3, 3, embeddings_initializer=rows)
+        n = tf.Variable([0.5, 1.25])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(emb(n) * [1.0, 3.0, 7.0])
+        tape.gradient(y, n)
+        """,
+        "y = tf.reduce_sum((emb(n) + (n - tf.cast(tf.cast(n, tf.int32), tf.float32))"
+        "[..., tf.newaxis] * (tf.gather(emb.embeddings, tf.minimum(tf.cast(n, tf.int32) + 1, "
+        "tf.shape(emb.embeddings)[0] - 1)) - emb(n))) * [1.0, 3.0, 7.0])",
+        [2.0, 4.0],
+    ),
     "turns of a loop over tf.range, a whole number of them": (
         """
         n = tf.Variable(2.0)

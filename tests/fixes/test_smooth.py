@@ -334,6 +334,17 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "0.0)",
     ),
     (
+        "not-differentiable",
+        "m = tf.sequence_mask(x, n, tf.float32)",
+        "m = tf.maximum(tf.minimum(1.0, tf.expand_dims(x, -1) - tf.cast(tf.range(n), tf.float32)), "
+        "0.0)",
+    ),
+    (
+        "not-connected",
+        "v = len([each for each in p if each > x]) / 4",
+        "v = tf.reduce_sum([tf.sigmoid(each - x) for each in p]) / 4",
+    ),
+    (
         "integer",
         "v = tf.nn.embedding_lookup(p, tf.cast(x, tf.int32))",
         "v = tf.gather(p, tf.cast(x, tf.int32)) + (x - tf.cast(tf.cast(x, tf.int32), "
@@ -379,6 +390,11 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "v = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=x)",
         "v = tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.cast(y, tf.float32), "
         "logits=tf.squeeze(x, -1))",
+    ),
+    (
+        Cancelled("softmax-of-one"),
+        "v = tf.keras.layers.Softmax()(x)",
+        'v = tf.keras.layers.Activation("sigmoid")(x)',
     ),
     (
         Cancelled("softmax-of-one"),

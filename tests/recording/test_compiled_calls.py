@@ -155,6 +155,39 @@ def test_a_gradient_that_goes_back_through_a_loop_is_not_made_in_it() -> None:
     assert "compiled, ran 2 times, values of the last call)" in as_text(trace, diagnose(trace))
 
 
+def test_a_call_in_a_branch_ran_in_some_calls_which_are_not_counted() -> None:
+    begun = [e.Begin(1, "2.21.0", "3.11.7"), *LOOPED[:-4]]
+    given = e.TensorSeen(2, "float32", [], at=0, nbytes=4)
+    for calls, values, ran, words in (
+        (2, [], None, "(line 4, compiled, in a branch, 2 calls)"),
+        (1, [], None, "(line 4, compiled, in a branch, 1 call)"),
+        (1, [(["if", 0], -3, 90, "exact")], 1, "(line 4, compiled, ran once)"),
+    ):
+        events = [
+            *begun,
+            e.OpRan(3, "StatelessIf", [-4, -4], [-5], site=2, graph=1, name="if"),
+            LOOPED[-3],
+            *(given, *LOOPED[-2:])[: 3 * calls],
+            *(event for number in range(1, calls) for event in _again(number)),
+            e.Ended("finished"),
+            VALUE,
+            e.InsideComputed(4, graph=1, values=values, state="equal"),
+        ]
+        trace = read(events, BLOB, "", "snippet.py")
+        (listed,) = report(trace, diagnose(trace))["calls"]
+        assert listed["ran"] == ran
+        assert words in as_text(trace, diagnose(trace))
+
+
+def _again(number: int) -> list[e.Event]:
+    taken, given = 2 * number + 1, 2 * number + 2
+    return [
+        *(e.TensorSeen(symbol, "float32", []) for symbol in (taken, given)),
+        e.BodiesRun([1], call=number + 1),
+        e.OpRan(4 + number, "__inference_f_3", [taken], [given], site=1),
+    ]
+
+
 def test_a_value_that_nobody_knows_is_null() -> None:
     trace = _read(*_calls(2), e.Ended("finished"))
     (listed,) = report(trace, diagnose(trace))["calls"]

@@ -36,9 +36,12 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             continue
         table = embeddings_of(source, call)
         if table and (ids := argument(call, 0 if name != "embedding_lookup" else 1, "ids")):
-            x = uncast(source, ids.value)
-            if x and is_at_cause(case, ids):
-                i = source.code(enclosed(ids.value))
+            x, i = uncast(source, ids.value), source.code(enclosed(ids.value))
+            is_at_cut = is_at_cause(case, ids)
+            if not x and name != "embedding_lookup" and case.cause.op == "Cast":
+                x, i = i, f"{source.tf}.cast({source.code(ids.value)}, {source.tf}.int32)"
+                is_at_cut = source.covers(call, case.cause.line)  # the layer casts what it is given
+            if x and is_at_cut:
                 here = source.code(call) if name != "embedding_lookup" else ""
                 plan.replace(call, _between_rows(case, table, i, x, 2, here=here))
             continue

@@ -19,7 +19,7 @@ def count_softly(case: FixCase) -> Iterator[Edit]:
     """``tf.shape(tf.where(x > a))[0]`` → ``tf.reduce_sum(tf.sigmoid(x - a))``.
 
     ``tf.size``, ``len``, ``.shape[0]`` and ``.row_lengths()`` likewise, and of
-    ``tf.boolean_mask(x, x > a)`` and ``x[x > a]``.
+    ``tf.boolean_mask(x, x > a)``, ``x[x > a]`` and ``[each for each in x if each > a]``.
     """
     source = case.source
     plan = Plan(source)
@@ -94,7 +94,10 @@ def _soft_mask(case: FixCase, counted: cst.BaseExpression, place: cst.BaseExpres
     if isinstance(counted, cst.Name):
         counted = source.bound_to(counted) or counted
     mask: cst.BaseExpression | None = None
-    if isinstance(counted, cst.Call) and called_name(counted) in ("where", "boolean_mask"):
+    loop = counted.for_in if isinstance(counted, (cst.ListComp, cst.GeneratorExp)) else None
+    if loop is not None and len(loop.ifs) == 1 and loop.inner_for_in is None:
+        mask = loop.ifs[0].test
+    elif isinstance(counted, cst.Call) and called_name(counted) in ("where", "boolean_mask"):
         is_where = called_name(counted) == "where"
         given = argument(counted, 0 if is_where else 1, "condition" if is_where else "mask")
         mask = (
@@ -104,6 +107,8 @@ def _soft_mask(case: FixCase, counted: cst.BaseExpression, place: cst.BaseExpres
         index = counted.slice[0].slice
         mask = index.value if isinstance(index, cst.Index) else None
     soft = soft_truth(source, mask) if mask is not None else ""
+    if loop is not None and soft:
+        soft = f"[{soft} for {source.code(loop.target)} in {source.code(loop.iter)}]"
     made = [node for node in (counted, mask, place) if node is not None]
     if isinstance(mask, cst.Name) and (bound := source.bound_to(mask)) is not None:
         made.append(bound)
@@ -170,8 +175,9 @@ def _where_of(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpress
 def weigh_by_width(case: FixCase) -> Iterator[Edit]:
     """``x[:k]`` with ``k = tf.cast(w, tf.int32)`` → ``x`` times weights that go from 1 to 0 at w.
 
-    ``x[k:]`` likewise, the values of ``tf.math.top_k(x, k)``, and ``tf.sequence_mask(k, n)`` as
-    numbers: the one on the edge counts by the part of it that is inside.
+    ``x[k:]`` likewise, the values of ``tf.math.top_k(x, k)``, and ``tf.sequence_mask(k, n)``, also
+    of lengths that were not cast, as numbers: the one on the edge counts by the part of it that is
+    inside.
     """
     source, tf, code = case.source, case.source.tf, case.source.code
     plan = Plan(source)
@@ -198,7 +204,10 @@ def weigh_by_width(case: FixCase) -> Iterator[Edit]:
         lengths, most = argument(call, 0, "lengths"), argument(call, 1, "maxlen")
         if called_name(call) != "sequence_mask" or lengths is None or most is None:
             continue
-        if width := _width(case, lengths.value):
+        width = _width(case, lengths.value)
+        if not width and any(source.covers(call, line) for line in case.lines()):
+            width = code(enclosed(lengths.value))  # it compares numbers that are not whole, too
+        if width:
             places = f"{tf}.cast({tf}.range({code(most.value)}), {tf}.float32)"
             weights = up_to_one(tf, f"{tf}.expand_dims({width}, -1) - {places}")
             plan.replace(call, weights)

@@ -175,10 +175,13 @@ def leave_factor_out(case: FixCase) -> Iterator[Edit]:
         place = source.parent(gone)
         if isinstance(place, cst.Arg):
             place = source.parent(place)
-        if isinstance(place, cst.BaseExpression) and not isinstance(gone, cst.BaseNumber):
+        if isinstance(place, cst.BaseExpression):
             plan = Plan(source)
             plan.replace(place, bare(kept))
-            title = f"Leave {source.code(gone)} out, which is 0 everywhere"
+            what = source.code(gone)
+            title = f"Leave {what} out, which is 0 everywhere"
+            if isinstance(gone, cst.BaseNumber):
+                title = f"Leave the factor {what} out"
             yield Edit(title, plan.text(), is_estimate=True)
 
 

@@ -148,13 +148,30 @@ def step_by_hand(case: FixCase) -> Iterator[Edit]:
 
 
 def _rate_of(source: ParsedSource, optimizer: cst.BaseExpression) -> str:
-    """The learning rate: the tensor whose number the optimizer was made with, if it was."""
+    """The learning rate: the tensor that was assigned to the optimizer's, or whose number the
+    optimizer was made with, if one was."""
+    if assigned := _assigned_rate(source, f"{source.code(optimizer)}.learning_rate"):
+        return source.code(enclosed(assigned))
     made = source.bound_to(optimizer) if isinstance(optimizer, cst.Name) else optimizer
     given = argument(made, 0, "learning_rate", "lr") if isinstance(made, cst.Call) else None
     tensor = without_exit(given.value) if given is not None else None
     if given is None or tensor is None or tensor is given.value:
         return f"{source.code(optimizer)}.learning_rate"
     return source.code(enclosed(tensor))
+
+
+def _assigned_rate(source: ParsedSource, rate: str) -> cst.BaseExpression | None:
+    """``r`` of ``opt.learning_rate = r`` or ``opt.learning_rate.assign(r)``, if it is done in one
+    place alone."""
+    given = [
+        node.value
+        for node in all_of(source.module, cst.Assign)
+        if any(dotted(target.target) == rate for target in node.targets)
+    ]
+    for call in all_of(source.module, cst.Call):
+        if dotted(call.func) == f"{rate}.assign" and call.args:
+            given.append(call.args[0].value)
+    return given[0] if len(given) == 1 else None
 
 
 def _parted(

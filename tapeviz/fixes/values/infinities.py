@@ -246,7 +246,8 @@ _NORMALISING = ("softmax", "log_softmax", "reduce_logsumexp", "softmax_cross_ent
 
 
 def away_from_edge(case: FixCase) -> Iterator[Edit]:
-    """``sqrt``, ``log`` and powers kept off 0, inverse sines off ±1, ``exp`` off overflow."""
+    """``sqrt``, ``log`` and powers kept off 0, inverse sines off ±1, ``exp`` and its
+    hyperbolic sums off overflow."""
     source = case.source
     tf = source.tf
     forms = {
@@ -258,6 +259,8 @@ def away_from_edge(case: FixCase) -> Iterator[Edit]:
         "acos": f"{tf}.clip_by_value({{x}}, -1 + 1e-7, 1 - 1e-7)",
         "asin": f"{tf}.clip_by_value({{x}}, -1 + 1e-7, 1 - 1e-7)",
         "exp": f"{tf}.minimum({{x}}, 80.0)",
+        "sinh": f"{tf}.clip_by_value({{x}}, -80.0, 80.0)",
+        "cosh": f"{tf}.clip_by_value({{x}}, -80.0, 80.0)",
     }
     plan = Plan(source)
     names: list[str] = []
@@ -274,10 +277,34 @@ def away_from_edge(case: FixCase) -> Iterator[Edit]:
                 _keep_off(plan, node.left, forms["pow"])
                 names.append("the power")
     if names:
-        title = f"Keep the input of {names[0]} off the point where its slope is not finite"
+        where = "off the point where its slope is not finite"
+        if {"exp", "sinh", "cosh"}.issuperset(names):
+            where = "where its result is finite"
+        title = f"Keep the input of {' and '.join(dict.fromkeys(names))} {where}"
         # An angle of 0 becomes one of sqrt(2e-7).
         is_angle = not {"acos", "asin"}.isdisjoint(names)
         yield Edit(title, plan.text(), has_other_value=is_angle)
+
+
+def off_zero(case: FixCase) -> Iterator[Edit]:
+    """``tf.math.log(x)`` → ``tf.math.log(x + 1e-7)``; so ``rsqrt``, ``sqrt`` and powers: at 0 the
+    slope is large, where a maximum with a small number has none."""
+    source, plan = case.source, Plan(case.source)
+    names: dict[str, None] = {}
+    for line in _lines(case):
+        for call in source.calls(line, "log", "sqrt", "rsqrt", "pow"):
+            if call.args:
+                given = call.args[0].value
+                plan.replace(given, f"{source.code(enclosed(given))} + 1e-7")
+                names[called_name(call)] = None
+        statement = source.statement(line)
+        for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+            if isinstance(node.operator, cst.Power) and not isinstance(node.right, cst.Integer):
+                plan.replace(node.left, f"({source.code(node.left)} + 1e-7)")
+                names["the power"] = None
+    if names:
+        title = f"Add 1e-7 to the input of {' and '.join(names)}: its slope at 0 is finite then"
+        yield Edit(title, plan.text(), is_estimate=True)
 
 
 def _keep_off(plan: Plan, node: cst.BaseExpression, form: str) -> None:

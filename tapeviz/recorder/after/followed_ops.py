@@ -87,7 +87,21 @@ def _median(x: Any, axis: Any = None) -> Any:
     return (low + high) / 2
 
 
+def _of_two(function: Callable[..., Any]) -> Callable[..., Any]:
+    """TensorFlow's own function of two operands. Its namesake in ``tf.experimental.numpy`` has
+    another slope where both are equal: ``maximum`` with 0 is a ReLU there, whose slope at 0 is 0.
+    """
+
+    def counterpart_of(x: Any, y: Any) -> Any:
+        dtype = next(operand.dtype for operand in (x, y) if isinstance(operand, tf.Tensor))
+        return function(tf.cast(x, dtype), tf.cast(y, dtype))
+
+    return counterpart_of
+
+
 _OWN: dict[str, Callable[..., Any]] = {
+    "maximum": _of_two(tf.maximum),
+    "minimum": _of_two(tf.minimum),
     "positive": tf.identity,
     "linalg.norm": _norm,
     "linalg.inv": tf.linalg.inv,

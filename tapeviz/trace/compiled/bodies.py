@@ -8,8 +8,10 @@ of any call that was read, by the names of that call.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .. import events as e
 from ..ids import OpId, TapeId
@@ -44,6 +46,15 @@ class ClosedCall:
     def began(self) -> int:
         """The moment before its inside ran."""
         return self.op.when - ROOM
+
+
+class AskedInGraph(NamedTuple):
+    """The graph that a gradient call was made for, how often that was run, and whether that depends
+    on a conditional: then ``ran`` is how often it was reached."""
+
+    graph: int
+    ran: int
+    in_branch: bool
 
 
 class Bodies:
@@ -93,14 +104,17 @@ class Bodies:
                     if not isinstance(event, e.BodiesRun)
                 )
 
-    def calls(self, emitted: Set[int]) -> Mapping[int, tuple[int, int]]:
-        """The graph of each gradient call that was traced, and how often it was called."""
-        ran: dict[int, int] = {}
+    def calls(self, emitted: Set[int]) -> Mapping[int, AskedInGraph]:
+        """Each gradient call that was traced → the graph it was made for, and how often it ran."""
+        ran: Counter[int] = Counter()
+        in_branches: set[int] = set()
         for top, count in self._counts.items():
+            in_branches |= self.graphs.in_branches(top)
             for number, times in self.graphs.times(top).items():
-                ran[number] = ran.get(number, 0) + count * times
+                ran[number] += count * times
+        known = emitted | in_branches  # the opened call may have taken another branch
         return {
-            call: (number, ran.get(number, 0) if number in emitted else 0)
+            call: AskedInGraph(number, ran[number] * (number in known), number in in_branches)
             for number, graph in self.graphs.known.items()
             for call in graph.calls
         }

@@ -38,14 +38,16 @@ class GraphWrite(NamedTuple):
 class TracedGraph:
     """The events of one graph, in order, and how its tracing ended.
 
-    ``runs``: the numbers of the graphs that it runs, with how many of its ops run each. ``size``:
-    its ops, theirs included.
+    ``runs``: the numbers of the graphs that it runs, with how many of its ops run each;
+    ``branches``: those of them that are branches of conditionals. ``size``: its ops, theirs
+    included.
     """
 
     begun: e.BodyTraced
     events: list[e.Event] = field(default_factory=list)
     ended: e.BodyTraced = _NOT_ENDED
     runs: Counter[int] = field(default_factory=Counter)
+    branches: set[int] = field(default_factory=set)
     size: int = 0
     writes: list[GraphWrite] = field(default_factory=list)
 
@@ -106,6 +108,7 @@ class TracedGraphs:
         """By the thread that traces them, the innermost last."""
         self._closures: dict[int, frozenset[int]] = {}
         self._times: dict[int, Mapping[int, int]] = {}
+        self._in_branches: dict[int, frozenset[int]] = {}
 
     @property
     def is_tracing(self) -> bool:
@@ -164,6 +167,19 @@ class TracedGraphs:
             found = self._times[graph] = counted
         return found
 
+    def in_branches(self, graph: int) -> frozenset[int]:
+        """The graphs that run when this one does, if a conditional in it takes a certain branch."""
+        found = self._in_branches.get(graph)
+        if found is None:
+            known = self.known[graph]
+            inner = [
+                self.within(inner) if inner in known.branches else self.in_branches(inner)
+                for inner in known.runs
+                if inner in self.known
+            ]
+            found = self._in_branches[graph] = frozenset[int]().union(*inner)
+        return found
+
     @staticmethod
     def _names_in(inner: TracedGraph, op: e.OpRan) -> Mapping[int, int]:
         """The tensors around a graph by their names in it. A branch has no names of its own."""
@@ -180,6 +196,8 @@ class TracedGraphs:
                 graph.runs.update(pending)
             elif isinstance(event, e.OpRan):
                 graph.size += 1
+                if event.type in CONDITIONALS:
+                    graph.branches.update(pending)
                 if pending and runs_graphs(event):
                     for inner in (self.known[number] for number in pending if number in self.known):
                         names = self._names_in(inner, event)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from ...text.source import SourceText
+from ..compiled.bodies import AskedInGraph
 from ..compiled.opening import Opening
 from ..ids import CallId, OpId, VariableId
 from ..model import Call
@@ -44,10 +45,10 @@ def asked_calls(
     )
     places = {call.id: place for place, call in enumerate(calls)}
     emitted = tables.bodies.emitted.union(*(inside.emitted for inside in joined.insides))
-    for id_, (graph, count) in tables.bodies.calls(emitted).items():
+    for id_, about in tables.bodies.calls(emitted).items():
         if id_ in places:
             at = places[CallId(id_)]
-            calls[at] = _of_graph(calls[at], joined, opening, graph, count)
+            calls[at] = _of_graph(calls[at], joined, opening, about)
     reader = AnswerReader(tables.ids, joined.ops, joined.reruns)
     trackers = (tables.calls, *(part.calls for part in joined.parts))
     for id_, answers in tables.calls.answers.items():
@@ -59,10 +60,12 @@ def asked_calls(
     return tuple(calls)
 
 
-def _of_graph(call: Call, joined: Joined, opening: Opening, graph: int, count: int) -> Call:
+def _of_graph(call: Call, joined: Joined, opening: Opening, about: AskedInGraph) -> Call:
     """A gradient call with what is known of it as one that was made for a graph."""
-    functions = joined.tables.functions
+    functions, (graph, count, in_branch) = joined.tables.functions, about
     within = opening.representatives.get(graph)
     shown = functions.stands_for(OpId(within)) if within is not None and count else None
     when = functions.traced_when.get(graph, 0)
-    return replace(call, traced=graph, ran=count, within=shown, traced_when=when)
+    return replace(
+        call, traced=graph, ran=count, in_branch=in_branch, within=shown, traced_when=when
+    )

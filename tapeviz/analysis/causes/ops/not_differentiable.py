@@ -161,9 +161,11 @@ class IntegerValue(Evidence):
                 f"Keep the value a float tensor up to {target}."
             )
         if self.picks_on and cause.op:
+            is_here = self.picks_on == cause.line
+            picks = " and picks" if is_here else f", and line {self.picks_on} picks"
             return (
-                f"Line {cause.line} turns the value into {self.dtype}, and line {self.picks_on} "
-                f"picks elements by it. {_MASKED if self.is_mask else _PICKED}"
+                f"Line {cause.line} turns the value into {self.dtype}{picks} elements by it. "
+                f"{_MASKED if self.is_mask else _PICKED}"
             )
         if self.picks_on:
             return (
