@@ -253,7 +253,9 @@ def test_a_loop_is_one_turn_with_what_it_carries_and_what_its_turns_share() -> N
     assert every == set(graph)
 
 
-def test_many_variables_that_all_turns_share_are_one_box_outside_of_them() -> None:
+@pytest.mark.parametrize("has_layer", [False, True])
+def test_many_variables_that_all_turns_share_are_one_box_outside_of_them(has_layer: bool) -> None:
+    scopes = ["net" if has_layer and number in range(2, 8) else "" for number in range(10)]
     s = Script("for t in range(9):\n    state = cell(state)\n")
     tape = s.tape(line=1)
     weights = [s.variable(f"w{number}", value=[1.0], line=1) for number in range(10)]
@@ -261,7 +263,8 @@ def test_many_variables_that_all_turns_share_are_one_box_outside_of_them() -> No
     for _ in range(9):
         s.bind("t", 0, 1)
         for number, weight in enumerate(weights):
-            state = s.op(f"Op{number}", [state, s.read(weight, (1,), line=2)], (1,), line=2)
+            inputs = [state, s.read(weight, (1,), line=2)]
+            state = s.op(f"Op{number}", inputs, (1,), line=2, scope=scopes[number])
     s.bind("state", state, 2)
     with s.call(tape, [state], weights[:1], line=3, variables=weights[:1]) as results:
         results.append(0)
@@ -271,6 +274,7 @@ def test_many_variables_that_all_turns_share_are_one_box_outside_of_them() -> No
     (repeat,) = (group for group in tree.groups.values() if group.turns)
     shared = tree.groups[f"{repeat.path}/variables"]
     assert (shared.kind, shared.ops) == ("values", 9)
+    assert (f"{shared.path}/net variables" in tree.groups) == has_layer
     folded = fold(graph, tree, choose_open(graph, tree, most=20))
     box = folded.nodes[group_id(shared.path)]
     assert box["frame"] == ""

@@ -292,7 +292,8 @@ class _Folding:
         turns, closed = self._opening.turns, self._opening.closed
         kinds = [group.kind for group in self._tree.groups.values()]
         is_values = np.array([kind == "values" for kind in (*kinds, "")])
-        homes = np.where(is_values[homes], self._parents[homes], homes)
+        while is_values[homes].any():  # groups of values hold groups of values
+            homes = np.where(is_values[homes], self._parents[homes], homes)
         is_open = np.array([path in turns and path not in closed for path in (*self._paths, "")])
         shared = self._parents[homes]
         apart = (homes >= 0) & (others >= 0) & (homes != others)
