@@ -91,7 +91,8 @@ def _foreign(char: str, face: Face) -> int:
 def fit(text: str, font: Font, size: float, width: float, side: Anchor = "middle") -> str:
     """``text``, cleaned, and shortened with ``…`` if it is wider than ``width`` px.
 
-    ``side``: where the ellipsis goes: in the middle for names, at the end for sentences.
+    ``side``: where the ellipsis goes: in the middle for names, at the end for sentences. A text
+    that ends with an ellipsis is shortened at its end, so that it has one.
     """
     text = clean(text)
     if text_width(text, font, size) <= width:
@@ -113,7 +114,7 @@ def shorten(text: str, length: int, side: Anchor = "middle") -> str:
 
 
 def _shorten(text: str, keep: int, side: Anchor) -> str:
-    if side == "end":
+    if side == "end" or text.endswith(ELLIPSIS):
         return text[:keep].rstrip() + ELLIPSIS
     parts = _PARTS.split(text)
     longest = max(range(len(parts)), key=lambda place: len(parts[place]))

@@ -13,9 +13,14 @@ from tapeviz.trace.model import Trace
 AROUND = Rect.from_sides(0, 0, 600, 400)
 
 
-def framed(frame: Frame, *wires: tuple[str, float], through: tuple[Point, ...] = ()) -> FrameBox:
+def framed(
+    frame: Frame,
+    *wires: tuple[str, float],
+    through: tuple[Point, ...] = (),
+    inner: dict[str, Rect] | None = None,
+) -> FrameBox:
     """A frame in which values of these names go from turn to turn, upwards at these x; ``through``:
-    a wire that runs through it."""
+    a wire that runs through it; ``inner``: frames within."""
     graph: nx.MultiDiGraph = nx.MultiDiGraph(frames=(frame,))
     rects: dict[str, Rect] = {}
     routes: dict[tuple[str, str, int], tuple[Point, ...]] = {}
@@ -27,7 +32,7 @@ def framed(frame: Frame, *wires: tuple[str, float], through: tuple[Point, ...] =
         rects[box] = Rect(100, 200, 80, 40)
         routes[box, box, 0] = ((120, 220), (120, 233), (x, 233), (x, 167), (120, 167), (120, 180))
     routes["", "", 0] = through
-    layout = Layout("layered", "down", rects, routes, AROUND, {frame.path: AROUND})
+    layout = Layout("layered", "down", rects, routes, AROUND, {frame.path: AROUND, **(inner or {})})
     return frames_of(graph, layout, Trace(""))[0]
 
 
@@ -47,6 +52,14 @@ def test_words_beside_a_wire_cover_no_other_wire() -> None:
     assert abs(moved[1] - plain[1]) > 8
     everywhere = tuple((x, y) for y in range(160, 240, 4) for x in (0, 600))
     assert framed(loop, ("p", 200), through=everywhere).carried == ()
+
+
+def test_words_beside_a_wire_cover_no_header() -> None:
+    loop = Frame("loop", "for z in zs", 3)
+    ((_, plain),) = framed(loop, ("p", 200)).carried
+    layer = Rect.from_sides(plain[0] - 4, plain[1] + 2, plain[0] + 90, 390)
+    ((_, moved),) = framed(loop, ("p", 200), inner={"loop/layer": layer}).carried
+    assert moved[1] < layer.top - 8
 
 
 def test_a_header_says_which_turns_differ() -> None:

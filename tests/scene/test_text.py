@@ -55,6 +55,10 @@ def test_shorten_counts_the_ellipsis() -> None:
     assert shorten("a" * 28, 28) == "a" * 28
 
 
+def test_a_text_without_its_end_is_shortened_there() -> None:
+    assert shorten("for i, expert in enumerate(ex…", 20) == "for i, expert in en…"
+
+
 def test_a_shortened_name_keeps_what_tells_it_from_others() -> None:
     names = [f"message_passing{end}.update.kernel" for end in ("", "_1", "_12")]
     shown = [shorten(name, 24) for name in names]

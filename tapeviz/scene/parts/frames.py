@@ -96,7 +96,9 @@ def _carried(
 def _free_places(
     layout: Layout, frame: Rect, beside: list[_WireBack], words: str
 ) -> Iterator[tuple[Rect, Point]]:
-    """The places beside some wires, in the frame, where words cover no box; the best first."""
+    """The places beside some wires, in the frame, where words cover no box and no header; the best
+    first."""
+    covered = [*layout.rects.values(), *map(header_in, layout.frames.values())]
     top, bottom = min(wire.top for wire in beside), max(wire.bottom for wire in beside)
     width = text_width(words, "sans", NOTE_SIZE)
     for share in _HEIGHTS:
@@ -104,7 +106,7 @@ def _free_places(
         for left in (beside[0].x - _BESIDE - width, beside[-1].x + _BESIDE):
             rect = Rect(left + width / 2, y, width + _BESIDE, _BUTTON)
             is_inside = frame.left < left < frame.right - width
-            if is_inside and not any(rect.meets(box) for box in layout.rects.values()):
+            if is_inside and not any(rect.meets(other) for other in covered):
                 yield rect, (left, y)
 
 
