@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
 
 from ..analysis.backward.inner_steps import agreement, trouble_of
@@ -33,21 +34,31 @@ _AGREEMENT = {
 ValueOf = Callable[[TensorId], Array | None]
 
 
-def upstream_words(trace: Trace, step: WalkStep, value_of: ValueOf) -> str:
+def upstream_words(
+    trace: Trace, step: WalkStep, value_of: ValueOf, *, is_narrow: bool = False
+) -> str:
     """The upstream gradients of a step; for a sum the number of its shares."""
     if step.kind == "sum":
         return f"{len(step.upstream)} shares"
-    return gradients_words(trace, step.upstream, value_of)
+    return gradients_words(trace, step.upstream, value_of, is_narrow=is_narrow)
 
 
-def gradients_words(trace: Trace, tensors: Sequence[TensorId | None], value_of: ValueOf) -> str:
-    """The gradients of a step, at most four of them; ``–`` where there is none."""
+def gradients_words(
+    trace: Trace,
+    tensors: Sequence[TensorId | None],
+    value_of: ValueOf,
+    *,
+    is_narrow: bool = False,
+) -> str:
+    """The gradients of a step, at most four of them; ``–`` where there is none. ``is_narrow``: for
+    a place with little room, with three digits of each number, and no shape beside a number."""
     there = list(islice((tensor for tensor in tensors if tensor is not None), MOST_GIVEN + 1))
     if not there:
         return "–"
+    words = partial(_narrow_words if is_narrow else gradient_words, trace, value_of=value_of)
     if len(there) == 1:
-        return gradient_words(trace, there[0], value_of)
-    texts = [gradient_words(trace, tensor, value_of, SHORT) for tensor in there[:MOST_GIVEN]]
+        return words(there[0])
+    texts = [words(tensor, longest=SHORT) for tensor in there[:MOST_GIVEN]]
     return " , ".join(texts) + (" …" if len(there) > MOST_GIVEN else "")
 
 
@@ -68,6 +79,18 @@ def gradient_words(
     if text.startswith("[") or not shape:
         return text or "scalar"
     return f"{shape} · {text}" if text and longest > SHORT else shape
+
+
+def _narrow_words(trace: Trace, tensor: TensorId, value_of: ValueOf, longest: int = LONGEST) -> str:
+    """The words of :func:`gradient_words` in a short form: ``0.00264``, ``all 0.25``, ``norm
+    52.4``."""
+    value, words = value_of(tensor), gradient_words(trace, tensor, value_of, longest)
+    if value is not None and value.dtype.kind == "f" and value.size:
+        if value.ndim and value.size > 1 and bool((value == value.flat[0]).all()):
+            return f"all {value.flat[0]:.3g}" if value.flat[0] else words
+        if value.ndim == 0:
+            return min(scalar_text(value[()]), f"{value[()]:.3g}", key=len)
+    return words.rpartition(" · ")[2]
 
 
 def inner_words(trace: Trace, call: Call) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 from PySide6.QtCore import QModelIndex, QRect, Qt
+from PySide6.QtWidgets import QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.backward.turns import find_turns
@@ -14,7 +15,7 @@ from tapeviz.document import Document
 from tapeviz.panels.backprop.cut_rows import MOST
 from tapeviz.panels.backprop.panel import BackpropPanel
 from tapeviz.panels.backprop.table import shared_widths
-from tapeviz.panels.backprop.walk_model import FORMULA, IN, LINE, OP, OUT
+from tapeviz.panels.backprop.walk_model import FORMULA, IN, LINE, NARROW_ROLE, OP, OUT
 from tapeviz.panels.look import Theme
 from tapeviz.recording.shares import ShareRow, ShareTable
 from tapeviz.trace.model import CallId, Site, SiteId
@@ -62,6 +63,18 @@ def test_a_column_with_short_texts_leaves_room_to_the_others(panel: BackpropPane
     steps = tuple(structs.replace(each, title="NegativeLogarithm") for each in call.steps)
     panel.document.diagnosing.take(Diagnosis((with_steps(call, steps),)))
     assert table.columnWidth(OP) > widths[OP]  # another pass with as many rows
+
+
+def test_a_gradient_without_room_has_a_short_text(panel: BackpropPanel) -> None:
+    index, option = panel.model.index(0, OUT), QStyleOptionViewItem()
+    texts = []
+    for width in (400, 60):
+        option.rect = QRect(0, 0, width, 28)
+        panel.table.itemDelegate().initStyleOption(option, index)  # type: ignore[attr-defined]
+        texts.append(option.text)
+    assert texts == ["0.25 · ones 2×2", "all 0.25"]
+    narrow = [panel.model.index(row, OUT).data(NARROW_ROLE) for row in range(5)]
+    assert narrow[1:] == ["2×3 , 3×2", row(panel, 3)[3], "[[1,2,52],[1,2,52]]", "–"]
 
 
 def test_buttons_walk(qtbot: QtBot, panel: BackpropPanel) -> None:

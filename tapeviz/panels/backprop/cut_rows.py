@@ -19,6 +19,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
+from .cells import WalkCells
 from .walk_model import WalkModel
 
 MOST = 2
@@ -59,6 +60,7 @@ class CutRows(QTableView):
         self._table, self._walk = table, model
         self._cuts = CutRowsModel(model)
         self.setModel(self._cuts)
+        self.setItemDelegate(WalkCells(self))
         self.setObjectName("cutRows")
         self.setAccessibleName("Where the backward pass is cut")
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)

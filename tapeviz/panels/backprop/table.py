@@ -10,15 +10,14 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from ...analysis.model import WalkStep
 from ...document import Document
-from .walk_model import FORMULA, IN, LINE, NUMBER, OP, OUT, WalkModel
+from .cells import BESIDE, WalkCells
+from .walk_model import FORMULA, IN, LINE, NARROW_ROLE, NUMBER, OP, OUT, WalkModel
 
 WIDTHS = {NUMBER: 42, LINE: 52}
 SHARED = (OP, IN, FORMULA, OUT)
 """The columns that share what the others leave."""
 NARROWEST, WIDEST_OP = 76, 190
 """Px of a column that shares the room of the table at least, and of the one of ops at most."""
-BESIDE = 24
-"""Px beside the text of a cell."""
 MOST_MEASURED = 100
 """Rows whose text is measured, or compared, at most."""
 
@@ -33,8 +32,9 @@ class WalkTable(QTableView):
         super().__init__()
         self._document = document
         self._model = model
-        self._wanted = [NARROWEST] * len(SHARED)
+        self._wanted = self._least = [NARROWEST] * len(SHARED)
         self.setModel(model)
+        self.setItemDelegate(WalkCells(self))
         for column, width in WIDTHS.items():
             self.setColumnWidth(column, width)
         self.setAccessibleName("Steps of the backward pass")
@@ -58,26 +58,26 @@ class WalkTable(QTableView):
             self.setColumnWidth(column, WIDTHS[column] + wider)
 
     def measure_columns(self) -> None:
-        """Share the room among the columns of text by how much the text of each would fill."""
-        count = min(self._model.rowCount(), MOST_MEASURED)
-        metrics = {column: QFontMetrics(self._model.font_of(column)) for column in SHARED}
-        self._wanted = [
-            BESIDE
-            + max(
-                (
-                    metrics[column].horizontalAdvance(str(self._model.index(row, column).data()))
-                    for row in range(count)
-                ),
-                default=0,
-            )
-            for column in SHARED
-        ]
-        self._wanted[0] = min(self._wanted[0], WIDEST_OP)
+        """Share the room among the columns of text by how much the text of each would fill, or the
+        short texts of cells where these have no room."""
+        self._wanted, self._least = (
+            [self._widest(column, role) for column in SHARED]
+            for role in (Qt.ItemDataRole.DisplayRole, NARROW_ROLE)
+        )
         self._share_room()
+
+    def _widest(self, column: int, role: int) -> int:
+        """Px that the texts of a column fill."""
+        metrics = QFontMetrics(self._model.font_of(column))
+        rows = range(min(self._model.rowCount(), MOST_MEASURED))
+        texts = (str(self._model.index(row, column).data(role)) for row in rows)
+        width = BESIDE + max(map(metrics.horizontalAdvance, texts), default=0)
+        return min(width, WIDEST_OP) if column == OP else width
 
     def _share_room(self) -> None:
         room = self.viewport().width() - sum(map(self.columnWidth, WIDTHS))
-        for column, width in zip(SHARED, shared_widths(self._wanted, room, NARROWEST), strict=True):
+        wanted = self._wanted if sum(self._wanted) <= room else self._least
+        for column, width in zip(SHARED, shared_widths(wanted, room, NARROWEST), strict=True):
             self.setColumnWidth(column, width)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

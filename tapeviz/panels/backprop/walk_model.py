@@ -22,6 +22,8 @@ from .walk_rows import Row, WalkRows
 
 COLUMNS = ("", "op", "gradient in", "formula", "gradient out", "line")
 NUMBER, OP, IN, FORMULA, OUT, LINE = range(6)
+NARROW_ROLE = Qt.ItemDataRole.UserRole
+"""The role of a shorter text for a cell in which the whole text has no room."""
 MOST_PARTS = 8
 """Sources named in the row of a turn; all of 10,000 take Qt 0.2 s to measure."""
 _Index = QModelIndex | QPersistentModelIndex
@@ -124,6 +126,8 @@ class WalkModel(QAbstractTableModel):
         row, column = index.row(), index.column()
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(row, column)
+        if role == NARROW_ROLE:
+            return self._narrow_text(row, column)
         if role == Qt.ItemDataRole.ForegroundRole:
             return colour(self._theme.accent) if self.is_entrance(index) else self._tone(row)
         if role == Qt.ItemDataRole.FontRole:
@@ -171,6 +175,17 @@ class WalkModel(QAbstractTableModel):
         if column == OUT:
             return self._gradients(step.downstream)
         return str(step.line) if step.line else ""
+
+    def _narrow_text(self, row: int, column: int) -> str:
+        """The text of a cell in few characters; only gradients have such a text of their own."""
+        known = self._folded.rows[row]
+        step, value_of = self._steps[known.first], self._document.values.value_of
+        if column == IN and (known.is_step or known.turn):
+            return upstream_words(self._document.trace, step, value_of, is_narrow=True)
+        if column == OUT and known.is_step:
+            trace = self._document.trace
+            return gradients_words(trace, step.downstream, value_of, is_narrow=True)
+        return self._text(row, column)
 
     def _formula(self, place: int, step: WalkStep) -> str:
         insides = self._document.insides
