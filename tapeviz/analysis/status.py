@@ -9,6 +9,7 @@ from ..trace.model import Stats, TensorId, Trace
 from .model import Finding, Status
 
 if TYPE_CHECKING:
+    from .model import CallDiagnosis
     from .rounds.call_sites import SourceSeries
 
 STATUS_WORDS: dict[Status, str] = {
@@ -63,3 +64,15 @@ def is_zero(stats: Stats | None) -> bool:
     if stats is None or stats.nonfinite:
         return False
     return not (stats.min or stats.max) if stats.has_range else not stats.norm
+
+
+def lacks_bridge(call: CallDiagnosis) -> str:
+    """The reason why no gradient across a cut of a call can be shown; empty if one can be."""
+    if call.bridged is not None:
+        return ""
+    reason = next((finding.no_bridge for finding in call.findings if finding.no_bridge), "")
+    if reason:
+        return f"No gradient across the cut: {reason}"
+    if not call.is_troubled:
+        return "Nothing is cut here: every gradient flows"
+    return "There is no gradient across a cut to show here"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..layout.model import Point, Rect
 from ..scene.model import EMPTY_SCENE, Box, Scene, Wire
+from ..scene.parts.boxes import outer_rect
 from ..scene.parts.frames import button_at, frame_buttons, frame_header
 from ..scene.strokes import wire_look
 
@@ -77,11 +78,18 @@ class Prepared:
     def wires_in(self, sight: Rect) -> Ints:
         return np.flatnonzero(_overlap(self.routes.boxes, sight, REACH))
 
-    def has_boxes(self, rect: Rect) -> bool:
-        """Whether a box, or the header of a frame, reaches into a rectangle."""
+    @cached_property
+    def _taken(self) -> Floats:
+        """(left, top, right, bottom) of boxes, of rings with their words, and of headers of
+        frames."""
+        ringed = [outer_rect(box).sides for box in self.scene.boxes if box.ring]
         headers = [frame_header(frame).sides for frame in self.scene.frames]
-        taken = np.concatenate((self.rects, np.array(headers).reshape(-1, 4)))
-        return bool(_overlap(taken, rect, 0.0).any())
+        return np.concatenate((self.rects, np.array([*ringed, *headers]).reshape(-1, 4)))
+
+    def has_boxes(self, rect: Rect) -> bool:
+        """Whether a box, its ring with the words there, or the header of a frame reaches into a
+        rectangle."""
+        return bool(_overlap(self._taken, rect, 0.0).any())
 
     def has_buttons(self, rect: Rect) -> bool:
         """Whether the buttons of a frame reach into a rectangle, or the words between them."""

@@ -73,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
     check_folder(output)
     _check(options, makes)
 
+    from ..analysis.status import lacks_bridge
     from ..drawing import shown_call
     from .explain import exit_status, print_progress
     from .inputs import inputs
@@ -93,6 +94,9 @@ def run(options: argparse.Namespace) -> int:
     if options.inside:
         view = with_steps_open(view, explained.trace, shown_call(explained.diagnosis, view.overlay))
     _check_groups(explained, view)
+    shown = shown_call(explained.diagnosis, view.overlay) if options.bridge else None
+    if shown is not None and (words := lacks_bridge(shown)):
+        print(f"tapeviz: --bridge: {words}", file=sys.stderr)
     if makes == "page":
         _write_page(explained, view, output, options)
     elif options.rounds:

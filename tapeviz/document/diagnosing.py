@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Diagnosis
+from ..analysis.status import lacks_bridge
 from ..trace.model import CallId, Trace
 from .mending import with_fixes_of
 from .pipeline import Stages
@@ -93,14 +94,7 @@ class Diagnosing:
         current = self._document.current_call
         if current is None:
             return "Nothing is cut yet: run a snippet that asks for a gradient"
-        if current.bridged is not None:
-            return ""
-        reason = next((f.no_bridge for f in current.findings if f.no_bridge), "")
-        if reason:
-            return f"No gradient across the cut: {reason}"
-        if not current.is_troubled:
-            return "Nothing is cut here: every gradient flows"
-        return "There is no gradient across a cut to show here"
+        return lacks_bridge(current)
 
 
 def diagnosed(stages: Stages, trace: Trace, call: int | None) -> Diagnosis:
