@@ -178,7 +178,7 @@ class WalkModel(QAbstractTableModel):
 
     def _narrow_text(self, row: int, column: int) -> str:
         """The text of a cell in few characters; only gradients have such a text of their own."""
-        known = self._folded.rows[row]
+        known = self._folded[row]
         step, value_of = self._steps[known.first], self._document.values.value_of
         if column == IN and (known.is_step or known.turn):
             return upstream_words(self._document.trace, step, value_of, is_narrow=True)
