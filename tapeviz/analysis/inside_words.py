@@ -9,6 +9,7 @@ from typing import Literal
 
 from ..trace.compiled.model import Loop, RerunOutcome
 from ..trace.model import Call, Op, TensorId, Trace
+from .rounds.traces import trace_number
 
 Doubt = Literal["", "beside", "unknown", "differs"]
 """How a value inside of a compiled call is known: exactly; computed separately, since TensorFlow
@@ -88,33 +89,38 @@ def short_words(inside: RerunOutcome | None) -> str:
 
 def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
     """How often a gradient call made in a compiled function ran, and which time is shown:
-    ``compiled``, ``ran 50 times``, ``values of call 17``. Nothing for one that ran eagerly."""
+    ``compiled``, ``trace 1 of 2``, ``ran 50 times``, ``values of call 17``. Nothing for one that
+    ran eagerly."""
     if not call.traced:
         return ()
     if not call.has_run:
         return ("traced, never run",)
+    number, traces = trace_number(trace, call)
+    which = (f"trace {number} of {traces}",) if traces else ()
+    return ("compiled", *which, *_times_words(trace, call))
+
+
+def _times_words(trace: Trace, call: Call) -> tuple[str, ...]:
     turns, count = turns_around(trace, call), times_ran(trace, call)
+    calls = "1 call" if call.ran == 1 else f"{call.ran:,} calls"
     if turns:
         has_results = any(result is not None for result in call.results)
         is_shown = not has_results or _has_values(trace, call)
         shown = ("values of the last turn",) if is_shown else ()
         if count is not None:
-            return ("compiled", "ran once" if count == 1 else f"ran {count:,} times", *shown)
-        calls = "1 call" if call.ran == 1 else f"{call.ran:,} calls"
-        return ("compiled", f"ran in a loop in {calls}", *shown)
+            return ("ran once" if count == 1 else f"ran {count:,} times", *shown)
+        return (f"ran in a loop in {calls}", *shown)
     if count is None:
-        calls = "1 call" if call.ran == 1 else f"{call.ran:,} calls"
-        times: tuple[str, ...] = ("compiled", f"in a branch, {calls}")
+        times = f"in a branch, {calls}"
     else:
-        times = ("compiled", "ran once" if count == 1 else f"ran {count:,} times")
+        times = "ran once" if count == 1 else f"ran {count:,} times"
     opened = trace.op(call.within)
-    if call.ran == 1 or (count is None and not _has_values(trace, call)):
-        return times
-    if opened is None:
-        return times
+    is_unknown = count is None and not _has_values(trace, call)
+    if call.ran == 1 or is_unknown or opened is None:
+        return (times,)
     function = trace.functions.get(opened.runs)
     is_last = function is None or opened.round == len(function.calls)
-    return (*times, f"values of {'the last call' if is_last else f'call {opened.round:,}'}")
+    return (times, f"values of {'the last call' if is_last else f'call {opened.round:,}'}")
 
 
 def times_ran(trace: Trace, call: Call) -> int | None:

@@ -32,6 +32,8 @@ Answer = dict[str, Any]
 _RAISED = object()
 _AUTOGRAPH_CALLS = "tensorflow.python.autograph.impl.api"
 _AUTOGRAPH_FILE = "__autograph_generated_file"
+_EVALUATED = "<string>"
+"""What eval and exec run: the recorder counts a call in it as one of the line that evaluates it."""
 
 
 class Private(NamedTuple):
@@ -46,7 +48,8 @@ def _is_the_snippet(frame: Any) -> bool:
     while frame is not None and frame.f_globals.get("__name__") == _AUTOGRAPH_CALLS:
         frame = frame.f_back
     name = "" if frame is None else frame.f_globals.get("__name__", "")
-    return name == "__main__" or _AUTOGRAPH_FILE in frame.f_code.co_filename
+    file = frame.f_code.co_filename
+    return (name == "__main__" and file != _EVALUATED) or _AUTOGRAPH_FILE in file
 
 
 class Kept:

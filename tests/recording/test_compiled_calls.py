@@ -188,6 +188,43 @@ def _again(number: int) -> list[e.Event]:
     ]
 
 
+def _traced_twice(*ran: int) -> Trace:
+    """``step`` is traced for two kinds of arguments; in turn it ran the traces ``ran``."""
+    symbols = (-11, -12, -13)
+    second = [
+        *(e.TensorSeen(symbol, "float32", [2]) for symbol in symbols),
+        e.BodyTraced(on=True, site=1),
+        e.TapeOpened(2, site=2),
+        e.TapeTurned(2, True, "enter", site=2),
+        e.Watched(2, [-11], site=2),
+        e.OpRan(3, "Mul", [-11, -11], [-12], site=2, graph=2, name="mul"),
+        e.CallBegan(2, "gradient", 2, [e.RawOperand(-12)], [e.RawOperand(-11)], site=2),
+        e.OpRan(4, "Mul", [-12, -11], [-13], site=2, graph=2, name="grad", call=2),
+        e.StepRan(2, 3, "Mul", [0], [-13, -13]),
+        e.CallEnded(2, [-13]),
+        e.BodyTraced(on=False, graph=2, inputs=[-11], outputs=[-12], function="step", line=2),
+    ]
+    calls: list[e.Event] = []
+    for number, graph in enumerate(ran, 1):
+        taken, given = 2 * number, 2 * number + 1
+        calls += [e.TensorSeen(symbol, "float32", []) for symbol in (taken, given)]
+        calls.append(e.BodiesRun([graph], call=ran[:number].count(graph)))
+        calls.append(e.OpRan(4 + number, f"__inference_step_{graph}", [taken], [given], site=1))
+    return _read(*second, *calls, e.Ended("finished"))
+
+
+def test_each_trace_of_a_function_has_the_calls_that_ran_it() -> None:
+    trace = _traced_twice(1, 1, 2)
+    words = as_text(trace, diagnose(trace))
+    assert "(line 4, compiled, trace 1 of 2, ran 2 times" in words
+    assert "(line 4, compiled, trace 2 of 2, ran once" in words
+
+
+def test_traces_that_ran_once_each_are_rounds() -> None:
+    trace = _traced_twice(1, 2)
+    assert as_text(trace, diagnose(trace)).startswith("line 4, 2 rounds")
+
+
 def test_a_value_that_nobody_knows_is_null() -> None:
     trace = _read(*_calls(2), e.Ended("finished"))
     (listed,) = report(trace, diagnose(trace))["calls"]

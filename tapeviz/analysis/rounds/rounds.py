@@ -10,15 +10,18 @@ import numpy as np
 from ...trace.model import Call, CallId, Op, TapeId, TensorId, Trace
 from ..model import CallDiagnosis, Finding
 from .call_sites import CallSite, Rounds, ShapeId, SourceSeries
+from .traces import trace_number
 
 
 def find_rounds(
     trace: Trace, calls: Sequence[CallDiagnosis], shapes: Mapping[CallId, ShapeId]
 ) -> Rounds:
     """Group the diagnosed calls by call site; ``shapes``: of :func:`shapes_of`."""
-    groups: dict[tuple[int, str], list[int]] = {}
-    for place, call in enumerate(calls):
-        groups.setdefault((call.call.site.id, call.call.method), []).append(place)
+    groups: dict[tuple[int, str, int], list[int]] = {}
+    for place, diagnosed in enumerate(calls):
+        call = diagnosed.call
+        number, _ = trace_number(trace, call)
+        groups.setdefault((call.site.id, call.method, number), []).append(place)
     return Rounds(tuple(_site(trace, calls, places, shapes) for places in groups.values()))
 
 

@@ -1,0 +1,42 @@
+"""Tell apart the traces of a compiled function in which one gradient call stands.
+
+A function that is called with arguments of another shape, or with other Python values, is traced
+again, and the gradient call in it is one for each trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...latest import for_latest
+from ...trace.model import Call, Trace
+
+_MOST_APART = 8
+"""If there are more traces, each is a round of its call site, of which the last call is shown."""
+_Place = tuple[int, str]
+
+
+def trace_number(trace: Trace, call: Call) -> tuple[int, int]:
+    """The number (from 1) of the trace that a gradient call stands in, and of how many.
+
+    Only where each trace has rounds of its own: the calls of the function that ran it. Else
+    ``(0, 0)``: the call ran eagerly, or the traces are the rounds, since each ran once, or there
+    are very many.
+    """
+    graphs = _graphs_apart(trace).get((call.site.id, call.method), ())
+    return (graphs.index(call.traced) + 1, len(graphs)) if call.traced in graphs else (0, 0)
+
+
+@for_latest
+def _graphs_apart(trace: Trace) -> Mapping[_Place, tuple[int, ...]]:
+    """The graphs of the traces that are told apart, in the order of tracing, for each call site."""
+    graphs: dict[_Place, dict[int, int]] = {}
+    for call in trace.calls:
+        if call.traced and call.has_run:
+            ran = graphs.setdefault((call.site.id, call.method), {})
+            ran[call.traced] = max(call.ran or 0, ran.get(call.traced, 0))
+    return {
+        place: tuple(ran)
+        for place, ran in graphs.items()
+        if 1 < len(ran) <= _MOST_APART and max(ran.values()) > 1
+    }
