@@ -28,13 +28,13 @@ from .compare import SideBySide
 from .dropping import Drops
 from .front import Front
 from .help import about_window, keys_window
-from .menus import DIRECTIONS, Menus, form_words
+from .menus import Menus, form_words
 from .processes import trouble
 from .processes.kernels import Kernels
 from .search import named_repetition
-from .sizes import SizesByHand
-from .stage import VERSION, Stage
+from .stage import Stage
 from .status_bar import StatusBar
+from .storage import kept
 from .storage.draft import DraftKeeper
 from .storage.files import Files
 from .storage.pictures import Pictures
@@ -194,7 +194,7 @@ class Window(QMainWindow):
     def choose_theme(self, name: str) -> None:
         """``light``, ``dark`` or ``system``."""
         self.theme_choice = name
-        self.settings.keep("theme", name)
+        kept.keep(self, self.settings)
         self.apply_theme()
 
     def _follow_system(self) -> None:
@@ -336,34 +336,18 @@ class Window(QMainWindow):
     # From one start to the next
 
     def _restore(self) -> None:
-        """Restore places, sizes and choices of the last session; of layout, direction and grouping
-        those that still exist."""
-        settings, stage, stages = self.settings, self.stage, self.document.stages
+        """Restore what the last window kept; a window that is the first fits the screen."""
         self.resize(1440, 900)
         screen = QGuiApplication.primaryScreen()
         if screen is not None:
             room = screen.availableGeometry().size()
             self.resize(min(1440, room.width() - 40), min(900, room.height() - 60))
-        self.restoreGeometry(settings.blob("geometry"))
-        has_places = stage.restoreState(settings.blob("docks"), VERSION)
-        stage.fits_content = not has_places or settings.flag("fits-content", True)
-        stage.by_hand = SizesByHand(settings.text("sizes"))
-        stage.is_drawer_open = settings.flag("lower-panels-open")
-        self.source.editor.set_size(settings.number("text-size", self.source.editor.size_px))
-        self.document.mending.tries_fixes = settings.flag("fixes", True)
-        wanted = {
-            "layout": (settings.text("layout"), stages.layouts),
-            "direction": (settings.text("direction"), DIRECTIONS),
-            "grouping": (settings.text("grouping"), stages.groupings),
-        }
-        form = {name: value for name, (value, known) in wanted.items() if value in known}
-        self.document.change_form(shows_all=settings.flag("shows-all"), **form)
-        self.backprop.speed.setCurrentIndex(settings.number("speed", 1))
+        kept.restore(self, self.settings)
 
     def toggle_fixes(self) -> None:
         mending = self.document.mending
         mending.tries_fixes = not mending.tries_fixes
-        self.settings.keep("fixes", mending.tries_fixes)
+        kept.keep(self, self.settings)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -382,17 +366,7 @@ class Window(QMainWindow):
             return
         self.source.completion.close()
         self.draft.close()
-        keep, view = self.settings.keep, self.document.view
-        keep("geometry", self.saveGeometry())
-        keep("docks", self.stage.saveState(VERSION))
-        keep("fits-content", self.stage.fits_content)
-        keep("sizes", self.stage.by_hand.text())
-        keep("lower-panels-open", self.stage.is_drawer_open)
-        keep("text-size", self.source.editor.size_px)
-        for name in ("layout", "direction", "grouping"):
-            keep(name, getattr(view, name))
-        keep("shows-all", view.shows_all)
-        keep("speed", self.backprop.speed.currentIndex())
+        kept.keep(self, self.settings)
         self.settings.write()
         self.document.runs.forget()
         event.accept()

@@ -32,9 +32,19 @@ class Settings:
         except ValueError:
             return default
 
-    def blob(self, name: str) -> QByteArray:
+    def blob(self, name: str, default: QByteArray) -> QByteArray:
         kept = self._kept.value(name)
-        return kept if isinstance(kept, QByteArray) else QByteArray()
+        return kept if isinstance(kept, QByteArray) else default
+
+    def kept(self, name: str, default: Any) -> Any:
+        """The value kept under a name, of the type of ``default``: bool, int, text, bytes of Qt."""
+        if isinstance(default, bool):
+            return self.flag(name, default)
+        if isinstance(default, int):
+            return self.number(name, default)
+        if isinstance(default, QByteArray):
+            return self.blob(name, default)
+        return self.text(name, default)
 
     def keep(self, name: str, value: Any) -> None:
         self._kept.setValue(name, str(value) if isinstance(value, bool) else value)
