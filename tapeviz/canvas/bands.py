@@ -47,7 +47,7 @@ def style_of(kind: Box, theme: Theme) -> Style:
 
 def far_colour(kind: Box, theme: Theme) -> str:
     """The colour of a box that is drawn as a dot."""
-    if kind.ring == "cut" or kind.ring == "nonfinite":
+    if kind.ring in ("cut", "nonfinite", "raised"):
         return theme.trouble
     if kind.ring == "target" or kind.is_selected:
         return theme.accent

@@ -73,6 +73,7 @@ def _node(box: Box, theme: Theme) -> str:
         "target": theme.accent,
         "cut": theme.trouble,
         "nonfinite": theme.trouble,
+        "raised": theme.trouble,
     }[box.ring]
     is_pale = box.is_pale or box.is_dashed
     words = (box.title, box.subtitle, box.value, box.gradient, box.ring_label)

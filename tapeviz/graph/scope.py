@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from ..text.op_words import friendly
+from ..trace.compiled.raised import eager_op_that_raised
 from ..trace.model import Call, Op, OpId, Tape, TensorId, Trace
 from .far_side import find_offspring, paths_between
 from .scope_walk import Scope, ScopeWalk
@@ -114,8 +115,9 @@ def before_path(trace: Trace, tensor: TensorId) -> str:
 
 
 def _forward_scope(index: TraceIndex) -> Scope:
-    """Every forward op, except those that made the first values of variables, and while the run
-    goes on those of lines that traced a function: there Keras sets a model up before it trains."""
+    """Every forward op, the one that raised among them, except those that made the first values of
+    variables, and while the run goes on those of lines that traced a function: there Keras sets a
+    model up before it trains."""
     trace = index.trace
     made = ScopeWalk(index, Scope(), lambda op, tensor: True)
     made.reach(
@@ -132,6 +134,9 @@ def _forward_scope(index: TraceIndex) -> Scope:
                 walk.reach(walk.keep_version(trace.writes[op.id]))
             else:
                 walk.reach(op.outputs)
+    raised = eager_op_that_raised(trace)
+    if raised is not None:  # it has no outputs that lead to it
+        walk.keep(raised)
     return scope
 
 

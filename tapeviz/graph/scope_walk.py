@@ -101,6 +101,10 @@ class ScopeWalk:
                 further.append(left)
         return further
 
+    def keep(self, op: Op) -> None:
+        """Add an op and all that its inputs were made from."""
+        self.reach(self._keep_op(op))
+
     def _keep_op(self, op: Op) -> list[TensorId]:
         if op.id in self.scope.ops:
             return []

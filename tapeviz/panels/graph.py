@@ -327,6 +327,6 @@ class GraphPanel(Panel):
 def _story(scene: Scene) -> list[Rect]:
     """Where the gradient stops, the target and the sources, what matters most first."""
     story = [mark.rect for mark in scene.marks]
-    for ring in ("nonfinite", "target", "cut", "source"):
+    for ring in ("raised", "nonfinite", "target", "cut", "source"):
         story += [outer_rect(box) for box in scene.boxes if box.ring == ring]
     return story

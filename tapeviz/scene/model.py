@@ -45,7 +45,7 @@ class Box:
     value: str = ""
     picture: Picture | None = None
     gradient: str = ""
-    ring: Literal["", "source", "target", "cut", "nonfinite"] = ""
+    ring: Literal["", "source", "target", "cut", "nonfinite", "raised"] = ""
     is_pale: bool = False
     is_dashed: bool = False
     is_current: bool = False

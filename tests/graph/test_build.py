@@ -9,6 +9,7 @@ import pytest
 from tapeviz.graph.build import build
 from tapeviz.graph.model import Edge, Node
 from tapeviz.graph.scope_walk import ScopeWalk
+from tapeviz.trace import events as e
 from tapeviz.trace.model import Op, TensorId, VariableId
 
 from ..traces import Script
@@ -249,6 +250,24 @@ def test_how_a_variable_got_its_first_value_is_left_out() -> None:
     with s.call(tape, [y], [w], variables=[w]) as results:
         results.append(0)
     assert set(nodes(unfolded(s.trace()))) == {"w", "y"}
+
+
+@pytest.mark.parametrize("is_caught", [False, True])
+def test_the_op_that_raised_is_drawn_with_its_inputs(is_caught: bool) -> None:
+    s = Script()
+    w, x = s.variable("w", value=[1.0, 2.0, 3.0]), s.tensor((4, 5), name="x")
+    turned = s.op("Reshape", [s.read(w, (3,))], (3, 1), line=2)
+    words = "Matrix size-incompatible: In[0]: [4,5], In[1]: [3,1]"
+    site = s.site(3)
+    s.events.append(
+        e.OpRan(99, "MatMul", [x, turned], [], site=site, error=f"InvalidArgumentError: {words}")
+    )
+    s.events.append(e.Raised("InvalidArgumentError", "another" if is_caught else f"{words} name: "))
+    graph = unfolded(s.trace())
+    drawn = {("w", "Reshape"), ("Reshape", "MatMul"), ("x", "MatMul")}
+    assert arrows(graph) == ({("w", "Reshape")} if is_caught else drawn)
+    if not is_caught:
+        assert nodes(graph)["MatMul"].subtitle == "line 3 · raised"
 
 
 def test_data_made_on_one_line_is_one_value() -> None:

@@ -164,6 +164,7 @@ def _ring(box: Box, theme: Theme) -> Iterator[Primitive]:
         "target": theme.accent,
         "cut": theme.trouble,
         "nonfinite": theme.trouble,
+        "raised": theme.trouble,
     }[box.ring or "source"]
     words = {"source": theme.gradient_text, "target": theme.accent_text}.get(
         box.ring, theme.trouble_text

@@ -8,10 +8,11 @@ from typing import Literal
 
 from ...analysis.model import CallDiagnosis, Finding, Link, Status
 from ...analysis.status import word_of
+from ...trace.compiled.raised import op_that_raised
 from ...trace.model import TensorId, VariableId
 from ..base_scene import BaseScene
 
-RingKind = Literal["source", "target", "cut", "nonfinite"]
+RingKind = Literal["source", "target", "cut", "nonfinite", "raised"]
 _ORDER: tuple[Status, ...] = ("flows", "zero", "nonfinite", "none")
 
 
@@ -23,8 +24,12 @@ class Ring:
 
 def rings_of(base: BaseScene, shown: CallDiagnosis | None) -> dict[str, Ring]:
     """The ring of each node that has one. A source whose gradient is None is ``cut``; a node that
-    is source and target is a target. The op that made the first NaN or infinity is ringed too."""
+    is source and target is a target. The op that made the first NaN or infinity is ringed too, and
+    the one that raised, which says so in its box."""
     rings: dict[str, Ring] = {}
+    raised = op_that_raised(base.trace) if base.boxes else None
+    if raised is not None:
+        rings |= dict.fromkeys(base.boxes_of_op(raised.id), Ring("raised", ""))
     if shown is None or not base.boxes:
         return rings
     for finding in shown.findings:

@@ -1,4 +1,4 @@
-"""Find the op inside a call of a compiled function that raised."""
+"""Find the op that raised what ended the run, in a call of a compiled function or outside."""
 
 from __future__ import annotations
 
@@ -21,13 +21,30 @@ def call_that_raised(trace: Trace) -> Op | None:
 
 def op_that_raised(trace: Trace) -> Op | None:
     """The op that the error names (``{{node while/GatherV2}}``, TensorFlow 2.15-2.21), else the
-    loop or call that it is in; of a loop the op is drawn with the values of the turn before."""
+    loop or call that it is in; of a loop the op is drawn with the values of the turn before.
+    Outside of such calls see :func:`eager_op_that_raised`."""
     call = call_that_raised(trace)
     if call is None or call.inside is None or trace.failure is None:
-        return None
+        return eager_op_that_raised(trace)
     inside = {op.name: op for op in trace.ops.values() if op.within == call.id}
     names = [*_NODE.findall(trace.failure.message), call.inside.raised]
     return next((inside[name] for name in names if name in inside), None)
+
+
+def eager_op_that_raised(trace: Trace) -> Op | None:
+    """The op outside of compiled functions whose exception ended the run; it has no outputs.
+
+    Words of the exception of an op: ``InvalidArgumentError: …``. Those of the run's end begin with
+    the same message.
+    """
+    if trace.failure is None:
+        return None
+    failed = [op for op in trace.ops.values() if op.error]
+    last = failed[-1] if failed else None
+    if last is None or last.graph or last.description.body:
+        return None
+    message = last.error.partition(": ")[2]
+    return last if message and trace.failure.message.startswith(message) else None
 
 
 def raised_words(trace: Trace, op: Op) -> str:
