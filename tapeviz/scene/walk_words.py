@@ -26,6 +26,8 @@ STEP_WORDS = {
     "after the run, by the gradient function of this op",
     "replayed": "Computed by TensorFlow from the recording, after the run",
 }
+SEPARATOR = " , "
+"""Between the gradients of a step."""
 _AGREEMENT = {
     "equal": "; they add up to TensorFlow’s own gradients, bit for bit",
     "near": "; they add up to TensorFlow’s own gradients, but for rounding",
@@ -59,7 +61,7 @@ def gradients_words(
     if len(there) == 1:
         return words(there[0])
     texts = [words(tensor, longest=SHORT) for tensor in there[:MOST_GIVEN]]
-    return " , ".join(texts) + (" …" if len(there) > MOST_GIVEN else "")
+    return SEPARATOR.join(texts) + (" …" if len(there) > MOST_GIVEN else "")
 
 
 def gradient_words(

@@ -73,6 +73,9 @@ def test_a_gradient_without_room_has_a_short_text(panel: BackpropPanel) -> None:
         panel.table.itemDelegate().initStyleOption(option, index)  # type: ignore[attr-defined]
         texts.append(option.text)
     assert texts == ["0.25 · ones 2×2", "all 0.25"]
+    option.rect = QRect(0, 0, 70, 28)
+    panel.table.itemDelegate().initStyleOption(option, panel.model.index(1, OUT))  # type: ignore[attr-defined]
+    assert option.text == "2×3 , …"  # a part of a number would be another number
     narrow = [panel.model.index(row, OUT).data(NARROW_ROLE) for row in range(5)]
     assert narrow[1:] == ["2×3 , 3×2", row(panel, 3)[3], "[[1,2,52],[1,2,52]]", "–"]
 

@@ -1,22 +1,33 @@
-"""Draw the cells of a backward pass's table; a long text becomes a short one in a narrow column."""
+"""Draw the cells of a backward pass's table; a long text becomes short in a narrow column."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
-from .walk_model import NARROW_ROLE
+from ...scene.walk_words import SEPARATOR
+from .walk_model import IN, NARROW_ROLE, OUT
 
 BESIDE = 22
 """Px of a cell beside its text: the padding of the style, and that of Qt."""
 
 
 class WalkCells(QStyledItemDelegate):
-    """Shows the text of ``NARROW_ROLE`` where the whole text is wider than its cell."""
+    """Shows the text of ``NARROW_ROLE`` where the whole text is wider than its cell, and of several
+    gradients as many as have room."""
 
     def initStyleOption(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         super().initStyleOption(option, index)
-        if option.fontMetrics.horizontalAdvance(option.text) + BESIDE > option.rect.width():
-            option.text = index.data(NARROW_ROLE)
+        if self._has_room(option):
+            return
+        option.text = index.data(NARROW_ROLE)
+        several = option.text.split(SEPARATOR) if index.column() in (IN, OUT) else []
+        while len(several) > 1 and not self._has_room(option):
+            several.pop()  # a number that is cut would be another number
+            option.text = SEPARATOR.join((*several, "…"))
+
+    def _has_room(self, option: QStyleOptionViewItem) -> bool:
+        width = option.fontMetrics.horizontalAdvance(option.text) + BESIDE
+        return bool(width <= option.rect.width())
