@@ -9,6 +9,8 @@ from typing import Literal
 
 from ..trace.compiled.model import Loop, RerunOutcome
 from ..trace.model import Call, Op, TensorId, Trace
+from .model import Diagnosis
+from .rounds.call_sites import CallSite
 from .rounds.traces import trace_number
 
 Doubt = Literal["", "beside", "unknown", "differs"]
@@ -98,6 +100,17 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
     number, traces = trace_number(trace, call)
     which = (f"trace {number} of {traces}",) if traces else ()
     return ("compiled", *which, *_times_words(trace, call))
+
+
+def site_words(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> tuple[str, ...]:
+    """:func:`runs_words` for all rounds of a call site: those of one trace, which a loop in Python
+    made, ran together; ``compiled``, ``5 traces`` for rounds of several."""
+    first = diagnosis.calls[site.places[0]].call
+    if not first.traced:
+        return ()
+    graphs = {diagnosis.calls[place].call.traced for place in site.places}
+    many = ("compiled", f"{len(graphs):,} traces")
+    return runs_words(trace, first) if len(graphs) == 1 else many
 
 
 def _times_words(trace: Trace, call: Call) -> tuple[str, ...]:

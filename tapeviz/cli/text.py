@@ -10,7 +10,7 @@ import numpy as np
 
 from ..analysis.alike import MOST_NAMED, alike_series, same_words, shared_title
 from ..analysis.backward.turn_values import turn_values
-from ..analysis.inside_words import call_words, runs_words, words_about_values
+from ..analysis.inside_words import call_words, runs_words, site_words, words_about_values
 from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix, Warned
 from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.round_words import (
@@ -149,6 +149,7 @@ def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[s
     values = path_words(site.target_values)
     about = [
         f"line {site.line}",
+        *site_words(trace, diagnosis, site),
         f"{len(site)} rounds",
         f"{site.target} {values}" if values else "",
     ]

@@ -222,7 +222,7 @@ def test_each_trace_of_a_function_has_the_calls_that_ran_it() -> None:
 
 def test_traces_that_ran_once_each_are_rounds() -> None:
     trace = _traced_twice(1, 2)
-    assert as_text(trace, diagnose(trace)).startswith("line 4, 2 rounds")
+    assert as_text(trace, diagnose(trace)).startswith("line 4, compiled, 2 traces, 2 rounds")
 
 
 def test_a_value_that_nobody_knows_is_null() -> None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QEnterEvent, QGuiApplication, QKeyEvent
 
 from ...analysis.alike import SourceResult, same_words, shared_title
-from ...analysis.inside_words import runs_words, words_about_values
+from ...analysis.inside_words import runs_words, site_words, words_about_values
 from ...analysis.model import ExplainedError, Finding, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.rounds.round_words import numbers_words, rounds_words, series_words
@@ -102,13 +102,15 @@ class FindingCard(Card):
     def _add_runs(self) -> None:
         """Say which run of a compiled function the values of a gradient call in it are from."""
         trace, call = self._document.trace, self.call.call
-        parts = runs_words(trace, call)
-        if parts:
-            words = " · ".join(parts)
-            self.add_words(words[0].upper() + words[1:], "muted")
+        self._add_how_run(runs_words(trace, call))
         about_values = words_about_values(trace, call)
         if about_values:
             self.add_words(about_values)
+
+    def _add_how_run(self, parts: Sequence[str]) -> None:
+        if parts:
+            words = " · ".join(parts)
+            self.add_words(words[0].upper() + words[1:], "muted")
 
     def shows(self, call: CallId) -> bool:
         """Whether the card is about this call."""
@@ -151,6 +153,7 @@ class FindingCard(Card):
     def _add_rounds(self, site: CallSite, series: SourceSeries) -> None:
         """The gradient's outcome over all rounds: in words, and as a line that takes clicks."""
         diagnosis = self._document.diagnosis
+        self._add_how_run(site_words(self._document.trace, diagnosis, site))
         if series.is_troubled:
             words = series_words(diagnosis, site, series)
             self.add_words(f"{words[0].upper()}{words[1:]}.", "fixTitle")
