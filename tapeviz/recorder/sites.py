@@ -11,11 +11,16 @@ from types import CodeType, FrameType
 from typing import Any
 
 _GeneratedLines = Mapping[tuple[str, int], tuple[str, int, str]]
-_NOWHERE = ("", 0, "")
 _Branch = tuple[int, int | str, int]
 """Number of the caller's place; function by id or name; its instruction or line."""
+_NOWHERE = ("", 0, "")
+_Inner = int | str | None
+"""A function by id or name; None: there is none."""
 _DEEP, _BETWEEN = 128, 64
 """Frames of a stack that are walked over before marks are set in it; and from mark to mark."""
+_IN_GRAPH = 16
+"""The same from mark to mark in code that AutoGraph generated, without those of TensorFlow, of
+which five stand between two of them."""
 _RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Flags of code whose frames have another caller each time that they are resumed."""
 
@@ -74,7 +79,7 @@ class Sites:
             if code.co_filename == filename:
                 if has_marks:
                     mark = frame.f_trace
-                    if isinstance(mark, _Mark) and mark.at == frame.f_lasti:
+                    if type(mark) is _Mark and mark.at == frame.f_lasti:
                         marked, caller = frame, mark.number
                         key.append(-caller)
                         break
@@ -122,25 +127,61 @@ class Sites:
         """
         if not generated:
             return self.here(frame)
+        filename, boundary, has_marks = self._filename, self._boundary, self._has_marks
         key: list[Any] = []
-        frames: list[Any] = []
-        while frame is not None and frame.f_code is not self._boundary:
+        frames: list[tuple[CodeType | str, int]] = []
+        passed: list[tuple[FrameType, _Inner, int]] = []
+        caller = walked = 0
+        while frame is not None and frame.f_code is not boundary:
             code = frame.f_code
-            if code.co_filename == self._filename:
-                frames.append((code, frame.f_lasti))
-                key += (id(code), frame.f_lasti)
+            inner = key[-2] if key else None
+            entry: tuple[CodeType | str, int] | None = None
+            if code.co_filename == filename:
+                entry = code, frame.f_lasti
             else:
-                file, line, function = generated.get((code.co_filename, frame.f_lineno), _NOWHERE)
-                function = function or "<lambda>"
-                if file == self._filename and key[-2:-1] != [function]:
-                    frames.append((function, line))
-                    key += (function, line)
+                file, line, name = generated.get((code.co_filename, frame.f_lineno), _NOWHERE)
+                if file == filename:
+                    entry = name or "<lambda>", line
+            if entry is not None:
+                mark = frame.f_trace if has_marks else None
+                if isinstance(mark, _GraphMark) and (mark.at, mark.inner) == (frame.f_lasti, inner):
+                    caller = mark.number
+                    key.append(-caller)
+                    break
+                passed.append((frame, inner, len(frames)))
+                called = id(entry[0]) if isinstance(entry[0], CodeType) else entry[0]
+                if not isinstance(called, str) or called != inner:
+                    frames.append(entry)
+                    key += (called, entry[1])
+            walked += 1
             frame = frame.f_back
+        if walked > 2 * _DEEP and len(passed) > 2 * _IN_GRAPH:
+            self._mark_generated(passed, frames, caller)
         if not key:
             return 0
         found = tuple(key)
         known = self._numbers.get(found)
-        return known if known is not None else self._new(found, frames)
+        return known if known is not None else self._new(found, frames, caller)
+
+    def _mark_generated(
+        self,
+        passed: Sequence[tuple[FrameType, _Inner, int]],
+        frames: Sequence[tuple[CodeType | str, int]],
+        number: int,
+    ) -> None:
+        """Mark some of the frames that were walked over, as :meth:`_set_marks` does. ``passed``:
+        each with what :class:`_GraphMark` holds of it, and how many of ``frames`` were before it;
+        ``number``: of the mark behind them."""
+        with self._growing:
+            numbers = [number]
+            for code, seen_at in reversed(frames):
+                number = self._branch(number, code, seen_at)
+                numbers.append(number)
+            for frame, inner, before in passed[_IN_GRAPH::_IN_GRAPH]:
+                if not frame.f_code.co_flags & _RESUMED and frame.f_trace is None:
+                    place = numbers[len(frames) - before]
+                    frame.f_trace = _GraphMark(frame.f_lasti, place, inner)
+        self._has_marks = True
 
     def _new(self, key: Any, frames: Sequence[tuple[CodeType | str, int]], number: int = 0) -> int:
         """Number the place of ``frames``, innermost first, called from the place ``number``."""
@@ -215,6 +256,17 @@ class _Mark:
 
     def __call__(self, frame: FrameType, event: str, arg: object) -> None:
         """Trace nothing: the frame had no trace function."""
+
+
+class _GraphMark(_Mark):
+    """The same of a frame of code that AutoGraph generated, or one that called it; ``inner``: the
+    function of the place before it, on which it depends whether the frame is a place of its own."""
+
+    __slots__ = ("inner",)
+
+    def __init__(self, at: int, number: int, inner: _Inner) -> None:
+        super().__init__(at, number)
+        self.inner = inner
 
 
 class _Positions:

@@ -128,6 +128,65 @@ op()
         assert [frame[:2] for frame in chain] == frames[::-1]
 
 
+def test_deep_stacks_of_generated_code_are_the_same_with_marks() -> None:
+    """A function that calls itself is one place there, whichever of its frames is marked."""
+    source = """
+def even(n):
+    return twice(even, odd, n - 1) if n in (147, 294) else odd(n - 1) if n else op()
+def odd(n):
+    op() if n % 40 == 1 else 0
+    return itself(n - 1, 3)
+def itself(n, again):
+    op() if n % 50 == 0 else 0
+    return itself(n, again - 1) if again else outside(n - 1) if n % 7 else even(n)
+def outside(n):
+    op() if n % 30 == 0 else 0
+    return itself(n, 0) if n > 0 else op()
+even(400)
+op()
+"""
+    lines = range(source.count("\n") + 1)
+    functions = {2: "even", 3: "even", 4: "odd", 5: "odd", 6: "odd", 7: "itself"}
+    generated = {
+        ("generated.py", line): (NAME, 100 + line, functions.get(line, "itself")) for line in lines
+    }
+
+    def chains(**limits: int) -> list[list[tuple[Any, ...]]]:
+        module = load_sites()
+        vars(module).update(limits)
+        sites = module.Sites(source, NAME, seen.__code__)
+        numbers: list[int] = []
+
+        def op() -> int:
+            numbers.append(sites.here_in_graph(sys._getframe(1), generated))
+            return 0
+
+        def twice(first: Any, then: Any, n: int) -> None:
+            first(n)
+            then(n)
+
+        names: dict[str, Any] = {"op": op, "twice": twice}
+        exec(compile(source, "generated.py", "exec"), names)
+        apart = "\n" * 9 + source[source.index("def outside") : source.index("even(400)")]
+        exec(compile(apart, NAME, "exec"), names)
+        exec(compile("\neven(400); op()", "generated.py", "exec"), names)
+        sent = {number: (frame, caller) for number, frame, caller in sites.unsent()}
+        found = []
+        for number in numbers:
+            chain = []
+            while number:
+                frame, number = sent[number]
+                chain.append(tuple(frame))
+            found.append(chain)
+        return found
+
+    plain = chains(_DEEP=10_000)
+    assert max(map(len, plain)) > 200
+    assert chains() == plain
+    assert chains(_DEEP=2, _IN_GRAPH=1) == plain
+    assert chains(_DEEP=2, _IN_GRAPH=2) == plain
+
+
 def test_a_deep_stack_keeps_no_variables() -> None:
     """The snippet sees when they go: by ``__del__``, by a weak reference."""
     source = (
