@@ -11,11 +11,13 @@ from ..analysis.model import WalkStep
 from ..graph.words import shape_words
 from ..trace.model import Array, Call, TensorId, Trace
 from ..trace.tapes import is_handle
-from .parts.numbers import gradient_text, scalar_text
+from .parts.numbers import gradient_text, rounded_text, scalar_text
 
 LONGEST = 26
 SHORT = 10
 """Most characters of a single gradient, and of each of several."""
+NARROW = 14
+"""Most characters of the elements of a gradient in a place with little room."""
 MOST_GIVEN = 4
 """Gradients of a step that are shown; an op may give thousands."""
 STEP_WORDS = {
@@ -92,6 +94,8 @@ def _narrow_words(trace: Trace, tensor: TensorId, value_of: ValueOf, longest: in
             return f"all {value.flat[0]:.3g}" if value.flat[0] else words
         if value.ndim == 0:
             return min(scalar_text(value[()]), f"{value[()]:.3g}", key=len)
+    if value is not None and words.startswith("["):
+        return rounded_text(value, NARROW) or gradient_text(value, trace.stats(tensor), NARROW)
     return words.rpartition(" · ")[2]
 
 
