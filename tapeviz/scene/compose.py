@@ -90,7 +90,8 @@ def _flow_scene(
 
 def _stepped_wires(flow: FlowScene, progress: Progress) -> dict[EdgeKey, Wire]:
     """The wires after some steps: pale where the stepper has not been, with the shares of sums as
-    labels (the last 200 of more), where these cover nothing."""
+    labels (the last 200 of more), where these cover nothing. A wire in a trunk has no label: it
+    would not tell from which wire of the trunk it is."""
     wires = flow.wires | {
         key: wire for key, wire in flow.pending.items() if key not in progress.walked
     }
@@ -99,7 +100,7 @@ def _stepped_wires(flow: FlowScene, progress: Progress) -> dict[EdgeKey, Wire]:
     rects = np.vstack([flow.rects, flow.plates])
     for key, gradient in list(progress.shares.items())[-_MOST_LABELS:]:
         text = gradient_text(trace.value(gradient), trace.stats(gradient), _SHARE_LENGTH)
-        if text and key in flow.lighting.gradient:
+        if text and key in flow.lighting.gradient and not wires[key].is_joined:
             half = (plate_width(text) / 2 + 2, PLATE_HEIGHT / 2 + 2)
             at = free_point(wires[key], rects, taken, half, _LABEL_SHARES, flow.bounds)
             if at is not None:

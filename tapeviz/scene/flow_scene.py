@@ -16,13 +16,13 @@ from ..trace.model import TensorId
 from .base_scene import WIDTHS, BaseScene
 from .lighting import Lighting, is_constant, light
 from .model import MARK_RADIUS, Box, LabelSide, Mark, Picture, Wire
-from .parts.boxes import PLATE_DROP, RING_GAP, label_rect, outer_rect, plate_rect
+from .parts.boxes import PLATE_ROOM, RING_GAP, label_rect, outer_rect, plate_rect
 from .parts.frames import header_in
 from .parts.geometry import curve, cut_back, end_direction, flattened, grown
 from .parts.numbers import gradient_text
 from .parts.pictures import picture_of_tensor
 from .parts.placing import around, clear_point, dense, length_of, point_beside, shares_apart
-from .parts.plates import LABEL_SIZE, PLATE_HEIGHT
+from .parts.plates import LABEL_SIZE
 from .parts.rings import Ring, rings_of
 from .tooltips import cause_tooltip, stats_words
 
@@ -107,7 +107,7 @@ def add_flow(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) ->
         name for name, box in boxes.items() if is_constant(base, name) and not box.ring
     )
     lit = dict.fromkeys(name for key in lighting.gradient for name in key[:2])
-    plates = [plate_rect(boxes[name].rect, _PLATE_WIDTH).sides for name in lit]
+    plates = [plate_rect(boxes[name], _PLATE_WIDTH).sides for name in lit]
     room = np.array(plates, np.float64).reshape(-1, 4)
     return FlowScene(
         base,
@@ -278,5 +278,5 @@ def _bounds(layout: Rect, ringed: NDArray[np.float64], marks: tuple[Mark, ...]) 
 def with_plates(rects: NDArray[np.float64]) -> NDArray[np.float64]:
     """The rectangles, each extended downwards by the room of a gradient's plate."""
     roomy: NDArray[np.float64] = rects.copy()
-    roomy[:, 3] += PLATE_DROP + PLATE_HEIGHT / 2 + 1
+    roomy[:, 3] += PLATE_ROOM
     return roomy

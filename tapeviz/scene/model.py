@@ -95,6 +95,11 @@ class Wire:
     """The same for wires that may lie on each other: of one box, or of one trunk; empty where
     wires have no crossings."""
 
+    @property
+    def is_joined(self) -> bool:
+        """Whether it runs in a trunk, with wires of other boxes."""
+        return self.strand not in ("", self.edge[0])
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:

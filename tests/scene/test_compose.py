@@ -145,6 +145,15 @@ def test_gradients_build_up_and_a_fan_out_waits_for_its_sum(example: Pictured) -
     assert np.allclose(np.array(picture.rows, float), (value - 1) / 51, atol=1e-4)
 
 
+def test_a_wire_in_a_trunk_has_no_share_of_a_sum(example: Pictured) -> None:
+    routes = dict(example.layout.routes)
+    for source in ("x′", "transpose"):  # both bend where neither of them bends alone
+        first, *bends, last = routes[source, "y", 0]
+        routes[source, "y", 0] = (first, *bends, (200.0, 330.0), last)
+    joined = replace(example, layout=replace(example.layout, routes=routes))
+    assert wire(scene(joined, Overlay(step=2)), "x′", "y").label == ""
+
+
 def test_the_op_of_the_last_step_is_current(example: Pictured) -> None:
     current = [
         [box.node for box in scene(example, Overlay(step=step)).boxes if box.is_current]

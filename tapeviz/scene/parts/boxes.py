@@ -29,6 +29,8 @@ _SHEET = 2.5
 _LEVELS = 24
 PLATE_DROP = 4.5
 """How far below the border the middle of the gradient's plate lies."""
+PLATE_ROOM = PLATE_DROP + _SHEET + PLATE_HEIGHT / 2 + 1
+"""How far a plate reaches out below a box, at most."""
 
 
 def box_primitives(box: Box, theme: Theme) -> Iterator[Primitive]:
@@ -53,13 +55,15 @@ def box_primitives(box: Box, theme: Theme) -> Iterator[Primitive]:
     if box.doubt:
         yield from doubt_sign(box.doubt, *doubt_at(box), theme)
     if box.gradient:
-        at = plate_rect(box.rect, plate_width(box.gradient))
+        at = plate_rect(box, plate_width(box.gradient))
         yield from plate(at.x, at.y, box.gradient, theme)
 
 
-def plate_rect(box: Rect, width: float) -> Rect:
-    """The plate with the gradient of a box, ``width`` px wide."""
-    return Rect(box.right - width / 2 - 8, box.bottom + PLATE_DROP, width, PLATE_HEIGHT)
+def plate_rect(box: Box, width: float) -> Rect:
+    """The plate with the gradient of a box, ``width`` px wide. The words of a stack stand lower."""
+    drop = PLATE_DROP + (_SHEET if box.shape == "stack" else 0.0)
+    rect = box.rect
+    return Rect(rect.right - width / 2 - 8, rect.bottom + drop, width, PLATE_HEIGHT)
 
 
 def plus_rect(box: Box) -> Rect:
@@ -89,7 +93,7 @@ def outer_rect(box: Box) -> Rect:
     rect = box.rect
     left, top, right, bottom = rect.sides
     if box.gradient:
-        bottom += PLATE_HEIGHT / 2 + PLATE_DROP + 1
+        bottom = plate_rect(box, 0.0).bottom + 1
     if box.doubt:
         left = min(left, doubt_at(box)[0] - DOUBT_RADIUS - 1)
         bottom = max(bottom, doubt_at(box)[1] + DOUBT_RADIUS + 1)
