@@ -1009,6 +1009,14 @@ def test_predict_under_a_tape_of_keras_2() -> None:
     assert "out = net(x)\n" in edit.new_text
 
 
+def test_an_argument_that_cannot_be_called() -> None:
+    s = Script("def loss(model, x):\n    return model(x)\nl = loss(t, m)\n")
+    s.bind("model", s.tensor(), line=1)
+    message = "'tensorflow.python.framework.ops.EagerTensor' object is not callable"
+    words = explain_error(replace(s.trace(), failure=Failure("TypeError", message, 2, "")))
+    assert "the order of its arguments is model, x" in words
+
+
 def test_an_attribute_beside_what_cannot_be_called_is_not_blamed() -> None:
     failure = Failure("TypeError", "'float' object is not callable", 3, "")
     words = explain_error(Trace("xs = [1.0]\nt = f()\nxs[0](2) + t.numpy()", failure=failure))

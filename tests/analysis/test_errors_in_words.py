@@ -462,6 +462,52 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "only 0-dimensional arrays can be converted to Python scalars",
         "tf.math.log takes tensors",
     ),
+    "a file that a dataset reads": (
+        "for i in ds: print(i)",
+        "NotFoundError",
+        "{{function_node __wrapped__IteratorGetNext_device_/CPU:0}} Error in user-defined function "
+        "passed to MapDataset:1 transformation with iterator: Iterator::Root::ParallelMapV2: "
+        "a.png; No such file or directory\n\t [[{{node ReadFile}}]] [Op:IteratorGetNext] name: ",
+        "opens the file a.png, which",
+    ),
+    "an argument of fit that is misspelt": (
+        "m.fit(x, y, epoch=3)",
+        "TypeError",
+        "TensorFlowTrainer.fit() got an unexpected keyword argument 'epoch'",
+        "Write epochs= in its place",
+    ),
+    "a class as a callback": (
+        "m.fit(x, y, callbacks=[tf.keras.callbacks.EarlyStopping])",
+        "TypeError",
+        "Callback.set_model() missing 1 required positional argument: 'model'",
+        "Make an object: tf.keras.callbacks.EarlyStopping().",
+    ),
+    "a class as the loss, in Keras 2": (
+        "m.fit(x, y)",
+        "TypeError",
+        "Failed to convert elements of <keras.src.losses.BinaryCrossentropy object at 0x7f> to "
+        "Tensor. Consider casting elements to a supported type.",
+        "Give compile an object: tf.keras.losses.BinaryCrossentropy().",
+    ),
+    "a loss that returns nothing": (
+        "def my_loss(y, p):\n    print(y - p)\nm.compile(loss=my_loss)\nm.fit(x, y)",
+        "ValueError",
+        "None values not supported.",
+        "my_loss (line 1), which line 3 gives to compile, returns nothing",
+    ),
+    "an argument of a model's call": (
+        "Net()(x)",
+        "TypeError",
+        "missing a required argument: 'mask'",
+        "without its argument mask",
+    ),
+    "a picture of another size": (
+        "m(x)",
+        "ValueError",
+        "Input 0 with name 'input_layer' of layer 'vgg16' is incompatible with the layer: expected "
+        "shape=(None, 224, 224, 3), found shape=(1, 32, 32, 3)",
+        "by tf.image.resize",
+    ),
     "an array of lists": (
         "x = tf.constant(rows)",
         "ValueError",

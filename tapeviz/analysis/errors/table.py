@@ -135,6 +135,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     *WRONG_VALUES,
     *FORM_ERRORS,
     *ARGUMENT_ERRORS,
+    (r"NoneType|None values not supported", models.loss_without_return),
     (r"NoneType|None values not supported", models.none_used),
     (
         r"unsupported operand type\(s\) for (?P<sign>[^\s:]+)(?: or pow\(\))?: '(?P<first>[\w.]+)' "

@@ -7,7 +7,7 @@ import builtins
 import difflib
 from collections.abc import Sequence
 
-from ....text.names import called_name, targets_of
+from ....text.names import called_name, dotted, targets_of
 from ....text.statements import read_text
 from ..case import Case
 from ..tensors.arguments import RENAMED_KEYWORDS
@@ -17,6 +17,18 @@ KEYWORDS_OF_TAPES = {
     "gradient": ("target", "sources", "output_gradients", "unconnected_gradients"),
     "jacobian": ("target", "sources", "unconnected_gradients", "experimental_use_pfor"),
 }
+_KEYWORDS_OF_MODELS = {
+    "fit": (
+        *("x", "y", "batch_size", "epochs", "verbose", "callbacks", "validation_split"),
+        *("validation_data", "shuffle", "class_weight", "sample_weight", "initial_epoch"),
+        *("steps_per_epoch", "validation_steps", "validation_batch_size", "validation_freq"),
+    ),
+    "compile": (
+        *("optimizer", "loss", "loss_weights", "metrics", "weighted_metrics", "run_eagerly"),
+        *("steps_per_execution", "jit_compile"),
+    ),
+}
+"""Arguments of ``fit`` and ``compile`` that Keras 2 and 3 both take."""
 
 
 def unknown_keyword(case: Case) -> str:
@@ -27,7 +39,8 @@ def unknown_keyword(case: Case) -> str:
             f"Line {case.line} gives {callee} an argument {name}, as old versions had it. "
             f"Write {RENAMED_KEYWORDS[name]}= in its place."
         )
-    known = KEYWORDS_OF_TAPES.get(callee.rpartition(".")[2]) or own
+    method = callee.rpartition(".")[2]
+    known = own or KEYWORDS_OF_TAPES.get(method) or _KEYWORDS_OF_MODELS.get(method, ())
     near = difflib.get_close_matches(name, known, n=1)
     mend = f"Write {near[0]}= in its place." if near else "Leave it out, or look up its name."
     return f"Line {case.line} gives {callee} an argument {name}, which it does not take. {mend}"
@@ -35,15 +48,14 @@ def unknown_keyword(case: Case) -> str:
 
 def _parameters(case: Case, callee: str) -> Sequence[str]:
     """The parameters of a function or class of the snippet."""
-    made = _definition(case, callee) or _definition(case, f"{callee}.__init__")
-    given = made.args if made is not None else None
-    return [each.arg for each in (*given.args, *given.kwonlyargs)] if given is not None else ()
+    made = definition(case, callee) or definition(case, f"{callee}.__init__")
+    return _names_of_arguments(made) if made is not None else ()
 
 
 def wrong_count(case: Case) -> str:
     """More arguments by position than there are parameters: often ``self`` is not among these."""
     callee, takes, given = (case.match[name] for name in ("callee", "takes", "given"))
-    made = _definition(case, callee)
+    made = definition(case, callee)
     names = [each.arg for each in made.args.args] if made is not None else []
     is_method = made is not None and "." in callee and not made.decorator_list
     if is_method and made is not None and names[:1] not in (["self"], ["cls"]):
@@ -73,10 +85,35 @@ def missing_argument(case: Case) -> str:
             f"Line {case.line} calls {callee} on the class, and not on an object of it. Make an "
             f"object first, as in {kind.lower()} = {kind}(…)."
         )
+    given = _class_given(case, callee)
+    if given:
+        return (
+            f"Line {case.line} gives the class {given} where an object of it is needed, so "
+            f"{callee} was called on the class. Make an object: {given}()."
+        )
     return (
         f"Line {case.line} calls {callee.removesuffix('.__init__')} without {names}, which it "
         f"needs. Give it there, or a default where it is defined."
     )
+
+
+def _class_given(case: Case, callee: str) -> str:
+    """A class that the line hands on as an argument, alone or in a list, where the method of one
+    lacks an argument: ``callbacks=EarlyStopping``. Empty if the snippet itself calls the method."""
+    statement, (owner, _, method) = case.text.statement(case.line), callee.rpartition(".")
+    calls = (
+        [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement else []
+    )
+    if not owner or method == "__init__" or any(called_name(call) == method for call in calls):
+        return ""
+    for call in calls:
+        for argument in (*call.args, *(each.value for each in call.keywords)):
+            parts = argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else [argument]
+            for path in map(dotted, parts):
+                name = path.rpartition(".")[2]
+                if name[:1].isupper() and any(map(str.islower, name)):
+                    return path
+    return ""
 
 
 def none_given(case: Case) -> str:
@@ -102,8 +139,8 @@ def none_given(case: Case) -> str:
                 f"Line {line} works with {name}, which is None: line {assign.lineno} gives it "
                 f"None. Give it a tensor there, or leave line {line} out when it is None."
             )
-        made = isinstance(assign.value, ast.Call) and _definition(case, called_name(assign.value))
-        if made and not _returns(made):
+        made = isinstance(assign.value, ast.Call) and definition(case, called_name(assign.value))
+        if made and not returns_value(made):
             return (
                 f"Line {line} works with {name}, which is None: {made.name} (line {made.lineno}) "
                 f"returns nothing to line {assign.lineno}. End it with a return of what it "
@@ -114,7 +151,7 @@ def none_given(case: Case) -> str:
     return ""
 
 
-def _returns(made: ast.FunctionDef) -> bool:
+def returns_value(made: ast.FunctionDef) -> bool:
     kinds = (ast.Yield, ast.YieldFrom)
     return any(
         isinstance(node, kinds) or (isinstance(node, ast.Return) and node.value is not None)
@@ -122,7 +159,7 @@ def _returns(made: ast.FunctionDef) -> bool:
     )
 
 
-def _definition(case: Case, path: str) -> ast.FunctionDef | None:
+def definition(case: Case, path: str) -> ast.FunctionDef | None:
     """The last definition of a function, or of ``Class.method``, in the snippet."""
     owner, _, name = path.rpartition(".")
     homes: list[ast.AST] = [case.text.tree] if case.text.tree is not None else []
@@ -201,6 +238,14 @@ def called(case: Case) -> str:
         )
     if len(named) == 1 and not plain:
         name, made = named[0]
+        function = case.text.statement(made)
+        if isinstance(function, ast.FunctionDef) and name in _names_of_arguments(function):
+            return (
+                f"Line {line} calls {name}, an argument of {function.name}, and was given "
+                f"{article} {kind} for it, which cannot be called. Look at the call of "
+                f"{function.name}: the order of its arguments is "
+                f"{', '.join(_names_of_arguments(function))}."
+            )
         own = f"Python's own function {name}" if hasattr(builtins, name) else "the function"
         return (
             f"Line {line} calls {name}, but line {made} made it {article} {kind}, and that cannot "
@@ -214,6 +259,11 @@ def called(case: Case) -> str:
         f"Line {line} calls {words}, which holds {article} {kind} and is no function. "
         f"Leave out the parentheses: {words}."
     )
+
+
+def _names_of_arguments(function: ast.FunctionDef) -> list[str]:
+    arguments = function.args
+    return [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
 def _is_text(case: Case, line: int) -> bool:

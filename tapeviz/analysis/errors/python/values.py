@@ -173,6 +173,11 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "tf.clip_by_global_norm([g], 1.0).",
     ),
     (
+        r"Failed to convert elements of <[\w.]*losses\.(\w+) object",
+        "Keras, which line {line} runs, was given the class {0} as the loss, and made an object of "
+        "it in place of a number. Give compile an object: tf.keras.losses.{0}().",
+    ),
+    (
         r"Expected \w+ passed to parameter '\w+' of op '\w+', got (.*?) of type 'str'"
         r"|Cannot convert (\'.*?\') to EagerTensor of dtype \w+",
         text_among_numbers,

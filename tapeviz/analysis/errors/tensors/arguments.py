@@ -33,6 +33,23 @@ def refused_dtype(case: Case) -> str:
     )
 
 
+def shape_of_input(case: Case) -> str:
+    """An input of another shape than the one that a model was built for."""
+    wanted, got = case.match[1], case.match[2]
+    said = f"The model that line {case.line} calls takes an input of shape {wanted}, and got one "
+    said += f"of shape {got}. "
+    if wanted.strip("(,)").count(",") == got.strip("(,)").count(","):
+        return (
+            f"{said}All axes but those with None have to be as long. Make the model for inputs of "
+            f"this size, or bring the input to its own: pictures by tf.image.resize."
+        )
+    return (
+        f"{said}The first axis, None, numbers the samples of a batch, and pictures have an axis "
+        f"for channels at the end. x[tf.newaxis] adds an axis in front, x[..., tf.newaxis] at the "
+        f"end."
+    )
+
+
 def axis_out_of_range(case: Case) -> str:
     """An axis that a tensor does not have: some messages have its number first, some its rank."""
     numbers = {key: number for key, number in case.match.groupdict().items() if number}
@@ -228,9 +245,7 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"(?:Invalid input shape for input .*Expected shape |is incompatible with the layer: "
         r"expected shape=)(\(.*?\)), (?:but input has incompatible shape |found shape=)(\(.*?\))",
-        "The model that line {line} calls takes an input of shape {0}, and got one of shape {1}. "
-        "The first axis, None, numbers the samples of a batch, and pictures have an axis for "
-        "channels at the end. x[tf.newaxis] adds an axis in front, x[..., tf.newaxis] at the end.",
+        shape_of_input,
     ),
     (
         r"scalar tf\.int32/tf\.int64 tensors are valid indices, got (.*?)$",

@@ -156,10 +156,15 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "of segments as third argument.",
     ),
     (
-        r"missing a required argument: '(?!sources?|target)(\w+)'",
-        "Line {line} calls a layer or function without its argument {0}, which it needs. A "
+        r"missing a required argument: 'value'",
+        "Line {line} calls a layer or function without its argument value, which it needs. A "
         "MultiHeadAttention takes query and value; for attention of a sequence to itself give it "
         "twice, as in layer(x, x).",
+    ),
+    (
+        r"missing a required argument: '(?!sources?|target)(\w+)'",
+        "Line {line} calls a layer, model or function without its argument {0}, which it needs. "
+        "Give it in the call, or a default where it is defined.",
     ),
     (
         r"Binding inputs to tf\.function failed due to `Can not cast TensorSpec\(shape="

@@ -47,7 +47,8 @@ FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"FileNotFoundError: .*?unable to open file: name = '(.*?)'"
         r"|FileNotFoundError: .*'(.*?)'"
-        r"|NotFoundError: (?:\{\{.*?\}\} ?)?([^;\n]+); No such file or directory",
+        r"|NotFoundError: (?:\{\{.*?\}\} ?)?(?:Error in user-defined function .*?Iterator::\S+: )?"
+        r"([^;\n]+); No such file or directory",
         no_file,
     ),
     (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from ....text.names import called_name
+from ....text.names import called_name, calls_in
 from ....trace.model import VariableId
 from ..case import Case
+from ..python.calls import definition, returns_value
 
 _NOT_CONNECTED = (
     "The loss is not connected to these variables on the tape. "
@@ -131,6 +132,25 @@ def none_used(case: Case) -> str:
         f"None means that the tape found no path from the target back to the source. "
         f"The explanation of that gradient names the line that cuts it."
     )
+
+
+def loss_without_return(case: Case) -> str:
+    """A function of the snippet that ``compile`` was given and that returns nothing to ``fit``."""
+    called = set(map(called_name, calls_in(case.text.statement(case.failure.line))))
+    if called.isdisjoint(("fit", "evaluate", "train_on_batch", "test_on_batch")):
+        return ""
+    for call in case.nodes(ast.Call):
+        if called_name(call) != "compile":
+            continue
+        for each in (node for node in ast.walk(call) if isinstance(node, ast.Name)):
+            made = definition(case, each.id)
+            if made is not None and not returns_value(made):
+                return (
+                    f"{made.name} (line {made.lineno}), which line {call.lineno} gives to compile, "
+                    f"returns nothing to Keras, which line {case.failure.line} runs. "
+                    f"End it with a return of what it computes."
+                )
+    return ""
 
 
 def no_source(case: Case) -> str:
