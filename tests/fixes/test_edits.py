@@ -37,6 +37,30 @@ BEFORE_AND_AFTER = [
         "left-tensorflow",
         2,
         """
+        def clamp(v):
+            if v > 1.0:
+                return 1.0
+            if v < 0.5:
+                return 0.5
+            return v
+        with tf.GradientTape() as tape:
+            loss = clamp(w)
+        tape.gradient(loss, w)
+        """,
+        """
+        def clamp(v):
+            weight = tf.sigmoid(v - 1.0)
+            weight2 = tf.sigmoid(0.5 - v)
+            return weight * 1.0 + (1.0 - weight) * (weight2 * 0.5 + (1.0 - weight2) * v)
+        with tf.GradientTape() as tape:
+            loss = clamp(w)
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        "left-tensorflow",
+        2,
+        """
         def penalty(w):
             if not w > 0.0:
                 return 3.0
@@ -715,6 +739,50 @@ BEFORE_AND_AFTER = [
 
 
 AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
+    (
+        ReplacedSource("computed-again", listed=4),
+        1,
+        """
+        z = a + b
+        with tf.GradientTape() as tape:
+            tape.watch(z)
+            loss = tf.exp(a + b)
+        tape.gradient(loss, z)
+        """,
+        """
+        z = a + b
+        with tf.GradientTape() as tape:
+            tape.watch(z)
+            loss = tf.exp(z)
+        tape.gradient(loss, z)
+        """,
+    ),
+    (
+        "assign",
+        2,
+        """
+        with tf.GradientTape() as outer:
+            w.assign(start)
+            for _ in range(2):
+                with tf.GradientTape() as inner:
+                    y = w * w
+                w.assign_sub(inner.gradient(y, w))
+            last = w * 2.0
+        outer.gradient(last, start)
+        """,
+        """
+        with tf.GradientTape() as outer:
+            w_new = start
+            for _ in range(2):
+                with tf.GradientTape() as inner:
+                    inner.watch(w_new)
+                    y = w_new * w_new
+                w_new = w_new - inner.gradient(y, w_new)
+            last = w_new * 2.0
+        w.assign(w_new)
+        outer.gradient(last, start)
+        """,
+    ),
     (
         "nonfinite",
         2,

@@ -44,8 +44,8 @@ def weigh_both(case: FixCase) -> Iterator[Edit]:
     plan.before(statement, *(f"{weight} = {value}" for weight, value in weights.items()))
     if _RETURN in outcomes:
         plan.before(statement, f"return {outcomes[_RETURN]}")
-        if statement.orelse is None:
-            plan.remove(following[0])
+        for each in _returning_after(statement, following):
+            plan.remove(each)
     else:
         plan.before(statement, *(f"{name} = {value}" for name, value in outcomes.items()))
     plan.remove(statement)
@@ -112,7 +112,11 @@ def _outcomes_of_if(
     elif statement.orelse is not None:
         otherwise = _outcomes(source, statement.orelse.body.body)
     elif _RETURN in then:
-        otherwise = _outcomes(source, following[:1])
+        after, *rest = following or (None,)
+        if isinstance(after, cst.If):  # the next of several conditions, each with a return
+            otherwise = _outcomes_of_if(source, after, weights, rest)
+        else:
+            otherwise = _outcomes(source, following[:1])
     else:
         otherwise = {name: name for name in then}
     is_return = _RETURN in then
@@ -122,6 +126,18 @@ def _outcomes_of_if(
         name: _weighed(weight, then.get(name, name), otherwise.get(name, name))
         for name in {**then, **otherwise}
     }
+
+
+def _returning_after(
+    statement: cst.If, following: Sequence[CstStatement]
+) -> Sequence[CstStatement]:
+    """The statements after an ``if`` with a return that return otherwise: up to the first that
+    returns in any case."""
+    count = 0
+    while isinstance(statement, cst.If) and statement.orelse is None and count < len(following):
+        statement = following[count]  # type: ignore[assignment]
+        count += 1
+    return following[:count]
 
 
 def _outcomes(

@@ -74,6 +74,8 @@ def _replace_state(
         plan.before(region.loop, f"{new} = {name}")
         watch_inside(plan, region.statements, block, _where_read(source, receiver, new))
     following = [write, *_others(source, write, region)]
+    if region.loop is None and any(_is_repeated(source, each, write) for each in following):
+        watch_inside(plan, region.statements, block, _where_read(source, receiver, new))
     if case.call.method == "tf.gradients" and not case.call.traced:
         states = [name, *(new for _ in following)]
         is_done = all(
@@ -92,6 +94,15 @@ def _replace_state(
     if write.is_whole and not any(True for _ in reads_of(source, receiver, write.values)):
         _ask_for(case, plan, block, receiver, new)
     return new
+
+
+def _is_repeated(source: ParsedSource, write: Write, first: Write) -> bool:
+    """Whether a loop that begins after the first write runs this one again and again: from its
+    second turn on a tensor is read there."""
+    around = (
+        above for above in source.ancestors(write.call) if isinstance(above, (cst.For, cst.While))
+    )
+    return any(above not in set(source.ancestors(first.call)) for above in around)
 
 
 def _compute_beside(

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...analysis.causes.connections.not_connected import NotConnected
-from ...analysis.causes.tapes.replaced_source import ReplacedSource
 from ...trace.model import Trace
 from ..blocks import Block, block_of_call, body_of, gradient_call
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, sole
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
+from .sources import is_computed_again
 
 
 def give_both(case: FixCase) -> Iterator[Edit]:
@@ -25,9 +25,8 @@ def give_both(case: FixCase) -> Iterator[Edit]:
     """
     source, name = case.source, case.finding.source
     block = block_of_call(source, case.trace, case.call)
-    evidence = case.cause.evidence
-    is_again = evidence == ReplacedSource("computed-again")
-    if block is None or not (is_again or isinstance(evidence, NotConnected)):
+    is_unconnected = isinstance(case.cause.evidence, NotConnected)
+    if block is None or not (is_computed_again(case) or is_unconnected):
         return
     for statement, given, call in _calls(source, source.statements):
         if given == name:

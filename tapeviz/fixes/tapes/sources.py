@@ -133,11 +133,13 @@ def compute_once(case: FixCase) -> Iterator[Edit]:
     small = sole(made)
     if made is None or not isinstance(small, cst.Assign) or len(small.targets) > 1:
         return
-    if case.cause.evidence != ReplacedSource("computed-again"):
+    if not is_computed_again(case):
         return
     yield from _join_outputs(case, made, small)
     name = source.code(small.targets[0].target)
-    for other in (*source.before(made), *source.after(made)):
+    following = set(source.after(made))
+    after = (s for s in source.statements if following & {s, *source.ancestors(s)})
+    for other in (*source.before(made), *after):
         again = [
             node
             for node in header_nodes(other, type(small.value))
@@ -151,6 +153,12 @@ def compute_once(case: FixCase) -> Iterator[Edit]:
                 plan.before(other, made)
                 plan.remove(made)
             yield Edit(f"Compute {name} once, and use it on line {source.line(other)}", plan.text())
+
+
+def is_computed_again(case: FixCase) -> bool:
+    """Whether the source has the numbers that the target was computed from, in another tensor."""
+    evidence = case.cause.evidence
+    return isinstance(evidence, ReplacedSource) and evidence.how == "computed-again"
 
 
 def _join_outputs(case: FixCase, made: CstStatement, first: cst.Assign) -> Iterator[Edit]:

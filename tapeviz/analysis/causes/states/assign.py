@@ -63,7 +63,8 @@ def changed_state(asked: EdgeUnderTest) -> Cause | None:
         # The name of a TF1 ref variable in the graph, by the op that writes to it.
         made = facts.trace.maker(op.inputs[0])
         name = made.name if made is not None else "a variable"
-    return facts.cause(Assigned(name, is_target), op.line, edge)
+    cause = facts.cause(Assigned(name, is_target), op.line, edge)
+    return replace(cause, words=f"a write to {name}")
 
 
 def copied_values(asked: Unlinked) -> Cause | None:

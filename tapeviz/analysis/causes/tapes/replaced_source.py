@@ -54,9 +54,9 @@ class ReplacedSource(Evidence):
     source (``owner``), or had it when the source was ``listed`` on that line
     (``owner-outdated``); an attribute of this ``name`` was given another tensor, with
     which the target was computed (``outdated``); a ``copy`` or slice was made; the same was
-    computed from the same values (``computed-again``); the name of a variable was given to a tensor
-    (``lost``); a model was ``cloned``; a result was ``kept`` since an earlier tape; a layer or
-    variable was ``made-again``."""
+    computed from the same values (``computed-again``), for the target on the line ``listed``; the
+    name of a variable was given to a tensor (``lost``); a model was ``cloned``; a result was
+    ``kept`` since an earlier tape; a layer or variable was ``made-again``."""
 
     kind: ClassVar[str] = "replaced-source"
     how: HowReplaced
@@ -65,7 +65,10 @@ class ReplacedSource(Evidence):
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         words = {"line": cause.line, "target": target, "source": source, "name": self.name}
-        return _SENTENCES[self.how].format(**words, listed=self.listed)
+        how: str = self.how
+        if how == "computed-again" and self.listed not in (0, cause.line):
+            how = "computed-beside"
+        return _SENTENCES[how].format(**words, listed=self.listed)
 
 
 _SENTENCES = {
@@ -95,8 +98,13 @@ _SENTENCES = {
         "Ask for the gradient of the original, and slice or copy the result."
     ),
     "computed-again": (
-        "Line {line} computes again what {target} was computed from: the same numbers in "
+        "Line {line} computes once more what {target} was computed from: the same numbers in "
         "another tensor, which {target} does not depend on. "
+        "Compute it once, and make both {target} and the source from that."
+    ),
+    "computed-beside": (
+        "Lines {line} and {listed} compute the same numbers, each in a tensor of its own. "
+        "{target} was computed from that of line {listed} and does not depend on the other one. "
         "Compute it once, and make both {target} and the source from that."
     ),
     "lost": (
@@ -286,7 +294,10 @@ def _made_anew(case: Unlinked) -> Cause | None:
     for twin in case.used.once(_makers).get(made.type, ()):
         if same.ops(twin, made):
             is_copy = made.type in _VIEWS or case.tensor in case.facts.trace.reads
-            evidence = ReplacedSource("copy" if is_copy else "computed-again")
+            evidence = ReplacedSource("copy")
+            if not is_copy:
+                other = line_beside(twin.site, case.facts.call.site)
+                evidence = ReplacedSource("computed-again", listed=other)
             return case.facts.cause(evidence, line_beside(made.site, case.facts.call.site))
     return None
 
