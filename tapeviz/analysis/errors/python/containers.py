@@ -87,8 +87,9 @@ def no_key(case: Case) -> str:
 def no_place(case: Case) -> str:
     """An element of a list beyond its end, asked for by a number in the text; not an error that a
     function of a library raised, whatever it was given."""
-    files = re.findall(r'^ +File "(.*?)", line', case.failure.traceback, re.MULTILINE)
-    if files and PurePath(files[-1]).name != PurePath(case.trace.filename).name:
+    frames = re.findall(r'^ +File "(.*?)", line (\d+)', case.failure.traceback, re.MULTILINE)
+    name = PurePath(case.trace.filename).name
+    if frames and (PurePath(frames[-1][0]).name, int(frames[-1][1])) != (name, case.line):
         return ""  # Python names the whole path of a script, whatever it was called by
     statement = case.text.statement(case.line)
     found = [

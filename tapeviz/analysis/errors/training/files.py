@@ -31,9 +31,9 @@ def unknown_part(case: Case) -> str:
     if kind is not None and "load" not in case.code and "from_" not in case.code:
         return unknown_word(case, kind.removesuffix(" function"), name)
     return (
-        f"The model that line {case.line} loads has a part called {name}, and Keras cannot find "
-        f"its class or function. Define or import it, and name it there: load_model(path, "
-        f"custom_objects={{'{name}': {name}}})."
+        f"Line {case.line} makes a model or layer from its description, which names {name}, and "
+        f"Keras cannot find that class or function. Define or import it, and name it there: "
+        f"load_model(path, custom_objects={{'{name}': {name}}})."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 
 from ..case import Case
@@ -148,15 +149,23 @@ _IN_PLACE: Mapping[str, str] = {
 
 
 def old_method(case: Case) -> str:
-    """A method that models of Keras had."""
-    name = case.match["name"]
+    """A method that models of Keras had; nothing is said of a class that the text derives from
+    others."""
+    name, owner = case.match["name"], case.match["owner"]
+    classes = {node.name: node for node in case.nodes(ast.ClassDef)}
+    of_keras = {"Sequential", "Functional", "Model"}
+    for _ in range(len(classes) + 1):  # a class may derive from one that derives from a model
+        if owner in classes and classes[owner].bases:
+            owner = case.text.segment(classes[owner].bases[0]).rpartition(".")[2]
+    if owner not in of_keras:
+        return ""
     return (
         f"Line {case.line} calls {name} of a model, which models of Keras have no longer. "
         f"Use {_IN_PLACE[name]}."
     )
 
 
-OLD_METHOD = rf"object has no attribute '(?P<name>{'|'.join(_IN_PLACE)})'"
+OLD_METHOD = rf"'(?P<owner>\w+)' object has no attribute '(?P<name>{'|'.join(_IN_PLACE)})'"
 
 
 def unknown_rank(case: Case) -> str:
