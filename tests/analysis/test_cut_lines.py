@@ -32,7 +32,7 @@ def cause_of(cut: int, line: int) -> Cause:
     return Cause(NotDifferentiable(), line, "", links=((TensorId(cut), OpId(cut)),))
 
 
-def told(line: CutLine) -> tuple[object, ...]:
+def row_of(line: CutLine) -> tuple[object, ...]:
     return line.label, line.key[0], line.first.links[0][1], sorted(op for _, op in line.cause.links)
 
 
@@ -51,11 +51,11 @@ def test_first_lines(cuts: list[Cut], asked: list[frozenset[int]]) -> None:
         for number in sorted(numbers, key=lambda cut: cuts[cut][1]):
             expected.setdefault(cuts[number][0], []).append(number)
         rows = [(label, cuts[of[0]][1], of[0], sorted(of)) for label, of in expected.items()]
-        assert [told(line) for line in lines.of(made)] == rows[:3]
+        assert [row_of(line) for line in lines.of(made)] == rows[:3]
         for row in rows:
             line = lines.line(made, row[0])
             assert line is not None
-            assert told(line) == row
+            assert row_of(line) == row
         assert all(contains(made, n) == (n in some) for n in range(len(cuts)))
 
 

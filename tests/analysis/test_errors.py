@@ -1194,12 +1194,12 @@ def test_a_command_is_given_for_a_package_that_is_known(
 def test_a_saved_snippet_is_told_where_its_own_files_are_looked_for(
     recorder: Recorder, tmp_path: Path
 ) -> None:
-    for text, told in (
+    for text, expected in (
         ("import a_module_nobody_has", "a_module_nobody_has.py, put it into /"),
         ("open('data.csv')", f"It was looked for in {tmp_path}. Write the whole path"),
     ):
         (error,) = diagnose(_recorded(text, recorder, tmp_path)).errors
-        assert told in error.explanation
+        assert expected in error.explanation
 
 
 def _recorded(text: str, recorder: Recorder, folder: Path | None = None) -> Trace:

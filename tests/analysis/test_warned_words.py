@@ -41,10 +41,10 @@ def test_in_a_loop_it_says_in_which_rounds(rounds: tuple[int, ...] | None, where
     (site,) = diagnosis.rounds.sites
     numbers = range(1, len(site) + 1) if rounds is None else rounds
     warned = Warned("ties", 3, "", tuple(site.calls[number - 1] for number in numbers))
-    told = where.format(total=len(site))
-    assert warned_where(diagnosis, warned) == f"line {site.line}, {told}"
+    where_words = where.format(total=len(site))
+    assert warned_where(diagnosis, warned) == f"line {site.line}, {where_words}"
     assert warned_title(diagnosis, warned).startswith(f"∂{site.target} ")
-    assert warned_about(diagnosis, warned).endswith(f" · line {site.line}, {told}")
+    assert warned_about(diagnosis, warned).endswith(f" · line {site.line}, {where_words}")
 
 
 def test_of_several_calls_it_names_the_first_and_counts_the_others() -> None:

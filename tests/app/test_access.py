@@ -98,8 +98,8 @@ def controls(window: Window) -> Iterator[QWidget]:
 def test_every_control_has_a_name(qtbot: QtBot, ran: Window) -> None:
     nameless = []
     for widget in controls(ran):
-        told = QAccessible.queryAccessibleInterface(widget)
-        if told is not None and not told.text(QAccessible.Text.Name):
+        interface = QAccessible.queryAccessibleInterface(widget)
+        if interface is not None and not interface.text(QAccessible.Text.Name):
             nameless.append(f"{type(widget).__name__} in {type(widget.parentWidget()).__name__}")
     assert not nameless, nameless
 

@@ -40,19 +40,19 @@ def test_a_pool_without_runs_is_closed_when_another_is_chosen(qtbot: QtBot, pool
 def test_a_pool_with_a_run_stays_until_the_next_one(
     qtbot: QtBot, pools: Pools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    former, told = pools.pool, list[PoolStatus]()
+    former, reported = pools.pool, list[PoolStatus]()
     monkeypatch.setattr(KernelPool, "is_in_use", property(lambda pool: pool is former))
-    pools.report_to(told.append)
-    told.clear()
+    pools.report_to(reported.append)
+    reported.clear()
     pools.choose(pools.choice, OTHER)
     pools.choose(pools.choice, Confinement())  # the one between has no run
     assert not _is_closed(former)
     assert former._is_resting
     pools.close_former()
     qtbot.waitUntil(lambda: _is_closed(former))
-    assert not told  # what becomes of it is not shown as the state of the present one
+    assert not reported  # what becomes of it is not shown as the state of the present one
     pools.pool._notify(PoolStatus("starting"))
-    assert told == [PoolStatus("starting")]
+    assert reported == [PoolStatus("starting")]
 
 
 def test_new_limits_stop_no_run_and_say_when_they_hold(

@@ -105,8 +105,8 @@ def in_a_child(run: Callable[[str], Any], source: str) -> Any:
         status = 1
         try:
             with redirect_stdout(io.StringIO()):
-                told = run(source)
-            os.write(writing, json.dumps(told).encode())
+                measured = run(source)
+            os.write(writing, json.dumps(measured).encode())
             status = 0
         finally:
             os._exit(status)

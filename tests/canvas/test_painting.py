@@ -127,8 +127,8 @@ def test_every_band_paints_something(qtbot: QtBot, theme: str, scale: float) -> 
 def test_an_error_while_painting_is_told_and_the_painter_closed(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[Exception] = []
-    item = SceneItem(THEMES["light"], told.append)
+    errors: list[Exception] = []
+    item = SceneItem(THEMES["light"], errors.append)
     item.set_scene(chain())
     item.set_camera(Camera(width=100, height=80))
 
@@ -140,7 +140,7 @@ def test_an_error_while_painting_is_told_and_the_painter_closed(
     painter = QPainter(image)
     item.paint(painter, None)  # type: ignore[arg-type]
     assert painter.end()
-    assert [str(error) for error in told] == ["in paint"]
+    assert [str(error) for error in errors] == ["in paint"]
 
 
 def test_a_cut_wire_runs_where_the_whole_one_did() -> None:

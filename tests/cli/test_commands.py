@@ -306,11 +306,11 @@ def test_diff_tells_what_differs(tmp_path: Path, capfd: pytest.CaptureFixture[st
     assert main(["record", cut, "-o", tape]) == 1
     capfd.readouterr()
     assert main(["diff", tape, flows, "--json", "-o", str(picture)]) == 1
-    told = json.loads(capfd.readouterr().out)
-    (pair,) = told["gradients"]
-    assert (pair["outcome"], told["same"]) == ("differs", False)
+    compared = json.loads(capfd.readouterr().out)
+    (pair,) = compared["gradients"]
+    assert (pair["outcome"], compared["same"]) == ("differs", False)
     assert (pair["before"]["status"], pair["after"]["value"]) == ("none", 6.0)
-    assert [op["type"] for op in told["ops"]["added"]] == ["Mul"]
+    assert [op["type"] for op in compared["ops"]["added"]] == ["Mul"]
     assert "only after" in picture.read_text(encoding="utf-8")
     assert main(["diff", tape, tape]) == 0
     out = capfd.readouterr().out

@@ -36,9 +36,9 @@ def test_one_round_in_full(capsys: pytest.CaptureFixture[str]) -> None:
     words = explained(capsys, "--round", "2")
     assert "Round 2 of 5, line 21" in words
     assert words.count("flows   (line 21)") == 2
-    told = json.loads(explained(capsys, "--json", "--round", "2"))["calls"]
+    second = json.loads(explained(capsys, "--json", "--round", "2"))["calls"]
     whole = json.loads(explained(capsys, "--json"))["calls"]
-    assert told == whole[1:2]
+    assert second == whole[1:2]
     assert len(whole) == 5
 
 

@@ -345,9 +345,9 @@ class SamplePipeline:
             trace = replace(trace, ending=Ending("stopped", 1.0))
         listener.ended(replace(trace, source=source, printed=self.printed))
 
-    def try_fixes(self, trace: Trace, diagnosis: Diagnosis, told: Any, should_stop: Any) -> Any:
+    def try_fixes(self, trace: Trace, diagnosis: Diagnosis, note: Any, should_stop: Any) -> Any:
         self.tried += 1
-        told(1, 1)
+        note(1, 1)
         (call,) = diagnosis.calls
         findings = tuple(replace(finding, fixes=(FIX,)) for finding in call.findings)
         return replace(diagnosis, calls=(replace(call, findings=findings),))

@@ -630,7 +630,7 @@ def test_a_new_run_stops_the_trials(
     heard: list[bool] = []
     has_begun = threading.Event()
 
-    def slow(trace: object, diagnosis: object, told: object, should_stop: object) -> object:
+    def slow(trace: object, diagnosis: object, note: object, should_stop: object) -> object:
         has_begun.set()
         begin = time.monotonic()
         while not should_stop() and time.monotonic() - begin < 10:  # type: ignore[operator]

@@ -293,7 +293,7 @@ def test_keys_and_buttons_step_through_the_pass_in_a_browser(tmp_path: Path) -> 
     trace, diagnosis = traced("slice_assign")
     seen = driven(tmp_path, page_of(trace, diagnosis))
     lines = [f"L{step.line}" for step in diagnosis.calls[0].steps]
-    assert [told[:3] for told in seen["told"]] == [
+    assert [shown[:3] for shown in seen["told"]] == [
         ["whole flow, 5 steps", 0, ""],
         ["step 1 of 5", 1, lines[0]],
         ["step 5 of 5", 1, lines[4]],
@@ -302,7 +302,7 @@ def test_keys_and_buttons_step_through_the_pass_in_a_browser(tmp_path: Path) -> 
         ["step 1 of 5", 1, lines[0]],
         ["whole flow, 5 steps", 0, ""],
     ]
-    assert len({told[3] for told in seen["told"]}) > 2, "the picture changes with the step"
+    assert len({shown[3] for shown in seen["told"]}) > 2, "the picture changes with the step"
     assert seen["zoomed"]
     assert seen["dark"] == "light dark"
     assert seen["cells"] == 30

@@ -341,12 +341,12 @@ def test_the_call_of_a_page_that_raised_is_judged_and_no_later_one(
 
 def test_it_can_be_stopped_and_tells_how_far_it_is(recorder: Recorder) -> None:
     trace, diagnosis = record(recorder, WRONG)
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     try_fixes(
-        trace, diagnosis, recorder, on_progress=lambda done, known: told.append((done, known))
+        trace, diagnosis, recorder, on_progress=lambda done, known: progress.append((done, known))
     )
-    assert told
-    assert all(0 < done <= known for done, known in told)
+    assert progress
+    assert all(0 < done <= known for done, known in progress)
     stopped = try_fixes(trace, diagnosis, recorder, should_stop=lambda: True)
     assert not stopped.calls[-1].findings[0].fixes
 

@@ -70,7 +70,7 @@ class Heard:
     def text(self, stream: Stream = "stdout") -> str:
         return "".join(text for name, text in self.written if name == stream)
 
-    def told(self, kind: str) -> list[dict[str, Any]]:
+    def events_of(self, kind: str) -> list[dict[str, Any]]:
         return [event for event in self.events_heard if event["kind"] == kind]
 
 

@@ -53,14 +53,14 @@ def test_shown_figures_come_once_and_the_current_one_stays(play, tmp_path):
         print(plt.show.__name__)
     """)
     heard = play(source, cwd=libraries(tmp_path), shows_figures=True)
-    assert heard.told("raised") == []
+    assert heard.events_of("raised") == []
     assert heard.pictures == [b"one", b"two", b"more", b"PNG RGB"]
     assert heard.text() == "show\n"
 
 
 def test_without_a_listener_for_them_the_libraries_are_untouched(play, tmp_path):
     heard = play("import matplotlib.pyplot as plt; plt.show()", cwd=libraries(tmp_path))
-    assert "a window would wait" in heard.told("raised")[0]["message"]
+    assert "a window would wait" in heard.events_of("raised")[0]["message"]
     assert heard.pictures == []
 
 

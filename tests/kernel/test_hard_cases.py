@@ -26,7 +26,7 @@ def test_stop_interrupts_a_loop(start):
     heard = start("print('in')\nwhile True:\n    pass")
     end = stopped(heard, 0.2)
     assert (end.reason, end.exit_code, end.signal) == ("interrupted", None, None)
-    assert heard.told("raised")[0]["type"] == "KeyboardInterrupt"
+    assert heard.events_of("raised")[0]["type"] == "KeyboardInterrupt"
     assert heard.text() == "in\n"
     assert heard.run.fetch("value", {"name": "__file__"})[0]["repr"] == "'<snippet>'"
 
@@ -96,7 +96,7 @@ def test_events_held_back_are_sent_before_an_end(play, ending):
         + ending
     )
     heard = play(source, options={"hold": True})
-    assert [event["n"] for event in heard.told("n")] == list(range(20000))
+    assert [event["n"] for event in heard.events_of("n")] == list(range(20000))
     assert "characters left out" in heard.text()
     assert heard.end.reason == "died"
 
@@ -118,20 +118,20 @@ def test_an_ended_child_of_the_snippet_is_not_its_end(play):
         "emit(kind='child', status=os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
     )
     assert heard.end == RunEnd("finished")
-    assert heard.told("child")[0]["status"] == 7
+    assert heard.events_of("child")[0]["status"] == 7
     assert heard.text() == "child\n"
 
 
 def test_sys_exit(play):
     heard = play("import sys; sys.exit(2)")
     assert heard.end == RunEnd("finished")
-    assert heard.told("raised")[0] == {"kind": "raised", "type": "SystemExit", "message": "2"}
+    assert heard.events_of("raised")[0] == {"kind": "raised", "type": "SystemExit", "message": "2"}
 
 
 def test_input_is_refused(play):
     source = "import sys\nassert sys.stdin.read() == ''\nname = input('Name? ')"
     heard = play(source, answers=[None, None])
-    raised = heard.told("raised")[0]
+    raised = heard.events_of("raised")[0]
     assert raised["type"] == "EOFError"
     assert raised["message"] == "EOF when reading a line"
     assert heard.text() == "Name? "
@@ -154,7 +154,7 @@ def test_a_secret_without_a_terminal_is_a_line_of_the_standard_input(play):
     assert [is_secret for _, is_secret in heard.questions] == [False, False]
     assert heard.text() == "secret\n"
     assert "Password input may be echoed.\nWord: " in heard.text("stderr")
-    assert heard.told("raised")[0]["type"] == "EOFError"
+    assert heard.events_of("raised")[0]["type"] == "EOFError"
 
 
 def test_standard_input_reads_what_is_typed(play):
@@ -171,7 +171,7 @@ def test_stop_ends_the_waiting_for_input(start):
     heard = start("print('ready')\ninput('Name? ')")
     end = stopped(heard, 0.3)
     assert (end.reason, end.signal) == ("interrupted", None)
-    assert heard.told("raised")[0]["type"] == "KeyboardInterrupt"
+    assert heard.events_of("raised")[0]["type"] == "KeyboardInterrupt"
 
 
 def test_a_flood_of_prints(play):

@@ -78,7 +78,7 @@ def play(pool: KernelPool, source: str, **request) -> Heard:
 def begin(pool: KernelPool, source: str) -> Heard:
     heard = Heard()
     heard.run = pool.run(RunRequest(source), heard)
-    wait_until(lambda: heard.told("pids"))
+    wait_until(lambda: heard.events_of("pids"))
     return heard
 
 
@@ -128,7 +128,7 @@ def check_is_closed(pool: KernelPool, way: str) -> None:
     ended = play(pool, "kept = 1")
     running = begin(pool, CHILD + "import time; time.sleep(60)")
     folders = only(pool)._scratch.folders
-    pids = running.told("pids")[0]["pids"]
+    pids = running.events_of("pids")[0]["pids"]
     if way == "launch":
         pids.remove(os.getpid())
     assert all(map(is_alive, pids))
@@ -149,7 +149,7 @@ def test_a_resting_pool_keeps_its_runs_and_no_others(make_pool):
     pool.rest()
     wait_until(lambda: len(only(pool)._kernels) == 1)
     assert not only(pool)._ready
-    assert all(map(is_alive, running.told("pids")[0]["pids"]))
+    assert all(map(is_alive, running.events_of("pids")[0]["pids"]))
     running.run.stop()
     assert running.run.wait(PATIENCE).reason == "interrupted"
 
@@ -251,7 +251,7 @@ def test_when_we_are_killed_while_tensorflow_is_imported_all_goes(can_fork, tmp_
 def test_a_killed_fork_server_is_replaced(make_pool):
     pool = make_pool()
     running = begin(pool, CHILD + "import time; time.sleep(60)")
-    kernel, fork_server, child = running.told("pids")[0]["pids"]
+    kernel, fork_server, child = running.events_of("pids")[0]["pids"]
     os.kill(fork_server, signal.SIGKILL)
     assert running.run.wait(10).reason == "died"
     assert play(pool, "print('again')").text() == "again\n"

@@ -22,7 +22,7 @@ def test_events_and_output_arrive_in_order_on_one_thread(play):
         "print('two'); emit(kind='b')\nprint('three')"
     )
     assert heard.kinds == ["begun", "a", "b", "ended"]
-    assert heard.told("a")[0]["word"] == "ü…"
+    assert heard.events_of("a")[0]["word"] == "ü…"
     assert b"\x00\xff" in heard.blobs
     assert heard.text() == "one\ntwo\nthree\n"
     assert heard.calls == [*["events", "output"] * 3, "events", "ended"]
@@ -37,8 +37,8 @@ def test_options_and_arguments_reach_the_snippet(play):
         argv=("--fast", "ä b"),
         options={"hold": True, "depth": [1, 2]},
     )
-    assert heard.told("begun")[0]["options"] == {"hold": True, "depth": [1, 2]}
-    assert heard.told("argv")[0]["argv"] == ["lesson.py", "--fast", "ä b"]
+    assert heard.events_of("begun")[0]["options"] == {"hold": True, "depth": [1, 2]}
+    assert heard.events_of("argv")[0]["argv"] == ["lesson.py", "--fast", "ä b"]
 
 
 def test_each_run_is_a_fresh_process_with_tensorflow_there(play):
@@ -50,7 +50,7 @@ def test_each_run_is_a_fresh_process_with_tensorflow_there(play):
         "     numbers=[random.random(), np.random.rand(), float(tf.random.uniform([]))])\n"
         "sys.left = 1"
     )
-    first, second = (play(source).told("me")[0] for _ in range(2))
+    first, second = (play(source).events_of("me")[0] for _ in range(2))
     assert first["pid"] != second["pid"]
     assert not second["left"]
     assert second["warm"]
@@ -63,7 +63,7 @@ def test_a_tape_computes_what_it_should(play):
         "with tf.GradientTape() as tape:\n    y = v * v\n"
         "emit(kind='gradient', value=float(tape.gradient(y, v)))"
     )
-    assert heard.told("gradient")[0]["value"] == 6.0
+    assert heard.events_of("gradient")[0]["value"] == 6.0
 
 
 def test_answers_after_the_end(play):
@@ -107,10 +107,10 @@ def test_a_file_runs_in_its_folder_and_text_in_an_empty_one(play, tmp_path: Path
     (tmp_path / "beside.py").write_text("word = 'found'")
     source = "import os, sys; emit(kind='at', at=os.getcwd(), path=sys.path, list=os.listdir())\n"
     there = play(source + "import beside; print(beside.word)", cwd=tmp_path)
-    assert there.told("at")[0]["at"] == str(tmp_path)
-    assert there.told("at")[0]["path"][0] == str(tmp_path)
+    assert there.events_of("at")[0]["at"] == str(tmp_path)
+    assert there.events_of("at")[0]["path"][0] == str(tmp_path)
     assert there.text() == "found\n"
-    alone = play(source).told("at")[0]
+    alone = play(source).events_of("at")[0]
     assert alone["list"] == []
     assert not set(alone["path"]) & {"", str(Path("tapeviz/kernel").resolve())}
 
@@ -127,8 +127,8 @@ def test_the_snippet_meets_a_plain_python(play):
         "sys.stdout.buffer.write(b'bytes\\n')\n"
         "subprocess.run([sys.executable, '-c', 'print(6 * 7)'], stdout=sys.stdout, check=True)\n"
     )
-    assert heard.told("asyncio")[0]["value"] == heard.told("loop")[0]["value"] == 5
-    seen = heard.told("seen")[0]
+    assert heard.events_of("asyncio")[0]["value"] == heard.events_of("loop")[0]["value"] == 5
+    seen = heard.events_of("seen")[0]
     assert not seen["ours"]
     assert seen["names"] == []
     assert seen["colour"] == os.environ.get("FORCE_COLOR")
@@ -165,7 +165,7 @@ def test_the_order_of_all_kinds_of_output(play):
 
 def test_thousands_of_batches_all_arrive(play):
     heard = play("for n in range(5000):\n    emit(kind='n', n=n, pad='x' * 500)")
-    assert [event["n"] for event in heard.told("n")] == list(range(5000))
+    assert [event["n"] for event in heard.events_of("n")] == list(range(5000))
 
 
 def test_a_warm_run_takes_a_kernel_that_waits(pool: KernelPool, play):
@@ -173,7 +173,7 @@ def test_a_warm_run_takes_a_kernel_that_waits(pool: KernelPool, play):
         time.sleep(0.01)
     waiting = {kernel.pid for kernel in pool._current._ready}
     heard = play("import os; emit(kind='me', pid=os.getpid())")
-    assert heard.told("me")[0]["pid"] in waiting
+    assert heard.events_of("me")[0]["pid"] in waiting
 
 
 def test_an_ended_run_lets_its_listener_go() -> None:

@@ -33,7 +33,7 @@ def card(qtbot: QtBot, document: Document, theme: Theme, **changes: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "words"),
     [
         ({"check": Check(3.2e-6, True)}, "Agrees with finite differences to 3e-06"),
         ({"check": Check(0.25)}, "Finite differences give another number: 25% off"),
@@ -44,10 +44,10 @@ def card(qtbot: QtBot, document: Document, theme: Theme, **changes: Any) -> str:
     ],
 )
 def test_it_tells(
-    qtbot: QtBot, ran: Document, light: Theme, changes: dict[str, Any], told: str
+    qtbot: QtBot, ran: Document, light: Theme, changes: dict[str, Any], words: str
 ) -> None:
-    assert told not in card(qtbot, ran, light)
-    assert told in card(qtbot, ran, light, **changes)
+    assert words not in card(qtbot, ran, light)
+    assert words in card(qtbot, ran, light, **changes)
 
 
 def test_a_value_of_another_run_is_shown(qtbot: QtBot, ran: Document, light: Theme) -> None:

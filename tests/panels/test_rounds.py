@@ -117,7 +117,7 @@ def test_a_card_has_the_gradient_across_the_cut_of_the_round_shown(
     qtbot.waitUntil(lambda: panel.is_settled)
     card = next(card for card in panel.cards if isinstance(card, FindingCard))
 
-    def told() -> tuple[list[str], list[str]]:
+    def heading_and_values() -> tuple[list[str], list[str]]:
         labels = (label for label in card.findChildren(QLabel) if not label.isHidden())
         headings = [label.text() for label in labels if label.text().startswith("Across the cut")]
         tables = [table for table in card.findChildren(ValueTable) if not table.isHidden()]
@@ -125,12 +125,12 @@ def test_a_card_has_the_gradient_across_the_cut_of_the_round_shown(
 
     for number in (3, 2, len(site_of(loop))):
         loop.select_round(number)
-        assert told() == (
+        assert heading_and_values() == (
             [f"Across the cut it would be in round {number}:"],
             [f"Values: {100 + number}.0"],
         )
     loop.select_round(1)  # nothing is cut in it
-    assert told() == (["Across the cut it would be in round 2:"], ["Values: 102.0"])
+    assert heading_and_values() == (["Across the cut it would be in round 2:"], ["Values: 102.0"])
 
 
 def test_a_page_says_of_which_round_the_gradient_across_the_cut_is(loop: Document) -> None:
@@ -156,8 +156,8 @@ def test_a_warning_names_its_gradient_and_shows_its_round(
     qtbot.waitUntil(lambda: panel.is_settled)
     card = next(card for card in panel.cards if isinstance(card, WarningCard))
     assert card.accessibleName().startswith(f"Warning: ∂{site.target} ")
-    told = [label.text() for label in card.findChildren(QLabel)]
-    assert f"Line {site.line}, in round 2 only" in told
+    texts = [label.text() for label in card.findChildren(QLabel)]
+    assert f"Line {site.line}, in round 2 only" in texts
     link = next(button for button in card.findChildren(QPushButton) if button.text() == "Show it")
     qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
     assert loop.round == 2
@@ -321,10 +321,10 @@ def test_over_time_plots_what_the_rounds_gave(qtbot: QtBot, loop: Document, ligh
             heights = [10**each for each in heights]
         drawn += [float(np.nansum(each)) for each in heights]
     drawn.sort()
-    told = sorted(
+    expected = sorted(
         float(np.nansum(n)) for n in (site.target_values, *(s.norms for s in site.sources))
     )
-    assert drawn == pytest.approx(told)
+    assert drawn == pytest.approx(expected)
     panel.by_round.round_picked.emit(1)
     assert loop.round == 1
     loop.diagnosing.keep(nan_from(loop.diagnosis, 2))

@@ -73,9 +73,9 @@ class PlainRuns:
         ``probes``: it finds a ``probe(name, tensor, tapes)`` among its names. ``wanted``: names
         whose values are kept, too.
         """
-        told = self._answer([text], argv=argv, keep_results=True, probes=probes, wanted=wanted)
-        assert not told.died, f"the plain process ended with {told.died}: {told.err}"
-        return told
+        answer = self._answer([text], argv=argv, keep_results=True, probes=probes, wanted=wanted)
+        assert not answer.died, f"the plain process ended with {answer.died}: {answer.err}"
+        return answer
 
     def run_untouched(self, text: str, folder: Path, *, argv: Sequence[str] = ()) -> PlainRun:
         """Run a snippet as a file in ``folder``, with nothing of TensorFlow's replaced: ``calls``
@@ -126,13 +126,13 @@ class PlainRuns:
             try:
                 pickle.dump(order, self._process.stdin)
                 self._process.stdin.flush()
-                told = pickle.load(self._process.stdout)
+                answer = pickle.load(self._process.stdout)
             except BaseException:  # the answer would be taken for that of the next order
                 self._process.kill()
                 self._process.wait()
                 self._process = self._start()
                 raise
-        return PlainRun(**told)
+        return PlainRun(**answer)
 
     def close(self) -> None:
         assert self._process.stdin is not None

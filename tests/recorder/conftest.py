@@ -92,10 +92,15 @@ class Recorded:
 def outcome(forks: ForkServer, source: str, **options: Any) -> Recorded:
     """Run a snippet in a fork, and wait for its end."""
     fork = forks.start(dedent(source).lstrip("\n"), **options)
-    told = fork.connection.recv()
-    events = [e.decode(line) for line in told["lines"]]
+    answer = fork.connection.recv()
+    events = [e.decode(line) for line in answer["lines"]]
     return Recorded(
-        events, told["blob"], told["out"], told["err"], told["values"], _child=fork.connection
+        events,
+        answer["blob"],
+        answer["out"],
+        answer["err"],
+        answer["values"],
+        _child=fork.connection,
     )
 
 

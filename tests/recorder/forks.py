@@ -108,16 +108,16 @@ class ForkedRun(Run):
     def _listen(self) -> None:
         with self._asking:
             try:
-                told = self._fork.connection.recv()
+                answer = self._fork.connection.recv()
             except (EOFError, OSError):
-                told = None
+                answer = None
             self._is_over = True
-        if told is None:
+        if answer is None:
             self._hears.ended(RunEnd("interrupted" if self._is_stopped else "died"))
             return
-        self._hears.output("stdout", told["out"])
-        self._hears.output("stderr", told["err"])
-        self._hears.events([line.encode() for line in told["lines"]], told["blob"])
+        self._hears.output("stdout", answer["out"])
+        self._hears.output("stderr", answer["err"])
+        self._hears.events([line.encode() for line in answer["lines"]], answer["blob"])
         self._hears.ended(RunEnd("finished"))
 
     def fetch(

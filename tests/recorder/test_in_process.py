@@ -78,10 +78,10 @@ def test_texts_make_a_tensor(private: ModuleType, tf: Any) -> None:
     assert made.numpy().tolist() == [b"a", b"bc"]
 
 
-@pytest.mark.parametrize(("hook", "told"), [(None, "TypeError: "), (lambda *_: 1 / 0, "ZeroDiv")])
+@pytest.mark.parametrize(("hook", "expected"), [(None, "TypeError: "), (lambda *_: 1 / 0, "ZeroDiv")])
 def test_a_hook_for_errors_that_fails_is_told_as_python_does(
     hook: object,
-    told: str,
+    expected: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     program: ModuleType,
@@ -90,7 +90,7 @@ def test_a_hook_for_errors_that_fails_is_told_as_python_does(
     program._call_hook(ValueError("x"))
     first, *_, last = capsys.readouterr().err.split("\n\n")
     assert first.startswith("Error in sys.excepthook:\n")
-    assert first.splitlines()[-1].startswith(told)
+    assert first.splitlines()[-1].startswith(expected)
     assert last == "Original exception was:\nValueError: x\n"
 
 
@@ -100,9 +100,9 @@ def test_an_error_that_came_from_thousands_is_told(program: ModuleType) -> None:
         following = ValueError(str(number))
         following.__cause__, error = error, following
     assert error is not None
-    told = program.raised(error, "snippet.py")
-    assert told["message"] == "2999"
-    assert "ValueError: 0\n" in told["traceback"]
+    raised = program.raised(error, "snippet.py")
+    assert raised["message"] == "2999"
+    assert "ValueError: 0\n" in raised["traceback"]
 
 
 def test_an_error_whose_words_end_the_program_is_told(program: ModuleType) -> None:
@@ -114,11 +114,11 @@ def test_an_error_whose_words_end_the_program_is_told(program: ModuleType) -> No
 
 
 def test_of_an_error_of_many_letters_both_ends_are_told(program: ModuleType) -> None:
-    told = program.raised(ValueError("a" * 3_000_000 + "z"), "snippet.py")
-    assert max(len(told["message"]), len(told["traceback"])) < 1_000_100
-    assert told["message"].startswith("a")
-    assert told["traceback"].endswith("z\n")
-    assert "2,000,001 characters left out" in told["message"]
+    raised = program.raised(ValueError("a" * 3_000_000 + "z"), "snippet.py")
+    assert max(len(raised["message"]), len(raised["traceback"])) < 1_000_100
+    assert raised["message"].startswith("a")
+    assert raised["traceback"].endswith("z\n")
+    assert "2,000,001 characters left out" in raised["message"]
 
 
 def test_an_import_of_a_page_that_fails_keeps_no_other_from_the_page(program: ModuleType) -> None:

@@ -145,10 +145,10 @@ def test_values_are_those_of_the_body_run_by_python(record: Record) -> None:
     compared = 0
     for line, tensors in _named(eager).items():
         symbols = set(_named(compiled).get(line - 1, ()))
-        told = sorted(value for symbol in symbols for value in values.get(symbol, ()))
-        if len(told) != len(tensors):
+        probed = sorted(value for symbol in symbols for value in values.get(symbol, ()))
+        if len(probed) != len(tensors):
             continue  # a name that two traces or branches share
-        for (path, mine), theirs in zip(told, tensors, strict=True):
+        for (path, mine), theirs in zip(probed, tensors, strict=True):
             expected = eager.value(theirs)
             if mine and expected.dtype.kind == "f":
                 got = compiled.value(mine)

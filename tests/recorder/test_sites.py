@@ -33,11 +33,11 @@ def seen(source: str, **limits: int) -> tuple[list[Any], list[list[tuple[Any, ..
     module = load_sites()
     vars(module).update(limits)
     sites = module.Sites(source, NAME, seen.__code__)
-    told = []
+    stacks = []
 
     def op() -> int:
         frame = sys._getframe(1)
-        told.append(
+        stacks.append(
             [
                 (above.name, above.lineno)
                 for above in reversed(traceback.StackSummary.extract(traceback.walk_stack(frame)))
@@ -59,7 +59,7 @@ def seen(source: str, **limits: int) -> tuple[list[Any], list[list[tuple[Any, ..
             assert caller < number, "the caller is sent first"
             number = caller
         chains.append(chain)
-    return chains, told
+    return chains, stacks
 
 
 def test_frames_are_those_of_a_traceback_with_their_columns() -> None:
@@ -72,9 +72,9 @@ class C:
     y = f(1)
 op(); op()
 """
-    chains, told = seen(source)
+    chains, stacks = seen(source)
     assert len(chains) == 10
-    for chain, frames in zip(chains, told, strict=True):
+    for chain, frames in zip(chains, stacks, strict=True):
         assert len(chain) == len(frames)
         assert [frame[:2] for frame in chain] == frames[::-1]
     positions = {chain[0][1:] for chain in chains}
@@ -122,9 +122,9 @@ def turns(n):
 down(320)
 op()
 """
-    chains, told = seen(source, **limits)
-    assert max(map(len, told)) > 2 * 128
-    for chain, frames in zip(chains, told, strict=True):
+    chains, stacks = seen(source, **limits)
+    assert max(map(len, stacks)) > 2 * 128
+    for chain, frames in zip(chains, stacks, strict=True):
         assert [frame[:2] for frame in chain] == frames[::-1]
 
 

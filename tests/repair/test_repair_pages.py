@@ -57,11 +57,11 @@ def test_a_session_keeps_what_was_typed_and_comments_the_answers() -> None:
         "tape.gradient(w, v)",
         "u = v + 1",
     ]
-    told = whats(SESSION)
-    assert told[1] == "removed the prompt >>>"
-    assert told[4] == "removed the prompt ..."
-    assert told[7] == told[9] == told[11] == "output: kept as a comment"
-    assert 18 not in told
+    repairs = whats(SESSION)
+    assert repairs[1] == "removed the prompt >>>"
+    assert repairs[4] == "removed the prompt ..."
+    assert repairs[7] == repairs[9] == repairs[11] == "output: kept as a comment"
+    assert 18 not in repairs
 
 
 def test_notebook_cells_with_prompts_of_their_own() -> None:
@@ -135,9 +135,9 @@ Any ideas?
 
 
 def test_sentences_in_any_script_become_comments() -> None:
-    told = whats(PAGE)
-    assert set(told) == {*range(1, 5), *range(8, 17), 18}
-    assert set(told.values()) == {"not Python: kept as a comment"}
+    repairs = whats(PAGE)
+    assert set(repairs) == {*range(1, 5), *range(8, 17), 18}
+    assert set(repairs.values()) == {"not Python: kept as a comment"}
     assert code_of(PAGE).splitlines()[0] == "y = 2 ** 3"
     lines = repair(PAGE).text.split("\n")
     assert lines[1] == "#¶ asked Jan 5 '21 at 10:00"
@@ -158,10 +158,10 @@ Copy
 Run Code Online (Sandbox Code Playgroud)
 """
     assert code_of(text) == "x = tf.ones(3)"
-    told = whats(text)
-    assert told[3] == "not Python but bash: kept as a comment"
-    assert told[6] == "removed the Markdown fence"
-    assert told[10] == "removed the page's “Run Code Online (Sandbox Code Playgroud)”"
+    repairs = whats(text)
+    assert repairs[3] == "not Python but bash: kept as a comment"
+    assert repairs[6] == "removed the Markdown fence"
+    assert repairs[10] == "removed the page's “Run Code Online (Sandbox Code Playgroud)”"
 
 
 def test_a_button_word_that_is_a_name_stays() -> None:
