@@ -23,7 +23,7 @@ from ..graph.op_graph import OpGraph
 from ..graph.trace_index import calls_by_id
 from ..graph.union import edge_in_union, frames_in, unite
 from ..layout.model import EMPTY_LAYOUT, Layout
-from ..layout.widening import widened
+from ..layout.room.widening import widened
 from ..scene.compose import compose
 from ..scene.model import Overlay, Scene
 from ..scene.parts.frames import frame_width

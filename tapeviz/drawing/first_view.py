@@ -22,8 +22,8 @@ from ..graph.op_graph import OpGraph
 from ..graph.union import frames_in
 from ..layout import lay_out_nested
 from ..layout.model import Layout, Rect
-from ..layout.row_gaps import loosened, squeezed
-from ..layout.wrapping import scale_in
+from ..layout.room.row_gaps import loosened, squeezed
+from ..layout.room.wrapping import scale_in
 from ..scene.parts.frames import frame_width
 from ..scene.sizes import LEGIBLE, with_sizes
 from ..trace.compiled.raised import op_that_raised

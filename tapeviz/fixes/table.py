@@ -26,6 +26,20 @@ from ..analysis.errors.case import innermost_line
 from ..analysis.model import Evidence
 from ..analysis.python.caught import SkippedByError
 from ..trace.model import Failure, Trace
+from .integers.codebooks import codebook_loss, pass_on_to_compared
+from .integers.decoding import ctc_loss
+from .integers.draws import score_function, score_of_choice
+from .integers.integers import (
+    make_float,
+    pass_through_cast,
+    soft_logic,
+    take_cast_away,
+    take_text_away,
+    write_floats,
+)
+from .integers.lookups import ask_for_rows
+from .integers.positions import LIKELIHOODS, soft_accuracy, soft_ranks, take_values
+from .integers.tokens import pass_one_hot
 from .model import Edit, ErrorFixFunction, FixCase, FixFunction
 from .smooth.activations import SMOOTH_ABSOLUTE, SMOOTH_MAXIMUM, smooth_activation
 from .smooth.argmax import soften_argmax
@@ -120,7 +134,6 @@ from .tapes.watching import (
     watch_lost,
     watch_values,
 )
-from .values.codebooks import codebook_loss, pass_on_to_compared
 from .values.datasets import (
     gather_by_position,
     keep_elements,
@@ -129,9 +142,7 @@ from .values.datasets import (
     unstack_values,
     walk_generator,
 )
-from .values.decoding import ctc_loss
 from .values.differences import central_difference
-from .values.draws import score_function, score_of_choice
 from .values.estimates import (
     MIX_ONE_HOT,
     STRAIGHT_THROUGH,
@@ -154,14 +165,6 @@ from .values.infinities import (
     shifted_exponential,
     wider_floats,
 )
-from .values.integers import (
-    make_float,
-    pass_through_cast,
-    soft_logic,
-    take_cast_away,
-    take_text_away,
-    write_floats,
-)
 from .values.leaving import (
     CALL_MODEL,
     COMPUTE_LOSS,
@@ -170,7 +173,6 @@ from .values.leaving import (
     stay_in_tensorflow,
     with_the_rest,
 )
-from .values.lookups import ask_for_rows
 from .values.metrics import compute_beside_metric, follow_average
 from .values.misfits import (
     cast_to_agree,
@@ -183,7 +185,6 @@ from .values.misfits import (
 )
 from .values.norms import SAFE_NORMS
 from .values.objects import keep_in_list, match_keys
-from .values.positions import LIKELIHOODS, soft_accuracy, soft_ranks, take_values
 from .values.settings import compute_by_hand
 from .values.stopping import (
     PASS_BACK,
@@ -193,7 +194,6 @@ from .values.stopping import (
     take_away,
     turn_around,
 )
-from .values.tokens import pass_one_hot
 
 _log = logging.getLogger(__name__)
 

@@ -16,10 +16,10 @@ import networkx as nx
 
 from .bundling import Bundled
 from .engines import lay_out
-from .fitting import fitted
 from .layered.routing import LEAVE
 from .level import FrameLevel, LevelPart, boxes_in, frame_box, is_port_in, sides
 from .model import EdgeKey, Layout, Point, Rect
+from .room.fitting import fitted
 
 HEADER = 36.0
 """Px above the inside of a frame, for its title. Values that come in run straight down behind it:

@@ -15,7 +15,7 @@ from tapeviz.drawing import Arranged
 from tapeviz.drawing.both import Shown, draw_both, only_drawn, open_in_picture
 from tapeviz.export import Drawing, render
 from tapeviz.graph.groups.opening import MOST_BOXES
-from tapeviz.layout.wrapping import scale_in
+from tapeviz.layout.room.wrapping import scale_in
 from tapeviz.recording.live import Snippet
 from tapeviz.scene.model import Box, Scene
 from tapeviz.scene.theme import THEMES

@@ -8,7 +8,7 @@ from test_stacks import check, fan
 
 from tapeviz.layout import lay_out, lay_out_nested
 from tapeviz.layout.bundling import Bundled, find_bundles, is_trunk
-from tapeviz.layout.stacks import Stacked, choose_stacks
+from tapeviz.layout.room.stacks import Stacked, choose_stacks
 
 
 def test_sources_that_all_go_to_the_same_readers_are_a_bundle() -> None:

@@ -7,7 +7,7 @@ from test_wrapping import apart, chain
 
 from tapeviz.layout import lay_out, lay_out_nested
 from tapeviz.layout.nested import HEADER, PADDING
-from tapeviz.layout.row_gaps import ENOUGH, LEAST, ROOMY, loosened, squeezed
+from tapeviz.layout.room.row_gaps import ENOUGH, LEAST, ROOMY, loosened, squeezed
 
 
 def test_rows_come_closer_until_the_picture_fits() -> None:

@@ -9,8 +9,8 @@ import pytest
 from test_wrapping import apart
 
 from tapeviz.layout import Layout, lay_out, lay_out_nested
-from tapeviz.layout.stacks import Stacked, choose_stacks
-from tapeviz.layout.wrapping import in_columns, scale_in
+from tapeviz.layout.room.stacks import Stacked, choose_stacks
+from tapeviz.layout.room.wrapping import in_columns, scale_in
 
 
 def fan(count: int, readers: int = 1) -> nx.MultiDiGraph:

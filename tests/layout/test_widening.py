@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tapeviz.layout.model import Layout, Rect
-from tapeviz.layout.widening import widened
+from tapeviz.layout.room.widening import widened
 
 LAYOUT = Layout(
     "layered",

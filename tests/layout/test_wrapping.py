@@ -9,9 +9,9 @@ import networkx as nx
 import pytest
 
 from tapeviz.layout import Layout, lay_out, lay_out_nested
-from tapeviz.layout.dips import without_dips
 from tapeviz.layout.model import EdgeKey, Point, Rect
-from tapeviz.layout.wrapping import READABLE, in_columns, scale_in
+from tapeviz.layout.room.dips import without_dips
+from tapeviz.layout.room.wrapping import READABLE, in_columns, scale_in
 
 ROOM = (960.0, 690.0)
 

@@ -78,7 +78,9 @@ def test_texts_make_a_tensor(private: ModuleType, tf: Any) -> None:
     assert made.numpy().tolist() == [b"a", b"bc"]
 
 
-@pytest.mark.parametrize(("hook", "expected"), [(None, "TypeError: "), (lambda *_: 1 / 0, "ZeroDiv")])
+@pytest.mark.parametrize(
+    ("hook", "expected"), [(None, "TypeError: "), (lambda *_: 1 / 0, "ZeroDiv")]
+)
 def test_a_hook_for_errors_that_fails_is_told_as_python_does(
     hook: object,
     expected: str,

@@ -1,1 +1,1 @@
-"""Fixes for values that lose their gradient: NumPy, integers, positions, zeros, infinities."""
+"""Fixes for values that lose their gradient: NumPy, datasets, zeros, infinities, estimates."""

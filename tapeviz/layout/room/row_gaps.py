@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .model import Layout, Rect
-from .nested import HEADER, PADDING
+from ..model import Layout, Rect
+from ..nested import HEADER, PADDING
 
 LEAST, ENOUGH = 0.5, 18.0
 """Gaps between rows keep at least this part of their height, and these px: room for the words of a

@@ -13,8 +13,8 @@ from itertools import groupby
 
 import networkx as nx
 
-from .bundling import is_trunk
-from .model import EdgeKey, Layout, Point, Rect
+from ..bundling import is_trunk
+from ..model import EdgeKey, Layout, Point, Rect
 
 LEAST = 2
 """Sources in a row that are worth it, at least."""

@@ -12,9 +12,9 @@ from dataclasses import replace
 from itertools import pairwise, product
 from math import inf
 
+from ..level import is_port_in, value_of
+from ..model import Layout, Rect
 from .columns import ColumnLayout
-from .level import is_port_in, value_of
-from .model import Layout, Rect
 
 READABLE = 0.8
 """A picture that fits its room at this scale is not cut."""

@@ -12,8 +12,8 @@ from ..nodes import all_of, argument, bound_names, called_name, sole
 from ..plan import Plan, enclosed
 from ..smooth.argmax import are_probabilities
 from ..source import CstStatement, ParsedSource
+from ..values.leaving import said_in_tensorflow
 from .decoding import DECODERS, loss_of_sequences
-from .leaving import said_in_tensorflow
 
 _DRAWS = (
     *("categorical", "stateless_categorical", "choice", "poisson", "binomial"),

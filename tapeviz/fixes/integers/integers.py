@@ -21,8 +21,8 @@ from ..nodes import (
 )
 from ..plan import Plan, enclosed
 from ..source import CstStatement, ParsedSource
-from .estimates import straight_through
-from .stopping import inner
+from ..values.estimates import straight_through
+from ..values.stopping import inner
 
 _MAKERS = (
     *("Variable", "constant", "convert_to_tensor", "range", "linspace", "add_weight"),

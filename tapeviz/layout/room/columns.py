@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 
+from ..layered.routing import LEAVE
+from ..level import is_port_in, value_of
+from ..model import EdgeKey, Layout, Point, Rect
 from .dips import without_dips
-from .layered.routing import LEAVE
-from .level import is_port_in, value_of
-from .model import EdgeKey, Layout, Point, Rect
 
 _GAP = 28.0
 """Px between two columns."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from .model import EdgeKey, Point, Rect
+from ..model import EdgeKey, Point, Rect
 
 _STUB = 16.0
 """Px that a route leaves its box straight down."""

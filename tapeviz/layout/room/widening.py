@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 
-from .model import Layout, Rect
+from ..model import Layout, Rect
 
 APART = 6.0
 """Px between a wider box and what is beside it."""

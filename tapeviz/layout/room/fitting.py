@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import networkx as nx
 
-from .engines import lay_out
-from .model import Layout, Rect
+from ..engines import lay_out
+from ..model import Layout, Rect
 from .stacks import Stacked, choose_stacks
 from .wrapping import READABLE, in_columns, worth_in
 

@@ -1,0 +1,1 @@
+"""Fixes for values that became whole numbers: positions, draws, tokens, rows of a codebook."""

@@ -1,0 +1,1 @@
+"""Make a layered layout fit the room that it has: columns, stacks, wider boxes, gaps of rows."""
