@@ -129,7 +129,7 @@ def test_sources_are_folded_where_they_leave_room_for_the_name_of_their_model_al
     with script.call(tape, [loss], weights, line=5) as results:
         results += [script.tensor(value=1.0) for _ in weights]
     trace = script.trace()
-    for side, sources, flat in ((800.0, 8, 0), (350.0, 8, 8), (310.0, 2, 0)):
+    for side, sources, flat in ((800.0, 8, 0), (350.0, 8, 8), (310.0, 0, 0)):
         arranged = arrange(trace, View(room=(side, side)))
         nodes = [node for _, node in arranged.graph.nodes(data="node")]
         roles = Counter(node.role for node in nodes)

@@ -277,7 +277,7 @@ def _gather_values(graph: OpGraph, home: list[str], groups: dict[str, Group]) ->
     """Make one group of many values that no op shown made and that are in no group, or that all
     turns of a repeat take, and of many variables in any other; within these of the values of a
     model that runs several times."""
-    most = LEAST_OPS if graph.gathers else _MOST_VALUES
+    least = LEAST_OPS if graph.gathers else _MOST_VALUES + 1
     found: dict[tuple[str, Role], list[int]] = {}
     for place in graph.values:
         around = home[place]
@@ -285,7 +285,7 @@ def _gather_values(graph: OpGraph, home: list[str], groups: dict[str, Group]) ->
         if is_apart and place not in graph.pinned and not graph.into.count(place):
             found.setdefault((around, graph.role(place)), []).append(place)
     for (around, role), places in found.items():
-        if len(places) > most:
+        if len(places) >= least:
             around = _add_values(f"{role}s", around, places, home, groups)
         by_model: dict[str, list[int]] = {}
         for place in places:
