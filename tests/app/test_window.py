@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QShortcut
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QMouseEvent, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
@@ -23,6 +23,8 @@ from tapeviz.app.window import Window
 from tapeviz.document import Document
 from tapeviz.files.examples import examples
 from tapeviz.kernel import Confinement, KernelPool, own_interpreter
+from tapeviz.panels.backprop.cells import BESIDE
+from tapeviz.panels.backprop.walk_model import OP
 from tapeviz.trace.model import Ending
 from tests.document.sample import FIX, SOURCE, SamplePipeline, make_stages, make_trace
 
@@ -352,6 +354,14 @@ def test_the_theme_changes_everything_at_once(qtbot: QtBot, ran: Window) -> None
     for x, y in spots:
         assert dark.pixelColor(x, y).lightness() < 90 < light.pixelColor(x, y).lightness()
     assert ran.settings.text("theme") == "dark"
+
+
+def test_a_column_of_backprop_as_wide_as_measured_holds_its_text(ran: Window) -> None:
+    table, model = ran.backprop.table, ran.backprop.model
+    for row in range(model.rowCount()):
+        index = model.index(row, OP)
+        text = QFontMetrics(model.font_of(OP)).horizontalAdvance(index.data())
+        assert table.sizeHintForIndex(index).width() <= text + BESIDE
 
 
 def test_panels_are_called_by_number(qtbot: QtBot, ran: Window) -> None:

@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 from ...scene.walk_words import SEPARATOR
 from .walk_model import IN, NARROW_ROLE, OUT
 
-BESIDE = 22
-"""Px of a cell beside its text: the padding of the style, and that of Qt."""
+BESIDE = 23
+"""Px of a cell beside its text: the padding of the style, that of Qt, and a part of a px by which
+the text may be wider than `QFontMetrics.horizontalAdvance` says."""
 
 
 class WalkCells(QStyledItemDelegate):
