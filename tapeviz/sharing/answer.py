@@ -9,6 +9,7 @@ from html import escape
 
 from ..analysis.model import CallDiagnosis, Diagnosis
 from ..export.shared_page import PageCard, PageTable
+from ..repair.page import PAGE_MARK
 from ..scene.text import clean
 from ..trace.model import Trace
 from .cards import cards, group_cards
@@ -60,10 +61,13 @@ def _cards(trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None) -> t
 
 
 def code_marked(trace: Trace, diagnosis: Diagnosis, shown: CallDiagnosis | None) -> str:
-    """The source, with a comment behind each line at which a gradient is cut or was asked for."""
+    """The source, with a comment behind each line at which a gradient is cut or was asked for. Of
+    a page the prose stands in comments, so that the answer's code runs."""
     made = []
-    for line in page_lines(trace, diagnosis, shown):
-        code = "".join(text for _, text in line.pieces).rstrip()
+    source = trace.source.rstrip("\n").split("\n")
+    for written, line in zip(source, page_lines(trace, diagnosis, shown), strict=True):
+        is_prose = written.startswith(PAGE_MARK)
+        code = f"#{written.removeprefix(PAGE_MARK)}" if is_prose else written.rstrip()
         words = [words for name, words in _SIGNS.items() if name in line.marks]
         words += [f"→ {line.badge}"] if line.badge else []
         made.append(f"{code}  # {', '.join(words)}" if words else code)

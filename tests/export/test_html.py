@@ -20,6 +20,7 @@ from tapeviz.export.html import write_page
 from tapeviz.export.shared_page import PageRound, SharedPage
 from tapeviz.layout.model import Rect
 from tapeviz.recording.kept import KeptRecording
+from tapeviz.repair.page import PAGE_MARK
 from tapeviz.scene.theme import THEMES
 from tapeviz.sharing.answer import answer, answer_html, code_marked
 from tapeviz.sharing.cards import cards
@@ -357,6 +358,14 @@ def test_an_answer_has_cause_marked_code_values_and_diff() -> None:
     rich = answer_html(text + "<i>", b"png")
     assert rich.startswith('<p><img alt="The op graph" src="data:image/png;base64,cG5n">')
     assert "&lt;i&gt;" in rich
+
+
+def test_prose_of_a_page_is_a_comment_in_the_code_of_an_answer() -> None:
+    trace, diagnosis = traced("slice_assign")
+    trace = replace(trace, source=f"{PAGE_MARK} It is None. Why?\n{trace.source}")
+    first, second, *_ = code_marked(trace, diagnosis, None).split("\n")
+    assert first == "# It is None. Why?"
+    assert second == trace.source.split("\n")[1]
 
 
 def test_an_answer_about_an_error_says_it() -> None:
