@@ -97,6 +97,8 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
         return ()
     if not call.has_run:
         return ("traced, never run",)
+    if call.in_dataset:
+        return ("compiled", "run by a dataset")
     number, traces = trace_number(trace, call)
     which = (f"trace {number} of {traces}",) if traces else ()
     return ("compiled", *which, *_times_words(trace, call))
@@ -140,7 +142,10 @@ def times_ran(trace: Trace, call: Call) -> int | None:
     """How often a gradient call made in a compiled function ran. None if it stands in a loop of
     the function and its turns are not known in all calls: they are in a single call that is opened,
     of a loop in no other. None, too, if some turns lack its results: a branch did not run there;
-    and if it stands in a branch of the function, unless that ran in the only call."""
+    and if it stands in a branch of the function, unless that ran in the only call; and if a dataset
+    runs it."""
+    if call.in_dataset:
+        return None
     loops = turns_around(trace, call)
     if not loops or not call.ran:
         is_known = not call.in_branch or (call.ran == 1 and _has_values(trace, call))

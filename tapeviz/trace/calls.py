@@ -98,8 +98,9 @@ class Call:
     ``traced``: the graph of the compiled function that it was made in; 0: it ran eagerly. It stands
     for all ``ran`` calls of that function: ``within`` is the opened one whose values it has.
     ``ran`` is 0 for a function that was traced and never called; ``in_branch``: it stands in a
-    branch of a conditional, which some of these calls may have passed by; ``traced_when``: position
-    in the order of events at which it was traced, 0 if it ran eagerly.
+    branch of a conditional, which some of these calls may have passed by; ``in_dataset``: it stands
+    in a function that a dataset runs, of which no run is seen, and ``ran`` is 0; ``traced_when``:
+    position in the order of events at which it was traced, 0 if it ran eagerly.
     ``beyond``: results of a replay that went through ``tf.stop_gradient`` and the bodies of custom
     gradients; ``estimates``: of one through what has no slope, too.
     ``shares``: results of replays from one target alone, by its place and an element (-1: all).
@@ -126,6 +127,7 @@ class Call:
     traced: int = 0
     ran: int = 1
     in_branch: bool = False
+    in_dataset: bool = False
     traced_when: int = 0
     within: OpId | None = None
     error: str = ""
@@ -173,4 +175,4 @@ class Call:
 
         TensorFlow traces a function that makes variables twice.
         """
-        return self.ran > 0
+        return self.ran > 0 or self.in_dataset

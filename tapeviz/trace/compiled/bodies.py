@@ -50,11 +50,13 @@ class ClosedCall:
 
 class AskedInGraph(NamedTuple):
     """The graph that a gradient call was made for, how often that was run, and whether that depends
-    on a conditional: then ``ran`` is how often it was reached."""
+    on a conditional: then ``ran`` is how often it was reached. ``in_dataset``: a dataset runs it
+    for its elements, in its own threads, where nothing can be seen."""
 
     graph: int
     ran: int
     in_branch: bool
+    in_dataset: bool
 
 
 class Bodies:
@@ -113,8 +115,14 @@ class Bodies:
             for number, times in self.graphs.times(top).items():
                 ran[number] += count * times
         known = emitted | in_branches  # the opened call may have taken another branch
+        in_datasets = self.graphs.in_datasets()
         return {
-            call: AskedInGraph(number, ran[number] * (number in known), number in in_branches)
+            call: AskedInGraph(
+                number,
+                ran[number] * (number in known),
+                number in in_branches,
+                number in in_datasets,
+            )
             for number, graph in self.graphs.known.items()
             for call in graph.calls
         }

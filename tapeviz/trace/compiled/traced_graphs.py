@@ -19,6 +19,9 @@ from ..state import writes_state
 CALLS = ops_with("call")
 CONDITIONALS = ops_with("branch")
 LOOPS = ops_with("loop")
+_DATASET = "Dataset_"
+"""How the names of functions begin that are given to a dataset's methods, and of the body of a
+``for`` over a dataset in a compiled function (``structured_function.py``, 2.15-2.21)."""
 _BELONGING = (
     *(e.OpRan, e.OperationRecorded, e.BodiesRun, e.TapeOpened, e.TapeTurned, e.Watched),
     *(e.CallBegan, e.CallEnded, e.StepRan, e.NameBound, e.ValueLeft, e.Caught),
@@ -179,6 +182,11 @@ class TracedGraphs:
             ]
             found = self._in_branches[graph] = frozenset[int]().union(*inner)
         return found
+
+    def in_datasets(self) -> frozenset[int]:
+        """The graphs of functions that datasets run, and those that run when these do."""
+        named = [n for n, graph in self.known.items() if graph.ended.function.startswith(_DATASET)]
+        return frozenset[int]().union(*map(self.within, named))
 
     @staticmethod
     def _names_in(inner: TracedGraph, op: e.OpRan) -> Mapping[int, int]:

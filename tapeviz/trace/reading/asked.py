@@ -62,10 +62,16 @@ def asked_calls(
 
 def _of_graph(call: Call, joined: Joined, opening: Opening, about: AskedInGraph) -> Call:
     """A gradient call with what is known of it as one that was made for a graph."""
-    functions, (graph, count, in_branch) = joined.tables.functions, about
+    functions, (graph, count, in_branch, in_dataset) = joined.tables.functions, about
     within = opening.representatives.get(graph)
     shown = functions.stands_for(OpId(within)) if within is not None and count else None
     when = functions.traced_when.get(graph, 0)
     return replace(
-        call, traced=graph, ran=count, in_branch=in_branch, within=shown, traced_when=when
+        call,
+        traced=graph,
+        ran=count,
+        in_branch=in_branch,
+        in_dataset=in_dataset,
+        within=shown,
+        traced_when=when,
     )
