@@ -482,6 +482,24 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "Callback.set_model() missing 1 required positional argument: 'model'",
         "Make an object: tf.keras.callbacks.EarlyStopping().",
     ),
+    "a class of the snippet in place of an object": (
+        "class Stop(keras.callbacks.Callback): pass\nm.fit(X_train, y, callbacks=[Stop])",
+        "TypeError",
+        "Callback.set_model() missing 1 required positional argument: 'model'",
+        "gives the class Stop where an object",
+    ),
+    "an argument that a layer lacks beside data in capitals": (
+        "y = decoder(X_train)",
+        "TypeError",
+        "Decoder.call() missing 1 required positional argument: 'memory'",
+        "calls Decoder.call without 'memory'",
+    ),
+    "a tensor made a number beside a function of math": (
+        "y = float(w) / math.sqrt(2.0)",
+        "TypeError",
+        "only 0-dimensional arrays can be converted to Python scalars",
+        "makes a Python number of a tensor",
+    ),
     "a class as the loss, in Keras 2": (
         "m.fit(x, y)",
         "TypeError",
@@ -512,7 +530,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "x = tf.constant(rows)",
         "ValueError",
         "Failed to convert a NumPy array to a Tensor (Unsupported object type list).",
-        "its rows are not equally long",
+        "np.stack(x) makes one array",
     ),
     "an array with None in it": (
         "x = tf.constant(rows)",

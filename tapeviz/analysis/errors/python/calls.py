@@ -110,10 +110,23 @@ def _class_given(case: Case, callee: str) -> str:
         for argument in (*call.args, *(each.value for each in call.keywords)):
             parts = argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else [argument]
             for path in map(dotted, parts):
-                name = path.rpartition(".")[2]
-                if name[:1].isupper() and any(map(str.islower, name)):
+                if _is_class(case, path):
                     return path
     return ""
+
+
+def _is_class(case: Case, path: str) -> bool:
+    """Whether a name or dotted name is that of a class of the snippet, or looks like that of an
+    imported class; not a name that was bound, as ``X_train``."""
+    root, *parts = path.split(".")
+    imported = {"tf", "keras"}
+    for each in case.nodes(ast.alias):
+        imported.add((each.asname or each.name).partition(".")[0])
+    if not parts and any(node.name == root for node in case.nodes(ast.ClassDef)):
+        return True
+    name = (root, *parts)[-1]
+    is_in_capitals = name[:1].isupper() and "_" not in name and any(map(str.islower, name))
+    return is_in_capitals and root in imported
 
 
 def none_given(case: Case) -> str:

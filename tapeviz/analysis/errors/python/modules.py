@@ -48,7 +48,7 @@ PACKAGES = {
 """Modules, and the packages that they are installed with."""
 _PART_OF_KERAS = (
     r"((?:tensorflow\.)?keras\.(?:layers|losses|metrics|models|optimizers|utils))\."
-    r"(?:advanced_activations|convolutional|core|embeddings|experimental|local|merge|noise"
+    r"(?:advanced_activations|convolutional|core|embeddings|experimental|merge|noise"
     r"|normalization|np_utils|pooling|recurrent|wrappers|(?:ada|sgd|rms)\w*)$"
 )
 """Modules within those of Keras whose names are of one piece now (Keras 2.6 and later)."""

@@ -93,14 +93,25 @@ def number_of_several(case: Case) -> str:
 
 
 def given_to_math(case: Case) -> str:
-    """Words for the only call of a function of ``math`` on the line; empty if there are others."""
+    """Words for the only call of a function of ``math`` on the line; empty if something else there
+    makes a number of a value, too, or the call was given plain numbers."""
     statement = case.text.statement(case.line)
-    calls = (
-        [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement else []
+    nodes = [
+        node
+        for node in (ast.walk(statement) if statement else ())
+        if getattr(node, "lineno", case.line + 1) <= case.line <= getattr(node, "end_lineno", 0)
+    ]
+    calls = {node: dotted(node.func) for node in nodes if isinstance(node, ast.Call)}
+    of_math = [call for call, path in calls.items() if path.startswith("math.")]
+    is_in_text = any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in nodes)
+    if len(of_math) != 1 or is_in_text or not {"float", "int", "range"}.isdisjoint(calls.values()):
+        return ""
+    given = [node for argument in of_math[0].args for node in ast.walk(argument)]
+    function = calls[of_math[0]].removeprefix("math.")
+    is_number = not any(
+        isinstance(node, (ast.Name, ast.List, ast.Tuple, ast.Dict)) for node in given
     )
-    of_math = {path for call in calls if (path := dotted(call.func)).startswith("math.")}
-    function = of_math.pop().removeprefix("math.") if len(of_math) == 1 else ""
-    if function not in _OF_MATH:
+    if function not in _OF_MATH or is_number:
         return ""
     return (
         f"math.{function} on line {case.line} takes a single number. tf.math.{function} takes "

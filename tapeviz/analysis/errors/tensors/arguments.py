@@ -194,9 +194,10 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"convert a NumPy array to a Tensor \(Unsupported object type (list|ndarray|tuple)",
-        "Line {line} gives TensorFlow an array whose elements are of the Python type {0}: its rows "
-        "are not equally long. Pad them to one length, as by tf.keras.utils.pad_sequences(rows), "
-        "or keep the lengths by tf.ragged.constant(rows).",
+        "Line {line} gives TensorFlow an array of dtype object, whose elements are of the Python "
+        "type {0}. If these are equally long, np.stack(x) makes one array of numbers of them. If "
+        "not, keep the lengths by tf.ragged.constant(x), or pad them, as by "
+        "tf.keras.utils.pad_sequences(x, dtype='float32').",
     ),
     (
         r"convert a NumPy array to a Tensor \(Unsupported object type (\w+)",
@@ -207,8 +208,8 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"output depth must be evenly divisible by number of groups: (\d+) vs (\d+)",
         "Line {line} convolves with filters whose channels do not fit its input, which has {1} "
-        "times as many. Filters have the shape [height, width, channels of the input, channels of "
-        "the output]. Make the third number the length of the last axis of the input.",
+        "times as many. The shape of filters ends with the channels of the input and those of the "
+        "output. Make the last number but one the length of the last axis of the input.",
     ),
     (
         r"Value passed to parameter '\w+' has DataType (?P<given>\w+) not in list of allowed "
@@ -373,8 +374,8 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"input depth must be evenly divisible by filter depth: (\d+) vs (\d+)",
         "Line {line} convolves an input of {0} channels (its last axis) with filters for {1}. "
-        "Filters have the shape [height, width, channels of the input, channels of the output]. "
-        "Make the third number {0}, or look at the last axis of the input.",
+        "The shape of filters ends with the channels of the input and those of the output. "
+        "Make the last number but one {0}, or look at the last axis of the input.",
     ),
     (
         r"of layer [\"']?(\w+)[\"']? is incompatible with the layer: expected (min_)?ndim=(\d+), "

@@ -52,24 +52,18 @@ _OF_KERAS_3 = frozenset({"KerasTensor", "distribution", "dtype_policies", "ops",
 """Names in ``keras`` itself that Keras 2 has not (2.15 and 3.0 to 3.15)."""
 
 
-_UNDER_TF_ALONE = frozenset(
-    (
-        *("RandomHeight", "RandomWidth", "ThresholdedReLU"),
+_UNDER_TF_ALONE: Mapping[str, tuple[str, ...]] = {
+    "layers": ("RandomHeight", "RandomWidth", "ThresholdedReLU"),
+    "image": (
         *("DirectoryIterator", "ImageDataGenerator", "Iterator", "NumpyArrayIterator"),
         *("apply_affine_transform", "apply_brightness_shift", "apply_channel_shift"),
         *("random_brightness", "random_channel_shift", "random_rotation", "random_shear"),
-        *("random_shift", "random_zoom", "TimeseriesGenerator", "make_sampling_table"),
-        *(
-            "skipgrams",
-            "Tokenizer",
-            "hashing_trick",
-            "text_to_word_sequence",
-            "tokenizer_from_json",
-        ),
-    )
-)
-"""Names of ``tf.keras`` that ``keras`` itself has not (``keras_export("keras._legacy.…")``, Keras
-3.0 to 3.15)."""
+        *("random_shift", "random_zoom"),
+    ),
+    "sequence": ("TimeseriesGenerator", "make_sampling_table", "skipgrams"),
+}
+"""By the module of ``tf.keras`` the names that ``keras`` itself has not
+(``keras_export("keras._legacy.…")``, Keras 3.0 to 3.15)."""
 _OPTIMIZERS = {
     name.lower(): name
     for name in (
@@ -89,7 +83,7 @@ def missing_name(case: Case) -> str:
             f"with Keras 3."
         )
     owner, is_under_tf = module.rpartition(".")[2], _is_under_tf(module)
-    if name in _UNDER_TF_ALONE and not is_under_tf:
+    if name in _UNDER_TF_ALONE.get(owner, ()) and not is_under_tf:
         return (
             f"Keras 3, which line {case.line} uses, has {name} under the name of tensorflow alone. "
             f"Write tensorflow.{module} in place of {module}."
