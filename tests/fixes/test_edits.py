@@ -788,12 +788,12 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
         2,
         """
         with tf.GradientTape() as tape:
-            loss = tf.math.log(x) + y ** 0.3
+            loss = tf.math.log(tf.sqrt(x)) + y ** 0.3
         tape.gradient(loss, x)
         """,
         """
         with tf.GradientTape() as tape:
-            loss = tf.math.log(x + 1e-7) + (y + 1e-7) ** 0.3
+            loss = tf.math.log(tf.sqrt(x + 1e-7) + 1e-7) + (y + 1e-7) ** 0.3
         tape.gradient(loss, x)
         """,
     ),

@@ -31,10 +31,14 @@ def one_unit(case: FixCase) -> Iterator[Edit]:
         path, _, name = dotted(call.func).rpartition(".")
         if path.endswith("losses") and name in _OF_ONE_UNIT:
             plan.replace(call.func, f"{path}.{_OF_ONE_UNIT[name]}")
-    for call in all_of(source.module, cst.Call):
-        path, _, name = dotted(call.func).rpartition(".")
-        if path.endswith("layers") and name == "Softmax":
-            plan.replace(call, f'{path}.Activation("sigmoid")')
+    layers = [
+        call
+        for call in all_of(source.module, cst.Call)
+        if dotted(call.func).endswith("layers.Softmax")
+    ]
+    if len(layers) == 1:  # another one may be over an axis that is long
+        path = dotted(layers[0].func).rpartition(".")[0]
+        plan.replace(layers[0], f'{path}.Activation("sigmoid")')
     for call in case.calls("softmax"):
         plan.replace(call, f"{tf}.sigmoid({source.code(call.args[0].value)})")
     for call in case.calls(*_LOSSES_OF_LOGITS):

@@ -142,15 +142,15 @@ def step_by_hand(case: FixCase) -> Iterator[Edit]:
         if parted is None:
             continue
         assert isinstance(call.func, cst.Attribute)
-        step = _InnerStep(statement, *parted, _rate_of(source, call.func.value), block)
+        step = _InnerStep(statement, *parted, _rate_of(source, statement, call.func.value), block)
         yield from _steps(source, step)
         yield from _steps_in_rounds(source, step)
 
 
-def _rate_of(source: ParsedSource, optimizer: cst.BaseExpression) -> str:
-    """The learning rate: the tensor that was assigned to the optimizer's, or whose number the
-    optimizer was made with, if one was."""
-    if assigned := _assigned_rate(source, f"{source.code(optimizer)}.learning_rate"):
+def _rate_of(source: ParsedSource, step: CstStatement, optimizer: cst.BaseExpression) -> str:
+    """The learning rate: the tensor that was assigned to the optimizer's before the step, or whose
+    number the optimizer was made with, if one was."""
+    if assigned := _assigned_rate(source, step, f"{source.code(optimizer)}.learning_rate"):
         return source.code(enclosed(assigned))
     made = source.bound_to(optimizer) if isinstance(optimizer, cst.Name) else optimizer
     given = argument(made, 0, "learning_rate", "lr") if isinstance(made, cst.Call) else None
@@ -160,9 +160,11 @@ def _rate_of(source: ParsedSource, optimizer: cst.BaseExpression) -> str:
     return source.code(enclosed(tensor))
 
 
-def _assigned_rate(source: ParsedSource, rate: str) -> cst.BaseExpression | None:
+def _assigned_rate(
+    source: ParsedSource, step: CstStatement, rate: str
+) -> cst.BaseExpression | None:
     """``r`` of ``opt.learning_rate = r`` or ``opt.learning_rate.assign(r)``, if it is done in one
-    place alone."""
+    place alone, which is before the step."""
     given = [
         node.value
         for node in all_of(source.module, cst.Assign)
@@ -171,7 +173,8 @@ def _assigned_rate(source: ParsedSource, rate: str) -> cst.BaseExpression | None
     for call in all_of(source.module, cst.Call):
         if dotted(call.func) == f"{rate}.assign" and call.args:
             given.append(call.args[0].value)
-    return given[0] if len(given) == 1 else None
+    is_before = len(given) == 1 and source.line(given[0]) < source.line(step)
+    return given[0] if is_before else None
 
 
 def _parted(

@@ -291,16 +291,22 @@ def off_zero(case: FixCase) -> Iterator[Edit]:
     slope is large, where a maximum with a small number has none."""
     source, plan = case.source, Plan(case.source)
     names: dict[str, None] = {}
+
+    def move(node: cst.BaseExpression, form: str) -> None:
+        plan.replace(
+            node,
+            lambda updated: cst.parse_expression(form.format(x=source.code(enclosed(updated)))),
+        )
+
     for line in _lines(case):
         for call in source.calls(line, "log", "sqrt", "rsqrt", "pow"):
             if call.args:
-                given = call.args[0].value
-                plan.replace(given, f"{source.code(enclosed(given))} + 1e-7")
+                move(call.args[0].value, "{x} + 1e-7")
                 names[called_name(call)] = None
         statement = source.statement(line)
         for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
             if isinstance(node.operator, cst.Power) and not isinstance(node.right, cst.Integer):
-                plan.replace(node.left, f"({source.code(node.left)} + 1e-7)")
+                move(node.left, "({x} + 1e-7)")
                 names["the power"] = None
     if names:
         title = f"Add 1e-7 to the input of {' and '.join(names)}: its slope at 0 is finite then"
