@@ -11,7 +11,7 @@ from ..trace.compiled.model import Loop, RerunOutcome
 from ..trace.model import Call, Op, TensorId, Trace
 from .model import Diagnosis
 from .rounds.call_sites import CallSite
-from .rounds.traces import trace_number
+from .rounds.traces import graph_of_trace, trace_number
 
 Doubt = Literal["", "beside", "unknown", "differs"]
 """How a value inside of a compiled call is known: exactly; computed separately, since TensorFlow
@@ -110,7 +110,7 @@ def site_words(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> tuple[str,
     first = diagnosis.calls[site.places[0]].call
     if not first.traced:
         return ()
-    graphs = {diagnosis.calls[place].call.traced for place in site.places}
+    graphs = {graph_of_trace(trace, diagnosis.calls[place].call) for place in site.places}
     many = ("compiled", f"{len(graphs):,} traces")
     return runs_words(trace, first) if len(graphs) == 1 else many
 

@@ -262,7 +262,8 @@ def test_the_op_that_raised_is_drawn_with_its_inputs(is_caught: bool) -> None:
     s.events.append(
         e.OpRan(99, "MatMul", [x, turned], [], site=site, error=f"InvalidArgumentError: {words}")
     )
-    s.events.append(e.Raised("InvalidArgumentError", "another" if is_caught else f"{words} name: "))
+    ended = f"Exception encountered when calling Dense.call().\n\n{words} name: "
+    s.events.append(e.Raised("InvalidArgumentError", "another" if is_caught else ended))
     graph = unfolded(s.trace())
     drawn = {("w", "Reshape"), ("Reshape", "MatMul"), ("x", "MatMul")}
     assert arrows(graph) == ({("w", "Reshape")} if is_caught else drawn)

@@ -188,22 +188,27 @@ def _again(number: int) -> list[e.Event]:
     ]
 
 
-def _traced_twice(*ran: int) -> Trace:
-    """``step`` is traced for two kinds of arguments; in turn it ran the traces ``ran``."""
+def _again_for(graph: int) -> list[e.Event]:
+    """``step`` is traced again, for another kind of arguments, and made for this graph."""
     symbols = (-11, -12, -13)
-    second = [
+    return [
         *(e.TensorSeen(symbol, "float32", [2]) for symbol in symbols),
         e.BodyTraced(on=True, site=1),
         e.TapeOpened(2, site=2),
         e.TapeTurned(2, True, "enter", site=2),
         e.Watched(2, [-11], site=2),
-        e.OpRan(3, "Mul", [-11, -11], [-12], site=2, graph=2, name="mul"),
+        e.OpRan(3, "Mul", [-11, -11], [-12], site=2, graph=graph, name="mul"),
         e.CallBegan(2, "gradient", 2, [e.RawOperand(-12)], [e.RawOperand(-11)], site=2),
-        e.OpRan(4, "Mul", [-12, -11], [-13], site=2, graph=2, name="grad", call=2),
+        e.OpRan(4, "Mul", [-12, -11], [-13], site=2, graph=graph, name="grad", call=2),
         e.StepRan(2, 3, "Mul", [0], [-13, -13]),
         e.CallEnded(2, [-13]),
-        e.BodyTraced(on=False, graph=2, inputs=[-11], outputs=[-12], function="step", line=2),
+        e.BodyTraced(on=False, graph=graph, inputs=[-11], outputs=[-12], function="step", line=2),
     ]
+
+
+def _traced_twice(*ran: int) -> Trace:
+    """``step`` is traced for two kinds of arguments; in turn it ran the traces ``ran``."""
+    second = _again_for(2)
     calls: list[e.Event] = []
     for number, graph in enumerate(ran, 1):
         taken, given = 2 * number, 2 * number + 1
@@ -218,6 +223,27 @@ def test_each_trace_of_a_function_has_the_calls_that_ran_it() -> None:
     words = as_text(trace, diagnose(trace))
     assert "(line 4, compiled, trace 1 of 2, ran 2 times" in words
     assert "(line 4, compiled, trace 2 of 2, ran once" in words
+
+
+def test_branches_of_a_trace_are_no_traces() -> None:
+    """Both call a Python function with the tape; a lambda in generated code has no place."""
+    symbols = (1, 2, 3, 4, -21, -22)
+    calls = [
+        (e.BodiesRun([9], call=call), e.OpRan(9 + call, "__inference_f_9", [given], [got], site=1))
+        for call, given, got in ((1, 1, 2), (2, 3, 4))
+    ]
+    trace = _read(
+        *_again_for(2),
+        *(e.TensorSeen(symbol, "float32", []) for symbol in symbols),
+        e.BodyTraced(on=True, site=1),
+        e.BodiesRun([1, 2], into=9),
+        e.OpRan(9, "StatelessIf", [-21, -21], [-22], site=2, graph=9, name="if"),
+        e.BodyTraced(on=False, graph=9, inputs=[-21], outputs=[-22], function="f", line=1),
+        *(event for call in calls for event in call),
+        e.Ended("finished"),
+    )
+    words = as_text(trace, diagnose(trace))
+    assert "line 4, compiled, in a branch, 2 calls, 2 rounds" in words
 
 
 def test_traces_that_ran_once_each_are_rounds() -> None:

@@ -24,7 +24,15 @@ def trace_number(trace: Trace, call: Call) -> tuple[int, int]:
     are very many.
     """
     graphs = _graphs_apart(trace).get((call.site.id, call.method), ())
-    return (graphs.index(call.traced) + 1, len(graphs)) if call.traced in graphs else (0, 0)
+    graph = graph_of_trace(trace, call)
+    return (graphs.index(graph) + 1, len(graphs)) if call.traced and graph in graphs else (0, 0)
+
+
+def graph_of_trace(trace: Trace, call: Call) -> int:
+    """The graph of the trace that a gradient call stands in. The call itself may be made for the
+    graph of a branch or loop in it: two branches of one trace are no two traces."""
+    opened = trace.op(call.within)
+    return opened.runs if opened is not None else call.traced
 
 
 @for_latest
@@ -34,7 +42,8 @@ def _graphs_apart(trace: Trace) -> Mapping[_Place, tuple[int, ...]]:
     for call in trace.calls:
         if call.traced and call.has_run:
             ran = graphs.setdefault((call.site.id, call.method), {})
-            ran[call.traced] = max(call.ran or 0, ran.get(call.traced, 0))
+            graph = graph_of_trace(trace, call)
+            ran[graph] = max(call.ran, ran.get(graph, 0))
     return {
         place: tuple(ran)
         for place, ran in graphs.items()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ...latest import for_latest
+
 if TYPE_CHECKING:
     from ..model import Op, Trace
 
@@ -19,6 +21,7 @@ def call_that_raised(trace: Trace) -> Op | None:
     return calls[-1] if calls else None
 
 
+@for_latest
 def op_that_raised(trace: Trace) -> Op | None:
     """The op that the error names (``{{node while/GatherV2}}``, TensorFlow 2.15-2.21), else the
     loop or call that it is in; of a loop the op is drawn with the values of the turn before.
@@ -31,11 +34,12 @@ def op_that_raised(trace: Trace) -> Op | None:
     return next((inside[name] for name in names if name in inside), None)
 
 
+@for_latest
 def eager_op_that_raised(trace: Trace) -> Op | None:
     """The op outside of compiled functions whose exception ended the run; it has no outputs.
 
-    Words of the exception of an op: ``InvalidArgumentError: …``. Those of the run's end begin with
-    the same message.
+    Words of the exception of an op: ``InvalidArgumentError: …``. Those of the run's end hold the
+    same message; a layer of Keras puts words around it (Keras 2.15 and 3.0 to 3.15).
     """
     if trace.failure is None:
         return None
@@ -44,7 +48,7 @@ def eager_op_that_raised(trace: Trace) -> Op | None:
     if last is None or last.graph or last.description.body:
         return None
     message = last.error.partition(": ")[2]
-    return last if message and trace.failure.message.startswith(message) else None
+    return last if message and message in trace.failure.message else None
 
 
 def raised_words(trace: Trace, op: Op) -> str:
