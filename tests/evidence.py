@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from tapeviz.analysis.model import Cause, Evidence, Finding
+from tapeviz.analysis.findings import Cause, Evidence, Finding
 
 
 @dataclass(frozen=True, slots=True)

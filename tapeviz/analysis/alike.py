@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from .model import CallDiagnosis, Diagnosis, Finding, Warned
+from .findings import Finding
+from .model import CallDiagnosis, Diagnosis, Warned
 from .rounds.call_sites import CallSite, SourceSeries
 from .rounds.round_words import troubled_rounds
 from .stories import grouped, story_of

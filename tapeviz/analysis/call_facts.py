@@ -24,11 +24,11 @@ from ..trace.model import (
     VersionId,
 )
 from .backward.feeding import Feeding
+from .findings import Cause, Evidence, Link
 from .flow.ancestry import Ancestry, DataEdge, Position
 from .flow.dataflow import DataFlow
 from .flow.origins import Origins
 from .flow.paths import Paths
-from .model import Cause, Evidence, Link
 from .python.blocks import Lines, lines_within
 from .requests.replays import unconnected
 

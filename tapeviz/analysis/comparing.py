@@ -12,7 +12,8 @@ from ..text.op_words import friendly
 from ..text.source import SourceText
 from ..trace.model import Array, CallId, Op, OpId, Stats, Trace
 from ..trace.op_kinds import ops_with
-from .model import CallDiagnosis, Diagnosis, Finding
+from .findings import Finding
+from .model import CallDiagnosis, Diagnosis
 from .pairing import pair_anywhere, pair_in_order
 
 Verdict = Literal["same", "rounding", "differs", "removed", "added"]

@@ -23,28 +23,18 @@ from ..trace.model import (
 )
 from ..trace.values import norm_of
 from ..wording import listed
+from .backward.steps import BackwardPass, Flow, WalkStep
 from .backward.turns import find_turns, loop_turns, parts_of_sources
 from .backward.walk import walk
 from .backward.walked import Walked, gradients_of
 from .call_facts import CallFacts
 from .errors.explain import caught_errors, explained_errors
-from .findings import MOST_OTHERS
+from .findings import MOST_OTHERS, Cause, Finding, Link, Status
 from .flow.dataflow import DataFlow
 from .flow.shared_lists import not_seen
 from .flow.tangents import links_of_tangents
 from .judging.judge import causes_of
-from .model import (
-    EMPTY_DIAGNOSIS,
-    BackwardPass,
-    CallDiagnosis,
-    Cause,
-    Diagnosis,
-    Finding,
-    Flow,
-    Link,
-    Status,
-    WalkStep,
-)
+from .model import EMPTY_DIAGNOSIS, CallDiagnosis, Diagnosis
 from .python.outside import follow
 from .requests.loops import lacked_turns
 from .rounds.repeated import RepeatedCalls

@@ -8,15 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from ..trace.model import Call, CallId, tensors_of
-from .backward.steps import BackwardPass as BackwardPass
-from .backward.steps import Flow as Flow
-from .backward.steps import WalkStep as WalkStep
-from .findings import Cause as Cause
-from .findings import Evidence as Evidence
-from .findings import Finding as Finding
-from .findings import Fix as Fix
-from .findings import Link as Link
-from .findings import Status as Status
+from .backward.steps import BackwardPass, Flow, WalkStep
+from .findings import Finding, Fix, Status
 from .rounds.call_sites import NO_ROUNDS, CallSite, Rounds
 from .stories import places_alike
 

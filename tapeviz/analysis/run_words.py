@@ -15,7 +15,7 @@ from ..text.messages import without_node_names
 from ..text.source import holds_code
 from ..trace.model import Array, Check, TensorId, Trace
 from .alike import SourceResult
-from .model import Finding
+from .findings import Finding
 from .rounds.round_words import numbers_words
 
 _TRACED = "in user code:\n"

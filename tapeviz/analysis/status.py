@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..trace.model import Stats, TensorId, Trace
-from .model import Finding, Status
+from .findings import Finding, Status
 
 if TYPE_CHECKING:
     from .model import CallDiagnosis

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ..analysis.model import Fix
+from ..analysis.findings import Fix
 from ..document import Document
 from ..document.pipeline import LookInto
 from ..errors import TapevizError

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QIcon, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QVBoxLayout, QWidget
 
-from ..analysis.model import Cause, Fix
+from ..analysis.findings import Cause, Fix
 from ..document import Document
 from ..document.text.parts import LinePart, cell_at
 from ..files.resources import resource

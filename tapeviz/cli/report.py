@@ -11,16 +11,9 @@ import numpy as np
 
 from .. import __version__
 from ..analysis.backward.turn_values import TurnValues, turn_values
+from ..analysis.findings import Cause, Finding, Fix
 from ..analysis.inside_words import times_ran, words_about_values
-from ..analysis.model import (
-    EMPTY_DIAGNOSIS,
-    CallDiagnosis,
-    Cause,
-    Diagnosis,
-    ExplainedError,
-    Finding,
-    Fix,
-)
+from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Diagnosis, ExplainedError
 from ..analysis.run_words import SkippedParts, check_words, ended_well
 from ..recording.shares import ShareTable
 from ..trace.model import EMPTY_TRACE, Array, Call, CallId, TensorId, Trace

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..analysis.alike import MOST_NAMED, alike_series, same_words, shared_title
 from ..analysis.backward.turn_values import turn_values
+from ..analysis.findings import Finding, Fix
 from ..analysis.inside_words import call_words, runs_words, site_words, words_about_values
-from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix, Warned
+from ..analysis.model import CallDiagnosis, Diagnosis, Warned
 from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.round_words import (
     numbers_words,

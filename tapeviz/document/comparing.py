@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from ..analysis.comparing import Comparison, compare
-from ..analysis.model import Fix
+from ..analysis.findings import Fix
 from ..drawing.both import Shown, draw_both, only_drawn, open_in_picture
 from ..graph.model import NodeId
 from ..graph.nodes import op_id

@@ -13,7 +13,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.model import CallDiagnosis, Diagnosis, WalkStep
+from ..analysis.backward.steps import WalkStep
+from ..analysis.model import CallDiagnosis, Diagnosis
 from ..analysis.rounds.call_sites import CallSite
 from ..errors import TapevizError
 from ..scene.model import Overlay, Scene

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..analysis.model import WalkStep
+from ..analysis.backward.steps import WalkStep
 from ..graph.groups.fold import GROUP_PREFIX
 from ..graph.groups.turns import other_turns
 from ..graph.model import NodeId

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.model import WalkStep
+from ..analysis.backward.steps import WalkStep
 from ..analysis.requests.inside import has_inside
 from ..analysis.requests.looks import MOST_OPS_AROUND
 from ..analysis.rounds.call_sites import Numbers

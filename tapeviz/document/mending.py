@@ -7,7 +7,8 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.model import CallDiagnosis, Diagnosis, Finding
+from ..analysis.findings import Finding
+from ..analysis.model import CallDiagnosis, Diagnosis
 from ..recording.shares import ShareTable
 from ..trace.model import CallId, Trace
 from .background import Background

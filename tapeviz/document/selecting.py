@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..analysis.model import Cause
+from ..analysis.findings import Cause
 from ..graph.model import NodeId
 from ..trace.model import StackFrame, TensorId, Trace
 from .selection import NOTHING_SELECTED, Selection, ShownSide

@@ -10,7 +10,9 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Literal
 
-from ..analysis.model import CallDiagnosis, Cause, WalkStep
+from ..analysis.backward.steps import WalkStep
+from ..analysis.findings import Cause
+from ..analysis.model import CallDiagnosis
 from ..graph.groups.fold import path_of
 from ..graph.groups.tree import upwards
 from ..graph.model import Node, NodeId

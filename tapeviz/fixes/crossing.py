@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..analysis.diagnose import diagnose
-from ..analysis.model import CallDiagnosis, Diagnosis, Finding
+from ..analysis.findings import Finding
+from ..analysis.model import CallDiagnosis, Diagnosis
 from ..errors import TapevizError
 from ..recording.live import LiveRecording, Recorder, Snippet
 from ..trace.model import Array, TensorId

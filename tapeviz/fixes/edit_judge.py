@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ..analysis.diagnose import diagnose
-from ..analysis.model import Finding
+from ..analysis.findings import Finding
 from ..errors import TapevizError
 from ..recording.live import LiveRecording, Recorder, Snippet
 from ..trace.model import Array

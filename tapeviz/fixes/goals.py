@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.model import Cause, Diagnosis, Fix
+from ..analysis.findings import Cause, Fix
+from ..analysis.model import Diagnosis
 from ..text.trees import parse_expression, parse_module
 from ..trace.model import Array
 from .diffs import short_diff

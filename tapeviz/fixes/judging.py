@@ -9,7 +9,8 @@ from math import inf
 import numpy as np
 
 from ..analysis.causes.values.nonfinite import Nonfinite
-from ..analysis.model import Diagnosis, Finding
+from ..analysis.findings import Finding
+from ..analysis.model import Diagnosis
 from ..trace.model import Array, Operand, TensorId, Trace
 from .model import Edit
 

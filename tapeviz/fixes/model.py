@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from ..analysis.causes.connections.left_tensorflow import LeftTensorFlow
-from ..analysis.model import Cause, Finding
+from ..analysis.findings import Cause, Finding
 from ..trace.model import Call, Trace
 from .nodes import all_of, called_name, read_names
 from .source import ParsedSource

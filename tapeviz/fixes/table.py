@@ -23,7 +23,7 @@ from ..analysis.causes.values.nonfinite import Nonfinite
 from ..analysis.causes.values.saturated import AtCorner, EqualValues, NoOverlap, Saturated
 from ..analysis.causes.values.zeros import FlatOp
 from ..analysis.errors.case import innermost_line
-from ..analysis.model import Evidence
+from ..analysis.findings import Evidence
 from ..analysis.python.caught import SkippedByError
 from ..trace.model import Failure, Trace
 from .integers.codebooks import codebook_loss, pass_on_to_compared

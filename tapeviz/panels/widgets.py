@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ..analysis.model import Status
+from ..analysis.findings import Status
 from ..canvas.tips import plain_tip
 from ..wording import shortened
 from .icons import make_icon, paint_icon

@@ -10,8 +10,8 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.findings import Link
 from ..analysis.inside_words import Doubt, doubt_about
-from ..analysis.model import Link
 from ..graph.model import Edge, EdgeKey, Node
 from ..graph.nodes import op_of, version_of
 from ..layout.model import Layout, Point, Rect

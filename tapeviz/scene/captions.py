@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..analysis.model import CallDiagnosis, Finding
+from ..analysis.findings import Finding
+from ..analysis.model import CallDiagnosis
 from .model import Box, LegendEntry, Wire
 from .parts.doubts import LEGEND_WORDS
 from .parts.rings import status_words

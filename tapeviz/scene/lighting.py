@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
+from ..analysis.backward.steps import Flow
 from ..analysis.backward.through import links_inside
-from ..analysis.model import CallDiagnosis, Cause, Flow, Link
+from ..analysis.findings import Cause, Link
+from ..analysis.model import CallDiagnosis
 from ..graph.model import EdgeKey
 from ..trace.model import TensorId, VariableId
 from .base_scene import WIDTHS, BaseScene

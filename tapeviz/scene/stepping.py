@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from ..analysis.backward.steps import WalkStep
 from ..analysis.backward.through import links_inside
-from ..analysis.model import CallDiagnosis, WalkStep
+from ..analysis.model import CallDiagnosis
 from ..graph.model import EdgeKey
 from ..trace.model import TensorId
 from .base_scene import BaseScene

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..analysis.findings import Cause
 from ..analysis.inside_words import DOUBT_WORDS, doubt_about, inside_words, run_words
-from ..analysis.model import CallDiagnosis, Cause
+from ..analysis.model import CallDiagnosis
 from ..graph.model import Node
 from ..trace.model import Stats, TensorId, Trace
 from .parts.numbers import type_text

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from ..analysis.backward.inner_steps import agreement, trouble_of
-from ..analysis.model import WalkStep
+from ..analysis.backward.steps import WalkStep
 from ..graph.words import shape_words
 from ..trace.model import Array, Call, TensorId, Trace
 from ..trace.tapes import is_handle

@@ -16,7 +16,8 @@ from ..analysis.alike import (
     same_words,
     shared_title,
 )
-from ..analysis.model import CallDiagnosis, Diagnosis, Finding, Fix, Warned
+from ..analysis.findings import Finding, Fix
+from ..analysis.model import CallDiagnosis, Diagnosis, Warned
 from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.round_words import numbers_words, series_words
 from ..analysis.run_words import bridge_heading, plain_message, result_in_a_line, trust_words

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from ..analysis.model import CallDiagnosis, Diagnosis, WalkStep
+from ..analysis.backward.steps import WalkStep
+from ..analysis.model import CallDiagnosis, Diagnosis
 from ..analysis.rounds.call_sites import CallSite
 from ..drawing import Arranged, arrange, compose_over, shown_call
 from ..export import Drawing

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
+from ..analysis.backward.steps import WalkStep
 from ..analysis.call_facts import line_where_made
-from ..analysis.model import CallDiagnosis, Diagnosis, Finding, WalkStep
+from ..analysis.findings import Finding
+from ..analysis.model import CallDiagnosis, Diagnosis
 from ..analysis.rounds.call_sites import CallSite
 from ..analysis.run_words import SkippedParts, ending_words, skipped_words
 from ..analysis.status import WORST_FIRST, joint_word, word_of

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tapeviz.analysis.alike import same_words, shared_title
-from tapeviz.analysis.model import Cause, Finding, Fix, Status
+from tapeviz.analysis.findings import Cause, Finding, Fix, Status
 from tapeviz.analysis.stories import places_alike
 from tapeviz.trace.model import Check
 from tests.evidence import Said, saying

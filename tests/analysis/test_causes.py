@@ -15,7 +15,7 @@ from .questions import QUESTIONS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tapeviz.analysis.model import Fix
+    from tapeviz.analysis.findings import Fix
     from tapeviz.recording.live import Recorder
 
 # Where no edit can be right: what the user wants to be connected only the user knows.

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tapeviz.analysis.causes.ops.not_differentiable import NotDifferentiable
+from tapeviz.analysis.findings import Cause
 from tapeviz.analysis.flow import cut_lines
 from tapeviz.analysis.flow.cut_lines import CutLine, CutLines
 from tapeviz.analysis.flow.shared_lists import SharedList, not_seen
 from tapeviz.analysis.flow.shared_sets import SharedSets, contains
-from tapeviz.analysis.model import Cause
 from tapeviz.trace.model import OpId, TensorId
 
 

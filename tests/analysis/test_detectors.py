@@ -14,7 +14,7 @@ import pytest
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.causes.ops.not_differentiable import NotDifferentiable
 from tapeviz.analysis.causes.table import KINDS
-from tapeviz.analysis.model import Cause
+from tapeviz.analysis.findings import Cause
 from tapeviz.trace import events as e
 
 from ..traces import Script

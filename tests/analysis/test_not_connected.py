@@ -192,8 +192,8 @@ def test_a_tape_told_to_watch_nothing_is_named_by_its_own_line(recorder: Recorde
 
 def test_a_variable_of_another_model_with_the_same_name_is_not_taken_for_this_one() -> None:
     from tapeviz.analysis.causes.connections.not_connected import NotConnected
+    from tapeviz.analysis.findings import Cause
     from tapeviz.analysis.flow.ends import Ends
-    from tapeviz.analysis.model import Cause
 
     ends = Ends(target_line=6, made_from="dense/bias and dense/kernel")
     for variables, other in ((("dense/kernel",), True), (("dense/bias",), False)):

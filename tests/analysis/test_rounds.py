@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.model import Status
+from tapeviz.analysis.findings import Status
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.rounds.round_words import path_words, rounds_words, series_words
 from tapeviz.analysis.status import is_zero, joint_word, nonfinite_word, round_word

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tapeviz.analysis.backward.steps import WalkStep
 from tapeviz.analysis.diagnose import diagnose
-from tapeviz.analysis.model import WalkStep
 from tapeviz.analysis.requests import inside
 from tapeviz.analysis.requests.inside import has_inside
 from tapeviz.drawing import draw

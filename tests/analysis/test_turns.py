@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tapeviz.analysis import diagnose
+from tapeviz.analysis.backward.steps import WalkStep
 from tapeviz.analysis.backward.turns import (
     LoopTurn,
     TurnRows,
@@ -16,7 +17,6 @@ from tapeviz.analysis.backward.turns import (
     loop_turns,
     parts_of_sources,
 )
-from tapeviz.analysis.model import WalkStep
 from tapeviz.drawing.arranging import repeats
 from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.trace.levels.op_levels import OpLevels

@@ -11,7 +11,8 @@ from tapeviz.text.source import SourceText, TextSpan
 from ..columns import needs_columns
 
 if TYPE_CHECKING:
-    from tapeviz.analysis.model import Diagnosis, Finding
+    from tapeviz.analysis.findings import Finding
+    from tapeviz.analysis.model import Diagnosis
     from tapeviz.recording.live import Recorder
     from tapeviz.trace.model import Trace
 

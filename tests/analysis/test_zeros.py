@@ -11,7 +11,7 @@ import pytest
 from ..columns import needs_columns
 
 if TYPE_CHECKING:
-    from tapeviz.analysis.model import Finding
+    from tapeviz.analysis.findings import Finding
     from tapeviz.recording.live import Recorder
 
 SNIPPET = dedent(

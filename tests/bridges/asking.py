@@ -6,7 +6,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.model import Finding
+from tapeviz.analysis.findings import Finding
 from tapeviz.recording.live import Snippet
 from tapeviz.trace.model import Trace
 

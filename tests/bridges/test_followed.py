@@ -14,7 +14,7 @@ from tapeviz.fixes import Outcome, cross_cuts
 from tapeviz.recording.live import Snippet
 
 if TYPE_CHECKING:
-    from tapeviz.analysis.model import Finding
+    from tapeviz.analysis.findings import Finding
     from tapeviz.recording.live import Recorder
 
 # Each the body of a function of x, a tensor of three float64 numbers.

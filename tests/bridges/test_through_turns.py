@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tapeviz.analysis.model import Finding
+from tapeviz.analysis.findings import Finding
 from tapeviz.trace.model import Trace
 
 from .asking import ask

@@ -13,18 +13,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from tapeviz.analysis.backward.steps import BackwardPass, Flow, WalkStep
 from tapeviz.analysis.causes.states.assign import Assigned
-from tapeviz.analysis.model import (
-    BackwardPass,
-    CallDiagnosis,
-    Cause,
-    Diagnosis,
-    Finding,
-    Fix,
-    Flow,
-    WalkStep,
-    Warned,
-)
+from tapeviz.analysis.findings import Cause, Finding, Fix
+from tapeviz.analysis.model import CallDiagnosis, Diagnosis, Warned
 from tapeviz.document.pipeline import ArrangedGraph, Stages
 from tapeviz.drawing.arranging import FirstOpening
 from tapeviz.errors import TapevizError

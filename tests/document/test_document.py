@@ -15,7 +15,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from tapeviz.analysis.model import EMPTY_DIAGNOSIS, BackwardPass, CallDiagnosis, Diagnosis, Flow
+from tapeviz.analysis.backward.steps import BackwardPass, Flow
+from tapeviz.analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Diagnosis
 from tapeviz.document import Document
 from tapeviz.document.background import Background
 from tapeviz.document.inbox import MOST_PIECES, Inbox

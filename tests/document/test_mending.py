@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tapeviz.analysis.model import EMPTY_DIAGNOSIS, ExplainedError, Fix
+from tapeviz.analysis.findings import Fix
+from tapeviz.analysis.model import EMPTY_DIAGNOSIS, ExplainedError
 from tapeviz.document.mending import with_fixes_of
 
 

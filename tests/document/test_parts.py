@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tapeviz.analysis.model import Fix
+from tapeviz.analysis.findings import Fix
 from tapeviz.app.processes.live import live_stages
 from tapeviz.document import Document
 from tapeviz.document.pipeline import Repairs

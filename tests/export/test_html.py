@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from tapeviz.analysis.diagnose import diagnose
-from tapeviz.analysis.model import Diagnosis, ExplainedError, Fix
+from tapeviz.analysis.findings import Fix
+from tapeviz.analysis.model import Diagnosis, ExplainedError
 from tapeviz.export import Options, render, write_shared_page
 from tapeviz.export.html import write_page
 from tapeviz.export.shared_page import PageRound, SharedPage

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from tapeviz.analysis.causes.table import KINDS
-from tapeviz.analysis.model import Cause, Evidence, Finding
+from tapeviz.analysis.findings import Cause, Evidence, Finding
 from tapeviz.fixes.model import FixCase
 from tapeviz.fixes.source import ParsedSource
 from tapeviz.trace.model import (

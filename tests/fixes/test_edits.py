@@ -16,7 +16,7 @@ from tapeviz.analysis.causes.tapes.not_watched import NotWatched
 from tapeviz.analysis.causes.tapes.outside_tape import OutsideTape
 from tapeviz.analysis.causes.tapes.replaced_source import ReplacedSource
 from tapeviz.analysis.causes.values.saturated import NoOverlap
-from tapeviz.analysis.model import Evidence
+from tapeviz.analysis.findings import Evidence
 from tapeviz.files.examples import examples
 from tapeviz.fixes.diffs import short_diff
 from tapeviz.fixes.plan import Plan

@@ -9,7 +9,7 @@ import pytest
 
 from tapeviz.analysis.causes.values.cancelled import Cancelled
 from tapeviz.analysis.causes.values.multiplied_by_zero import MultipliedByZero
-from tapeviz.analysis.model import Evidence
+from tapeviz.analysis.findings import Evidence
 from tapeviz.fixes.model import FixCase
 from tapeviz.fixes.table import edits_for
 from tapeviz.trace.model import OpId, TensorId

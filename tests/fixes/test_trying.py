@@ -10,7 +10,8 @@ import pytest
 
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.causes.states.assign import Assigned
-from tapeviz.analysis.model import Diagnosis, Finding
+from tapeviz.analysis.findings import Finding
+from tapeviz.analysis.model import Diagnosis
 from tapeviz.fixes import table, try_fixes
 from tapeviz.fixes.goals import FixGoal, KeptEdit
 from tapeviz.fixes.merging import merge

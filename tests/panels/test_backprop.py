@@ -9,8 +9,9 @@ from PySide6.QtCore import QModelIndex, QRect, Qt
 from PySide6.QtWidgets import QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
+from tapeviz.analysis.backward.steps import BackwardPass, WalkStep
 from tapeviz.analysis.backward.turns import find_turns
-from tapeviz.analysis.model import BackwardPass, CallDiagnosis, Diagnosis, WalkStep
+from tapeviz.analysis.model import CallDiagnosis, Diagnosis
 from tapeviz.document import Document
 from tapeviz.panels.backprop.cut_rows import MOST
 from tapeviz.panels.backprop.panel import BackpropPanel

@@ -13,7 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.alike import SourceResult
-from tapeviz.analysis.model import Diagnosis, Fix, Warned
+from tapeviz.analysis.findings import Fix
+from tapeviz.analysis.model import Diagnosis, Warned
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.rounds.round_words import numbers_words
 from tapeviz.analysis.run_words import result_in_a_line

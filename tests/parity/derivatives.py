@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapeviz.analysis.model import CallDiagnosis, Finding
+from tapeviz.analysis.findings import Finding
+from tapeviz.analysis.model import CallDiagnosis
 from tapeviz.trace.model import Array, Trace
 
 from .plain_runs import PlainRuns

@@ -16,7 +16,7 @@ from .plain_runs import PlainRuns
 from .recorded_runs import recorded
 
 if TYPE_CHECKING:
-    from tapeviz.analysis.model import Finding
+    from tapeviz.analysis.findings import Finding
     from tapeviz.recording.live import Recorder
     from tapeviz.trace.model import Array
 

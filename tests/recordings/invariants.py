@@ -10,7 +10,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tapeviz.analysis.model import CallDiagnosis, Cause, Diagnosis
+from tapeviz.analysis.findings import Cause
+from tapeviz.analysis.model import CallDiagnosis, Diagnosis
 from tapeviz.layout.model import Layout, Point, Rect
 from tapeviz.scene.model import Scene
 from tapeviz.scene.parts.geometry import curve, flattened

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeviz.analysis.model import Finding
+from tapeviz.analysis.findings import Finding
 from tapeviz.trace.model import Trace
 
 from .conftest import Read

@@ -8,7 +8,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tapeviz.analysis.model import BackwardPass, CallDiagnosis, Cause, Finding, Flow, WalkStep
+from tapeviz.analysis.backward.steps import BackwardPass, Flow, WalkStep
+from tapeviz.analysis.findings import Cause, Finding
+from tapeviz.analysis.model import CallDiagnosis
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
 from tapeviz.scene.sizes import with_sizes

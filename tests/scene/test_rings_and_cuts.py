@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from tapeviz.analysis.backward.steps import Flow
 from tapeviz.analysis.causes.connections.not_connected import NotConnected
 from tapeviz.analysis.causes.ops.not_differentiable import IntegerValue
 from tapeviz.analysis.causes.tapes.outside_tape import OutsideTape
-from tapeviz.analysis.model import CallDiagnosis, Cause, Flow, Status
+from tapeviz.analysis.findings import Cause, Status
+from tapeviz.analysis.model import CallDiagnosis
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
 from tapeviz.scene.compose import compose

@@ -12,7 +12,8 @@ from collections.abc import Container, Mapping, Sequence
 from ...trace.compiled.handed import handed_by
 from ...trace.model import OpId, TensorId, Trace
 from ...trace.op_kinds import ops_with
-from ..model import Link, WalkStep
+from ..findings import Link
+from .steps import WalkStep
 
 _CONDITIONALS = ops_with("branch")
 

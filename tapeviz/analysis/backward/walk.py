@@ -15,11 +15,12 @@ from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, Ve
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts, name_of
 from ..causes.questions import EdgeUnderTest
+from ..findings import Finding
 from ..flow.ancestry import Position
 from ..judging.forward_paths import barrier
-from ..model import Finding, WalkStep
 from .formulas import formula
 from .inner_steps import trouble_of
+from .steps import WalkStep
 
 _Kind = Literal["op", "replayed", "inner"]
 _PASS_ON = ops_with("branch") | ops_with("loop") | {"Identity"}

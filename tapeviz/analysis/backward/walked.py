@@ -10,7 +10,8 @@ from typing import cast
 from ...trace.columns import NumberMap, NumberPairs
 from ...trace.model import Call, OpId, TensorId, Trace
 from ...trace.values import norm_of
-from ..model import Link, WalkStep
+from ..findings import Link
+from .steps import WalkStep
 
 
 class Walked(Mapping[Link, float | None]):

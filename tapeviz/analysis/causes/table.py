@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-from ..model import Cause, Evidence
+from ..findings import Cause, Evidence
 from .connections import branches, left_tensorflow, not_connected
 from .ops import custom_gradient, not_differentiable, stop_gradient
 from .questions import EdgeUnderTest, MadeNonfinite, MadeZero, Unlinked, Unwatched

@@ -14,8 +14,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
-from ..findings import MOST_OTHERS
-from ..model import Cause, Link
+from ..findings import MOST_OTHERS, Cause, Link
 from .shared_lists import SharedList, in_front
 from .shared_sets import BySet, SharedSet, SomeNumbers, lower_sets
 

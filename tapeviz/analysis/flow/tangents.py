@@ -13,8 +13,8 @@ from dataclasses import replace
 from ...trace.model import Operand
 from ..call_facts import CallFacts
 from ..causes.questions import EdgeUnderTest
+from ..findings import Link
 from ..judging.forward_paths import barrier
-from ..model import Link
 from .ancestry import Ancestry
 
 

@@ -17,10 +17,10 @@ from ..causes.connections.not_connected import unconnected
 from ..causes.questions import Unlinked, Unwatched, used_in
 from ..causes.table import CAUSES, first_cause
 from ..causes.tapes.outside_tape import OutsideTape, with_computed_again
+from ..findings import Cause
 from ..flow.ancestry import Ancestry, DataEdge, Position
 from ..flow.cut_lines import MOST_LINES, CutLine, CutLines
 from ..flow.shared_sets import BySet, SharedSet, SomeNumbers, numbers_in
-from ..model import Cause
 from .forward_paths import ForwardPaths, Without, by_line, is_stop, without
 
 _BRANCHES = ops_with("branch")

@@ -13,11 +13,11 @@ from ..call_facts import CallFacts
 from ..causes.ops.stop_gradient import StopGradient
 from ..causes.questions import EdgeUnderTest
 from ..causes.table import CAUSES, first_cause
+from ..findings import Cause
 from ..flow.ancestry import Ancestry, DataEdge, EdgesInto, Position
 from ..flow.dataflow import FORM_OPS
 from ..flow.onward import PASSES, ByPosition, Onward, PositionIndex
 from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets, contains, numbers_in
-from ..model import Cause
 from ..python.outside import follow
 
 Label: TypeAlias = Callable[[Cause], Hashable]

@@ -17,8 +17,8 @@ from ..causes.values.cancelled import Cancelled, less_own_mean
 from ..causes.values.multiplied_by_zero import MultipliedByZero
 from ..causes.values.saturated import clipped_to_zero, saturated_at
 from ..causes.values.zeros import zero_tangents
+from ..findings import Cause, Status
 from ..flow.tangents import turned
-from ..model import Cause, Status
 from ..numbers.inside_zero import zero_between, zero_inside
 from ..numbers.spoiled import has_inside, spoiling, spoiling_op, was_given
 from ..python.outside import NO_NUMBER

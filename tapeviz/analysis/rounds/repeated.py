@@ -27,7 +27,7 @@ from ...trace.model import (
     Trace,
     VariableId,
 )
-from ..model import Cause
+from ..findings import Cause
 
 _Happened = TypeVar("_Happened", Op, Binding, Leave)
 _Noted = TypeVar("_Noted", Binding, Leave)

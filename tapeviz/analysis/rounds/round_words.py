@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..causes.values.nonfinite import Nonfinite
-from ..model import Cause, Diagnosis, Finding, Status
+from ..findings import Cause, Finding, Status
+from ..model import Diagnosis
 from ..status import STATUS_WORDS, round_word
 from .call_sites import CallSite, Numbers, SourceSeries
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...trace.model import Call, CallId, Op, TapeId, TensorId, Trace
-from ..model import CallDiagnosis, Finding
+from ..findings import Finding
+from ..model import CallDiagnosis
 from .call_sites import CallSite, Rounds, ShapeId, SourceSeries
 from .traces import trace_number
 

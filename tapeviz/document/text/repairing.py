@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...analysis.model import Fix
+from ...analysis.findings import Fix
 from ..pipeline import Repairs
 from .parts import LinePart, fix_of_page, merge_fix
 

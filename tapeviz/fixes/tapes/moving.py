@@ -8,7 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from ...analysis.causes.tapes.outside_tape import OutsideTape
-from ...analysis.model import Cause
+from ...analysis.findings import Cause
 from ...text.line_words import lines_in_words
 from ...trace.model import StackFrame
 from ..blocks import Block, block_of_call, gradient_call, is_method_statement, put_in_front

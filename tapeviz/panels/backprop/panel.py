@@ -11,7 +11,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ...analysis.model import CallDiagnosis, WalkStep
+from ...analysis.backward.steps import WalkStep
+from ...analysis.model import CallDiagnosis
 from ...analysis.rounds.call_sites import CallSite
 from ...canvas.tips import plain_tip
 from ...document import Document

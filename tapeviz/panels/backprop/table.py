@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from ...analysis.model import WalkStep
+from ...analysis.backward.steps import WalkStep
 from ...document import Document
 from .cells import BESIDE, WalkCells
 from .walk_model import FORMULA, IN, LINE, NARROW_ROLE, NUMBER, OP, OUT, WalkModel

@@ -10,8 +10,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QFont
 
-from ...analysis.backward.steps import Parts, TurnRows
-from ...analysis.model import BackwardPass, WalkStep
+from ...analysis.backward.steps import BackwardPass, Parts, TurnRows, WalkStep
 from ...canvas.tips import plain_tip
 from ...document import Document
 from ...scene.walk_words import STEP_WORDS, gradients_words, upstream_words

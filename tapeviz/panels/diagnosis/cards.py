@@ -10,7 +10,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from ...analysis.model import Fix
+from ...analysis.findings import Fix
 from ...files.explanations import Explanation
 from ...scene.parts.numbers import array_text
 from ...wording import shortened

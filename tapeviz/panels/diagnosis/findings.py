@@ -11,8 +11,9 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QEnterEvent, QGuiApplication, QKeyEvent
 
 from ...analysis.alike import SourceResult, same_words, shared_title
+from ...analysis.findings import Finding
 from ...analysis.inside_words import runs_words, site_words, words_about_values
-from ...analysis.model import ExplainedError, Finding, Warned
+from ...analysis.model import ExplainedError, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.rounds.round_words import numbers_words, rounds_words, series_words
 from ...analysis.run_words import plain_message

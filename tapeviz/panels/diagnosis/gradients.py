@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from ...analysis.alike import SourceResult
-from ...analysis.model import Finding
+from ...analysis.findings import Finding
 from ...analysis.run_words import bridge_heading, result_in_a_line, trust_words
 from ...document import Document
 from ...graph.words import shape_words

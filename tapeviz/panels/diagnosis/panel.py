@@ -12,7 +12,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
 
 from ...analysis.alike import SourceResult, alike_results, reported_in_order
-from ...analysis.model import CallDiagnosis, ExplainedError, Finding, Fix, Warned
+from ...analysis.findings import Finding, Fix
+from ...analysis.model import CallDiagnosis, ExplainedError, Warned
 from ...analysis.rounds.call_sites import CallSite
 from ...document import Document
 from ...trace.model import CallId

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip
 
-from ...analysis.model import Status
+from ...analysis.findings import Status
 from ...analysis.rounds.call_sites import CallSite, Numbers
 from ...analysis.status import round_word
 from ...trace.model import Array

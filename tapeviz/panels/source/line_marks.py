@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
+from ...analysis.findings import Finding, Status
 from ...analysis.inside_words import runs_words
-from ...analysis.model import CallDiagnosis, Diagnosis, Finding, Status
+from ...analysis.model import CallDiagnosis, Diagnosis
 from ...analysis.rounds.call_sites import CallSite
 from ...analysis.rounds.round_words import series_words, troubled_rounds
 from ...analysis.run_words import plain_message

@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ...analysis.model import CallDiagnosis, Finding, Link, Status
+from ...analysis.findings import Finding, Link, Status
+from ...analysis.model import CallDiagnosis
 from ...analysis.status import word_of
 from ...trace.compiled.raised import op_that_raised
 from ...trace.model import TensorId, VariableId

@@ -8,8 +8,8 @@ from dataclasses import replace
 from ....text.branches import names_inside
 from ....text.statements import read_text
 from ...call_facts import CallFacts
+from ...findings import Cause
 from ...flow.ends import last_made_from
-from ...model import Cause
 from ...numbers.branches import SkippedUse, only_use, skipped_use
 from ..questions import MadeZero, Unlinked
 from .not_connected import NotConnected, SkippedBranch

@@ -13,8 +13,8 @@ from ....text.names import called_name, dotted
 from ....text.statements import read_text
 from ....trace.model import Array, Leave, Op, TapeId, Trace, VersionId
 from ...call_facts import CallFacts
+from ...findings import Cause, Evidence
 from ...flow.ancestry import Ancestry, Position
-from ...model import Cause, Evidence
 from ...python.outside import NO_NUMBER
 from ...python.steering import Steered, steered_by
 from ..questions import EdgeUnderTest, Unlinked, Used

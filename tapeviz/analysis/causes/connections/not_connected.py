@@ -12,10 +12,10 @@ from ....trace.model import Leave, Operand, TensorId, VariableId
 from ....trace.op_kinds import ops_with
 from ....wording import listed
 from ...call_facts import CallFacts
+from ...findings import Cause, Evidence
 from ...flow.ancestry import Ancestry
 from ...flow.dataflow import FORM_OPS
 from ...flow.ends import Ends, ends_of, last_made_from
-from ...model import Cause, Evidence
 from ...python.caught import SkippedByError, skipped_by_error
 from ...python.forms import FormRead, first_made_from, forms_read, has_size_by_values
 from ...python.late_names import LateName, late_names_called

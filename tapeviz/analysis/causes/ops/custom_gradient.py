@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ....text.source import SourceText
 from ....trace.model import Op
-from ...model import Cause, Evidence
+from ...findings import Cause, Evidence
 from ..questions import EdgeUnderTest, MadeZero
 
 

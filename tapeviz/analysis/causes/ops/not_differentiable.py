@@ -10,10 +10,10 @@ from ....trace.model import Op, VersionId
 from ....trace.op_kinds import ops_with
 from ....trace.tapes import is_differentiable
 from ...call_facts import CallFacts, maker_past
+from ...findings import Cause, Evidence
 from ...flow.ancestry import DataEdge, Position
 from ...flow.dataflow import LEVEL_OPS
 from ...flow.lookups import uses_of
-from ...model import Cause, Evidence
 from ..questions import EdgeUnderTest, Unwatched
 
 _POSITIONS = ops_with("position")

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from ....text.names import calls_in, dotted
 from ....trace.model import Op, TensorId, Trace
-from ...model import Cause, Evidence
+from ...findings import Cause, Evidence
 from ..questions import EdgeUnderTest
 
 

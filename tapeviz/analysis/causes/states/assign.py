@@ -11,8 +11,8 @@ import numpy as np
 from ....trace.model import Array, Op, TensorId, Trace, VariableId, Version, VersionId
 from ....trace.state import CREATION
 from ...call_facts import name_of
+from ...findings import Cause, Evidence
 from ...flow.dataflow import REF_ASSIGNS
-from ...model import Cause, Evidence
 from ..questions import EdgeUnderTest, Unlinked, Used
 from ..tapes.replaced_source import ReplacedSource
 

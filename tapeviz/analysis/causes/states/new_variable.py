@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ....trace.model import VersionId
 from ...call_facts import maker_past, name_of
-from ...model import Cause, Evidence
+from ...findings import Cause, Evidence
 from ..questions import EdgeUnderTest
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from ....text.names import called_name
 from ....trace.model import VersionId
-from ...model import Cause, Evidence
+from ...findings import Cause, Evidence
 from ..questions import EdgeUnderTest, Unlinked
 
 _WHAT = {

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from ....text.statements import read_text
 from ....trace.model import Operand, TensorId
 from ...call_facts import CallFacts
-from ...model import Cause, Evidence
+from ...findings import Cause, Evidence
 from ..questions import Unwatched
 
 

@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 
 from ....trace.model import Op, Site, Tape, TensorId
 from ...call_facts import CallFacts, making_of
+from ...findings import Cause, Evidence
 from ...flow.ancestry import DataEdge
 from ...flow.ends import last_made_from
-from ...model import Cause, Evidence
 from ...python.blocks import MAKERS, line_that_kept, line_to_move
 from ..questions import EdgeUnderTest
 from .replaced_source import ReplacedSource

@@ -14,9 +14,9 @@ from ....text.statements import read_text
 from ....trace.model import NOWHERE, Op, TensorId, VariableId
 from ....trace.op_kinds import ops_with
 from ...call_facts import CallFacts
+from ...findings import Cause, Evidence
 from ...flow.ancestry import Position
 from ...flow.same import SameWork
-from ...model import Cause, Evidence
 from ...python.blocks import line_beside
 from ..questions import Unlinked, Unwatched, Used
 from .makers import (

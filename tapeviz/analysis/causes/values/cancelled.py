@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from ....trace.model import Op, Step, TensorId
 from ....trace.op_kinds import ops_with
 from ...call_facts import CallFacts
-from ...model import Cause, Evidence
+from ...findings import Cause, Evidence
 from ...numbers.spoiled import NORMALISING, is_even
 from ..questions import MadeZero
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ...model import Cause, Evidence
+from ...findings import Cause, Evidence
 
 # The smallest positive number of a dtype (IEEE 754, subnormal; bfloat16: float32's exponent).
 SMALLEST = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149}

@@ -11,7 +11,7 @@ import numpy as np
 from ....trace.model import Array, Op, OpId, Step, TensorId, VariableId
 from ....trace.op_kinds import ops_with
 from ...call_facts import CallFacts, name_of
-from ...model import Cause, Evidence
+from ...findings import Cause, Evidence
 from ...numbers.began import began, by_name, in_first_turn, is_meant, place_of_bad
 from ...numbers.spoiled import (
     NORMALISING,

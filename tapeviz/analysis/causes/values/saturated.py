@@ -10,8 +10,8 @@ from ....trace.model import Op, OpId, TensorId
 from ....trace.op_kinds import ops_with
 from ....trace.tapes import is_differentiable
 from ...call_facts import CallFacts, maker_past
+from ...findings import Cause, Evidence
 from ...flow.ancestry import Position
-from ...model import Cause, Evidence
 from ...numbers.began import is_meant
 from ...status import is_zero
 from .cancelled import SHARING

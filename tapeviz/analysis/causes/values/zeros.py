@@ -10,7 +10,7 @@ from ....text.op_words import friendly
 from ....trace.model import Op, TensorId
 from ....trace.op_kinds import ops_with
 from ...call_facts import CallFacts, maker_past
-from ...model import Cause, Evidence
+from ...findings import Cause, Evidence
 from ...numbers.slopes import (
     becomes_complex,
     has_equal_values,
