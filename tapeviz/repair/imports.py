@@ -6,8 +6,7 @@ import ast
 import symtable
 from collections.abc import Iterator
 
-from ..text.trees import parse_module
-from .parsing import module_symbols
+from .parsing import module_symbols, parse
 
 PROVIDED = frozenset({"tf", "np", "keras"})
 
@@ -40,7 +39,8 @@ def _read_too_early(text: str) -> set[str]:
     """The provided names that statements of the module read above their first binding."""
     first_read: dict[str, int] = {}
     first_bound: dict[str, int] = {}
-    for node in _of_module(parse_module(text)):
+    tree = parse(text)
+    for node in _of_module(tree) if isinstance(tree, ast.Module) else ():  # else it is too deep
         if isinstance(node, ast.Name):
             lines = first_read if isinstance(node.ctx, ast.Load) else first_bound
             lines.setdefault(node.id, node.lineno)

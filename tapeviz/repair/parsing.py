@@ -9,6 +9,10 @@ from dataclasses import dataclass
 
 from ..text.trees import parse_module
 
+TOO_DEEP = "too deeply nested"
+"""The message of text that is nested more deeply than anything here goes through it; Python may run
+it all the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class SyntaxFailure:
@@ -63,7 +67,7 @@ def _failure(error: SyntaxError) -> SyntaxFailure:
 def _unreadable(text: str, error: Exception) -> SyntaxFailure:
     """The failure for other errors than SyntaxError: a NUL, half a surrogate pair, deep nesting."""
     if isinstance(error, (RecursionError, MemoryError, OverflowError)):
-        return SyntaxFailure(1, 1, "too deeply nested")
+        return SyntaxFailure(1, 1, TOO_DEEP)
     at = next((i for i, char in enumerate(text) if char == "\0" or "\ud800" <= char <= "\udfff"), 0)
     line_start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
     line = text.count("\n", 0, at) + text.replace("\r\n", "  ").count("\r", 0, at) + 1

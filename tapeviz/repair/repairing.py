@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .blocks import blocks_of, has_code, leave_out_undefined, leave_out_unreadable
 from .page import Page, Pass, Repaired, Skipped
-from .parsing import SyntaxFailure, compile_failure, parse
+from .parsing import TOO_DEEP, SyntaxFailure, compile_failure, parse
 from .passes.characters import decode_entities, drop_invisible, plain_spaces, strip_after_backslash
 from .passes.debris import (
     apply_diffs,
@@ -61,6 +61,8 @@ def repair(text: str) -> Repaired:
     page = Page.of(text)
     failure = _failure(page)
     before_restoring = page
+    if failure and failure.message == TOO_DEEP and compile_failure(text) is None:
+        return Repaired(text, (), None)
     if failure:
         for apply in PASSES:
             if failure is None and apply in RESTORING:

@@ -214,25 +214,30 @@ def _head(node: ast.stmt) -> Iterator[ast.expr]:
 
 def _loads(node: ast.expr) -> Iterator[str]:
     """The paths whose elements an expression reads."""
-    path = dotted(node)
-    if path:
+    waiting = [node]
+    while waiting:  # a sum of 900 terms is as deep
+        node = waiting.pop()
+        path = dotted(node)
         reads_form = isinstance(node, ast.Attribute) and node.attr in _FORM
-        if not reads_form and isinstance(getattr(node, "ctx", None), ast.Load):
+        if path and not reads_form and isinstance(getattr(node, "ctx", None), ast.Load):
             yield path
             base, _, attribute = path.partition(".")
             if attribute and base not in ("self", "cls"):
                 yield base
-        return
-    if isinstance(node, ast.Attribute) and node.attr in _FORM:
-        return
-    own = _own_names(node)
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):
-            yield from (name for name in _loads(child) if name.partition(".")[0] not in own)
-        elif isinstance(child, ast.keyword):
-            yield from _loads(child.value)
-        elif isinstance(child, ast.comprehension):
-            yield from _loads(child.iter)
+        if path or reads_form:
+            continue
+        own = _own_names(node)
+        inner: list[ast.expr] = []
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr) and own:
+                yield from (name for name in _loads(child) if name.partition(".")[0] not in own)
+            elif isinstance(child, ast.expr):
+                inner.append(child)
+            elif isinstance(child, ast.keyword):
+                inner.append(child.value)
+            elif isinstance(child, ast.comprehension):
+                inner.append(child.iter)
+        waiting += reversed(inner)
 
 
 def _own_names(node: ast.expr) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Threads that parse at the same time."""
+"""Threads that parse at the same time; texts that are nested deeply."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ import gc
 import threading
 import time
 
+import pytest
+
+from tapeviz.repair import repair
+from tapeviz.repair.imports import missing_imports
+from tapeviz.text.source import SourceText
+from tapeviz.text.statements import read_text
 from tapeviz.text.trees import parse_module
 
 
@@ -37,3 +43,21 @@ def test_threads_parse_at_once():
         gc.callbacks.remove(pause)
         gc.set_threshold(*threshold)
     assert not failed
+
+
+@pytest.mark.parametrize(("terms", "is_read"), [(900, True), (2000, False)])
+def test_a_sum_that_python_runs_is_run(terms: int, is_read: bool) -> None:
+    """Each term is a level: what is too deep for us may run, without our knowing what it reads."""
+    text = f"y = tf.square(a) + [b for b in c] + {' + '.join(['x'] * terms)}"
+    assert repair(text).error is None
+    assert missing_imports(text) == {"tf"}
+    statement = read_text(SourceText(text)).statement(1)
+    reads = statement.reads if statement is not None else ()
+    assert set(reads) >= ({"a", "c", "x"} if is_read else set())
+    assert "b" not in reads
+
+
+def test_what_python_refuses_is_not_run() -> None:
+    refused = repair("x = " + "(" * 500 + ")" * 500).error
+    assert refused is not None
+    assert refused.message == "This is nested too deeply for Python."
