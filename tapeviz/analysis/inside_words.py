@@ -98,7 +98,7 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
     if not call.has_run:
         return ("traced, never run",)
     if call.in_dataset:
-        return ("compiled", "run by a dataset")
+        return ("compiled", "in a function of a dataset")
     number, traces = trace_number(trace, call)
     which = (f"trace {number} of {traces}",) if traces else ()
     return ("compiled", *which, *_times_words(trace, call))

@@ -253,15 +253,20 @@ def test_traces_that_ran_once_each_are_rounds() -> None:
 
 def test_a_function_that_a_dataset_runs_is_not_said_never_to_have_run() -> None:
     ended = e.BodyTraced(on=False, graph=1, inputs=[-1], outputs=[-2], function="Dataset_map_f")
-    trace = read(
-        [e.Begin(1, "2.21.0", "3.11.7"), *TRACED[:-1], ended, e.Ended("finished")],
-        BLOB,
-        "",
-        "snippet.py",
-    )
-    (listed,) = report(trace, diagnose(trace))["calls"]
-    assert (listed["compiled"], listed["ran"]) == (True, None)
-    assert "(line 4, compiled, run by a dataset)" in as_text(trace, diagnose(trace))
+    for calls, ran in ((2, 2), (0, None)):  # a function of the snippet may have such a name
+        trace = read(
+            [
+                e.Begin(1, "2.21.0", "3.11.7"),
+                *(*TRACED[:-1], ended, *_calls(calls)),
+                e.Ended("finished"),
+            ],
+            BLOB,
+            "",
+            "snippet.py",
+        )
+        (listed,) = report(trace, diagnose(trace))["calls"]
+        assert (listed["compiled"], listed["ran"]) == (True, ran)
+    assert "(line 4, compiled, in a function of a dataset)" in as_text(trace, diagnose(trace))
 
 
 def test_a_value_that_nobody_knows_is_null() -> None:

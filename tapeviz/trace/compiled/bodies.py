@@ -115,7 +115,7 @@ class Bodies:
             for number, times in self.graphs.times(top).items():
                 ran[number] += count * times
         known = emitted | in_branches  # the opened call may have taken another branch
-        in_datasets = self.graphs.in_datasets()
+        in_datasets = self.graphs.in_datasets(self._counts)
         return {
             call: AskedInGraph(
                 number,

@@ -7,7 +7,7 @@ while it was traced is kept with the graph, and emitted for a run of it (:mod:`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -183,9 +183,14 @@ class TracedGraphs:
             found = self._in_branches[graph] = frozenset[int]().union(*inner)
         return found
 
-    def in_datasets(self) -> frozenset[int]:
-        """The graphs of functions that datasets run, and those that run when these do."""
-        named = [n for n, graph in self.known.items() if graph.ended.function.startswith(_DATASET)]
+    def in_datasets(self, called: Container[int]) -> frozenset[int]:
+        """The graphs of functions that datasets run, and those that run when these do. ``called``:
+        the graphs of functions that the snippet called, which may have such a name, too."""
+        named = [
+            number
+            for number, graph in self.known.items()
+            if graph.ended.function.startswith(_DATASET) and number not in called
+        ]
         return frozenset[int]().union(*map(self.within, named))
 
     @staticmethod
