@@ -69,7 +69,27 @@ class Sites:
         return self._chain(frame)
 
     def _chain(self, innermost: FrameType) -> int:
-        filename, boundary, has_marks = self._filename, self._boundary, self._has_marks
+        if self._has_marks:
+            return self._chain_to_mark(innermost)
+        filename, boundary = self._filename, self._boundary
+        key: list[int] = []
+        frame: FrameType | None = innermost
+        while frame is not None:
+            code = frame.f_code
+            if code.co_filename == filename:
+                key.append(id(code))
+                key.append(frame.f_lasti)
+            elif code is boundary:
+                break
+            frame = frame.f_back
+        try:
+            return self._numbers[tuple(key)]
+        except KeyError:
+            return self._chain_to_mark(innermost)
+
+    def _chain_to_mark(self, innermost: FrameType) -> int:
+        """Like :meth:`_chain`, for stacks that may be deep or have marks, and for new places."""
+        filename, boundary = self._filename, self._boundary
         key: list[int] = []
         frame: FrameType | None = innermost
         marked: FrameType | None = None
@@ -77,12 +97,11 @@ class Sites:
         while frame is not None:
             code = frame.f_code
             if code.co_filename == filename:
-                if has_marks:
-                    mark = frame.f_trace
-                    if type(mark) is _Mark and mark.at == frame.f_lasti:
-                        marked, caller = frame, mark.number
-                        key.append(-caller)
-                        break
+                mark = frame.f_trace
+                if type(mark) is _Mark and mark.at == frame.f_lasti:
+                    marked, caller = frame, mark.number
+                    key.append(-caller)
+                    break
                 key.append(id(code))
                 key.append(frame.f_lasti)
             elif code is boundary:
