@@ -146,5 +146,5 @@ class History:
 def _outputs_of(line: str) -> Iterator[int]:
     """The outputs of an op's event, which it ends with; to read all of it takes ten times as
     long."""
-    _, _, numbers = line[:-2].rpartition("[")
+    numbers = line[line.rfind("[") + 1 : -2]
     return map(int, numbers.split(",")) if numbers else iter(())

@@ -11,7 +11,7 @@ right one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from math import inf, prod, sqrt
 from typing import Any, NamedTuple
@@ -80,6 +80,12 @@ def _at_most_cubed(norms: Sequence[float], sizes: Sequence[int], size: int) -> f
     return _at_most_once([norm * norm * norm for norm in norms], sizes, size)
 
 
+def _as_drawn(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
+    """Random numbers: uniform ones are below 1, normal ones below 6, as their kernels take the
+    logarithm of 1e-7 at least (``BoxMullerFloat``)."""
+    return 6.0 * sqrt(size)
+
+
 def _as_quotient(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
     """Quotients by a divisor that is away from zero, see :func:`_is_away_from_zero`."""
     return prod(norms[:1]) / _NEAR_ZERO * sqrt(max(size / min(sizes), 1.0))
@@ -112,6 +118,11 @@ _GROWTHS: dict[Growth, tuple[str, ...]] = {
     ),
     _as_square: ("Square", "SquaredDifference"),
     _as_quotient: ("RealDiv",),
+    _as_drawn: (
+        *("RandomStandardNormal", "RandomUniform", "TruncatedNormal", "StatelessRandomNormal"),
+        *("StatelessRandomNormalV2", "StatelessRandomUniform", "StatelessRandomUniformV2"),
+        *("StatelessTruncatedNormal", "StatelessTruncatedNormalV2"),
+    ),
 }
 _STEADY: dict[str | bytes, Growth] = {
     name: growth for growth, names in _GROWTHS.items() for name in names
@@ -262,70 +273,87 @@ class Measuring:
         for alike in by_size.values():
             found = statistics_of_many([each.array for each in alike])
             together.update(zip([each.place for each in alike], found, strict=True))
-        for each in waiting:
-            bound = self._bound(each)
-            if each.array is None:
-                self._bounds[each.identity] = bound, each.size
-                continue
-            stats, is_estimate = (
-                (together[each.place], False)
-                if each.place in together
-                else self._measure(each.identity, each.array, bound <= _LARGEST)
-            )
-            norm = stats[3] if stats else None
-            (self._estimates if is_estimate else self._norms)[each.identity] = norm
-            if not is_estimate:
-                is_finite = stats is not None and not (stats[4] or stats[5])
-                bound = norm if is_finite and norm is not None else inf
+        with np.errstate(all="ignore"):  # entered once: that takes as long as a small sum
+            for each in waiting:
+                self._complete(each, together, lines)
+
+    def _complete(
+        self, each: _Waiting, together: Mapping[int, Statistics | None], lines: list[str]
+    ) -> None:
+        """``together``: statistics that were found already, by the place of the event."""
+        bound = self._bound(each)
+        if each.array is None:
             self._bounds[each.identity] = bound, each.size
-            estimated = ',"estimated":true' if is_estimate else ""
-            lines[each.place] = f"{each.before}{as_field(stats)}{estimated}{each.after}"
+            return
+        if each.place in together:
+            stats, is_estimate = together[each.place], False
+        else:
+            stats, is_estimate, bound = self._measure(each.identity, each.array, bound)
+        norm = stats[3] if stats else None
+        (self._estimates if is_estimate else self._norms)[each.identity] = norm
+        if not is_estimate:
+            is_finite = stats is not None and not (stats[4] or stats[5])
+            bound = norm if is_finite and norm is not None else inf
+        self._bounds[each.identity] = bound, each.size
+        estimated = ',"estimated":true' if is_estimate else ""
+        lines[each.place] = f"{each.before}{as_field(stats)}{estimated}{each.after}"
 
     def _bound(self, tensor: _Waiting) -> float:
         """The norm that a tensor has at most, by that of what it was made from."""
         if tensor.made_by is None or not tensor.size:
             return inf
         growth, large, small = tensor.made_by
-        known = [*(self._bounds.get(each, _UNKNOWN) for each in large), *small]
+        known = [self._bounds.get(each, _UNKNOWN) for each in large]
+        known += small
         norms = [norm for norm, _ in known]
-        if not norms or inf in norms:
+        if inf in norms or (not norms and growth is not _as_drawn):
             return inf
-        return growth(norms, [max(size, 1) for _, size in known], tensor.size)
+        return growth(norms, [size or 1 for _, size in known], tensor.size)
 
-    def _measure(self, identity: int, array: Any, is_sound: bool) -> tuple[Statistics | None, bool]:
-        """Statistics of an array, and whether the norm is an estimate; while the snippet runs the
-        norm alone if that will do. Those of another tensor in the same memory, which a reshape, a
-        read or an identity shares, as long as that one is held."""
+    def _measure(
+        self, identity: int, array: Any, bound: float
+    ) -> tuple[Statistics | None, bool, float]:
+        """Statistics of an array, whether the norm is an estimate, and the norm that it has at
+        most; while the snippet runs the norm alone if that will do. Those of another tensor in the
+        same memory, which a reshape, a read or an identity shares, as long as that one is held."""
         if self.is_over:
-            return statistics(array), False
+            return statistics(array), False, bound
         key = (address_of(array), array.nbytes, array.dtype.str)
         known, stats, is_estimate = self._known.get(key, (0, None, False))
-        if not self._is_held(known) or (is_estimate and not is_sound):
-            norm = norm_of_sample(array) if is_sound and array.size >= _LEAST_SAMPLED else None
-            is_estimate = norm is not None
-            if not is_estimate:
-                norm = norm_alone(array)
-            stats = statistics(array) if norm is None else [None, None, None, norm, 0.0, 0.0]
-            self._known[key] = identity, stats, is_estimate
-        return stats, is_estimate
+        if self._is_held(known):
+            return stats, is_estimate, self._bounds[known][0]
+        is_sound = bound <= _LARGEST
+        norm = norm_of_sample(array) if is_sound and array.size >= _LEAST_SAMPLED else None
+        is_estimate = norm is not None
+        if norm is None:
+            norm = norm_alone(array)
+        stats = statistics(array) if norm is None else [None, None, None, norm, 0.0, 0.0]
+        self._known[key] = identity, stats, is_estimate
+        return stats, is_estimate, bound
 
     def is_same(self, identity: int, tensor: Any) -> bool:
         """Whether a tensor that was computed anew has the norm of the one with this id, as far as
         that is known."""
         array = array_of(tensor)
-        estimate = self._estimates.get(identity)
-        if estimate is not None:
-            return norm_of_sample(array) == estimate
-        known = self._norms.get(identity)
-        return known is None or _norm(array) == known
+        estimate, known = self._estimates.get(identity), self._norms.get(identity)
+        with np.errstate(all="ignore"):
+            if estimate is not None:
+                return norm_of_sample(array) == estimate
+            return known is None or _norm(array) == known
 
 
 def as_field(found: Statistics | None) -> str:
     """Statistics as a field of an event; JSON's numbers are Python's unless one is missing."""
-    text = str(found) if found and None not in found else to_json(found)
+    if found and None not in found:
+        text = str(found)
+    elif found and found[3] is not None and found[:3] == _NOT_LOOKED_AT:
+        text = f"[null, null, null, {found[3]!r}, {found[4]!r}, {found[5]!r}]"
+    else:
+        text = to_json(found)
     return f',"stats":{text}'
 
 
+_NOT_LOOKED_AT = [None, None, None]
 _EMPTY: np.ndarray[Any, Any] = np.zeros(0, np.float32)
 _UNKNOWN = (inf, 1)
 
@@ -334,6 +362,9 @@ def _norm_of_small(array: np.ndarray[Any, Any]) -> float:
     """The norm of a small array of real numbers; infinite if that of its elements is not known."""
     if array.dtype.kind != "f":
         return inf
+    if array.size == 1:
+        only = abs(float(array.item()))
+        return only if only < inf else inf
     flat = array.reshape(-1)
     with np.errstate(all="ignore"):
         squares = float(np.dot(flat, flat))  # of small arrays: BLAS wakes no threads for them

@@ -135,12 +135,12 @@ def statistics(array: np.ndarray[Any, Any]) -> list[float | None] | None:
 
 def norm_alone(array: np.ndarray[Any, Any]) -> float | None:
     """The norm of a float32 array of finite elements, as :func:`statistics` has it, in one pass;
-    ``None`` where that needs the other statistics."""
+    ``None`` where that needs the other statistics. To be called in ``np.errstate``, as squares may
+    overflow; so is :func:`norm_of_sample`."""
     if array.dtype != np.float32 or not array.size or array.size % _ROW:
         return None
     rows = array.reshape(-1, _ROW)
-    with np.errstate(all="ignore"):
-        squares = float(np.add.reduce(_squares(rows, rows), dtype=np.float64))
+    squares = float(np.add.reduce(_squares(rows, rows), dtype=np.float64))
     # An element that is too large for its square, or not finite, makes the sum so, too.
     return sqrt(squares) if _SMALL**2 * array.size < squares < math.inf else None
 
@@ -153,9 +153,8 @@ def norm_of_sample(array: np.ndarray[Any, Any]) -> float | None:
         return None
     rows = array.reshape(-1)[: array.size // _ROW * _ROW].reshape(-1, _ROW)
     picked = rows[_sampled_rows(len(rows))]
-    with np.errstate(all="ignore"):
-        each = _squares(picked, picked).astype(np.float64)
-        squares = float(np.add.reduce(each))
+    each = _squares(picked, picked).astype(np.float64)
+    squares = float(np.add.reduce(each))
     # With an element that is not finite the sum is not, either.
     if not _SMALL**2 * picked.size < squares < math.inf:
         return None

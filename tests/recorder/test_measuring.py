@@ -57,6 +57,26 @@ def test_the_norm_of_a_large_result_is_an_estimate(record: Record) -> None:
     assert estimate != pytest.approx(3 * exact, rel=1e-6), "it is one of all elements"
 
 
+def test_the_norms_of_random_numbers_and_of_a_variable_made_from_them_are_estimates(
+    record: Record,
+) -> None:
+    """The variable is read from the memory of its initial value; after a write from another."""
+    text = (
+        "x = tf.random.normal([512, 512])\n"
+        "v = tf.Variable(x * 0.5)\n"
+        "y = v.read_value()\n"
+        "v.assign_add(tf.math.log(x * 0.0))\n"
+        "z = v.read_value()\n"
+    )
+    seen = record(text)
+    norm = (bound(seen, "x").stats or [])[3]
+    assert norm == pytest.approx(512, rel=0.1)
+    assert (bound(seen, "y").stats or [])[3] == pytest.approx((norm or 0.0) / 2, rel=1e-6)
+    assert bound(seen, "x").estimated
+    assert bound(seen, "y").estimated
+    assert nonfinite(seen, "z")[1] > 0
+
+
 def test_the_norms_of_many_products_in_a_row_are_estimates(record: Record) -> None:
     text = START.format(1.0) + (
         "y = x * 1e-6\n"
