@@ -15,7 +15,7 @@ from tapeviz.analysis.model import CallDiagnosis, Diagnosis
 from tapeviz.document import Document
 from tapeviz.panels.backprop.cut_rows import MOST
 from tapeviz.panels.backprop.panel import BackpropPanel
-from tapeviz.panels.backprop.table import shared_widths
+from tapeviz.panels.backprop.table import shared_between, shared_widths
 from tapeviz.panels.backprop.walk_model import FORMULA, IN, LINE, NARROW_ROLE, OP, OUT
 from tapeviz.panels.look import Theme
 from tapeviz.recording.shares import ShareRow, ShareTable
@@ -57,6 +57,9 @@ def test_a_column_with_short_texts_leaves_room_to_the_others(panel: BackpropPane
     assert shared_widths([60, 100, 400, 300], 600, 40) == [60, 100, 220, 220]
     assert shared_widths([60, 60], 300, 40) == [150, 150]
     assert shared_widths([500, 10], 100, 60) == [60, 60]
+    assert shared_between([80, 80, 80], [80, 200, 400], 340, 40) == [80, 130, 130]
+    assert shared_between([80, 80, 80], [80, 90, 400], 120, 40) == [40, 40, 40]
+    assert shared_between([80, 80, 80], [90, 90, 90], 300, 40) == [100, 100, 100]
     table = panel.table
     widths = [table.columnWidth(column) for column in range(6)]
     assert sum(widths) == table.viewport().width()

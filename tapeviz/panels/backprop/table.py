@@ -76,8 +76,8 @@ class WalkTable(QTableView):
 
     def _share_room(self) -> None:
         room = self.viewport().width() - sum(map(self.columnWidth, WIDTHS))
-        wanted = self._wanted if sum(self._wanted) <= room else self._least
-        for column, width in zip(SHARED, shared_widths(wanted, room, NARROWEST), strict=True):
+        widths = shared_between(self._least, self._wanted, room, NARROWEST)
+        for column, width in zip(SHARED, widths, strict=True):
             self.setColumnWidth(column, width)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -113,6 +113,20 @@ def are_alike(steps: Sequence[WalkStep], others: Sequence[WalkStep]) -> bool:
         return False
     pairs = zip(steps[:MOST_MEASURED], others[:MOST_MEASURED], strict=True)
     return all(step.title == other.title for step, other in pairs)
+
+
+def shared_between(narrow: Sequence[int], whole: Sequence[int], room: int, least: int) -> list[int]:
+    """The width in px of each column, together ``room``, at least ``least`` each: of its narrow
+    texts, and of the room that these leave a part by what its whole texts lack."""
+    if sum(whole) <= room:
+        return shared_widths(whole, room, least)
+    first = [max(width, least) for width in narrow]
+    rest = room - sum(first)
+    if rest <= 0:
+        return shared_widths(narrow, room, least)
+    lacking = [max(full - width, 0) for full, width in zip(whole, first, strict=True)]
+    more = shared_widths(lacking, rest, 0)
+    return [width + added for width, added in zip(first, more, strict=True)]
 
 
 def shared_widths(wanted: Sequence[int], room: int, least: int) -> list[int]:
