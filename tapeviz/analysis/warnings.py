@@ -17,10 +17,11 @@ from ..trace.model import Array, CallId, Op, Operand, OpId, TensorId, Trace, Var
 from ..trace.op_kinds import ops_with
 from .call_facts import CallFacts, maker_past, name_of
 from .causes.ops.custom_gradient import gradient_return_line
-from .causes.values.nonfinite import made_from_finite, nonfinite_in_call
+from .causes.values.nonfinite import nonfinite_in_call
 from .flow.ancestry import EdgesInto, Position
 from .judging.forward_paths import without_forms
 from .model import Warned
+from .numbers.first_bad import made_from_finite
 from .numbers.rounding import rounding_only
 from .python.detours import detoured_term
 from .python.terms import level_term, lost_term, unrecorded_term

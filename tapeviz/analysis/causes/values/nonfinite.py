@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from ....trace.model import Array, Op, OpId, Step, TensorId, VariableId
+from ....trace.model import Op, OpId, Step, TensorId
 from ....trace.op_kinds import ops_with
-from ...call_facts import CallFacts, name_of
+from ...call_facts import CallFacts
 from ...findings import Cause, Evidence
 from ...numbers.began import began, by_name, in_first_turn, is_meant, place_of_bad
+from ...numbers.first_bad import (
+    ZERO,
+    bad_variable,
+    first_bad,
+    has_element,
+    is_bad,
+    maker_of,
+    origin_of,
+    value_at,
+)
 from ...numbers.spoiled import (
     NORMALISING,
     has_inside,
@@ -24,7 +34,6 @@ from ...numbers.spoiled import (
 from ..ops.custom_gradient import gradient_return_line
 from ..questions import MadeNonfinite
 
-_ZERO = "0.0"
 _LARGEST = {"float16": "65504", "bfloat16": "3.4e38", "float32": "3.4e38", "float64": "1.8e308"}
 _NARROW = ("float16", "bfloat16")
 # A slope that is infinite or undefined at a point, or a result that is; then what overflows.
@@ -112,7 +121,7 @@ class Nonfinite(Evidence):
                 f"{remedy}"
             )
         got = f" got {self.value}, where its" if self.value else ""
-        if self.value == _ZERO and cause.op in _DIVISIONS:
+        if self.value == ZERO and cause.op in _DIVISIONS:
             got = f" divides by {self.value}, where its"
         if self.value == "-inf" and cause.op in NORMALISING:
             got = " got a row of nothing but -inf, of which the"
@@ -187,7 +196,7 @@ def nonfinite_in_call(facts: CallFacts) -> tuple[Op, Cause, Nonfinite] | None:
     shown, run = by_name(trace, trace.ops[facts.call.within]), by_name(trace, found.run)
     op = shown.get((found.gave.traced, found.gave.name), found.gave)
     if found.given is not None:
-        origin, made = _origin(facts, _first_bad(facts, found.given))
+        origin, made = origin_of(facts, first_bad(facts, found.given))
         given = Nonfinite("input", origin=origin, made=made, number=found.number, calls=found.calls)
         return found.run, facts.cause_at(given, facts.origins.forward(op)), given
     forward = facts.origins.forward(op)
@@ -195,22 +204,12 @@ def nonfinite_in_call(facts: CallFacts) -> tuple[Op, Cause, Nonfinite] | None:
     forward = shown.get((own.traced, own.name), own)
     bad = any(is_nonfinite(trace.stats(now.get(output, output))) for output in own.outputs)
     at = place_of_bad(trace, own if bad else found.gave, now)
-    value = _value_at(own.inputs, at, lambda tensor: trace.value(now.get(tensor, tensor)))
+    value = value_at(own.inputs, at, lambda tensor: trace.value(now.get(tensor, tensor)))
     how: Literal["output", "result", "point"] = "output" if bad else "point"
     if bad and not found.is_in_gradients:
         how = "result"
     evidence = Nonfinite(how, value, number=found.number, calls=found.calls)
     return found.run, facts.cause_at(evidence, forward), evidence
-
-
-def made_from_finite(facts: CallFacts, tensor: TensorId) -> tuple[Op, str] | None:
-    """The op that made NaN or infinity of finite numbers on the way to a tensor, and the element
-    of its input that did it, in words; empty where it is not known."""
-    trace = facts.trace
-    maker = _maker(facts, _first_bad(facts, tensor)) if _is_bad(facts, tensor) else None
-    if maker is None or not maker.inputs or any(_is_bad(facts, each) for each in maker.inputs):
-        return None
-    return maker, _value_at(maker.inputs, place_of_bad(trace, maker, {}), trace.value)
 
 
 def _in_a_turn(facts: CallFacts, op: Op, inner: Op | None) -> Cause | None:
@@ -226,8 +225,8 @@ def _in_a_turn(facts: CallFacts, op: Op, inner: Op | None) -> Cause | None:
         if own.id != loop.op:
             at = place_of_bad(trace, own, now)
             taken = (now.get(tensor, tensor) for tensor in own.inputs)
-            value = _value_at(taken, at, trace.value)
-            evidence = Nonfinite("output", value) if at is not None else Nonfinite("point", _ZERO)
+            value = value_at(taken, at, trace.value)
+            evidence = Nonfinite("output", value) if at is not None else Nonfinite("point", ZERO)
             return facts.cause_at(evidence, own)
     return None
 
@@ -247,51 +246,51 @@ def _cause_of_step(facts: CallFacts, step: Step, op: Op) -> Cause:
     """Why the gradient function of ``op`` gave such numbers. Where a value of the forward pass has
     them already the op that made that value is the cause, if the tape recorded it."""
     trace = facts.trace
-    bad = next((t for t in op.inputs if _is_bad(facts, t) and not is_meant(trace, t)), None)
+    bad = next((t for t in op.inputs if is_bad(facts, t) and not is_meant(trace, t)), None)
     if bad is None:
         is_written = op.is_recorded_operation and op.function and not op.is_compiled_call
         line = gradient_return_line(facts.text, op) if is_written else 0
-        if line and not any(_is_bad(facts, tensor) for tensor in op.outputs):
+        if line and not any(is_bad(facts, tensor) for tensor in op.outputs):
             written = facts.cause_at(Nonfinite("written"), op)
             return replace(written, line=line, code=facts.text.code(line))
         return facts.cause_at(_what_did_it(facts, step, op), op)
-    first = _first_bad(facts, bad)
+    first = first_bad(facts, bad)
     is_from_variable = facts.trace.reads.get(first) is not None
-    origin, made = _origin(facts, first)
+    origin, made = origin_of(facts, first)
     evidence = Nonfinite("input", origin=origin, made=made, is_from_variable=is_from_variable)
     user = facts.cause_at(evidence, op)
-    maker = _maker(facts, first)
+    maker = maker_of(facts, first)
     if maker is None or has_inside(maker) or facts.call.tape not in maker.tapes:
         return user
-    holder = _bad_variable(facts, maker)
+    holder = bad_variable(facts, maker)
     if holder:
         held = Nonfinite("input", origin=f"{holder} holds it", is_from_variable=True)
         return facts.cause_at(held, op)
-    value = _value_at(maker.inputs, place_of_bad(facts.trace, maker, {}), facts.trace.value)
+    value = value_at(maker.inputs, place_of_bad(facts.trace, maker, {}), facts.trace.value)
     by = f"{user.op_words} on line {user.line}"
     return facts.cause_at(Nonfinite("forward", value, brought_in_by=by), maker)
 
 
 def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
-    holder = _bad_variable(facts, op)
+    holder = bad_variable(facts, op)
     if holder:
         return Nonfinite("input", origin=f"{holder} holds it", is_from_variable=True)
     dtype = _dtype_given(facts, step)
-    factor = next((tensor for tensor in op.inputs if _is_bad(facts, tensor)), None)
+    factor = next((tensor for tensor in op.inputs if is_bad(facts, tensor)), None)
     if op.type in _MULTIPLYING and factor is not None:  # an infinity that was written so
-        origin, made = _origin(facts, factor)
+        origin, made = origin_of(facts, factor)
         return Nonfinite("input", origin=origin, made=made)
     if op.type in _STEADY and dtype in _LARGEST:
         return Nonfinite("overflow", dtype=dtype)
-    element = _where(facts, step, op)
-    value = _value_at(op.inputs, element, facts.trace.value)
+    element = _where(facts, step)
+    value = value_at(op.inputs, element, facts.trace.value)
     is_masked = _is_masked(facts, step, element)
-    if is_masked and value == _ZERO:
+    if is_masked and value == ZERO:
         return Nonfinite("masked", value)
-    if any(_is_bad(facts, tensor) for tensor in op.outputs):
+    if any(is_bad(facts, tensor) for tensor in op.outputs):
         return Nonfinite("output", value)
     is_division = op.type in _DIVISIONS and _is_infinite(facts, step, element)
-    if dtype in _LARGEST and value != _ZERO and (dtype in _NARROW or is_division):
+    if dtype in _LARGEST and value != ZERO and (dtype in _NARROW or is_division):
         return Nonfinite("overflow", dtype=dtype)
     return Nonfinite("masked" if is_masked else "point", value)
 
@@ -300,69 +299,18 @@ def _is_infinite(facts: CallFacts, step: Step, element: tuple[int, ...] | None) 
     """Whether a gradient that the step gave is infinite at an element, and no NaN."""
     values = [facts.trace.value(gradient) for gradient in _bad_gradients(facts, step)]
     return element is not None and any(
-        value is not None and _has_element(value, element) and bool(np.isinf(value[element]).all())
+        value is not None and has_element(value, element) and bool(np.isinf(value[element]).all())
         for value in values
     )
 
 
-def _bad_variable(facts: CallFacts, op: Op) -> str:
-    """The variable with such numbers that an op reads itself, as a lookup and the call of a
-    compiled function do; empty if there is none."""
-    trace = facts.trace
-    for handle in op.inputs:
-        version = trace.touches.get((op.id, VariableId(handle)))
-        written = version.value if version is not None else None
-        if version is not None and written is not None and _is_bad(facts, written):
-            return name_of(trace, version.variable)
-    return ""
-
-
-def _is_bad(facts: CallFacts, tensor: TensorId) -> bool:
-    return is_nonfinite(facts.trace.stats(tensor))
-
-
-def _origin(facts: CallFacts, first: TensorId) -> tuple[str, int]:
-    """Where the first such number of the forward pass came from, in words; the line that made it, 0
-    if none did."""
-    trace = facts.trace
-    version = trace.reads.get(first)
-    if version is not None:
-        return f"{name_of(trace, version.variable)} holds it", 0
-    maker = _maker(facts, first)
-    if maker is not None:
-        line = facts.line_of(maker)
-        return f"line {line} made it ({facts.words_of(maker) or maker.type})", line
-    names = trace.names.get(first, ())
-    return (f"{names[0]} holds it" if names else "it was there from the start"), 0
-
-
-def _maker(facts: CallFacts, first: TensorId) -> Op | None:
-    """The op of the forward pass that made the first such number; None if it was given."""
-    if facts.trace.reads.get(first) is not None:
-        return None
-    return facts.trace.maker(first)
-
-
-def _first_bad(facts: CallFacts, tensor: TensorId) -> TensorId:
-    """The first tensor with such numbers among those that this one was made from."""
-    trace = facts.trace
-    seen: set[TensorId] = set()
-    while tensor not in seen and trace.reads.get(tensor) is None:
-        seen.add(tensor)
-        maker = trace.maker(tensor)
-        taken = maker.inputs if maker is not None else ()
-        bad = (each for each in taken if _is_bad(facts, each) and not is_meant(trace, each))
-        tensor = next(bad, tensor)
-    return tensor
-
-
 def _bad_gradients(facts: CallFacts, step: Step) -> Iterator[TensorId]:
     for gradient in step.downstream:
-        if gradient is not None and _is_bad(facts, gradient):
+        if gradient is not None and is_bad(facts, gradient):
             yield gradient
 
 
-def _where(facts: CallFacts, step: Step, op: Op) -> tuple[int, ...] | None:
+def _where(facts: CallFacts, step: Step) -> tuple[int, ...] | None:
     """The first element of the largest gradient that is not finite; None if none travelled."""
     values = [facts.trace.value(gradient) for gradient in _bad_gradients(facts, step)]
     known = [value for value in values if value is not None]
@@ -370,32 +318,6 @@ def _where(facts: CallFacts, step: Step, op: Op) -> tuple[int, ...] | None:
         return None
     largest = max(known, key=lambda array: array.size)
     return tuple(int(index) for index in np.argwhere(~np.isfinite(largest))[0])
-
-
-def _value_at(
-    inputs: Iterable[TensorId],
-    element: tuple[int, ...] | None,
-    value_of: Callable[[TensorId], Array | None],
-) -> str:
-    """The input that the op got there: a zero if one of its inputs has one, else the first."""
-    if element is None:
-        return ""
-    found = [
-        value[element] if value.shape else value[()]
-        for value in map(value_of, inputs)
-        if value is not None and value.dtype.kind == "f" and _has_element(value, element)
-    ]
-    zero = next((value for value in found if value == 0), None)
-    if zero is not None:
-        return _ZERO
-    return f"{float(found[0]):.6g}" if found else ""
-
-
-def _has_element(value: Array, element: tuple[int, ...]) -> bool:
-    if not value.shape:
-        return True
-    fits = zip(element, value.shape, strict=False)
-    return len(element) == value.ndim and all(index < size for index, size in fits)
 
 
 def _dtype_given(facts: CallFacts, step: Step) -> str:
@@ -410,6 +332,6 @@ def _is_masked(facts: CallFacts, step: Step, element: tuple[int, ...] | None) ->
     if element is None or len(step.upstream) != 1 or step.upstream[0] is None:
         return False
     arrived = facts.trace.value(step.upstream[0])
-    if arrived is None or arrived.dtype.kind != "f" or not _has_element(arrived, element):
+    if arrived is None or arrived.dtype.kind != "f" or not has_element(arrived, element):
         return False
     return bool((arrived[element] if arrived.shape else arrived[()]) == 0)
