@@ -17,7 +17,7 @@ from ..panels.backprop.panel import BackpropPanel
 from ..panels.diagnosis.panel import DiagnosisPanel
 from ..panels.graph import GraphPanel
 from ..panels.look import THEMES, Theme
-from ..panels.output import OutputPanel
+from ..panels.output.panel import OutputPanel
 from ..panels.panel import Panel
 from ..panels.rounds.panel import OverTimePanel
 from ..panels.source.panel import SourcePanel

@@ -8,10 +8,10 @@ from PySide6.QtGui import QGuiApplication, QImage, QTextCursor
 from pytestqt.qtbot import QtBot
 
 from tapeviz.document import Document
-from tapeviz.panels import output
-from tapeviz.panels.figures import HIGH
 from tapeviz.panels.look import Theme
-from tapeviz.panels.output import LEAST_PIECE, LONGEST_LINE, PIECE, OutputPanel, break_lines
+from tapeviz.panels.output import panel as output
+from tapeviz.panels.output.figures import HIGH
+from tapeviz.panels.output.panel import LEAST_PIECE, LONGEST_LINE, PIECE, OutputPanel, break_lines
 from tapeviz.trace.model import Ending, Failure
 from tests.document.sample import SamplePipeline, make_trace
 
