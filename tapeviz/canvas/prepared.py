@@ -78,18 +78,12 @@ class Prepared:
     def wires_in(self, sight: Rect) -> Ints:
         return np.flatnonzero(_overlap(self.routes.boxes, sight, REACH))
 
-    @cached_property
-    def _taken(self) -> Floats:
-        """(left, top, right, bottom) of boxes, of rings with their words, and of headers of
-        frames."""
-        ringed = [outer_rect(box).sides for box in self.scene.boxes if box.ring]
-        headers = [frame_header(frame).sides for frame in self.scene.frames]
-        return np.concatenate((self.rects, np.array([*ringed, *headers]).reshape(-1, 4)))
-
     def has_boxes(self, rect: Rect) -> bool:
         """Whether a box, its ring with the words there, or the header of a frame reaches into a
         rectangle."""
-        return bool(_overlap(self._taken, rect, 0.0).any())
+        near = (self.scene.boxes[index] for index in self.boxes_in(rect).tolist())
+        taken = (outer_rect(box) if box.ring else box.rect for box in near)
+        return any(each.meets(rect) for each in (*taken, *map(frame_header, self.scene.frames)))
 
     def has_buttons(self, rect: Rect) -> bool:
         """Whether the buttons of a frame reach into a rectangle, or the words between them."""
