@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import chain, islice
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
@@ -13,8 +14,7 @@ from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
 
 from ...analysis.alike import SourceResult, alike_results, reported_in_order
 from ...analysis.findings import Finding, Fix
-from ...analysis.model import CallDiagnosis, ExplainedError, Warned
-from ...analysis.rounds.call_sites import CallSite
+from ...analysis.model import Diagnosis, ExplainedError, Warned
 from ...document import Document
 from ...trace.model import CallId
 from ..look import Theme
@@ -92,6 +92,10 @@ class DiagnosisPanel(Panel):
         self._visited: Card | None = None
         """The card of trouble gone to last."""
         self._wanted: list[_Wanted] = []
+        """The first of the cards to show, up to the goal; the next come from ``_rest``."""
+        self._rest: Iterator[_Wanted] = iter(())
+        self._count = 0
+        """The number of cards to show in all."""
         self._cards: list[Card] = []
         """The cards of the first of them."""
         self._stories: dict[tuple[int, ...], tuple[_Wanted, Card]] = {}
@@ -166,7 +170,13 @@ class DiagnosisPanel(Panel):
             self._place = self._scroll.verticalScrollBar().value()
         if self._is_new:
             self._spread.clear()
-        self._wanted, self._goal = list(self._wanted_cards()), PAGE
+        diagnosis = self.document.diagnosis
+        alike = {id(group): alike_results(diagnosis, group) for group in diagnosis.groups}
+        self._wanted, self._rest = [], self._wanted_cards(diagnosis, alike)
+        self._count = len(diagnosis.errors) + len(diagnosis.warnings)
+        for results in chain.from_iterable(alike.values()):
+            self._count += len(results) if self._is_apart(results) else 1
+        self._set_goal(PAGE)
         wanted = {card.key for card in self._wanted}
         self._leaving = [card for key, (_, card) in self._stories.items() if key not in wanted]
         self._cards = []
@@ -191,7 +201,7 @@ class DiagnosisPanel(Panel):
             self._drop(card)
         self._leaving = []
         self._order_keys()
-        rest = len(self._wanted) - len(self._cards)
+        rest = self._count - len(self._cards)
         self._more.setText(f"Show {min(rest, PAGE)} more of {rest}")
         self._more.setVisible(rest > 0)
         self._stop_seeking_later.start()
@@ -225,8 +235,17 @@ class DiagnosisPanel(Panel):
             self._seek_card(self._sought)
             self._seek()
 
-    def _wanted_cards(self) -> Iterator[_Wanted]:
-        document, theme, diagnosis = self.document, self.theme, self.document.diagnosis
+    def _set_goal(self, goal: int) -> None:
+        """Show so many cards, if there are as many."""
+        self._goal = goal
+        self._wanted += islice(self._rest, max(goal - len(self._wanted), 0))
+
+    def _wanted_cards(
+        self, diagnosis: Diagnosis, alike: Mapping[int, Sequence[Sequence[SourceResult]]]
+    ) -> Iterator[_Wanted]:
+        """The cards in their order; there may be thousands. ``alike``: of each call or call site,
+        by its id, the sources with the same outcome."""
+        document, theme = self.document, self.theme
         for error in diagnosis.errors:
             make = partial(ErrorCard, document, theme, error, self._asks)
             yield _Wanted((document.trace, theme, *_story_of(error)), make, error.fixes)
@@ -235,22 +254,26 @@ class DiagnosisPanel(Panel):
                 make_warning = partial(WarningCard, document, theme, reported)
                 yield _Wanted((document.trace, theme, reported), make_warning)
             else:
-                yield from self._of_group(reported)
+                for results in alike[id(reported)]:
+                    yield from self._of_results(results)
 
-    def _of_group(self, group: CallSite | CallDiagnosis) -> Iterator[_Wanted]:
-        """A card for each source, or for sources with the same outcome; trouble comes first."""
-        for alike in alike_results(self.document.diagnosis, group):
-            call, first = alike[0].call.call, alike[0].finding
-            is_apart = len(alike) == 1 or (call.id, first.source) in self._spread
-            for result in alike if is_apart else alike[:1]:
-                shared = () if is_apart else alike
-                story: list[object] = [self.document.trace, self.theme]
-                for each in (alike[0], alike[-1]) if shared else (result,):
-                    story += (each.call.call, each.place, each.series, *_story_of(each.finding))
-                make = partial(self._finding_card, result, shared)
-                finding = result.finding
-                number = max(len(shared), 1)
-                yield _Wanted(tuple(story), make, finding.fixes, finding.not_tried, number)
+    def _is_apart(self, alike: Sequence[SourceResult]) -> bool:
+        """Whether sources with the same outcome have a card each."""
+        first = alike[0]
+        return len(alike) == 1 or (first.call.call.id, first.finding.source) in self._spread
+
+    def _of_results(self, alike: Sequence[SourceResult]) -> Iterator[_Wanted]:
+        """A card for sources with the same outcome, or for each of them."""
+        is_apart = self._is_apart(alike)
+        for result in alike if is_apart else alike[:1]:
+            shared = () if is_apart else alike
+            story: list[object] = [self.document.trace, self.theme]
+            for each in (alike[0], alike[-1]) if shared else (result,):
+                story += (each.call.call, each.place, each.series, *_story_of(each.finding))
+            make = partial(self._finding_card, result, shared)
+            finding = result.finding
+            number = max(len(shared), 1)
+            yield _Wanted(tuple(story), make, finding.fixes, finding.not_tried, number)
 
     def _finding_card(self, result: SourceResult, alike: Sequence[SourceResult]) -> FindingCard:
         def spread() -> None:
@@ -260,7 +283,7 @@ class DiagnosisPanel(Panel):
         return FindingCard(self.document, self.theme, result, self._asks, alike, spread)
 
     def _add_page(self) -> None:
-        self._goal = len(self._cards) + PAGE
+        self._set_goal(len(self._cards) + PAGE)
         self.document.jobs.ask(self._add_cards)
 
     def _add_cards(self) -> bool:
@@ -274,9 +297,9 @@ class DiagnosisPanel(Panel):
         self._mark_current()
         self._lay_out()
         is_sought = self._sought is not None and self._card_of(self._sought) is None
-        if len(self._cards) == len(wanted) < len(self._wanted) and is_sought:
-            self._goal += PAGE
-        is_done = len(self._cards) == min(self._goal, len(self._wanted))
+        if len(self._cards) == len(wanted) < self._count and is_sought:
+            self._set_goal(self._goal + PAGE)
+        is_done = len(self._cards) == min(self._goal, self._count)
         if is_done:
             self._finish()
         return not is_done
@@ -323,7 +346,7 @@ class DiagnosisPanel(Panel):
             self._bring_into_sight(card)
             if self._stop_seeking_later.isActive():  # the cards were just made and may still move
                 self._seek_card(call)
-        elif len(self._cards) < len(self._wanted):
+        elif len(self._cards) < self._count:
             self._stop_seeking_later.start()
             self._sought = call  # it comes with the next pages
             self.document.jobs.ask(self._add_cards)
