@@ -138,7 +138,8 @@ def turn_lines(trace: Trace, turn: int) -> Iterator[str]:
         where = f"turn {turn:,} of {loop.count:,} of the loop on line {loop.line}"
         yield f"{where}, {call_words(trace, loop.call)}:"
         for name, line, tensor in loop.values:
-            yield f"    {name} = {number_in_a_line(trace, tensor)}   (line {line})"
+            where = "as the turn begins" if tensor in loop.begun else f"line {line}"
+            yield f"    {name} = {number_in_a_line(trace, tensor)}   ({where})"
 
 
 def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[str]:

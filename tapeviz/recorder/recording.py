@@ -50,7 +50,7 @@ class RecordingContext:
         """Calls whose backward pass TensorFlow traces into a graph of its own (pfor)."""
         self.bodies: dict[str, Any] = {}
         """Graphs that branches and loops run, by the names that ops know them by."""
-        self.traced_names = TracedNames()
+        self.traced_names = TracedNames(source)
         self.runs: dict[tuple[int, str], list[Any]] = {}
         """Graphs that an op runs, by the graph that it is in and its name."""
         self.returned: dict[int, int] = {}

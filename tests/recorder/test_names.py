@@ -56,6 +56,27 @@ def test_a_name_is_bound(record: Record, text: str, expected: object) -> None:
     assert all(tensor for event in seen.of(e.NameBound) for tensor, _ in event.tensors)
 
 
+def test_names_that_autograph_makes_up_are_no_names_of_the_snippet(record: Record) -> None:
+    """``itr_1`` of the outer loop, ``continue_`` and ``break_`` of the inner one; ``itr_2`` is the
+    snippet's own."""
+    seen = record(
+        """
+        @tf.function
+        def f(n):
+            itr_2 = n * 0
+            for i in tf.range(n):
+                for j in tf.range(i):
+                    if j == 1: continue
+                    if j > 3: break
+                    itr_2 += j
+            return itr_2
+        f(tf.constant(3))
+        """
+    )
+    bound = {event.name for event in seen.of(e.NameBound) if event.tensors}
+    assert {"i", "j", "itr_2"} <= bound <= {"n", "i", "j", "itr_2"}
+
+
 def test_the_place_of_a_binding_is_the_name(record: Record) -> None:
     seen = record("first = 0\nsecond = tf.constant(\n    1.0)\n")
     bound = next(event for event in seen.of(e.NameBound) if event.name == "second")

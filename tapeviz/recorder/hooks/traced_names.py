@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.machinery import SourceFileLoader
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from ..recording import RecordingContext
 
 _FRAMES_TO_SNIPPET = 40
-# Names that AutoGraph itself binds.
-_OF_AUTOGRAPH = frozenset({"retval_", "do_return", "fscope", "itr"})
+_OF_AUTOGRAPH = re.compile(r"(?:retval_|do_return|[fl]scope|itr|break_|continue_)(?:_\d+)?")
+"""Names that AutoGraph itself binds; it gives them a number where they are taken, as in a loop in a
+loop (``Namer.new_symbol`` in autograph/pyct/naming.py, 2.15 to 2.21)."""
+_WORDS_LIKE_THESE = re.compile(rf"\b{_OF_AUTOGRAPH.pattern}\b")
 
 
 def install(recording: RecordingContext, installed: Installed) -> None:
@@ -116,10 +119,12 @@ class _Importlib:
 class TracedNames:
     """The names of a graph's tensors that were emitted already."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
         self.made_at: dict[int, int] = {}
         """Where each tensor of a graph was made: the number of the place."""
         self._emitted: dict[str, int] = {}
+        self._words = frozenset(_WORDS_LIKE_THESE.findall(source))
+        self._own: dict[str, bool] = {}
 
     def look_around(self, recording: RecordingContext, frame: FrameType | None) -> None:
         """Emit the names bound in the innermost generated function around ``frame``."""
@@ -136,7 +141,7 @@ class TracedNames:
     def look(self, recording: RecordingContext, frame: FrameType) -> None:
         """Emit the names that this frame bound to tensors since it was looked at."""
         for name, value in list(frame.f_locals.items()):
-            if not private.is_instance(value, private.Tensor) or name in _OF_AUTOGRAPH:
+            if not private.is_instance(value, private.Tensor) or not self._is_own(name):
                 continue
             identity = recording.id(value)
             if identity >= 0 or self._emitted.get(name) == identity:
@@ -145,6 +150,12 @@ class TracedNames:
             site = self.made_at.get(identity, 0)
             fields = {"e": "bind", "name": name, "site": site, "tensors": [[identity, []]]}
             recording.emit(fields, [value])
+
+    def _is_own(self, name: str) -> bool:
+        """Whether the snippet may have bound that name, and not AutoGraph alone."""
+        if name not in self._own:
+            self._own[name] = not _OF_AUTOGRAPH.fullmatch(name) or name in self._words
+        return self._own[name]
 
 
 def _returning(recording: RecordingContext, ret: Callable[..., Any]) -> Callable[..., Any]:
