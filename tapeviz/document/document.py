@@ -26,12 +26,12 @@ from .diagnosing import Diagnosing
 from .folding import Folding
 from .insides import Insides
 from .jobs import Jobs
+from .links import Links
 from .mending import Mending
 from .picturing import Picturing
 from .pipeline import ArrangedGraph, Opener, Pipeline, Stages
 from .runs import Runs
-from .selecting import Selecting
-from .selection import Links, Selection
+from .selecting import Selecting, Selection
 from .showing import Showing
 from .stepping import Stepping
 from .text.parts import LinePart, lines_alone, part_with_names

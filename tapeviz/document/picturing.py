@@ -15,8 +15,8 @@ from ..scene.model import EMPTY_SCENE, Scene
 from ..trace.model import EMPTY_TRACE, Trace
 from ..view import DEFAULT_VIEW, View
 from .background import are_same
+from .links import Links, groups_in
 from .pipeline import NOTHING_ARRANGED, ArrangedGraph
-from .selection import Links, groups_in
 
 if TYPE_CHECKING:
     from .document import Document

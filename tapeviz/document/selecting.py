@@ -6,16 +6,30 @@ One of them leads to the others, through the links of the picture.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from ..analysis.findings import Cause
 from ..graph.model import NodeId
 from ..trace.model import StackFrame, TensorId, Trace
-from .selection import NOTHING_SELECTED, Selection, ShownSide
 
 if TYPE_CHECKING:
     from .document import Document
+
+ShownSide = Literal["value", "gradient"]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The user's selection. ``tensor``: shown by the inspector, as forward value or gradient."""
+
+    nodes: frozenset[NodeId] = frozenset()
+    line: int = 0
+    tensor: TensorId | None = None
+    side: ShownSide = "value"
+
+
+NOTHING_SELECTED = Selection()
 
 
 class Selecting:

@@ -517,8 +517,8 @@ def test_what_is_folded_away_is_indexed_in_the_background(
         return {"inner": "op5"}
 
     monkeypatch.setattr("tapeviz.document.picturing.groups_in", noted)
-    monkeypatch.setattr("tapeviz.document.selection.groups_in", noted)
-    monkeypatch.setattr("tapeviz.document.selection.op_id", lambda op: "inner")
+    monkeypatch.setattr("tapeviz.document.links.groups_in", noted)
+    monkeypatch.setattr("tapeviz.document.links.op_id", lambda op: "inner")
     run(qtbot, document)
     assert document.links.node_of_op(OpId(999)) == "op5"
     assert indexed == [False] * len(indexed) != []

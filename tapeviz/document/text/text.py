@@ -6,8 +6,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from ..links import carry_lines
 from ..pipeline import Repairs
-from ..selection import carry_lines
 
 UNNAMED = "snippet.py"
 

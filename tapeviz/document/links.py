@@ -1,14 +1,13 @@
-"""Know which node, line, step and tensor belong together."""
+"""Know which node, line, step and tensor of a picture belong together."""
 
 from __future__ import annotations
 
 import difflib
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
 from ..analysis.backward.steps import WalkStep
 from ..analysis.findings import Cause
@@ -20,21 +19,8 @@ from ..graph.nodes import op_id, op_of, version_id, version_of
 from ..text.op_words import friendly
 from ..trace.model import Op, Operand, OpId, StackFrame, TensorId, Trace, VariableId
 from .pipeline import ArrangedGraph
+from .selecting import Selection
 
-ShownSide = Literal["value", "gradient"]
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The user's selection. ``tensor``: shown by the inspector, as forward value or gradient."""
-
-    nodes: frozenset[NodeId] = frozenset()
-    line: int = 0
-    tensor: TensorId | None = None
-    side: ShownSide = "value"
-
-
-NOTHING_SELECTED = Selection()
 MOST_SPANS = 30
 """Places in the text that are lit up at once."""
 MOST_INSIDE = 20_000
