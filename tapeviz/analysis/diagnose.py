@@ -239,8 +239,22 @@ def _across(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | No
         has_norm = stats is not None and bool(stats.norm)
         return (estimated, True) if has_norm else (None, False)
     exact = call.replay.results.get(key) if call.replay is not None else None
+    if exact is not None and _is_lost_on_a_path(facts, source):
+        return None, False
     exact = exact or call.beyond.get(key)
     return (exact, False) if exact is not None else (estimated, estimated is not None)
+
+
+def _is_lost_on_a_path(facts: CallFacts, source: TensorId) -> bool:
+    """Whether the replay could not go back through an op that leads from the source to the target:
+    what came by other paths is a part of the gradient only."""
+    replay = facts.call.replay
+    failed = {step.op for step in replay.steps if step.error} if replay is not None else set()
+    if not failed:
+        return False
+    starts = facts.paths.starts(source)
+    edges = facts.paths.ancestry_from(starts).edges_from(starts)
+    return any(edge.op in failed for into in edges.values() for edge in into)
 
 
 def _past_held(facts: CallFacts, source: Operand) -> str:

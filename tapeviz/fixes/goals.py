@@ -58,10 +58,10 @@ class FixGoal:
         """The kept edits of a text, the likeliest first; those for a further cut behind them.
 
         Those that mend some rounds only, or give nothing but zeros, stand where no others are; one
-        that changes more lines than another of them, and these among them, is left out, as is one
-        that does something more than another, or adds the same lines in another order. NaN is
-        mended only by the edits that leave the fewest zeros.
-        An edit that had to be corrected stands where no other does.
+        that changes more lines than another of them, and these among them, is left out, unless the
+        other one brings another gradient than the one across the cut. So is one that does something
+        more than another, or adds the same lines in another order. NaN is mended only by the edits
+        that leave the fewest zeros. An edit that had to be corrected stands where no other does.
         """
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
         kept = sorted(
@@ -80,11 +80,14 @@ class FixGoal:
         for each in best:
             firsts.setdefault(_blocks(text, each.edit.new_text), each)
         best = list(firsts.values())
-        changed = [_changed_lines(text, each.edit.new_text) for each in best]
+        changed = [(_changed_lines(text, each.edit.new_text), each.edit) for each in best]
         return [
             each
-            for each, lines in zip(best, changed, strict=True)
-            if not any(other < lines for other in changed)
+            for each, (lines, edit) in zip(best, changed, strict=True)
+            if not any(
+                fewer < lines and other.has_other_slope <= edit.has_other_slope
+                for fewer, other in changed
+            )
         ]
 
     def is_kept_already(self, edit: Edit) -> bool:

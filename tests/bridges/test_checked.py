@@ -43,6 +43,16 @@ AGREEING = {
             y = f(tf.constant(3.0))
         t.gradient(y, w)
         """,
+    "calls of a compiled function before the tape": """
+        w = tf.Variable(2.0)
+        @tf.function
+        def f(x):
+            return w * x
+        early = [f(tf.constant(float(n))) for n in range(3)]
+        with tf.GradientTape() as t:
+            y = tf.add_n(early) ** 2
+        t.gradient(y, w)
+        """,
     "a draw in the shape of what depends on the source": """
         mean, z = tf.Variable([1.0, 2.0]), tf.Variable(tf.zeros(2))
         with tf.GradientTape() as t:
@@ -193,6 +203,13 @@ def test_finite_differences_agree(name: str, recorder: Recorder) -> None:
     assert found.check is not None
     assert found.check.agrees, found.check
     assert not found.is_estimated
+
+
+def test_a_part_of_a_gradient_is_not_given_for_the_whole(recorder: Recorder) -> None:
+    """More calls of a compiled function than are opened lead to the target."""
+    early = "calls of a compiled function before the tape"
+    _, (found,) = ask(recorder, AGREEING[early].replace("range(3)", "range(30)"))
+    assert (found.status, found.bridged) == ("none", None)
 
 
 def test_the_output_gradients_of_a_variable_are_what_it_held(recorder: Recorder) -> None:

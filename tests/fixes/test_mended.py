@@ -2747,6 +2747,20 @@ BROKEN = {
         "0.0)",
         8.0,
     ),
+    "two calls of a function before the block": (
+        """
+        w = tf.Variable(2.0)
+        def f(x):
+            return w * x
+        a = f(3.0)
+        b = f(5.0)
+        with tf.GradientTape() as tape:
+            y = a + b
+        tape.gradient(y, w)
+        """,
+        "y = a + b",
+        8.0,
+    ),
     "rows of a layer at numbers that it casts itself": (
         """
         rows = tf.keras.initializers.Identity()

@@ -201,6 +201,17 @@ def test_a_fix_that_mends_some_rounds_says_so() -> None:
     assert [kept.edit for kept in goal.in_order("")] == [every]
 
 
+def test_an_edit_that_mends_a_part_does_not_stand_for_the_whole() -> None:
+    text = "a = 1\nb = 2\n"
+    whole = Edit("both", "a = 3\nb = 4\n")
+    value = {(0, 0): np.float32(1.0)}
+    for has_other_slope, kept in ((True, ["both", "one"]), (False, ["one"])):
+        part = Edit("one", "a = 3\nb = 2\n", has_other_slope=has_other_slope)
+        edits = [whole, part]
+        goal = FixGoal(None, edits=edits, kept=[KeptEdit(edit, value) for edit in edits])
+        assert [each.edit.title for each in goal.in_order(text)] == kept
+
+
 def test_an_edit_that_was_corrected_stands_where_no_other_does() -> None:
     plain = Edit("plain", "x = 2\n")
     corrected = [Edit(title, text, is_corrected=True) for title, text in ("a1", "b2")]

@@ -54,7 +54,8 @@ def standing_calls(trace: Trace, number: int | None = None) -> list[OpId]:
 
 def _gone_through(trace: Trace, troubled: Sequence[Call]) -> dict[OpId, Op]:
     """Calls of compiled functions under the tapes of troubled eager calls: of each place first
-    those of the round in which NaN began, then those of the latest rounds."""
+    those of the round in which NaN began, then those of the latest rounds. Where a gradient is
+    None, also those that the target was made from before."""
     first: dict[tuple[int, str], Call] = {}
     for call in troubled:
         if any(status_of(trace, result) == "nonfinite" for result in call.results):
@@ -66,7 +67,28 @@ def _gone_through(trace: Trace, troubled: Sequence[Call]) -> dict[OpId, Op]:
             if len(through) >= MOST_CALLS:
                 return through
             through[op.id] = op
+    seen: set[OpId] = set()
+    for call in reversed(troubled):
+        for op in _behind(trace, call, seen) if None in call.results else ():
+            if len(through) >= MOST_CALLS:
+                return through
+            through[op.id] = op
     return through
+
+
+def _behind(trace: Trace, call: Call, seen: set[OpId]) -> Iterator[Op]:
+    """The calls of compiled functions that the targets were made from, on paths of tensors; each
+    op that is passed is added to ``seen``, and is not passed again."""
+    waiting = list(call.target_tensors)
+    while waiting:
+        op = trace.maker(waiting.pop())
+        if op is not None and op.id not in seen:
+            seen.add(op.id)
+            waiting.extend(op.inputs)
+            ran = op if op.within is None else trace.ops[op.within]
+            if ran.runs and (ran is op or ran.id not in seen):
+                seen.add(ran.id)
+                yield ran
 
 
 def _first_shown(

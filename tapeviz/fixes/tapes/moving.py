@@ -164,7 +164,12 @@ def _all_outside(case: FixCase, around: CstStatement, outside: CstStatement) -> 
     ]
     ran = (stmt for cause in causes for stmt in _statements_of(case, cause))
     places = {place_in(siblings, beside) for stmt in ran if (beside := source.beside(stmt, around))}
-    places = {place for place in places if 0 <= place < place_in(siblings, around)}
+    places = {
+        place
+        for place in places
+        if 0 <= place < place_in(siblings, around)
+        and not isinstance(siblings[place], cst.FunctionDef)  # what calls it ran before the block
+    }
     return [siblings[place] for place in sorted(places | {place_in(siblings, outside)})]
 
 
