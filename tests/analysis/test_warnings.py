@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
@@ -32,8 +31,6 @@ class Odd:
     kind: str | None
     """The warning; None: there is none."""
     text: str
-    needs_columns: bool = False
-    """What runs on a line is told apart by its columns, which Python gives since 3.11."""
 
     @property
     def line(self) -> int | None:
@@ -41,9 +38,9 @@ class Odd:
         return next((n for n, line in enumerate(lines, 1) if MARK in line), None)
 
 
-def _odd(name: str, kind: str | None, text: str, needs_columns: bool = False) -> Odd:
+def _odd(name: str, kind: str | None, text: str) -> Odd:
     text = "import tensorflow as tf\n" + dedent(text).strip() + "\n"
-    return Odd(name, kind, text, needs_columns)
+    return Odd(name, kind, text)
 
 
 def _custom(name: str, kind: str | None, returned: str, gradient: str) -> Odd:
@@ -464,7 +461,6 @@ ODDS = (
             out = tf.reduce_mean((action - 2.0) ** 2) + tf.reduce_mean((value - 1.0) ** 2)
         t.gradient(out, [act, judge])
         """,
-        needs_columns=True,
     ),
     _odd(
         "plain numbers as labels, weights and choices beside what they were made from",
@@ -609,8 +605,6 @@ ODDS = (
 def test_warning(odd: Odd, recorder: Recorder) -> None:
     from tapeviz.recording.live import Snippet
 
-    if sys.version_info < (3, 11) and odd.needs_columns:
-        pytest.skip("needs columns")
     live = recorder.record(Snippet(odd.text))
     trace = live.wait(60)
     live.release()

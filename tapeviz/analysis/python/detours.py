@@ -202,13 +202,19 @@ def _is_view(facts: CallFacts, edge: DataEdge) -> bool:
 def _is_opaque(facts: CallFacts, number: _Number) -> bool:
     """Whether Python gave the value that left to a call without a derivative, such as the step of
     an environment, or compared it: in TensorFlow, too, such a result has no derivative."""
-    inside = number.leave.site.frames[:1]
+    leave = number.leave
+    inside = leave.site.frames[:1]
     words = facts.text.expression_at(inside[0].span) if inside else ""
-    here = facts.text.statement(number.leave.site.line)
+    here = facts.text.statement(leave.site.line)
+
+    def is_exit(node: ast.AST) -> bool:
+        if words:
+            return facts.text.segment(node) == words
+        # Python 3.10 tells no columns: any call of that name on the line.
+        return isinstance(node, ast.Call) and called_name(node) == leave.how
+
     for call in calls_in(_simple(here)):
-        is_around = words and any(
-            facts.text.segment(each) == words for given in _given(call) for each in ast.walk(given)
-        )
+        is_around = any(is_exit(each) for given in _given(call) for each in ast.walk(given))
         if is_around and not _is_arithmetic(facts, call):
             return True
     lines = follow(facts.trace).between.get(number.tensor, frozenset())

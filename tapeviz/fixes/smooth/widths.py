@@ -270,7 +270,7 @@ def weigh_copies(case: FixCase) -> Iterator[Edit]:
         else:
             plan.replace(call, f"{copies} * {weight}")
     if plan.changes:
-        title = "Estimate: weigh the copies by the number by the whole number it was rounded to"
+        title = "Estimate: weigh the copies so that they add up to the number before its rounding"
         yield Edit(title, plan.text(), is_estimate=True)
 
 
