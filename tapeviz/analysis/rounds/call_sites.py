@@ -92,7 +92,8 @@ class SourceSeries:
 
 @dataclass(frozen=True, eq=False)
 class CallSite:
-    """The calls that ran from one place, in the order in which they ran.
+    """The calls that ran from one place, in the order in which they ran; in a compiled function
+    those of one trace, if its traces are told apart, see :func:`.traces.trace_number`.
 
     ``calls``: their ids; ``places``: their positions among the calls of the diagnosis.
     ``sources``: in their order among the results of each call; none of a site of one call, whose

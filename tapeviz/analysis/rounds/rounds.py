@@ -17,7 +17,8 @@ from .traces import trace_number
 def find_rounds(
     trace: Trace, calls: Sequence[CallDiagnosis], shapes: Mapping[CallId, ShapeId]
 ) -> Rounds:
-    """Group the diagnosed calls by call site; ``shapes``: of :func:`shapes_of`."""
+    """Group the diagnosed calls by call site, which of a compiled function may be one for each
+    trace; ``shapes``: of :func:`shapes_of`."""
     groups: dict[tuple[int, str, int], list[int]] = {}
     for place, diagnosed in enumerate(calls):
         call = diagnosed.call
