@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cached_property, partial
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..trace.model import (
     Call,
     Check,
     Operand,
+    OpId,
     Tensor,
     TensorId,
     Trace,
@@ -30,6 +32,7 @@ from .backward.walked import Walked, gradients_of
 from .call_facts import CallFacts
 from .errors.explain import caught_errors, explained_errors
 from .findings import MOST_OTHERS, Cause, Finding, Link, Status
+from .flow.ancestry import Ancestry, Position
 from .flow.dataflow import DataFlow
 from .flow.shared_lists import not_seen
 from .flow.tangents import links_of_tangents
@@ -248,13 +251,39 @@ def _across(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | No
 def _is_lost_on_a_path(facts: CallFacts, source: TensorId) -> bool:
     """Whether the replay could not go back through an op that leads from the source to the target:
     what came by other paths is a part of the gradient only."""
-    replay = facts.call.replay
-    failed = {step.op for step in replay.steps if step.error} if replay is not None else set()
-    if not failed:
+    if not facts.once(_failed_in_replay):
         return False
     starts = facts.paths.starts(source)
-    edges = facts.paths.ancestry_from(starts).edges_from(starts)
-    return any(edge.op in failed for into in edges.values() for edge in into)
+    is_recent = facts.paths.ancestry_from(starts) is facts.paths.recent
+    lost = facts.once(_lost_in_recent if is_recent else _lost_in_whole)
+    return not lost.isdisjoint(starts)
+
+
+def _failed_in_replay(facts: CallFacts) -> Set[OpId | None]:
+    replay = facts.call.replay
+    return {step.op for step in replay.steps if step.error} if replay is not None else set()
+
+
+def _lost_in_recent(facts: CallFacts) -> frozenset[Position]:
+    return _before_failed(facts, facts.paths.recent)
+
+
+def _lost_in_whole(facts: CallFacts) -> frozenset[Position]:
+    return _before_failed(facts, facts.paths.whole)
+
+
+def _before_failed(facts: CallFacts, ancestry: Ancestry) -> frozenset[Position]:
+    """The positions that lead to an op which the replay could not go back through; found once for
+    all sources."""
+    failed = facts.once(_failed_in_replay)
+    edges = chain.from_iterable(ancestry.into.values())
+    waiting = [edge.start for edge in edges if edge.op in failed]
+    found = set(waiting)
+    while waiting:
+        before = {edge.start for edge in ancestry.into.get(waiting.pop(), ())} - found
+        found |= before
+        waiting += before
+    return frozenset(found)
 
 
 def _past_held(facts: CallFacts, source: Operand) -> str:
