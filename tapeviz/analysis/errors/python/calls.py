@@ -7,7 +7,7 @@ import builtins
 import difflib
 from collections.abc import Sequence
 
-from ....text.names import called_name, dotted, targets_of
+from ....text.names import called_name, calls_in, dotted, targets_of
 from ....text.statements import read_text
 from ..case import Case
 from ..tensors.arguments import RENAMED_KEYWORDS
@@ -100,10 +100,8 @@ def missing_argument(case: Case) -> str:
 def _class_given(case: Case, callee: str) -> str:
     """A class that the line hands on as an argument, alone or in a list, where the method of one
     lacks an argument: ``callbacks=EarlyStopping``. Empty if the snippet itself calls the method."""
-    statement, (owner, _, method) = case.text.statement(case.line), callee.rpartition(".")
-    calls = (
-        [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement else []
-    )
+    owner, _, method = callee.rpartition(".")
+    calls = list(calls_in(case.text.statement(case.line)))
     if not owner or method == "__init__" or any(called_name(call) == method for call in calls):
         return ""
     for call in calls:

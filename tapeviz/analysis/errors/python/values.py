@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from ....text.names import dotted
+from ....text.names import calls_in, dotted
 from ..case import Case, Explain
 
 
@@ -26,10 +26,7 @@ def truth_of_several(case: Case) -> str:
 def loss_given_tensors(case: Case) -> str:
     """``tf.keras.losses.MeanSquaredError(y, p)``, which makes a loss; empty if the line calls no
     such class with more than one argument."""
-    statement = case.text.statement(case.line)
-    calls = (
-        [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement else []
-    )
+    calls = calls_in(case.text.statement(case.line))
     for path, given in ((_class_called(case, call), call.args) for call in calls):
         owner, _, name = path.rpartition(".")
         if owner.endswith("losses") and name[:1].isupper() and len(given) > 1:
