@@ -41,6 +41,7 @@ def panel(qtbot: QtBot, ran: Document, light: Theme) -> DiagnosisPanel:
     panel.resize(340, 700)
     panel.show()
     qtbot.waitExposed(panel)
+    qtbot.waitUntil(lambda: panel.is_settled)  # cards are made in turns of the event loop
     return panel
 
 
