@@ -9,7 +9,8 @@ import sys
 from collections.abc import Sequence
 
 _MOST_LISTED = 3
-_LONG_WORD = re.compile(r"(?<!\S)\S{400,}")
+_LONG_WORD = re.compile(r"(?<!\S)[^\s\u2e80-\uffdc]{400,}")
+"""Letters between which no line ends; in Chinese, Japanese and Korean text it may anywhere."""
 _IN_LIST = re.compile(r"(.*)\[(\d+)\]")
 
 

@@ -476,6 +476,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "TensorFlowTrainer.fit() got an unexpected keyword argument 'epoch'",
         "Write epochs= in its place",
     ),
+    "an argument of the fit of another library": (
+        "m.fit(x, y, epoch=3)",
+        "TypeError",
+        "LogisticRegression.fit() got an unexpected keyword argument 'epoch'",
+        "Leave it out, or look up its name",
+    ),
     "a class as a callback": (
         "m.fit(x, y, callbacks=[tf.keras.callbacks.EarlyStopping])",
         "TypeError",
@@ -1006,6 +1012,12 @@ def test_an_index_error_of_a_library_says_nothing_of_the_list_that_it_was_given(
         failure = Failure("IndexError", "list index out of range", 1, raised, (1,))
         said = explain_error(Trace("month(parts[0])", failure=failure, filename=name))
         assert words in said if words else said == ""
+
+
+def test_a_function_that_makes_an_optimizer_is_no_loss() -> None:
+    text = "def rate():\n    print(1)\nm.compile(Adam(rate), loss=mse)\nm.fit(x, y)"
+    failure = Failure("ValueError", "None values not supported.", 4, "", (4,))
+    assert "returns nothing" not in explain_error(Trace(text, failure=failure))
 
 
 def test_the_lines_of_a_recursion_without_an_end() -> None:

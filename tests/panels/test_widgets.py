@@ -28,6 +28,7 @@ def test_of_a_word_that_no_label_has_room_for_both_ends_are_shown() -> None:
     title = plain_label(f"∂loss / ∂{'very_long_' * 10_000}name: None")
     assert len(title.text()) < 300
     assert title.text().startswith("∂loss / ∂very_long_")
+    assert plain_label("梯度" * 400).text() == "梯度" * 400
     assert title.text().endswith("_name: None")
 
 

@@ -206,9 +206,12 @@ def _again_for(graph: int) -> list[e.Event]:
     ]
 
 
-def _traced_twice(*ran: int) -> Trace:
-    """``step`` is traced for two kinds of arguments; in turn it ran the traces ``ran``."""
+def _traced_twice(*ran: int, is_none: bool = False) -> Trace:
+    """``step`` is traced for two kinds of arguments; in turn it ran the traces ``ran``.
+    ``is_none``: the gradient of the second is None."""
     second = _again_for(2)
+    if is_none:
+        second = [e.CallEnded(2, [0]) if isinstance(s, e.CallEnded) else s for s in second]
     calls: list[e.Event] = []
     for number, graph in enumerate(ran, 1):
         taken, given = 2 * number, 2 * number + 1
@@ -249,6 +252,13 @@ def test_branches_of_a_trace_are_no_traces() -> None:
 def test_traces_that_ran_once_each_are_rounds() -> None:
     trace = _traced_twice(1, 2)
     assert as_text(trace, diagnose(trace)).startswith("line 4, compiled, 2 traces, 2 rounds")
+
+
+def test_why_a_gradient_is_none_is_said_once_for_all_traces() -> None:
+    trace = _traced_twice(1, 1, 2, is_none=True)
+    words = as_text(trace, diagnose(trace))
+    assert words.startswith("line 4, compiled, 2 traces, 2 rounds")
+    assert "None in round 2 only" in words
 
 
 def test_a_function_that_a_dataset_runs_is_not_said_never_to_have_run() -> None:

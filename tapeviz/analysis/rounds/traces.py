@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from ...latest import for_latest
 from ...trace.model import Call, Trace
+from ..status import status_of
 
 _MOST_APART = 8
 """If there are more traces, each is a round of its call site, of which the last call is shown."""
@@ -20,8 +21,8 @@ def trace_number(trace: Trace, call: Call) -> tuple[int, int]:
     """The number (from 1) of the trace that a gradient call stands in, and of how many.
 
     Only where each trace has rounds of its own: the calls of the function that ran it. Else
-    ``(0, 0)``: the call ran eagerly, or the traces are the rounds, since each ran once, or there
-    are very many.
+    ``(0, 0)``: the call ran eagerly, or the traces are the rounds, since each ran once, there are
+    very many, or a gradient does not flow in one of them: what is said of it is said once.
     """
     graphs = _graphs_apart(trace).get((call.site.id, call.method), ())
     graph = graph_of_trace(trace, call)
@@ -39,13 +40,19 @@ def graph_of_trace(trace: Trace, call: Call) -> int:
 def _graphs_apart(trace: Trace) -> Mapping[_Place, tuple[int, ...]]:
     """The graphs of the traces that are told apart, in the order of tracing, for each call site."""
     graphs: dict[_Place, dict[int, int]] = {}
+    troubled: set[_Place] = set()
     for call in trace.calls:
         if call.traced and call.has_run:
-            ran = graphs.setdefault((call.site.id, call.method), {})
+            place = call.site.id, call.method
+            ran = graphs.setdefault(place, {})
             graph = graph_of_trace(trace, call)
             ran[graph] = max(call.ran, ran.get(graph, 0))
+            if any(
+                status_of(trace, result) != "flows" for result in call.results[: len(call.sources)]
+            ):
+                troubled.add(place)
     return {
         place: tuple(ran)
         for place, ran in graphs.items()
-        if 1 < len(ran) <= _MOST_APART and max(ran.values()) > 1
+        if 1 < len(ran) <= _MOST_APART and max(ran.values()) > 1 and place not in troubled
     }

@@ -39,8 +39,10 @@ def unknown_keyword(case: Case) -> str:
             f"Line {case.line} gives {callee} an argument {name}, as old versions had it. "
             f"Write {RENAMED_KEYWORDS[name]}= in its place."
         )
-    method = callee.rpartition(".")[2]
-    known = own or KEYWORDS_OF_TAPES.get(method) or _KEYWORDS_OF_MODELS.get(method, ())
+    owner, _, method = callee.rpartition(".")
+    # Other libraries have a ``fit``, too; TensorFlowTrainer is what Keras 3 names.
+    of_models = _KEYWORDS_OF_MODELS if owner.endswith(("Trainer", "Model", "Sequential")) else {}
+    known = own or KEYWORDS_OF_TAPES.get(method) or of_models.get(method, ())
     near = difflib.get_close_matches(name, known, n=1)
     mend = f"Write {near[0]}= in its place." if near else "Leave it out, or look up its name."
     return f"Line {case.line} gives {callee} an argument {name}, which it does not take. {mend}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 
 from ....text.names import called_name, calls_in
 from ....trace.model import VariableId
@@ -13,6 +14,9 @@ _NOT_CONNECTED = (
     "The loss is not connected to these variables on the tape. "
     "Look at the gradients of this run: each None is explained with the line that cuts it."
 )
+
+_COMPUTING = ("loss", "metrics", "weighted_metrics")
+"""Arguments of ``compile`` that are functions, or lists or dicts of such."""
 
 
 def no_pairs(case: Case) -> str:
@@ -142,7 +146,8 @@ def loss_without_return(case: Case) -> str:
     for call in case.nodes(ast.Call):
         if called_name(call) != "compile":
             continue
-        for each in (node for node in ast.walk(call) if isinstance(node, ast.Name)):
+        named = [given.value for given in call.keywords if given.arg in _COMPUTING]
+        for each in _functions_named([*call.args[1:3], *named]):
             made = definition(case, each.id)
             if made is not None and not returns_value(made):
                 return (
@@ -151,6 +156,13 @@ def loss_without_return(case: Case) -> str:
                     f"End it with a return of what it computes."
                 )
     return ""
+
+
+def _functions_named(given: Sequence[ast.expr]) -> Iterator[ast.Name]:
+    """The names in expressions but those that are called there."""
+    nodes = [node for each in given for node in ast.walk(each)]
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    return (node for node in nodes if isinstance(node, ast.Name) and node not in called)
 
 
 def no_source(case: Case) -> str:
