@@ -156,6 +156,10 @@ class LiveKernel:
             connection.hello()
         for message in connection.receive(self._longest_wait(process)):
             self._handle(message)
+            # A snippet that runs ops sends many messages, of which each takes a while.
+            self._follow_orders()
+            if self._stopping is not None and not self._stopping.has_begun:
+                self._stopping.press(process)
         exit = process.poll()
         if exit is not None:
             self._note_exit(exit, connection)
