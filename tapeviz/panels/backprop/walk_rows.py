@@ -48,7 +48,9 @@ class WalkRows:
         return self._length
 
     def __getitem__(self, number: int) -> Row:
-        """The row with a number from 0."""
+        """The row with a number from 0. Raises IndexError if there is none."""
+        if not 0 <= number < self._length:
+            raise IndexError(number)
         at = bisect_right(self._numbers, number) - 1
         run, beyond = self._runs[at], number - self._numbers[at]
         return run if isinstance(run, Row) else Row(run[beyond], run[beyond])
