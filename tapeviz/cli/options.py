@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from ..errors import TapevizError
+from ..wording import counted
 
 if TYPE_CHECKING:
     from ..analysis.model import Diagnosis
@@ -68,7 +69,8 @@ def check_round(diagnosis: Diagnosis, number: int | None) -> None:
     most = max((len(site) for site in diagnosis.rounds.sites), default=0)
     most = max([most, *(each.call.ran for each in diagnosis.calls)])
     if number is not None and number > most:
-        ran = f"the gradient calls ran at most {most} times" if most else "no gradient call ran"
+        often = counted(most, "time")
+        ran = f"the gradient calls ran at most {often}" if most else "no gradient call ran"
         raise TapevizError(f"--round {number}: {ran} from one place")
 
 
