@@ -478,7 +478,7 @@ RAISING = {
     ),
     "part that an installed package lacks": (
         "import keras.layers.recurrent",
-        ["The installed keras.layers has no module recurrent: it was part of another version"],
+        ["Keras has no module keras.layers.recurrent", "imported from keras.layers itself"],
     ),
     "module in a file that hides a package": (
         "import sys, types\nsys.modules['pandas'] = types.ModuleType('pandas')\nimport pandas.io",
