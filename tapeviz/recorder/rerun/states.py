@@ -173,7 +173,10 @@ class RerunVariables:
         for handle in _variables(call):
             sequence, value = self._latest(handle.id, call.sequence)
             if sequence <= spoiled.get(handle.id, -1):
-                raise Unknown("a call before it wrote what cannot be computed again")
+                raise Unknown(
+                    "a call before it changed a variable by what cannot be computed again, as "
+                    "random numbers, elements of a dataset, or results of Python code"
+                )
             if sequence > since.get(handle.id, -1):
                 # A copy: what is assigned may be changed in place, and the state is kept.
                 functions.set_variable(self._variable(handle), tf.constant(np.array(value)))
