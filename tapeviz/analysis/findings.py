@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from ..text.line_words import ranges_in_words, ranges_of
 from ..text.op_words import friendly
 from ..trace.model import Array, Check, OpId, TensorId
 
@@ -135,11 +136,23 @@ class Finding:
 
     @property
     def further(self) -> str:
-        """The lines on which the gradient is cut besides that of the cause, in a sentence.
+        """The lines on which the gradient is cut besides that of the cause, in sentences.
 
         Where a gradient across the cut is known that needs no estimate, ops without a slope lie on
         further paths only, and leave nothing to mend.
         """
+        return " ".join(filter(None, (self._further_unrecorded(), self._further_cuts())))
+
+    def _further_unrecorded(self) -> str:
+        """The other lines that the tape did not record for the same reason."""
+        first = self.cause
+        if first is None or first.kind != "outside-tape" or self.status != "none":
+            return ""
+        lines = {each.line for each in self.others if each.evidence == first.evidence}
+        ranges = ranges_of(lines - {0, first.line})
+        return f"The same holds for {ranges_in_words(ranges, _MOST_FURTHER)}." if ranges else ""
+
+    def _further_cuts(self) -> str:
         known = self.cause.line if self.cause is not None else 0
         passed = {"outside-tape"}
         if self.status == "none" and self.across is not None and not self.is_estimated:

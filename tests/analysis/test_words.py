@@ -240,6 +240,19 @@ def test_further_cuts_are_told(first: str, second: str, words: str, recorder: Re
     assert found.further.startswith(words) if words else not found.further
 
 
+def test_all_lines_before_the_block_are_named(recorder: Recorder) -> None:
+    text = (
+        "import tensorflow as tf\nw = tf.Variable(2.0)\na = 2.0 * w\nb = w ** 2\nc = tf.sin(b)\n"
+        "with tf.GradientTape() as tape:\n    y = a + tf.stop_gradient(w) * c\n"
+        "tape.gradient(y, w)\n"
+    )
+    found = first_finding(recorder, text)
+    assert found.cause is not None
+    assert (found.cause.kind, found.cause.line) == ("outside-tape", 3)
+    same, cut = "The same holds for lines 4–5.", "The gradient is cut on line 7 (tf.stop_gradient)"
+    assert found.further.startswith(f"{same} {cut}")
+
+
 def test_an_op_without_a_slope_beside_the_way_is_no_further_cut(recorder: Recorder) -> None:
     text = (
         "import tensorflow as tf\nw = tf.Variable([1.0, 2.0])\na = 3.0 * w\n"
