@@ -42,7 +42,7 @@ from .python.outside import follow
 from .requests.loops import lacked_turns
 from .rounds.repeated import RepeatedCalls
 from .rounds.rounds import find_rounds, shapes_of
-from .status import nonfinite_word, status_of
+from .status import is_troubled, nonfinite_word, status_of
 from .warnings import incomplete, warn
 
 
@@ -99,11 +99,8 @@ def default_call(trace: Trace) -> Call | None:
     """The call that :meth:`Diagnosis.call` gives unless one is named, known before the diagnosis:
     the first in trouble, else the last."""
     calls = reported(trace.calls)
-    for call in calls:
-        results = call.results[: len(call.sources)]
-        if any(status_of(trace, result) != "flows" for result in results):
-            return call
-    return calls[-1] if calls else None
+    troubled = (call for call in calls if is_troubled(trace, call))
+    return next(troubled, calls[-1] if calls else None)
 
 
 class Once:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from ..trace.compiled.model import Loop, RerunOutcome
 from ..trace.model import Call, Op, TensorId, Trace
+from ..wording import counted
 from .model import Diagnosis
 from .rounds.call_sites import CallSite
 from .rounds.traces import graph_of_trace, trace_number
@@ -117,7 +118,7 @@ def site_words(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> tuple[str,
 
 def _times_words(trace: Trace, call: Call) -> tuple[str, ...]:
     turns, count = turns_around(trace, call), times_ran(trace, call)
-    calls = "1 call" if call.ran == 1 else f"{call.ran:,} calls"
+    calls = counted(call.ran, "call")
     if turns:
         has_results = any(result is not None for result in call.results)
         is_shown = not has_results or _has_values(trace, call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..trace.model import Stats, TensorId, Trace
+from ..trace.model import Call, Stats, TensorId, Trace
 from .findings import Finding, Status
 
 if TYPE_CHECKING:
@@ -57,6 +57,12 @@ def status_of(trace: Trace, gradient: TensorId | None) -> Status:
     if stats.nonfinite:
         return "nonfinite"
     return "zero" if is_zero(stats) else "flows"
+
+
+def is_troubled(trace: Trace, call: Call) -> bool:
+    """Whether a gradient that a call gave does not flow."""
+    results = call.results[: len(call.sources)]
+    return any(status_of(trace, result) != "flows" for result in results)
 
 
 def is_zero(stats: Stats | None) -> bool:

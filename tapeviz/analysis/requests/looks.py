@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ...trace.model import Call, Op, OpId, Trace
 from ..numbers.began import calls_to_compare
-from ..status import status_of
+from ..status import is_troubled, status_of
 
 MOST_CALLS = 20
 """Looked into only because an eager gradient that went through them is not as it should be."""
@@ -32,7 +32,7 @@ def calls_to_look_into(trace: Trace, number: int | None = None) -> list[OpId]:
     :func:`standing_calls`. Their results may be a reason for more: ask again until there are none.
     """
     eager = [call for call in trace.calls if not call.traced and call.ended]
-    troubled = [call for call in eager if _is_troubled(trace, call)]
+    troubled = [call for call in eager if is_troubled(trace, call)]
     drawn = _drawn(trace, _first_shown(eager, troubled, number))
     through = sorted((_gone_through(trace, troubled) | drawn).values(), key=lambda op: op.when)
     asked = [op.ran_as for op in through if op.ran_as is not None]
@@ -140,7 +140,3 @@ def _numbered(trace: Trace, call: Op, number: int | None) -> Op:
     if number is None or number > len(calls):
         return call
     return trace.ops[calls[number - 1]]
-
-
-def _is_troubled(trace: Trace, call: Call) -> bool:
-    return any(status_of(trace, result) != "flows" for result in call.results)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from ...latest import for_latest
 from ...trace.model import Call, Trace
-from ..status import status_of
+from ..status import is_troubled
 
 _MOST_APART = 8
 """If there are more traces, each is a round of its call site, of which the last call is shown."""
@@ -47,9 +47,7 @@ def _graphs_apart(trace: Trace) -> Mapping[_Place, tuple[int, ...]]:
             ran = graphs.setdefault(place, {})
             graph = graph_of_trace(trace, call)
             ran[graph] = max(call.ran, ran.get(graph, 0))
-            if any(
-                status_of(trace, result) != "flows" for result in call.results[: len(call.sources)]
-            ):
+            if is_troubled(trace, call):
                 troubled.add(place)
     return {
         place: tuple(ran)

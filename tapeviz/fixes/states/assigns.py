@@ -102,7 +102,8 @@ def _is_repeated(source: ParsedSource, write: Write, first: Write) -> bool:
     around = (
         above for above in source.ancestors(write.call) if isinstance(above, (cst.For, cst.While))
     )
-    return any(above not in set(source.ancestors(first.call)) for above in around)
+    before = set(source.ancestors(first.call))
+    return any(above not in before for above in around)
 
 
 def _compute_beside(
