@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from tapeviz.trace import events as e
-from tapeviz.trace.model import Op, OpId, Site, SiteId, StackFrame, Tensor, TensorId, Trace
-from tapeviz.trace.ops import OpDescription, Shape
+from tapeviz.trace.ids import OpId, SiteId, TensorId
+from tapeviz.trace.model import Trace
+from tapeviz.trace.ops import Op, OpDescription, Shape, Tensor
 from tapeviz.trace.read import read
+from tapeviz.trace.sites import Site, StackFrame
 
 SLICE_ASSIGN = """x = tf.Variable([[2.0, 3.0, 4.0],
                  [1.0, 10., 100.]])

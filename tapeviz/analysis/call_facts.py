@@ -10,19 +10,10 @@ from typing import Any, NamedTuple, TypeVar, cast
 from ..text.names import names_in
 from ..text.op_words import words_on_line
 from ..text.source import SourceText
-from ..trace.model import (
-    Binding,
-    Call,
-    Op,
-    Operand,
-    OpId,
-    Step,
-    Tape,
-    TensorId,
-    Trace,
-    VariableId,
-    VersionId,
-)
+from ..trace.calls import Call, Operand, Step
+from ..trace.ids import OpId, TensorId, VariableId, VersionId
+from ..trace.model import Binding, Tape, Trace
+from ..trace.ops import Op
 from .backward.feeding import Feeding
 from .findings import Cause, Evidence, Link
 from .flow.ancestry import Ancestry, DataEdge, Position

@@ -10,8 +10,11 @@ import numpy as np
 
 from ..text.op_words import friendly
 from ..text.source import SourceText
-from ..trace.model import Array, CallId, Op, OpId, Stats, Trace
+from ..trace.ids import CallId, OpId
+from ..trace.model import Trace
 from ..trace.op_kinds import ops_with
+from ..trace.ops import Op
+from ..trace.stats import Array, Stats
 from .findings import Finding
 from .model import CallDiagnosis, Diagnosis
 from .pairing import pair_anywhere, pair_in_order

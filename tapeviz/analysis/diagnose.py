@@ -11,18 +11,11 @@ import numpy as np
 
 from ..errors import go_on
 from ..text.source import SourceText
-from ..trace.model import (
-    Array,
-    Call,
-    Check,
-    Operand,
-    OpId,
-    Tensor,
-    TensorId,
-    Trace,
-    VariableId,
-    tensors_of,
-)
+from ..trace.calls import Call, Check, Operand, tensors_of
+from ..trace.ids import OpId, TensorId, VariableId
+from ..trace.model import Trace
+from ..trace.ops import Tensor
+from ..trace.stats import Array
 from ..trace.values import norm_of
 from ..wording import listed
 from .backward.steps import BackwardPass, Flow, WalkStep

@@ -9,7 +9,9 @@ from typing import ClassVar, Literal
 
 from ..text.line_words import ranges_in_words, ranges_of
 from ..text.op_words import friendly
-from ..trace.model import Array, Check, OpId, TensorId
+from ..trace.calls import Check
+from ..trace.ids import OpId, TensorId
+from ..trace.stats import Array
 
 Status = Literal["flows", "none", "zero", "nonfinite"]
 Link = tuple[TensorId | None, OpId]

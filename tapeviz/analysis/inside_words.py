@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Literal
 
+from ..trace.calls import Call
 from ..trace.compiled.model import Loop, RerunOutcome
-from ..trace.model import Call, Op, TensorId, Trace
+from ..trace.ids import TensorId
+from ..trace.model import Trace
+from ..trace.ops import Op
 from ..wording import counted
 from .model import Diagnosis
 from .rounds.call_sites import CallSite

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
-from ..trace.model import Call, CallId, tensors_of
+from ..trace.calls import Call, tensors_of
+from ..trace.ids import CallId
 from .backward.steps import BackwardPass, Flow, WalkStep
 from .findings import Finding, Fix, Status
 from .rounds.call_sites import NO_ROUNDS, CallSite, Rounds

@@ -13,7 +13,10 @@ import numpy as np
 from ..text.line_words import ranges_in_words, ranges_of
 from ..text.messages import without_node_names
 from ..text.source import holds_code
-from ..trace.model import Array, Check, TensorId, Trace
+from ..trace.calls import Check
+from ..trace.ids import TensorId
+from ..trace.model import Trace
+from ..trace.stats import Array
 from .alike import SourceResult
 from .findings import Finding
 from .rounds.round_words import numbers_words

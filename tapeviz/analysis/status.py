@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..trace.model import Call, Stats, TensorId, Trace
+from ..trace.calls import Call
+from ..trace.ids import TensorId
+from ..trace.model import Trace
+from ..trace.stats import Stats
 from .findings import Finding, Status
 
 if TYPE_CHECKING:

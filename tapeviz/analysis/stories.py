@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from ..trace.model import Check
+    from ..trace.calls import Check
     from .findings import Finding
 
 T = TypeVar("T")

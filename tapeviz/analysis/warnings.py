@@ -13,8 +13,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import go_on
-from ..trace.model import Array, CallId, Op, Operand, OpId, TensorId, Trace, VariableId
+from ..trace.calls import Operand
+from ..trace.ids import CallId, OpId, TensorId, VariableId
+from ..trace.model import Trace
 from ..trace.op_kinds import ops_with
+from ..trace.ops import Op
+from ..trace.stats import Array
 from .call_facts import CallFacts, maker_past, name_of
 from .causes.ops.custom_gradient import gradient_return_line
 from .causes.values.nonfinite import nonfinite_in_call

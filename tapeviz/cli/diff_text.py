@@ -11,7 +11,8 @@ from .. import __version__
 from ..analysis.comparing import Asked, Comparison, GradientPair
 from ..analysis.run_words import ended_well, plain_message
 from ..text.source import SourceText
-from ..trace.model import OpId, Trace
+from ..trace.ids import OpId
+from ..trace.model import Trace
 from .inputs import Explained
 from .report import elements_of_small
 from .text import long_word

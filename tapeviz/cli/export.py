@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from ..analysis.model import Diagnosis
     from ..document.pipeline import Opener
     from ..export import Drawing
-    from ..trace.model import CallId, Trace
+    from ..trace.ids import CallId
+    from ..trace.model import Trace
     from ..view import View
     from .inputs import Explained
 

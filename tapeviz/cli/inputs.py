@@ -28,7 +28,8 @@ from ..kernel import (
 from ..recording.kept import KeptRecording
 from ..recording.live import Recorder, Reply, Silent, Snippet
 from ..recording.shares import ShareTable, share_tables
-from ..trace.model import CallId, Trace
+from ..trace.ids import CallId
+from ..trace.model import Trace
 from ..trace.stored.file import Recording, load
 from .options import wanted_turns
 

@@ -13,7 +13,8 @@ from ..drawing import arrange
 from ..errors import TapevizError
 from ..graph.nodes import op_id
 from ..text.op_words import friendly
-from ..trace.model import CallId, Trace
+from ..trace.ids import CallId
+from ..trace.model import Trace
 from ..view import View
 
 if TYPE_CHECKING:

@@ -16,7 +16,10 @@ from ..analysis.inside_words import times_ran, words_about_values
 from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Diagnosis, ExplainedError
 from ..analysis.run_words import SkippedParts, check_words, ended_well
 from ..recording.shares import ShareTable
-from ..trace.model import EMPTY_TRACE, Array, Call, CallId, TensorId, Trace
+from ..trace.calls import Call
+from ..trace.ids import CallId, TensorId
+from ..trace.model import EMPTY_TRACE, Trace
+from ..trace.stats import Array
 
 MAX_ELEMENTS = 10_000
 LineRepairs = Iterable[tuple[int, str]]

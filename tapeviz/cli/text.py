@@ -35,7 +35,9 @@ from ..analysis.status import BOTH, word_of
 from ..analysis.unasked import unasked_words
 from ..analysis.warned_words import warned_about
 from ..recording.shares import ShareTable
-from ..trace.model import Array, CallId, TensorId, Trace
+from ..trace.ids import CallId, TensorId
+from ..trace.model import Trace
+from ..trace.stats import Array
 from .share_text import share_lines
 
 _LONG = {"Inf": "infinite", BOTH: "NaN or infinite"}

@@ -19,7 +19,8 @@ from ..drawing.both import Shown, draw_both, only_drawn, open_in_picture
 from ..graph.model import NodeId
 from ..graph.nodes import op_id
 from ..scene.model import Scene
-from ..trace.model import CallId, Trace
+from ..trace.ids import CallId
+from ..trace.model import Trace
 from ..view import DEFAULT_VIEW, View
 from .pipeline import ArrangedGraph, LookInto, Opener
 

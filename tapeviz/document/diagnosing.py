@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Diagnosis
 from ..analysis.status import lacks_bridge
-from ..trace.model import CallId, Trace
+from ..trace.ids import CallId
+from ..trace.model import Trace
 from .mending import with_fixes_of
 from .pipeline import Stages
 

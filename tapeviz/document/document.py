@@ -18,7 +18,8 @@ from ..analysis.model import CallDiagnosis, Diagnosis
 from ..analysis.rounds.call_sites import CallSite
 from ..errors import TapevizError
 from ..scene.model import Overlay, Scene
-from ..trace.model import EMPTY_TRACE, CallId, Trace
+from ..trace.ids import CallId
+from ..trace.model import EMPTY_TRACE, Trace
 from ..view import DEFAULT_VIEW, View
 from .background import Background, failure_words
 from .comparing import Comparing

@@ -21,8 +21,11 @@ from ..analysis.rounds.call_sites import Numbers
 from ..graph.groups.branches import asking_functions
 from ..graph.groups.opening import MOST_BOXES, any_turn
 from ..graph.groups.tree import upwards
+from ..trace.calls import Step
 from ..trace.compiled.model import TracedFunction
-from ..trace.model import CallId, Op, OpId, Step, Trace
+from ..trace.ids import CallId, OpId
+from ..trace.model import Trace
+from ..trace.ops import Op
 from .pipeline import ArrangedGraph, Opener
 from .snapshot import Snapshot, take_snapshot
 

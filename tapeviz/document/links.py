@@ -17,7 +17,11 @@ from ..graph.groups.tree import upwards
 from ..graph.model import Node, NodeId
 from ..graph.nodes import op_id, op_of, version_id, version_of
 from ..text.op_words import friendly
-from ..trace.model import Op, Operand, OpId, StackFrame, TensorId, Trace, VariableId
+from ..trace.calls import Operand
+from ..trace.ids import OpId, TensorId, VariableId
+from ..trace.model import Trace
+from ..trace.ops import Op
+from ..trace.sites import StackFrame
 from .pipeline import ArrangedGraph
 from .selecting import Selection
 

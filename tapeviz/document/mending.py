@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from ..analysis.findings import Finding
 from ..analysis.model import CallDiagnosis, Diagnosis
 from ..recording.shares import ShareTable
-from ..trace.model import CallId, Trace
+from ..trace.ids import CallId
+from ..trace.model import Trace
 from .background import Background
 from .pipeline import Stages
 from .runs import Runs

@@ -16,7 +16,10 @@ from ..errors import TapevizError
 from ..layout.model import Layout
 from ..recording.shares import ShareTable
 from ..scene.model import Overlay, Scene
-from ..trace.model import Array, Call, CallId, OpId, TensorId, Trace
+from ..trace.calls import Call
+from ..trace.ids import CallId, OpId, TensorId
+from ..trace.model import Trace
+from ..trace.stats import Array
 from ..trace.values import TensorPart
 from ..view import View
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 from ..analysis.findings import Cause
 from ..graph.model import NodeId
-from ..trace.model import StackFrame, TensorId, Trace
+from ..trace.ids import TensorId
+from ..trace.model import Trace
+from ..trace.sites import StackFrame
 
 if TYPE_CHECKING:
     from .document import Document

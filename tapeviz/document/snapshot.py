@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..analysis.model import Diagnosis
-from ..trace.model import CallId, Trace
+from ..trace.ids import CallId
+from ..trace.model import Trace
 from ..view import View
 from .diagnosing import diagnosed
 from .pipeline import ArrangedGraph, Stages

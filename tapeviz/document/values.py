@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from ..trace.model import Tensor, TensorId
+from ..trace.ids import TensorId
+from ..trace.ops import Tensor
 from ..trace.values import TensorPart
 from .pipeline import RunHandle
 

@@ -27,7 +27,9 @@ from ..layout.room.widening import widened
 from ..scene.compose import compose
 from ..scene.model import Overlay, Scene
 from ..scene.parts.frames import frame_width
-from ..trace.model import Call, CallId, Trace
+from ..trace.calls import Call
+from ..trace.ids import CallId
+from ..trace.model import Trace
 from ..view import DEFAULT_VIEW, View
 from .first_view import FULL, Detail, first_view, folded_in, grown, most_legible, opening_in, placed
 

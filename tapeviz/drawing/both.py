@@ -27,7 +27,9 @@ from ..scene.model import ChangeKind, Scene
 from ..scene.parts.frames import frame_width
 from ..scene.sizes import LEGIBLE
 from ..scene.together import Side, moved_layout, room_of_each, together
-from ..trace.model import CallId, Op, OpId, Trace
+from ..trace.ids import CallId, OpId
+from ..trace.model import Trace
+from ..trace.ops import Op
 from ..view import View
 from .arranging import Arranged, built_graph, compose_over, part_of, shown_call
 from .first_view import BARE, FULL, fitted_rows, folded_in, opening_in, shown_scale, worth_of

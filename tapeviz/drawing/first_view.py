@@ -27,7 +27,8 @@ from ..layout.room.wrapping import scale_in
 from ..scene.parts.frames import frame_width
 from ..scene.sizes import LEGIBLE, with_sizes
 from ..trace.compiled.raised import op_that_raised
-from ..trace.model import Op, Trace
+from ..trace.model import Trace
+from ..trace.ops import Op
 from ..view import View
 
 _ONWARD = 8.0

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from ..trace.model import Call, StackFrame, Tape, Trace
+from ..trace.calls import Call
+from ..trace.model import Tape, Trace
+from ..trace.sites import StackFrame
 from .nodes import all_of, argument, bound_names, called_name, read_names, sole
 from .plan import Plan
 from .source import CstStatement, ParsedSource

@@ -14,7 +14,8 @@ from ..analysis.findings import Finding
 from ..analysis.model import CallDiagnosis, Diagnosis
 from ..errors import TapevizError
 from ..recording.live import LiveRecording, Recorder, Snippet
-from ..trace.model import Array, TensorId
+from ..trace.ids import TensorId
+from ..trace.stats import Array
 from .folders import Folder
 from .judging import FindingKey, Outcome, has_same_targets
 

@@ -10,7 +10,7 @@ from ..analysis.diagnose import diagnose
 from ..analysis.findings import Finding
 from ..errors import TapevizError
 from ..recording.live import LiveRecording, Recorder, Snippet
-from ..trace.model import Array
+from ..trace.stats import Array
 from .crossing import fetched
 from .folders import Folder
 from .goals import FixGoal, KeptEdit, part_of

@@ -13,7 +13,7 @@ import numpy as np
 from ..analysis.findings import Cause, Fix
 from ..analysis.model import Diagnosis
 from ..text.trees import parse_expression, parse_module
-from ..trace.model import Array
+from ..trace.stats import Array
 from .diffs import short_diff
 from .judging import FindingKey, Outcome
 from .model import Edit

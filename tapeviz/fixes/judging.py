@@ -11,7 +11,10 @@ import numpy as np
 from ..analysis.causes.values.nonfinite import Nonfinite
 from ..analysis.findings import Finding
 from ..analysis.model import Diagnosis
-from ..trace.model import Array, Operand, TensorId, Trace
+from ..trace.calls import Operand
+from ..trace.ids import TensorId
+from ..trace.model import Trace
+from ..trace.stats import Array
 from .model import Edit
 
 _LOOSE = frozenset(("float16", "bfloat16"))

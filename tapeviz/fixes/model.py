@@ -9,7 +9,8 @@ import libcst as cst
 
 from ..analysis.causes.connections.left_tensorflow import LeftTensorFlow
 from ..analysis.findings import Cause, Finding
-from ..trace.model import Call, Trace
+from ..trace.calls import Call
+from ..trace.model import Trace
 from .nodes import all_of, called_name, read_names
 from .source import ParsedSource
 

@@ -14,7 +14,7 @@ from operator import itemgetter
 
 import networkx as nx
 
-from ..trace.model import VariableId
+from ..trace.ids import VariableId
 from .model import Node, NodeId
 
 _MANY = 200

@@ -11,8 +11,9 @@ from operator import attrgetter
 import numpy as np
 
 from ..text.source import SourceText
-from ..trace.ids import SiteId
-from ..trace.model import Binding, Op, Tensor, TensorId, Trace
+from ..trace.ids import SiteId, TensorId
+from ..trace.model import Binding, Trace
+from ..trace.ops import Op, Tensor
 
 _Names = Sequence[frozenset[str]]
 """The names to look among, each set before the next."""

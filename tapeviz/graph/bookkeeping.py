@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..trace.model import Op, OpId, TensorId, Trace
+from ..trace.ids import OpId, TensorId
+from ..trace.model import Trace
 from ..trace.op_kinds import ops_with
+from ..trace.ops import Op
 
 _INTEGERS = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"))
 _SHAPES = ops_with("no-data")

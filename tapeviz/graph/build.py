@@ -6,8 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from ..errors import go_on
+from ..trace.calls import Call
 from ..trace.compiled.model import Loop
-from ..trace.model import Call, OpId, TensorId, Trace
+from ..trace.ids import OpId, TensorId
+from ..trace.model import Trace
 from .array_names import array_names
 from .loose_ends import loose_ends
 from .model import Edge

@@ -13,9 +13,12 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 
 from ..analysis.flow.dataflow import position_of_target
+from ..trace.calls import Call
 from ..trace.columns import NumberPairs
-from ..trace.model import Call, Op, OpId, TensorId, Trace, VariableId, VersionId
+from ..trace.ids import OpId, TensorId, VariableId, VersionId
+from ..trace.model import Trace
 from ..trace.op_kinds import ops_with
+from ..trace.ops import Op
 from ..trace.state import keeps_prior_state
 from ..trace.tapes import is_differentiable
 from .scope_walk import Scope, WayPoint

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ..trace.model import Op, Trace, VariableId, Version
+from ..trace.ids import VariableId
+from ..trace.model import Trace
+from ..trace.ops import Op
+from ..trace.variables import Version
 from .model import NodeId
 from .op_graph import OpGraph
 from .words import is_assign

@@ -13,7 +13,9 @@ from typing import Literal
 
 import msgspec
 
-from ..trace.model import Op, OpId, TensorId, VariableId, Version
+from ..trace.ids import OpId, TensorId, VariableId
+from ..trace.ops import Op
+from ..trace.variables import Version
 
 NodeId = str
 EdgeKey = tuple[str, str, int]

@@ -7,9 +7,13 @@ from dataclasses import replace
 from sys import intern
 
 from ..text.op_words import friendly, function_words
+from ..trace.calls import Call
 from ..trace.compiled.raised import op_that_raised, raised_words
-from ..trace.model import Call, Op, OpId, SiteId, TensorId, Trace, VariableId, Version
+from ..trace.ids import OpId, SiteId, TensorId, VariableId
+from ..trace.model import Trace
+from ..trace.ops import Op
 from ..trace.unread import holding, state_id
+from ..trace.variables import Version
 from ..wording import listed
 from .model import Node, NodeId, Part
 from .scope import before_path

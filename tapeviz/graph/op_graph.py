@@ -18,7 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..trace.model import Call, Op, OpId, SiteId, TensorId, Version
+from ..trace.calls import Call
+from ..trace.ids import OpId, SiteId, TensorId
+from ..trace.ops import Op
+from ..trace.variables import Version
 from .model import Edge, EdgeState, Link, Node, NodeId, Part, Role
 from .nodes import Nodes
 

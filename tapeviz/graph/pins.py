@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ..analysis.status import status_of
-from ..trace.model import Call, Op, Operand, OpId, TensorId, Trace, Version
+from ..trace.calls import Call, Operand
+from ..trace.ids import OpId, TensorId
+from ..trace.model import Trace
+from ..trace.ops import Op
+from ..trace.variables import Version
 from .nodes import op_id, value_of
 from .op_graph import OpGraph, Pins
 from .select import NodeSelection

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from ..text.op_words import friendly
+from ..trace.calls import Call
 from ..trace.compiled.raised import eager_op_that_raised
-from ..trace.model import Call, Op, OpId, Tape, TensorId, Trace
+from ..trace.ids import OpId, TensorId
+from ..trace.model import Tape, Trace
+from ..trace.ops import Op
 from .far_side import find_offspring, paths_between
 from .scope_walk import Scope, ScopeWalk
 from .trace_index import TraceIndex

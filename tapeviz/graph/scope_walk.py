@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ..trace.model import Call, Op, OpId, TensorId, Variable, VariableId, Version, VersionId
+from ..trace.calls import Call
+from ..trace.ids import OpId, TensorId, VariableId, VersionId
+from ..trace.ops import Op
 from ..trace.state import keeps_prior_state
+from ..trace.variables import Variable, Version
 from .trace_index import TraceIndex, version_before
 
 WayPoint = TensorId | VersionId | Op

@@ -6,8 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from ..trace.model import Call, Op, OpId, TensorId, Trace
+from ..trace.calls import Call
+from ..trace.ids import OpId, TensorId
+from ..trace.model import Trace
 from ..trace.op_kinds import ops_with
+from ..trace.ops import Op
 from .bookkeeping import Bookkeeping, find_bookkeeping
 from .scope import everything, find_scope
 from .scope_walk import Scope

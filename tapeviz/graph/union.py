@@ -9,7 +9,7 @@ import networkx as nx
 
 from ..analysis.pairing import pair_anywhere
 from ..text.op_words import friendly
-from ..trace.model import OpId
+from ..trace.ids import OpId
 from .model import EdgeKey, Frame, Node, NodeId
 
 

@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 
-from ..trace.model import Call, Op, OpId, TensorId, VariableId, Version
+from ..trace.calls import Call
+from ..trace.ids import OpId, TensorId, VariableId
+from ..trace.ops import Op
 from ..trace.state import keeps_prior_state
+from ..trace.variables import Version
 from .model import EdgeState, Link, NodeId
 from .nodes import Nodes, constant_id, is_recorded, op_id, version_id
 from .op_graph import OpGraph

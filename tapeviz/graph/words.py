@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from ..text.op_words import friendly, function_words
-from ..trace.model import Op, TensorId, Trace, Variable, VariableId, Version
+from ..trace.ids import TensorId, VariableId
+from ..trace.model import Trace
+from ..trace.ops import Op
 from ..trace.state import writes_state
+from ..trace.variables import Variable, Version
 from ..wording import counted
 
 _PRIMES = ("", "′", "″", "‴")

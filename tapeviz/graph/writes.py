@@ -6,7 +6,10 @@ import ast
 from collections.abc import Mapping
 
 from ..text.source import SourceText
-from ..trace.model import Op, StackFrame, Trace, VariableId
+from ..trace.ids import VariableId
+from ..trace.model import Trace
+from ..trace.ops import Op
+from ..trace.sites import StackFrame
 from .words import joined, line_words, write_word
 
 _SIGNS = {"assign": "←", "assign_add": "+=", "assign_sub": "−="}

@@ -10,9 +10,11 @@ import msgspec
 from ..errors import TapevizError
 from ..trace.compiled.opening import without_values
 from ..trace.events import InsideComputed
+from ..trace.ids import CallId, OpId, TensorId
 from ..trace.lines import EventLines
-from ..trace.model import Array, CallId, OpId, TensorId, Trace
+from ..trace.model import Trace
 from ..trace.read import Reader
+from ..trace.stats import Array
 from ..trace.stored.file import Recording
 
 _NOT_LOOKED_INTO = (

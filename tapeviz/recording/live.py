@@ -19,7 +19,9 @@ from ..repair import Repaired, block_starts, missing_imports, repair
 from ..trace.events import FORMAT_VERSION as EVENT_FORMAT
 from ..trace.events import Begin, Ended, Printed, Raised
 from ..trace.growing import GrowingTrace
-from ..trace.model import Array, CallId, OpId, TensorId, Trace
+from ..trace.ids import CallId, OpId, TensorId
+from ..trace.model import Trace
+from ..trace.stats import Array
 from ..trace.stored.file import Recording
 from ..trace.values import TensorPart
 from .process_requests import ProcessRequests

@@ -32,9 +32,12 @@ from ..analysis.requests.replays import (
 )
 from ..errors import TapevizError
 from ..kernel import Run
+from ..trace.calls import Call
 from ..trace.events import Event, Noted, ReplayRan, TensorSeen, decode
 from ..trace.growing import GrowingTrace
-from ..trace.model import Array, Call, CallId, OpId, TensorId, Trace
+from ..trace.ids import CallId, OpId, TensorId
+from ..trace.model import Trace
+from ..trace.stats import Array
 from ..trace.values import TensorPart, array_of, stats_from
 
 _ANSWER_SECONDS = 60.0

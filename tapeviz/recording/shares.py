@@ -18,7 +18,10 @@ import numpy as np
 
 from ..analysis.requests.replays import run_shown, value_given
 from ..errors import TapevizError
-from ..trace.model import Array, Call, CallId, Operand, Trace, VariableId
+from ..trace.calls import Call, Operand
+from ..trace.ids import CallId, VariableId
+from ..trace.model import Trace
+from ..trace.stats import Array
 
 if TYPE_CHECKING:
     from .kept import KeptRecording

@@ -16,7 +16,8 @@ from ..graph.model import Edge, EdgeKey, Node
 from ..graph.nodes import op_of, version_of
 from ..layout.model import Layout, Point, Rect
 from ..trace.columns import NumberPairs
-from ..trace.model import OpId, TensorId, Trace, VariableId
+from ..trace.ids import OpId, TensorId, VariableId
+from ..trace.model import Trace
 from .content import content_of, is_write
 from .model import Axis, Box, Picture, Wire, WireState
 from .parts.crossings import with_crossings

@@ -10,7 +10,8 @@ import numpy as np
 from ..analysis.model import CallDiagnosis
 from ..graph.model import EdgeKey
 from ..layout.model import Layout, Rect
-from ..trace.model import TensorId, Trace
+from ..trace.ids import TensorId
+from ..trace.model import Trace
 from .base_scene import prepare
 from .captions import legend_of, title_of
 from .flow_scene import FlowScene, add_flow, with_plates

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from ..graph.model import Node
 from ..graph.words import shape_words
-from ..trace.model import Tensor, TensorId, Trace
+from ..trace.ids import TensorId
+from ..trace.model import Trace
+from ..trace.ops import Tensor
 from .model import BoxShape
 from .parts.numbers import rounded_text, scalar_text
 from .parts.pictures import cells_of_tensor

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..analysis.model import CallDiagnosis
 from ..graph.model import EdgeKey
 from ..layout.model import Point, Rect
-from ..trace.model import TensorId
+from ..trace.ids import TensorId
 from .base_scene import WIDTHS, BaseScene
 from .lighting import Lighting, is_constant, light
 from .model import MARK_RADIUS, Box, LabelSide, Mark, Picture, Wire

@@ -13,7 +13,7 @@ from ..analysis.backward.through import links_inside
 from ..analysis.findings import Cause, Link
 from ..analysis.model import CallDiagnosis
 from ..graph.model import EdgeKey
-from ..trace.model import TensorId, VariableId
+from ..trace.ids import TensorId, VariableId
 from .base_scene import WIDTHS, BaseScene
 from .parts.rings import boxes_of, target_boxes
 

@@ -10,7 +10,7 @@ from ..analysis.backward.steps import WalkStep
 from ..analysis.backward.through import links_inside
 from ..analysis.model import CallDiagnosis
 from ..graph.model import EdgeKey
-from ..trace.model import TensorId
+from ..trace.ids import TensorId
 from .base_scene import BaseScene
 
 

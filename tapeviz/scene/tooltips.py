@@ -8,7 +8,9 @@ from ..analysis.findings import Cause
 from ..analysis.inside_words import DOUBT_WORDS, doubt_about, inside_words, run_words
 from ..analysis.model import CallDiagnosis
 from ..graph.model import Node
-from ..trace.model import Stats, TensorId, Trace
+from ..trace.ids import TensorId
+from ..trace.model import Trace
+from ..trace.stats import Stats
 from .parts.numbers import type_text
 from .text import clean, shorten
 

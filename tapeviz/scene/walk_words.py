@@ -9,7 +9,10 @@ from itertools import islice
 from ..analysis.backward.inner_steps import agreement, trouble_of
 from ..analysis.backward.steps import WalkStep
 from ..graph.words import shape_words
-from ..trace.model import Array, Call, TensorId, Trace
+from ..trace.calls import Call
+from ..trace.ids import TensorId
+from ..trace.model import Trace
+from ..trace.stats import Array
 from ..trace.tapes import is_handle
 from .parts.numbers import gradient_text, rounded_text, scalar_text
 

@@ -26,7 +26,9 @@ from ..analysis.warned_words import warned_about
 from ..export.shared_page import PageCard, PageFix, PageTable
 from ..graph.words import shape_words
 from ..scene.parts.numbers import rounded_text, scalar_text, type_text
-from ..trace.model import Array, TensorId, Trace
+from ..trace.ids import TensorId
+from ..trace.model import Trace
+from ..trace.stats import Array
 
 MOST_CARDS = 40
 MOST_ROWS, MOST_COLUMNS = 8, 6

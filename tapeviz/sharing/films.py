@@ -15,7 +15,8 @@ from ..graph.groups.turns import other_turns
 from ..graph.nodes import op_id
 from ..scene.model import Overlay, Scene
 from ..scene.theme import Theme
-from ..trace.model import CallId, Trace
+from ..trace.ids import CallId
+from ..trace.model import Trace
 from ..view import View
 
 N = TypeVar("N", int, int | None)

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from .compiled.functions import has_run
 from .compiled.opening import without_values
 from .events import Ended, Event, InsideComputed, OpRan, decode, encode
+from .ids import OpId
 from .lines import EventLines, PackedLines
-from .model import OpId, Trace
+from .model import Trace
 from .read import Reader
 
 

@@ -7,32 +7,15 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from .calls import Call as Call
-from .calls import Check as Check
-from .calls import Method as Method
-from .calls import Operand as Operand
-from .calls import Replay as Replay
-from .calls import Step as Step
-from .calls import tensors_of as tensors_of
+from .calls import Call
 from .compiled.model import Conditional, Loop, TracedFunction, Word
 from .compiled.rerun_ops import RerunOps
-from .ids import CallId as CallId
-from .ids import OpId as OpId
-from .ids import SiteId as SiteId
-from .ids import TapeId as TapeId
-from .ids import TensorId as TensorId
-from .ids import VariableId as VariableId
-from .ids import VersionId as VersionId
-from .ops import Op as Op
-from .ops import Tensor as Tensor
-from .sites import NOWHERE as NOWHERE
-from .sites import Site as Site
-from .sites import StackFrame as StackFrame
-from .stats import Array as Array
-from .stats import Stats as Stats
+from .ids import OpId, TapeId, TensorId, VariableId, VersionId
+from .ops import Op, Tensor
+from .sites import NOWHERE, Site
+from .stats import Array, Stats
 from .values import sample_of, stats_of, value_of
-from .variables import Variable as Variable
-from .variables import Version as Version
+from .variables import Variable, Version
 
 
 class Watch(msgspec.Struct, frozen=True, gc=False):

@@ -11,9 +11,14 @@ from typing import Any, NamedTuple
 from ..text.called_names import LAYER_METHODS, CalledNames, kind_of
 from ..text.source import SourceText, is_plain_path
 from . import events as e
+from .calls import Operand
+from .ids import TensorId, VariableId
 from .levels.scopes import layer_scopes
-from .model import Op, Operand, StackFrame, TensorId, Trace, Variable, VariableId
+from .model import Trace
+from .ops import Op
 from .reading.attributes import ObjectAttributes
+from .sites import StackFrame
+from .variables import Variable
 
 # What tf.Variable and keras.Variable are called that were given no name.
 _DEFAULT_NAME = re.compile(r"variable(_\d+)?(:0)?", re.IGNORECASE)

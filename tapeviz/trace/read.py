@@ -15,7 +15,8 @@ from ..text.source import SourceText
 from . import events as e
 from .compiled.bodies import ClosedCall
 from .compiled.opening import Opening
-from .model import OpId, Trace
+from .ids import OpId
+from .model import Trace
 from .reading.event_reader import EventReader
 from .reading.insides import Inside, InsideKey, inside_of, rest_of
 from .reading.joining import Joining

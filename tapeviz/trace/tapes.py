@@ -14,7 +14,10 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import cast
 
-from .model import Interval, Op, Site, Tape, TapeId, TensorId, Watch
+from .ids import TapeId, TensorId
+from .model import Interval, Tape, Watch
+from .ops import Op
+from .sites import Site
 
 _HANDLES = frozenset(("resource", "variant"))
 _DIFFERENTIABLE = _HANDLES | frozenset(

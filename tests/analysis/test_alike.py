@@ -10,7 +10,7 @@ import pytest
 from tapeviz.analysis.alike import same_words, shared_title
 from tapeviz.analysis.findings import Cause, Finding, Fix, Status
 from tapeviz.analysis.stories import places_alike
-from tapeviz.trace.model import Check
+from tapeviz.trace.calls import Check
 from tests.evidence import Said, saying
 
 

@@ -12,7 +12,8 @@ from tapeviz.analysis.comparing import Comparison, compare
 from tapeviz.analysis.model import Diagnosis
 from tapeviz.analysis.pairing import pair_anywhere, pair_in_order
 from tapeviz.recording.live import Snippet
-from tapeviz.trace.model import OpId, Trace
+from tapeviz.trace.ids import OpId
+from tapeviz.trace.model import Trace
 
 if TYPE_CHECKING:
     from tapeviz.recording.live import Recorder

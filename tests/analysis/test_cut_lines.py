@@ -14,7 +14,7 @@ from tapeviz.analysis.flow import cut_lines
 from tapeviz.analysis.flow.cut_lines import CutLine, CutLines
 from tapeviz.analysis.flow.shared_lists import SharedList, not_seen
 from tapeviz.analysis.flow.shared_sets import SharedSets, contains
-from tapeviz.trace.model import OpId, TensorId
+from tapeviz.trace.ids import OpId, TensorId
 
 
 @pytest.fixture(scope="module", autouse=True)

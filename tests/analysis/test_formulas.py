@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from tapeviz.analysis.backward.formulas import FORMULAS, NO_GRADIENT, formula
-from tapeviz.trace.model import NOWHERE, Op, OpId, TensorId
-from tapeviz.trace.ops import OpDescription
+from tapeviz.trace.ids import OpId, TensorId
+from tapeviz.trace.ops import Op, OpDescription
+from tapeviz.trace.sites import NOWHERE
 
 Array = np.ndarray[Any, Any]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tapeviz.analysis.backward.inner_steps import agreement
-from tapeviz.trace.model import OpId, Replay, Step, TensorId
+from tapeviz.trace.calls import Replay, Step
+from tapeviz.trace.ids import OpId, TensorId
 from tests.traces import op_at, trace_of
 
 

@@ -24,7 +24,11 @@ from tapeviz.analysis.flow.shared_lists import SharedList
 from tapeviz.analysis.python import caught
 from tapeviz.analysis.requests.replays import unconnected
 from tapeviz.cli.report import report
-from tapeviz.trace.model import Op, OpId, Replay, Stats, TensorId, Trace
+from tapeviz.trace.calls import Replay
+from tapeviz.trace.ids import OpId, TensorId
+from tapeviz.trace.model import Trace
+from tapeviz.trace.ops import Op
+from tapeviz.trace.stats import Stats
 
 from ..traces import Script
 

@@ -10,7 +10,7 @@ from tapeviz.analysis.model import Diagnosis
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.rounds.over_time import TurnShares, stories, turn_shares
 from tapeviz.recording.live import Recorder, Snippet
-from tapeviz.trace.model import CallId
+from tapeviz.trace.ids import CallId
 
 CELL = """
 import tensorflow as tf

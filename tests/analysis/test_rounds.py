@@ -18,7 +18,8 @@ from tapeviz.analysis.rounds.round_words import path_words, rounds_words, series
 from tapeviz.analysis.status import is_zero, joint_word, nonfinite_word, round_word
 from tapeviz.panels.diagnosis.findings import pill_words
 from tapeviz.recording.kept import KeptRecording
-from tapeviz.trace.model import CallId, Stats
+from tapeviz.trace.ids import CallId
+from tapeviz.trace.stats import Stats
 from tapeviz.trace.stored.file import load
 from tests.traces import Script
 

@@ -14,7 +14,8 @@ from tapeviz.errors import TapevizError
 from tapeviz.recording.kept import KeptRecording
 from tapeviz.recording.live import LiveRecording, Recorder, Snippet
 from tapeviz.scene.walk_words import gradients_words, inner_words
-from tapeviz.trace.model import Call, Trace
+from tapeviz.trace.calls import Call
+from tapeviz.trace.model import Trace
 from tapeviz.view import View
 
 LOOP = """\

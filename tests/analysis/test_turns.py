@@ -19,8 +19,8 @@ from tapeviz.analysis.backward.turns import (
 )
 from tapeviz.drawing.arranging import repeats
 from tapeviz.recording.live import Recorder, Snippet
+from tapeviz.trace.ids import OpId, TensorId
 from tapeviz.trace.levels.op_levels import OpLevels
-from tapeviz.trace.model import OpId, TensorId
 from tapeviz.view import DEFAULT_VIEW
 from tests.traces import Script
 

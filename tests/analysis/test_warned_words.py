@@ -12,7 +12,7 @@ from tapeviz.analysis import diagnose, warnings
 from tapeviz.analysis.model import Diagnosis, Warned
 from tapeviz.analysis.warned_words import warned_about, warned_title, warned_where
 from tapeviz.recording.kept import KeptRecording
-from tapeviz.trace.model import CallId
+from tapeviz.trace.ids import CallId
 from tapeviz.trace.stored.file import load
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"

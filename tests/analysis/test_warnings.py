@@ -15,7 +15,8 @@ from tapeviz.analysis.flow.ancestry import Ancestry
 from tapeviz.analysis.flow.dataflow import DataFlow
 from tapeviz.cli.text import as_text
 from tapeviz.trace import events as e
-from tapeviz.trace.model import Op, TensorId
+from tapeviz.trace.ids import TensorId
+from tapeviz.trace.ops import Op
 
 from ..traces import Script
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tapeviz.analysis.run_words import check_words, trust_words
-from tapeviz.trace.model import Check
+from tapeviz.trace.calls import Check
 
 from .asking import ask
 

@@ -33,16 +33,10 @@ from tapeviz.scene.model import (
     Scene,
     Wire,
 )
-from tapeviz.trace.model import (
-    Call,
-    CallId,
-    Ending,
-    Operand,
-    OpId,
-    Stats,
-    TensorId,
-    Trace,
-)
+from tapeviz.trace.calls import Call, Operand
+from tapeviz.trace.ids import CallId, OpId, TensorId
+from tapeviz.trace.model import Ending, Trace
+from tapeviz.trace.stats import Stats
 from tapeviz.trace.values import TensorPart
 from tapeviz.view import View
 

@@ -24,7 +24,9 @@ from tapeviz.document.pipeline import ArrangedGraph
 from tapeviz.errors import TapevizError, go_on
 from tapeviz.recording.live import Listener
 from tapeviz.scene.model import Scene
-from tapeviz.trace.model import EMPTY_TRACE, Call, CallId, OpId, TensorId, Trace
+from tapeviz.trace.calls import Call
+from tapeviz.trace.ids import CallId, OpId, TensorId
+from tapeviz.trace.model import EMPTY_TRACE, Trace
 from tapeviz.view import View
 from tests.document.sample import (
     CAUSE,

@@ -12,7 +12,8 @@ from tapeviz.panels.backprop.panel import BackpropPanel
 from tapeviz.panels.backprop.walk_model import FORMULA, OP
 from tapeviz.panels.look import THEMES
 from tapeviz.recording.live import Recorder, Snippet
-from tapeviz.trace.model import CallId, Trace
+from tapeviz.trace.ids import CallId
+from tapeviz.trace.model import Trace
 from tests.document.sample import SamplePipeline
 
 SOURCE = """\

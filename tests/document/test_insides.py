@@ -15,7 +15,8 @@ from tapeviz.panels.look import THEMES
 from tapeviz.panels.rounds.strip import RoundStrip
 from tapeviz.recording.kept import KeptRecording
 from tapeviz.trace import events as e
-from tapeviz.trace.model import OpId, Trace
+from tapeviz.trace.ids import OpId
+from tapeviz.trace.model import Trace
 from tapeviz.trace.stored.file import Recording
 from tests.document.sample import SamplePipeline
 from tests.recording.test_compiled_calls import BLOB, recorded_calls

@@ -15,7 +15,9 @@ from tapeviz.layout.model import Rect
 from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.scene.model import Overlay
 from tapeviz.scene.sizes import LEGIBLE
-from tapeviz.trace.model import EMPTY_TRACE, Call, TensorId, Trace, tensors_of
+from tapeviz.trace.calls import Call, tensors_of
+from tapeviz.trace.ids import TensorId
+from tapeviz.trace.model import EMPTY_TRACE, Trace
 from tapeviz.view import DEFAULT_VIEW, View
 
 from ..graph.test_build import slice_assign

@@ -12,19 +12,10 @@ from tapeviz.analysis.causes.table import KINDS
 from tapeviz.analysis.findings import Cause, Evidence, Finding
 from tapeviz.fixes.model import FixCase
 from tapeviz.fixes.source import ParsedSource
-from tapeviz.trace.model import (
-    Call,
-    CallId,
-    Interval,
-    Operand,
-    OpId,
-    Tape,
-    TapeId,
-    TensorId,
-    Trace,
-    Variable,
-    VariableId,
-)
+from tapeviz.trace.calls import Call, Operand
+from tapeviz.trace.ids import CallId, OpId, TapeId, TensorId, VariableId
+from tapeviz.trace.model import Interval, Tape, Trace
+from tapeviz.trace.variables import Variable
 
 from ..traces import op_at, site_at, tensor_of
 

@@ -25,7 +25,8 @@ from tapeviz.fixes.source import ParsedSource
 from tapeviz.fixes.table import FIXES, edits_for, edits_for_error
 from tapeviz.fixes.tapes.closures import compute_when_called
 from tapeviz.text.source import SourceText
-from tapeviz.trace.model import Failure, TensorId, Trace
+from tapeviz.trace.ids import TensorId
+from tapeviz.trace.model import Failure, Trace
 
 from ..analysis.cases import CASES
 from ..sampling import sampled

@@ -12,7 +12,7 @@ from tapeviz.analysis.causes.values.multiplied_by_zero import MultipliedByZero
 from tapeviz.analysis.findings import Evidence
 from tapeviz.fixes.model import FixCase
 from tapeviz.fixes.table import edits_for
-from tapeviz.trace.model import OpId, TensorId
+from tapeviz.trace.ids import OpId, TensorId
 
 from ..traces import tensor_of
 from .fix_cases import OP, fix_case

@@ -10,7 +10,8 @@ from tapeviz.graph.build import build
 from tapeviz.graph.model import Edge, Node
 from tapeviz.graph.scope_walk import ScopeWalk
 from tapeviz.trace import events as e
-from tapeviz.trace.model import Op, TensorId, VariableId
+from tapeviz.trace.ids import TensorId, VariableId
+from tapeviz.trace.ops import Op
 
 from ..traces import Script
 from .unfolded import unfolded

@@ -22,7 +22,7 @@ from tapeviz.graph.nodes import op_id
 from tapeviz.recording.kept import KeptRecording
 from tapeviz.scene.model import Overlay
 from tapeviz.trace import events as e
-from tapeviz.trace.model import Op
+from tapeviz.trace.ops import Op
 from tapeviz.trace.read import read
 from tapeviz.trace.stored.file import load
 from tapeviz.view import DEFAULT_VIEW

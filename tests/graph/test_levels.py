@@ -9,9 +9,11 @@ import pytest
 from tapeviz.drawing.arranging import arrange
 from tapeviz.graph.trace_index import entries_around
 from tapeviz.trace import events as e
+from tapeviz.trace.ids import VersionId
 from tapeviz.trace.levels.frames import Level, MarkReader
 from tapeviz.trace.levels.op_levels import OpLevels
-from tapeviz.trace.model import Op, Trace, VersionId
+from tapeviz.trace.model import Trace
+from tapeviz.trace.ops import Op
 from tapeviz.view import DEFAULT_VIEW
 
 from ..traces import Script

@@ -15,22 +15,14 @@ from tapeviz.graph.groups.stretches import find_stretches
 from tapeviz.text.called_names import CalledNames
 from tapeviz.text.source import SourceText
 from tapeviz.trace import events as e
+from tapeviz.trace.ids import OpId, SiteId, TensorId, VariableId
 from tapeviz.trace.levels.blocks import block_parts
 from tapeviz.trace.levels.frames import Level
 from tapeviz.trace.levels.op_levels import OpLevels
-from tapeviz.trace.model import (
-    EMPTY_TRACE,
-    Op,
-    OpId,
-    Site,
-    SiteId,
-    StackFrame,
-    TensorId,
-    Variable,
-    VariableId,
-    Version,
-)
-from tapeviz.trace.ops import OpDescription
+from tapeviz.trace.model import EMPTY_TRACE
+from tapeviz.trace.ops import Op, OpDescription
+from tapeviz.trace.sites import Site, StackFrame
+from tapeviz.trace.variables import Variable, Version
 
 from ..traces import Script, op_at, trace_of
 

@@ -13,7 +13,7 @@ from tapeviz.graph.groups.gathering import LEAST_OPS
 from tapeviz.graph.groups.reads import Reads
 from tapeviz.graph.groups.sections import MOST, gather_sections
 from tapeviz.graph.groups.tree import Group, grow
-from tapeviz.trace.model import TensorId
+from tapeviz.trace.ids import TensorId
 
 from ..traces import Script
 

@@ -19,7 +19,8 @@ from tapeviz.panels.backprop.table import shared_between, shared_widths
 from tapeviz.panels.backprop.walk_model import FORMULA, IN, LINE, NARROW_ROLE, OP, OUT
 from tapeviz.panels.look import Theme
 from tapeviz.recording.shares import ShareRow, ShareTable
-from tapeviz.trace.model import CallId, Site, SiteId
+from tapeviz.trace.ids import CallId, SiteId
+from tapeviz.trace.sites import Site
 
 LEFT = Qt.MouseButton.LeftButton
 

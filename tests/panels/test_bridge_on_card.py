@@ -16,7 +16,7 @@ from tapeviz.panels.diagnosis.findings import FindingCard
 from tapeviz.panels.diagnosis.gradients import Gradients
 from tapeviz.panels.look import Theme
 from tapeviz.panels.widgets import ShortLabel
-from tapeviz.trace.model import Check
+from tapeviz.trace.calls import Check
 
 from .test_diagnosis import words
 

@@ -20,7 +20,8 @@ from tapeviz.panels.look import Theme
 from tapeviz.panels.outdated import Veil
 from tapeviz.panels.tensor.values import ValueTable
 from tapeviz.panels.widgets import Badge
-from tapeviz.trace.model import CallId, Trace
+from tapeviz.trace.ids import CallId
+from tapeviz.trace.model import Trace
 from tests.document.sample import FIX, SamplePipeline
 from tests.evidence import saying
 

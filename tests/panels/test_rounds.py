@@ -36,7 +36,8 @@ from tapeviz.panels.tensor.values import ValueTable
 from tapeviz.panels.widgets import ShortLabel
 from tapeviz.recording.kept import KeptRecording
 from tapeviz.sharing.cards import cards
-from tapeviz.trace.model import TensorId, Trace
+from tapeviz.trace.ids import TensorId
+from tapeviz.trace.model import Trace
 from tapeviz.trace.stored.file import load
 from tests.document.sample import SamplePipeline
 

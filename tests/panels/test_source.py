@@ -20,7 +20,9 @@ from tapeviz.panels.source.panel import SourcePanel
 from tapeviz.panels.source.pasting import has_code
 from tapeviz.panels.source.repair_strip import listed
 from tapeviz.panels.source.sight import rows_in_sight
-from tapeviz.trace.model import Failure, OpId, Site, SiteId, StackFrame, Trace
+from tapeviz.trace.ids import OpId, SiteId
+from tapeviz.trace.model import Failure, Trace
+from tapeviz.trace.sites import Site, StackFrame
 from tests.document.sample import SOURCE, SamplePipeline, make_trace
 
 

@@ -21,7 +21,8 @@ from tapeviz.panels.tensor.values import as_table, shades, short_number
 from tapeviz.panels.tensor.wording import as_code, describe
 from tapeviz.scene.parts.numbers import gradient_text
 from tapeviz.scene.tooltips import stats_words
-from tapeviz.trace.model import Stats, TensorId
+from tapeviz.trace.ids import TensorId
+from tapeviz.trace.stats import Stats
 from tests.document.sample import SamplePipeline, make_trace
 from tests.traces import tensor_of
 

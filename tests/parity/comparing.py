@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tapeviz.trace.model import Array, Call
+from tapeviz.trace.calls import Call
+from tapeviz.trace.stats import Array
 
 from .plain_runs import Bits, PlainRun
 from .recorded_runs import RecordedRun, without_chance, without_machine

@@ -13,7 +13,8 @@ import numpy as np
 
 from tapeviz.analysis.findings import Finding
 from tapeviz.analysis.model import CallDiagnosis
-from tapeviz.trace.model import Array, Trace
+from tapeviz.trace.model import Trace
+from tapeviz.trace.stats import Array
 
 from .plain_runs import PlainRuns
 from .programs import Program, Source

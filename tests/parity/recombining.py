@@ -11,7 +11,11 @@ from collections import defaultdict
 
 import numpy as np
 
-from tapeviz.trace.model import Array, Call, Operand, OpId, Tensor, TensorId, Variable, VariableId
+from tapeviz.trace.calls import Call, Operand
+from tapeviz.trace.ids import OpId, TensorId, VariableId
+from tapeviz.trace.ops import Tensor
+from tapeviz.trace.stats import Array
+from tapeviz.trace.variables import Variable
 
 from .comparing import same_bits
 from .recorded_runs import RecordedRun

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tapeviz.trace.model import Array, TensorId, Trace
+from tapeviz.trace.ids import TensorId
+from tapeviz.trace.model import Trace
+from tapeviz.trace.stats import Array
 
 from .plain_runs import FILENAME
 

@@ -18,7 +18,7 @@ from .recorded_runs import recorded
 if TYPE_CHECKING:
     from tapeviz.analysis.findings import Finding
     from tapeviz.recording.live import Recorder
-    from tapeviz.trace.model import Array
+    from tapeviz.trace.stats import Array
 
 
 OP_BY_OP = "import tensorflow; tensorflow.config.run_functions_eagerly(True); "

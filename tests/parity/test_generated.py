@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from tapeviz.trace.model import Binding, TapeId, Trace
+from tapeviz.trace.ids import TapeId
+from tapeviz.trace.model import Binding, Trace
 from tapeviz.trace.tapes import is_differentiable
 from tests.recordings.invariants import check_diagnosis
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tapeviz.trace import events as e
-from tapeviz.trace.model import Op, Trace
+from tapeviz.trace.model import Trace
+from tapeviz.trace.ops import Op
 from tapeviz.trace.read import read
 
 from .conftest import Recorded

@@ -12,7 +12,8 @@ from tapeviz.cli.report import report
 from tapeviz.cli.text import as_text
 from tapeviz.recording.kept import KeptRecording
 from tapeviz.trace import events as e
-from tapeviz.trace.model import OpId, TensorId, Trace
+from tapeviz.trace.ids import OpId, TensorId
+from tapeviz.trace.model import Trace
 from tapeviz.trace.read import read
 from tapeviz.trace.stored.file import Recording
 

@@ -14,16 +14,10 @@ from tapeviz.analysis.model import CallDiagnosis
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
 from tapeviz.scene.sizes import with_sizes
-from tapeviz.trace.model import (
-    NOWHERE,
-    Call,
-    CallId,
-    Operand,
-    OpId,
-    TensorId,
-    Trace,
-    VariableId,
-)
+from tapeviz.trace.calls import Call, Operand
+from tapeviz.trace.ids import CallId, OpId, TensorId, VariableId
+from tapeviz.trace.model import Trace
+from tapeviz.trace.sites import NOWHERE
 
 from ..evidence import Said
 from ..traces import SLICE_ASSIGN, op_at, trace_of

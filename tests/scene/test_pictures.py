@@ -16,7 +16,8 @@ from tapeviz.scene.parts.pictures import (
     picture_of,
     picture_of_tensor,
 )
-from tapeviz.trace.model import TensorId, Trace
+from tapeviz.trace.ids import TensorId
+from tapeviz.trace.model import Trace
 from tapeviz.trace.values import measure
 
 from ..traces import tensor_of

@@ -26,7 +26,7 @@ from tapeviz.scene.parts.geometry import curve, flattened
 from tapeviz.scene.sizes import CHIP_HEIGHT, with_sizes
 from tapeviz.scene.strokes import box_group
 from tapeviz.scene.theme import THEMES
-from tapeviz.trace.model import OpId, TensorId
+from tapeviz.trace.ids import OpId, TensorId
 
 from .pictured import (
     LOSS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from tapeviz.trace.model import OpId
+from tapeviz.trace.ids import OpId
 from tests.traces import Script
 
 

@@ -8,7 +8,9 @@ from tapeviz.analysis.run_words import tracing_words
 from tapeviz.graph.scope import find_scope
 from tapeviz.graph.trace_index import TraceIndex
 from tapeviz.trace import events as e
-from tapeviz.trace.model import Op, OpId, TensorId, Trace, VariableId
+from tapeviz.trace.ids import OpId, TensorId, VariableId
+from tapeviz.trace.model import Trace
+from tapeviz.trace.ops import Op
 from tapeviz.trace.read import Reader, read
 
 _MODULE = "<module>"

@@ -11,7 +11,7 @@ from tapeviz.trace import events as e
 from tapeviz.trace.compiled.opening import OpeningChooser, without_values
 from tapeviz.trace.compiled.traced_graphs import TracedGraphs
 from tapeviz.trace.growing import GrowingTrace
-from tapeviz.trace.model import OpId
+from tapeviz.trace.ids import OpId
 from tapeviz.trace.read import Reader, read
 
 SITES = [

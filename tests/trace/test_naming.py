@@ -8,9 +8,12 @@ from msgspec import structs
 from tapeviz.text.called_names import CalledNames
 from tapeviz.text.source import SourceText
 from tapeviz.trace import events as e
+from tapeviz.trace.ids import VariableId
 from tapeviz.trace.levels.scopes import layer_scopes
-from tapeviz.trace.model import Op, StackFrame, Trace, VariableId
+from tapeviz.trace.model import Trace
 from tapeviz.trace.naming import layer_titles, variable_titles
+from tapeviz.trace.ops import Op
+from tapeviz.trace.sites import StackFrame
 from tests.traces import Script
 
 MODEL = """class Net(tf.keras.Model):

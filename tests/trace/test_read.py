@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tapeviz.trace import events as e
-from tapeviz.trace.model import OpId, TapeId, TensorId, Trace, VariableId
+from tapeviz.trace.ids import OpId, TapeId, TensorId, VariableId
+from tapeviz.trace.model import Trace
 from tapeviz.trace.read import read
 from tests.traces import Script
 

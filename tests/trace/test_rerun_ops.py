@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeviz.trace import events as e
 from tapeviz.trace.compiled.rerun_ops import DrawnOp, Place, RerunOp, RerunOps
-from tapeviz.trace.model import OpId
+from tapeviz.trace.ids import OpId
 
 
 def _drawn(op: int, *turns: int, loops: tuple[int, ...] = ()) -> list[DrawnOp]:

@@ -10,8 +10,9 @@ from tapeviz.graph.nodes import value_of
 from tapeviz.recording.kept import KeptRecording
 from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.scene.content import content_of
-from tapeviz.trace.model import Trace, Version
+from tapeviz.trace.model import Trace
 from tapeviz.trace.unread import state_id
+from tapeviz.trace.variables import Version
 from tapeviz.view import DEFAULT_VIEW
 
 TEXT = """\

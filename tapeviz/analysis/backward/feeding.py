@@ -5,8 +5,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 
+from ...trace.calls import Step
 from ...trace.columns import NumberPairs
-from ...trace.model import Op, Step, TensorId, Trace
+from ...trace.ids import TensorId
+from ...trace.model import Trace
+from ...trace.ops import Op
 
 
 class Feeding:

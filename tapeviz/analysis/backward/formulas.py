@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ...text.op_words import function_words
-from ...trace.model import Op
+from ...trace.ops import Op
 
 Formula = str | Callable[[Op], str]
 NO_GRADIENT = "no gradient"

@@ -6,7 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from ...trace.model import Array, Replay, Step, Trace
+from ...trace.calls import Replay, Step
+from ...trace.model import Trace
+from ...trace.stats import Array
 from ...trace.values import norm_of
 
 StepAgreement = Literal["equal", "near", "differs", "unknown"]

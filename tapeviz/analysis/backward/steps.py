@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from ...trace.model import Array, OpId, TensorId
+from ...trace.ids import OpId, TensorId
+from ...trace.stats import Array
 from ..findings import Cause, Link
 
 

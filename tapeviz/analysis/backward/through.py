@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 
 from ...trace.compiled.handed import handed_by
-from ...trace.model import OpId, TensorId, Trace
+from ...trace.ids import OpId, TensorId
+from ...trace.model import Trace
 from ...trace.op_kinds import ops_with
 from ..findings import Link
 from .steps import WalkStep

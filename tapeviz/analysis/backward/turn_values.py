@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...trace.model import Op, TensorId, Trace
+from ...trace.ids import TensorId
+from ...trace.model import Trace
+from ...trace.ops import Op
 
 
 @dataclass(frozen=True, slots=True)

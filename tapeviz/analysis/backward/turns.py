@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...trace.calls import Call
+from ...trace.ids import OpId, TensorId
 from ...trace.levels.op_levels import OpLevels
-from ...trace.model import Call, OpId, TensorId, Trace
+from ...trace.model import Trace
 from ...trace.values import norm_of
 from .steps import Parts, TurnRows, WalkStep
 

@@ -10,9 +10,12 @@ from typing import Literal
 from msgspec import structs
 
 from ...text.op_words import function_words
+from ...trace.calls import Call, Step
 from ...trace.compiled.model import Loop
-from ...trace.model import Call, Op, OpId, Step, TensorId, Trace, VariableId, VersionId
+from ...trace.ids import OpId, TensorId, VariableId, VersionId
+from ...trace.model import Trace
 from ...trace.op_kinds import ops_with
+from ...trace.ops import Op
 from ..call_facts import CallFacts, name_of
 from ..causes.questions import EdgeUnderTest
 from ..findings import Finding

@@ -7,8 +7,10 @@ from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from itertools import chain
 from typing import cast
 
+from ...trace.calls import Call
 from ...trace.columns import NumberMap, NumberPairs
-from ...trace.model import Call, OpId, TensorId, Trace
+from ...trace.ids import OpId, TensorId
+from ...trace.model import Trace
 from ...trace.values import norm_of
 from ..findings import Link
 from .steps import WalkStep

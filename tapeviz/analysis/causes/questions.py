@@ -12,8 +12,11 @@ from collections.abc import Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...trace.model import Op, Operand, Step, TensorId, Variable, VariableId
+from ...trace.calls import Operand, Step
+from ...trace.ids import TensorId, VariableId
+from ...trace.ops import Op
 from ...trace.tapes import is_differentiable
+from ...trace.variables import Variable
 from ..call_facts import CallFacts, KeepsAnswers
 from ..flow.ancestry import Ancestry, DataEdge, EdgesInto, Position
 

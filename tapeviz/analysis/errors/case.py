@@ -11,7 +11,9 @@ from typing import TypeVar
 
 from ...text.messages import converted_lines, lines_in_stack, without_node_names
 from ...text.source import SourceText
-from ...trace.model import Call, Failure, Op, Trace
+from ...trace.calls import Call
+from ...trace.model import Failure, Trace
+from ...trace.ops import Op
 
 _Node = TypeVar("_Node", bound=ast.AST)
 

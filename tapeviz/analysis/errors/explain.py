@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence, Set
 
 from ...text.messages import first_words
 from ...text.source import SourceText
-from ...trace.model import Call, CallId, Failure, Trace
+from ...trace.calls import Call
+from ...trace.ids import CallId
+from ...trace.model import Failure, Trace
 from ..model import ExplainedError, Warned
 from .case import Case, innermost_line, is_from, raised_by_called
 from .python.modules import command_for

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...trace.compiled.raised import call_that_raised
-from ...trace.model import Op, TensorId, Trace
+from ...trace.ids import TensorId
+from ...trace.model import Trace
+from ...trace.ops import Op
 
 _MOST_SHOWN = 8
 """Elements of a value that stands in a sentence."""

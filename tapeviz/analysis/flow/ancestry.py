@@ -9,7 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from ...trace.model import Leave, OpId, TensorId, VersionId
+from ...trace.ids import OpId, TensorId, VersionId
+from ...trace.model import Leave
 
 Position = TensorId | VersionId
 """A tensor, or a version of a variable."""

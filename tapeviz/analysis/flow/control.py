@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...trace.model import OpId, Trace
+from ...trace.ids import OpId
+from ...trace.model import Trace
 
 if TYPE_CHECKING:
     from .ancestry import DataEdge, Position

@@ -11,25 +11,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 from ...text.source import SourceText
+from ...trace.calls import Call, Operand
 from ...trace.compiled.handed import handed_on
-from ...trace.model import (
-    Binding,
-    Call,
-    Leave,
-    Op,
-    Operand,
-    OpId,
-    Site,
-    TensorId,
-    Trace,
-    VariableId,
-    Version,
-    VersionId,
-)
+from ...trace.ids import OpId, TensorId, VariableId, VersionId
+from ...trace.model import Binding, Leave, Trace
 from ...trace.naming import bound_lines
 from ...trace.op_kinds import ops_with
+from ...trace.ops import Op
 from ...trace.reading.attributes import ObjectAttributes, attributes_of
+from ...trace.sites import Site
 from ...trace.state import keeps_prior_state
+from ...trace.variables import Version
 from .ancestry import Ancestry, DataEdge, DataEdgeKind, Position
 from .origins import Origins
 

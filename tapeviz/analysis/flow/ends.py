@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ...trace.model import Method, Op, Operand, OpId, TensorId, VariableId, VersionId
+from ...trace.calls import Method, Operand
+from ...trace.ids import OpId, TensorId, VariableId, VersionId
+from ...trace.ops import Op
 from ..call_facts import CallFacts, name_of
 from .ancestry import Position
 from .dataflow import FORM_OPS

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import NamedTuple
 
-from ...trace.model import Op, TensorId
+from ...trace.ids import TensorId
+from ...trace.ops import Op
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
 

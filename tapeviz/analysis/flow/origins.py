@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ...trace.model import Call, CallId, Op, OpId, TensorId, Trace
+from ...trace.calls import Call
+from ...trace.ids import CallId, OpId, TensorId
+from ...trace.model import Trace
+from ...trace.ops import Op
 
 
 class Origins:

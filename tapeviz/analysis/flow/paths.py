@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ...text.line_words import lines_in_words
-from ...trace.model import Call, OpId, TapeId, TensorId, VariableId, VersionId
+from ...trace.calls import Call
+from ...trace.ids import OpId, TapeId, TensorId, VariableId, VersionId
 from ...trace.op_kinds import ops_with
 from .ancestry import Ancestry, DataEdge, EdgesInto, Position
 from .control import deciders_of

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ...trace.model import Op, TensorId, Trace
+from ...trace.ids import TensorId
+from ...trace.model import Trace
+from ...trace.ops import Op
 
 _DEEPEST = 40
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...trace.model import Operand
+from ...trace.calls import Operand
 from ..call_facts import CallFacts
 from ..causes.questions import EdgeUnderTest
 from ..findings import Link

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Hashable
 from dataclasses import replace
 from functools import partial
 
-from ...trace.model import Operand
+from ...trace.calls import Operand
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..causes.connections.not_connected import unconnected

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeAlias
 from weakref import ref
 
-from ...trace.model import VersionId
+from ...trace.ids import VersionId
 from ..call_facts import CallFacts
 from ..causes.ops.stop_gradient import StopGradient
 from ..causes.questions import EdgeUnderTest

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...trace.model import Call, Op, Operand
+from ...trace.calls import Call, Operand
+from ...trace.ops import Op
 from ..call_facts import CallFacts
 from ..causes.connections.left_tensorflow import LeftTensorFlow
 from ..causes.connections.not_connected import NotConnected, SameSlope

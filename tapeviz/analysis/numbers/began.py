@@ -11,8 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...trace.calls import Call
 from ...trace.compiled.model import Loop
-from ...trace.model import Array, Call, Op, OpId, TensorId, Trace
+from ...trace.ids import OpId, TensorId
+from ...trace.model import Trace
+from ...trace.ops import Op
+from ...trace.stats import Array
 
 _READS = frozenset({"ReadVariableOp", "ResourceGather", "Const"})
 

@@ -7,8 +7,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from ...trace.compiled.model import Conditional
-from ...trace.model import Op, TensorId, VariableId
+from ...trace.ids import TensorId, VariableId
 from ...trace.op_kinds import ops_with
+from ...trace.ops import Op
 from ..call_facts import CallFacts, name_of
 from ..flow.ancestry import Ancestry, Position
 

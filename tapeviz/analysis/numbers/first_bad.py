@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ...trace.model import Array, Op, TensorId, VariableId
+from ...trace.ids import TensorId, VariableId
+from ...trace.ops import Op
+from ...trace.stats import Array
 from ..call_facts import CallFacts, name_of
 from .began import is_meant, place_of_bad
 from .spoiled import is_nonfinite

@@ -14,8 +14,10 @@ from weakref import ref
 
 import numpy as np
 
-from ...trace.model import Array, Op, OpId, Stats, TensorId
+from ...trace.ids import OpId, TensorId
 from ...trace.op_kinds import ops_with
+from ...trace.ops import Op
+from ...trace.stats import Array, Stats
 from ...trace.tapes import is_differentiable
 from ..call_facts import CallFacts
 from ..causes.values.saturated import CLIPPING, MASKING

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...trace.model import Op, Operand, TensorId
+from ...trace.calls import Operand
+from ...trace.ids import TensorId
+from ...trace.ops import Op
 from ...wording import listed
 from ..call_facts import CallFacts
 from ..model import Warned

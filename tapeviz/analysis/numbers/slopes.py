@@ -6,8 +6,10 @@ from math import inf, sqrt
 
 import numpy as np
 
-from ...trace.model import Op, Step, TensorId
+from ...trace.calls import Step
+from ...trace.ids import TensorId
 from ...trace.op_kinds import ops_with
+from ...trace.ops import Op
 from ..call_facts import CallFacts
 from ..status import is_zero
 

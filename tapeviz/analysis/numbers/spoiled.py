@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from ...trace.model import Op, Operand, Stats, Step, TensorId, VariableId
+from ...trace.calls import Operand, Step
+from ...trace.ids import TensorId, VariableId
 from ...trace.op_kinds import ops_with
+from ...trace.ops import Op
+from ...trace.stats import Stats
 from ..call_facts import CallFacts
 from ..status import is_zero
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ...text.source import SourceText
-from ...trace.model import Site, StackFrame, Tape
+from ...trace.model import Tape
+from ...trace.sites import Site, StackFrame
 
 Lines = tuple[int, ...]
 """Lines of calls within calls, the outermost first."""

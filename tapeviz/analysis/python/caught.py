@@ -10,7 +10,8 @@ from operator import itemgetter
 
 from ...text.messages import first_words
 from ...text.names import dotted
-from ...trace.model import CaughtError, Leave, TensorId
+from ...trace.ids import TensorId
+from ...trace.model import CaughtError, Leave
 from ..call_facts import CallFacts
 from ..flow.ancestry import Ancestry, Position
 

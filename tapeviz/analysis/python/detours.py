@@ -17,8 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...text.names import called_name, calls_in, dotted
-from ...trace.model import Leave, Op, TensorId
+from ...trace.ids import TensorId
+from ...trace.model import Leave
 from ...trace.op_kinds import ops_with
+from ...trace.ops import Op
 from ..call_facts import CallFacts
 from ..flow.ancestry import Ancestry, DataEdge, Position
 from ..model import Warned

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Set
 from typing import NamedTuple
 
 from ...text.names import called_name
-from ...trace.model import TensorId
+from ...trace.ids import TensorId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..flow.ancestry import Position

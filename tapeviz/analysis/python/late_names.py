@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...text.names import names_in
-from ...trace.model import Op
+from ...trace.ops import Op
 from ..call_facts import CallFacts
 
 _Loop = ast.For | ast.AsyncFor | ast.comprehension

@@ -15,8 +15,13 @@ import numpy as np
 from ...latest import for_latest
 from ...text.source import SourceText
 from ...text.statements import Statement, read_text
-from ...trace.model import Array, Binding, Call, Leave, Op, Site, TensorId, Trace
+from ...trace.calls import Call
+from ...trace.ids import TensorId
+from ...trace.model import Binding, Leave, Trace
 from ...trace.op_kinds import ops_with
+from ...trace.ops import Op
+from ...trace.sites import Site
+from ...trace.stats import Array
 from .depths import read_depths
 from .slicing import Slicer, Trail
 

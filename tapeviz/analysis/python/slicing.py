@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...text.statements import PythonText, Statement
-from ...trace.model import Binding, Leave, Site, StackFrame
+from ...trace.model import Binding, Leave
+from ...trace.sites import Site, StackFrame
 from .depths import Depths
 
 _MOST_LEAVES = 64

@@ -13,8 +13,10 @@ from collections.abc import Iterator, Sequence, Set
 from functools import partial
 from typing import NamedTuple
 
-from ...trace.model import Leave, Op, OpId, TensorId, VersionId
+from ...trace.ids import OpId, TensorId, VersionId
+from ...trace.model import Leave
 from ...trace.op_kinds import ops_with
+from ...trace.ops import Op
 from ..call_facts import CallFacts
 from ..flow.ancestry import DataEdge, Position
 from ..flow.dataflow import LEVEL_OPS

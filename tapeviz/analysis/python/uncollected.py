@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...trace.model import VariableId
+from ...trace.ids import VariableId
 from ..call_facts import CallFacts, name_of
 from ..model import Warned
 

@@ -8,7 +8,9 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import Any
 
-from ...trace.model import Call, TensorId, Trace
+from ...trace.calls import Call
+from ...trace.ids import TensorId
+from ...trace.model import Trace
 from ..flow.dataflow import DataFlow
 from ..flow.paths import Paths
 from .replays import run_shown, seeds_of, starts_of, unconnected

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...trace.model import Call, Op, Step, TensorId, Trace
+from ...trace.calls import Call, Step
+from ...trace.ids import TensorId
+from ...trace.model import Trace
 from ...trace.op_kinds import ops_with
+from ...trace.ops import Op
 
 _COPIES = ops_with("copy")
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import TapevizError
+from ...trace.calls import Call
 from ...trace.compiled.rerun_ops import RerunOp
-from ...trace.model import Call, Op, OpId, TensorId, Trace
+from ...trace.ids import OpId, TensorId
+from ...trace.model import Trace
 from ...trace.op_kinds import ops_with
+from ...trace.ops import Op
 from ...trace.tapes import is_differentiable
 from ..backward.inner_steps import trouble_of
 from .loops import lacked_turns, loops_of, ops_in_turns

@@ -9,7 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from ...trace.model import Call, Op, OpId, Trace
+from ...trace.calls import Call
+from ...trace.ids import OpId
+from ...trace.model import Trace
+from ...trace.ops import Op
 from ..numbers.began import calls_to_compare
 from ..status import is_troubled, status_of
 

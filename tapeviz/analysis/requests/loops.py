@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...trace.compiled.model import Loop
-from ...trace.model import Op, OpId, TensorId, Trace
+from ...trace.ids import OpId, TensorId
+from ...trace.model import Trace
+from ...trace.ops import Op
 from ..flow.dataflow import DataFlow
 from ..flow.paths import Paths
 from .replays import starts_of

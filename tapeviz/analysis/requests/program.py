@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...trace.model import Op, OpId, TensorId, Trace, VariableId, VersionId
+from ...trace.ids import OpId, TensorId, VariableId, VersionId
+from ...trace.model import Trace
+from ...trace.ops import Op
 from ...trace.tapes import is_differentiable
 from ..flow.ancestry import EdgesInto, Position
 

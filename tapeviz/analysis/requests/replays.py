@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...errors import TapevizError
-from ...trace.model import Call, Op, Operand, Tensor, Trace, VariableId, VersionId
+from ...trace.calls import Call, Operand
+from ...trace.ids import VariableId, VersionId
+from ...trace.model import Trace
+from ...trace.ops import Op, Tensor
 from ...trace.state import keeps_prior_state
 from ..flow.ancestry import EdgesInto, Position
 from ..flow.dataflow import DataFlow, position_of_target

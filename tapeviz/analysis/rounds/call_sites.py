@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...trace.model import CallId
+from ...trace.ids import CallId
 
 if TYPE_CHECKING:
     from ..findings import Status

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...trace.model import Op, OpId, SiteId, TensorId, Trace
+from ...trace.ids import OpId, SiteId, TensorId
+from ...trace.model import Trace
+from ...trace.ops import Op
 from ..model import CallDiagnosis, Diagnosis
 from .call_sites import CallSite, Numbers
 from .round_words import number_text, series_words

@@ -15,18 +15,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TypeVar
 
-from ...trace.model import (
-    Binding,
-    Call,
-    CallId,
-    Leave,
-    Op,
-    OpId,
-    TapeId,
-    TensorId,
-    Trace,
-    VariableId,
-)
+from ...trace.calls import Call
+from ...trace.ids import CallId, OpId, TapeId, TensorId, VariableId
+from ...trace.model import Binding, Leave, Trace
+from ...trace.ops import Op
 from ..findings import Cause
 
 _Happened = TypeVar("_Happened", Op, Binding, Leave)

@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...trace.model import Call, CallId, Op, TapeId, TensorId, Trace
+from ...trace.calls import Call
+from ...trace.ids import CallId, TapeId, TensorId
+from ...trace.model import Trace
+from ...trace.ops import Op
 from ..findings import Finding
 from ..model import CallDiagnosis
 from .call_sites import CallSite, Rounds, ShapeId, SourceSeries

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...latest import for_latest
-from ...trace.model import Call, Trace
+from ...trace.calls import Call
+from ...trace.model import Trace
 from ..status import is_troubled
 
 _MOST_APART = 8

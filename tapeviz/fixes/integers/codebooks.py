@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from ...trace.model import Op, OpId, TensorId, Trace
+from ...trace.ids import OpId, TensorId
+from ...trace.model import Trace
+from ...trace.ops import Op
 from ..blocks import Block, block_of_call, body_of, target_name
 from ..model import Edit, FixCase
 from ..nodes import all_of, bound_names, called_name

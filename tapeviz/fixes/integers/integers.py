@@ -7,7 +7,7 @@ from functools import partial
 
 import libcst as cst
 
-from ...trace.model import VariableId
+from ...trace.ids import VariableId
 from ..model import Edit, FixCase
 from ..nodes import (
     all_of,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...trace.model import VariableId
+from ...trace.ids import VariableId
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, nodes_in
 from ..plan import Plan, enclosed

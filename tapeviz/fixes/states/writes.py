@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from ...trace.model import Trace, VariableId
+from ...trace.ids import VariableId
+from ...trace.model import Trace
 from ..nodes import all_of, argument, called_name, dotted
 from ..plan import as_term
 from ..renaming import WRITING_METHODS

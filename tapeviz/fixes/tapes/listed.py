@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 import libcst as cst
 
 from ...analysis.causes.tapes.outside_tape import OutsideTape
-from ...trace.model import Op, TensorId, Trace, VariableId
+from ...trace.ids import TensorId, VariableId
+from ...trace.model import Trace
 from ...trace.op_kinds import ops_with
+from ...trace.ops import Op
 from ..blocks import Block, block_of_call, put_in_front
 from ..model import Edit, FixCase
 from ..nodes import (

@@ -10,7 +10,7 @@ import libcst as cst
 from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ...analysis.findings import Cause
 from ...text.line_words import lines_in_words
-from ...trace.model import StackFrame
+from ...trace.sites import StackFrame
 from ..blocks import Block, block_of_call, gradient_call, is_method_statement, put_in_front
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, called_name, read_names, sole

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...trace.model import Array, Leave, TensorId, Trace
+from ...trace.ids import TensorId
+from ...trace.model import Leave, Trace
+from ...trace.stats import Array
 from ..model import Edit, FixCase
 from ..nodes import called_name, dotted, header_nodes
 from ..plan import Plan

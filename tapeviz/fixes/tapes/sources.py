@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...analysis.causes.tapes.replaced_source import ReplacedSource
-from ...trace.model import Operand, TensorId
+from ...trace.calls import Operand
+from ...trace.ids import TensorId
 from ..blocks import Block, block_of_call, body_of, gradient_call, is_method_statement
 from ..model import Edit, FixCase
 from ..nodes import (

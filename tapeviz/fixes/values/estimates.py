@@ -7,8 +7,10 @@ from typing import TypeAlias
 
 import libcst as cst
 
-from ...trace.model import Leave, Op, TensorId, Trace, VariableId
+from ...trace.ids import TensorId, VariableId
+from ...trace.model import Leave, Trace
 from ...trace.op_kinds import ops_with
+from ...trace.ops import Op
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name, dotted, header_nodes, sole
 from ..plan import Plan, enclosed

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...trace.model import Trace, VariableId
+from ...trace.ids import VariableId
+from ...trace.model import Trace
 from ..model import Edit, FixCase
 from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan, enclosed

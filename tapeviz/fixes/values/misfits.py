@@ -13,7 +13,8 @@ from ...analysis.errors.tensors.arguments import LONG_NAMES
 from ...analysis.errors.tensors.shapes_and_dtypes import NOT_A_MATRIX
 from ...analysis.errors.training.keras import present_name
 from ...text.messages import converted_lines
-from ...trace.model import Trace, VariableId
+from ...trace.ids import VariableId
+from ...trace.model import Trace
 from ..model import Edit
 from ..nodes import called_name, dotted, header_nodes, nodes_in
 from ..plan import Plan, bare

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...trace.calls import Call
+from ...trace.ids import OpId
 from ...trace.levels.frames import Kind, Level
 from ...trace.levels.op_levels import OpLevels
-from ...trace.model import Call, Op, OpId, Trace
+from ...trace.model import Trace
+from ...trace.ops import Op
 from ...wording import listed
 from ..nodes import entry_name
 from ..trace_index import calls_by_id, entries_around

@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
-from ...trace.model import Op, OpId
+from ...trace.ids import OpId
+from ...trace.ops import Op
 from .branches import Branch, inner_first
 
 _LEAST = 2

@@ -18,7 +18,8 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from ...trace.compiled.model import Loop
-from ...trace.model import Op, OpId
+from ...trace.ids import OpId
+from ...trace.ops import Op
 from ...wording import counted
 from ..model import Edge, EdgeState, Frame, Link, Node, NodeId
 from ..op_graph import Edges, OpGraph

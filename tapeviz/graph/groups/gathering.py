@@ -9,7 +9,7 @@ from itertools import groupby
 
 from ...text.called_names import kind_of
 from ...text.source import TextSpan
-from ...trace.model import Op
+from ...trace.ops import Op
 from .branches import Branch, inner_first
 from .reads import Reads
 from .sections import gather_sections

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...latest import for_latest
+from ...trace.calls import Call
 from ...trace.levels.op_levels import comprehensions, turns_begun
-from ...trace.model import Call, Trace
+from ...trace.model import Trace
 
 Lasting = tuple[frozenset[int], frozenset[int]]
 _NONE: Lasting = frozenset(), frozenset()

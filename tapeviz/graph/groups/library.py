@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...text.called_names import CalledNames, kind_of
-from ...trace.model import Op, Site, SiteId, Trace
+from ...trace.ids import SiteId
+from ...trace.model import Trace
+from ...trace.ops import Op
+from ...trace.sites import Site
 from .branches import Branch, inner_first
 
 

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...trace.model import Op
+from ...trace.ops import Op
 from ..op_graph import OpGraph
 
 Numbers = NDArray[np.int64]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...trace.model import Op
+from ...trace.ops import Op
 from ..op_graph import OpGraph
 
 

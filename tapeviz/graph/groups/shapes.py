@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-from ...trace.model import Op, OpId, Trace
+from ...trace.ids import OpId
+from ...trace.model import Trace
+from ...trace.ops import Op
 from .branches import Branch, inner_first
 
 _ONLY_OPS = frozenset((int,))

@@ -16,9 +16,12 @@ from msgspec import structs
 from ...errors import go_on
 from ...text.called_names import kind_of
 from ...trace.compiled.model import Loop
+from ...trace.ids import OpId
 from ...trace.levels.frames import Kind
 from ...trace.levels.op_levels import called_names, comprehensions
-from ...trace.model import Op, OpId, Trace, Version
+from ...trace.model import Trace
+from ...trace.ops import Op
+from ...trace.variables import Version
 from ..model import Role
 from ..nodes import entry_name, is_recorded
 from ..op_graph import OpGraph

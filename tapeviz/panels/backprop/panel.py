@@ -18,7 +18,7 @@ from ...canvas.tips import plain_tip
 from ...document import Document
 from ...scene.text import shorten
 from ...scene.walk_words import inner_words
-from ...trace.model import CallId
+from ...trace.ids import CallId
 from ..look import Theme
 from ..panel import Panel
 from ..widgets import IconButton, ShortCombo, plain_label

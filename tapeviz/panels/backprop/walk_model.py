@@ -14,7 +14,7 @@ from ...analysis.backward.steps import BackwardPass, Parts, TurnRows, WalkStep
 from ...canvas.tips import plain_tip
 from ...document import Document
 from ...scene.walk_words import STEP_WORDS, gradients_words, upstream_words
-from ...trace.model import TensorId
+from ...trace.ids import TensorId
 from ...wording import counted
 from ..look import SMALL, Theme, colour, font
 from .walk_rows import Row, WalkRows

@@ -22,7 +22,7 @@ from ...analysis.warned_words import warned_title, warned_where
 from ...document import Document
 from ...document.background import are_same
 from ...files.explanations import explanation, kinds
-from ...trace.model import CallId
+from ...trace.ids import CallId
 from ..look import Theme
 from ..rounds.sparkline import Sparkline
 from ..widgets import Badge

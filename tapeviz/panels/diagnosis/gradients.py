@@ -13,7 +13,8 @@ from ...analysis.run_words import bridge_heading, result_in_a_line, trust_words
 from ...document import Document
 from ...graph.words import shape_words
 from ...scene.parts.numbers import type_text
-from ...trace.model import Array, TensorId
+from ...trace.ids import TensorId
+from ...trace.stats import Array
 from ..look import Theme
 from ..tensor.values import MOST_CELLS, ValueTable
 from ..widgets import ShortLabel, link_button, plain_label

@@ -16,7 +16,7 @@ from ...analysis.alike import SourceResult, alike_results, reported_in_order
 from ...analysis.findings import Finding, Fix
 from ...analysis.model import Diagnosis, ExplainedError, Warned
 from ...document import Document
-from ...trace.model import CallId
+from ...trace.ids import CallId
 from ..look import Theme
 from ..outdated import Veil
 from ..panel import Panel

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip
 from ...analysis.findings import Status
 from ...analysis.rounds.call_sites import CallSite, Numbers
 from ...analysis.status import round_word
-from ...trace.model import Array
+from ...trace.stats import Array
 from ..look import Theme, colour
 from .sparkline import line_points, scaled, spans_decades
 

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from ...analysis.model import Diagnosis
 from ...document import Document
-from ...trace.model import EMPTY_TRACE, StackFrame
+from ...trace.model import EMPTY_TRACE
+from ...trace.sites import StackFrame
 from ..look import Theme
 from ..panel import Panel
 from ..widgets import ShortLabel

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from ...document.jobs import Jobs
-from ...trace.model import Array
+from ...trace.stats import Array
 from ...trace.values import TensorPart
 from ..look import Theme
 from ..widgets import ShortCombo, plain_label

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...trace.model import Array
+from ...trace.stats import Array
 
 SMALLEST = 8
 """Rows and columns from which an array with channels is an image."""

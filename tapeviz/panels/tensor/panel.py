@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QButtonGroup, QPushButton, QVBoxLayout, QWidget
 from ...analysis.inside_words import DOUBT_WORDS, doubt_about
 from ...document import Document
 from ...errors import TapevizError
-from ...trace.model import Array, Stats, Tensor, TensorId, VariableId
+from ...trace.ids import TensorId, VariableId
+from ...trace.ops import Tensor
+from ...trace.stats import Array, Stats
 from ...trace.tapes import is_handle
 from ...trace.values import measure
 from ..look import Theme

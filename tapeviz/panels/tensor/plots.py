@@ -11,7 +11,7 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ...scene.theme import rgb
-from ...trace.model import Array
+from ...trace.stats import Array
 from ..look import Theme, font, mix
 from ..widgets import ShortLabel, plain_label
 

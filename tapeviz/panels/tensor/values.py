@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ...canvas.tips import show_tip
 from ...scene.parts.numbers import scalar_text
-from ...trace.model import Array
+from ...trace.stats import Array
 from ..look import Theme, colour, contrast, font, mix
 
 _EXPONENT = re.compile(r"e(-?)\+?0*(?=\d)")

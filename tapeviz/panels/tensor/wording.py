@@ -9,7 +9,8 @@ import numpy as np
 from ...analysis.inside_words import DOUBT_WORDS, call_around, inside_words
 from ...document import Document
 from ...graph.words import shape_words
-from ...trace.model import Array, Stats, TensorId
+from ...trace.ids import TensorId
+from ...trace.stats import Array, Stats
 
 LONGEST_COPY = 200_000
 

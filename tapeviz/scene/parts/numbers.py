@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...graph.words import shape_words
-from ...trace.model import Array, Stats
+from ...trace.stats import Array, Stats
 from ..text import clean, shorten
 
 SCALAR_LENGTH = 10

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...trace.model import Array, TensorId, Trace
+from ...trace.ids import TensorId
+from ...trace.model import Trace
+from ...trace.stats import Array
 from ..model import Picture
 
 EXACT = 6

@@ -10,7 +10,7 @@ from ...analysis.findings import Finding, Link, Status
 from ...analysis.model import CallDiagnosis
 from ...analysis.status import word_of
 from ...trace.compiled.raised import op_that_raised
-from ...trace.model import TensorId, VariableId
+from ...trace.ids import TensorId, VariableId
 from ..base_scene import BaseScene
 
 RingKind = Literal["source", "target", "cut", "nonfinite", "raised"]

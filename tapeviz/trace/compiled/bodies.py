@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from .. import events as e
 from ..ids import OpId, TapeId
-from ..model import Site
 from ..ops import Op
+from ..sites import Site
 from .expansion import Expansion
 from .located import EagerRun, LocatedEvent
 from .opening import Opening, OpeningChooser

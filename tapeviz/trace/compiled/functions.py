@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 from .. import events as e
 from ..columns import GrowingMap
-from ..model import Op, OpId, Site, Tensor, TensorId, VariableId
+from ..ids import OpId, TensorId, VariableId
+from ..ops import Op, Tensor
+from ..sites import Site
 from ..state import VersionTracker
 from .bodies import Bodies
 from .located import EagerRun, LocatedEvent

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from ...latest import for_latest
 
 if TYPE_CHECKING:
-    from ..model import Op, Trace
+    from ..model import Trace
+    from ..ops import Op
 
 _NODE = re.compile(r"\{\{node ([^}]+)\}\}")
 

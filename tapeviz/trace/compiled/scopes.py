@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from .. import events as e
 from ..ids import SiteId, TensorId
-from ..model import Site, StackFrame
+from ..sites import Site, StackFrame
 from .rerun_ops import OpPath, Turns, split
 from .traced_graphs import TracedGraph
 

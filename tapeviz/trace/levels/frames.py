@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from ...text.called_names import LAYER_METHODS, CalledNames
-from ..model import Site, StackFrame
+from ..sites import Site, StackFrame
 from .loops import LoopLines, LoopStatement
 
 Kind = Literal["loop", "turn", "function", "layer", "entry", "backward", "line"]

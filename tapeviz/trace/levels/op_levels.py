@@ -17,8 +17,10 @@ from msgspec import structs
 from ...latest import for_latest
 from ...text.called_names import LAYER_METHODS, CalledNames, kind_of
 from ...text.source import SourceText
-from ..model import Op, Site, Trace
+from ..model import Trace
 from ..naming import layer_titles
+from ..ops import Op
+from ..sites import Site
 from .blocks import BlockKind, block_parts
 from .frames import FrameMark, FrameReader, FrameTables, Level, LoopTurns, MarkReader
 from .loops import LoopLines

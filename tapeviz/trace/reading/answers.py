@@ -9,8 +9,10 @@ import msgspec
 from msgspec import structs
 
 from .. import events as e
+from ..calls import Call, Check, Replay, Step
 from ..compiled.rerun_ops import RerunOps
-from ..model import Call, Check, Op, OpId, Replay, Step, TensorId
+from ..ids import OpId, TensorId
+from ..ops import Op
 from .nouns import IdTuples
 
 

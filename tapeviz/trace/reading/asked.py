@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from ...text.source import SourceText
+from ..calls import Call
 from ..compiled.bodies import AskedInGraph
 from ..compiled.opening import Opening
 from ..ids import CallId, OpId, VariableId
-from ..model import Call
 from ..naming import OperandWords
 from .answers import AnswerReader
 from .in_order import in_order

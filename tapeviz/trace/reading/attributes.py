@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from ...text.source import SourceText, TextSpan
 from ...text.statements import MODULE, read_text
-from ..model import Binding, Site, TensorId
+from ..ids import TensorId
+from ..model import Binding
+from ..sites import Site
 
 _Place = tuple[str, tuple[TextSpan, ...]]
 _MODULE: _Place = ("<module>", ())

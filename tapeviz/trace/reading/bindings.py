@@ -7,7 +7,9 @@ from operator import attrgetter
 from sys import intern
 
 from .. import events as e
-from ..model import Binding, Site, TapeId, TensorId
+from ..ids import TapeId, TensorId
+from ..model import Binding
+from ..sites import Site
 from .in_order import in_order
 from .nouns import IdTuples
 

@@ -10,8 +10,11 @@ from sys import intern
 from msgspec import structs
 
 from .. import events as e
+from ..calls import Call, Step
 from ..compiled.functions import Functions
-from ..model import Call, CallId, Op, OpId, Site, Step, Tensor, TensorId
+from ..ids import CallId, OpId, TensorId
+from ..ops import Op, Tensor
+from ..sites import Site
 from .answers import Answer, answer_of
 from .nouns import IdTuples, call_of
 

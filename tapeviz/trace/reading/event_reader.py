@@ -10,24 +10,10 @@ from typing import Any
 from .. import events as e
 from ..compiled.bodies import ROOM, ClosedCall
 from ..compiled.located import LocatedEvent
-from ..model import (
-    NOWHERE,
-    CaughtError,
-    Ending,
-    Failure,
-    Leave,
-    Op,
-    OpId,
-    Site,
-    SiteId,
-    StackFrame,
-    Tape,
-    TapeId,
-    Tensor,
-    TensorId,
-    VariableId,
-    Watch,
-)
+from ..ids import OpId, SiteId, TapeId, TensorId, VariableId
+from ..model import CaughtError, Ending, Failure, Leave, Tape, Watch
+from ..ops import Op, Tensor
+from ..sites import NOWHERE, Site, StackFrame
 from ..state import writes_state
 from ..values import stats_from
 from .nouns import entry_of, variable_of

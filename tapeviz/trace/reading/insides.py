@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .. import events as e
 from ..ids import OpId
-from ..model import Op
+from ..ops import Op
 from .tables import Tables
 from .versions import Touched
 

@@ -8,10 +8,12 @@ from typing import TypeVar
 from ...text.source import SourceText
 from ..compiled.model import TracedFunction, Word
 from ..ids import OpId, TapeId, TensorId, VariableId, VersionId
-from ..model import Op, Tape, Tensor, Version
+from ..model import Tape
+from ..ops import Op, Tensor
 from ..state import writes_state
 from ..tapes import with_watches
 from ..unread import state_id, tensor_of, unread_states
+from ..variables import Version
 from .bindings import BoundNames
 from .in_order import in_order
 from .insides import Inside

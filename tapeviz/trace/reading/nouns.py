@@ -7,9 +7,12 @@ from sys import intern
 from typing import Any
 
 from .. import events as e
-from ..model import Call, CallId, Op, OpId, Site, TapeId, TensorId, Variable, VariableId
-from ..ops import OpDescription
+from ..calls import Call
+from ..ids import CallId, OpId, TapeId, TensorId, VariableId
+from ..ops import Op, OpDescription
+from ..sites import Site
 from ..tapes import FOREVER
+from ..variables import Variable
 
 _NO_ATTRIBUTES: Mapping[str, Any] = {}
 

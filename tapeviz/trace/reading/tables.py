@@ -8,9 +8,11 @@ from ..columns import GrowingMap
 from ..compiled.bodies import Bodies, ClosedCall
 from ..compiled.functions import Functions, copying
 from ..ids import OpId, TapeId, TensorId
-from ..model import NOWHERE, CaughtError, Leave, Op, Site, Stats, Tensor
-from ..ops import Shape
+from ..model import CaughtError, Leave
+from ..ops import Op, Shape, Tensor
+from ..sites import NOWHERE, Site
 from ..state import VersionTracker
+from ..stats import Stats
 from ..tapes import TapeTracker
 from .bindings import BoundNames
 from .calls import CallTracker

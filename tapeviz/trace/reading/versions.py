@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from ..ids import OpId, TensorId, VariableId
-from ..model import Variable, Version
 from ..state import OpenVersion
+from ..variables import Variable, Version
 
 _Id = TypeVar("_Id", TensorId, OpId)
 

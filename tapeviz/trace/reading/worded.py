@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from ...text.source import SourceText
+from ..calls import Call, Operand
 from ..ids import CallId, TensorId, VariableId
-from ..model import Call, Operand
 from ..naming import OperandWords
 from .calls import CallTracker, RawOperands
 

@@ -11,7 +11,10 @@ import numpy as np
 
 from ....text.names import called_name, dotted
 from ....text.statements import read_text
-from ....trace.model import Array, Leave, Op, TapeId, Trace, VersionId
+from ....trace.ids import TapeId, VersionId
+from ....trace.model import Leave, Trace
+from ....trace.ops import Op
+from ....trace.stats import Array
 from ...call_facts import CallFacts
 from ...findings import Cause, Evidence
 from ...flow.ancestry import Ancestry, Position

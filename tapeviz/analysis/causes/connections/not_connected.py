@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from ....text.line_words import lines_in_words
-from ....trace.model import Leave, Operand, TensorId, VariableId
+from ....trace.calls import Operand
+from ....trace.ids import TensorId, VariableId
+from ....trace.model import Leave
 from ....trace.op_kinds import ops_with
 from ....wording import listed
 from ...call_facts import CallFacts

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ....text.source import SourceText
-from ....trace.model import Op
+from ....trace.ops import Op
 from ...findings import Cause, Evidence
 from ..questions import EdgeUnderTest, MadeZero
 

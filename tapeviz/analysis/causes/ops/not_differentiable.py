@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ....text.op_words import friendly
-from ....trace.model import Op, VersionId
+from ....trace.ids import VersionId
 from ....trace.op_kinds import ops_with
+from ....trace.ops import Op
 from ....trace.tapes import is_differentiable
 from ...call_facts import CallFacts, maker_past
 from ...findings import Cause, Evidence

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ....text.names import calls_in, dotted
-from ....trace.model import Op, TensorId, Trace
+from ....trace.ids import TensorId
+from ....trace.model import Trace
+from ....trace.ops import Op
 from ...findings import Cause, Evidence
 from ..questions import EdgeUnderTest
 

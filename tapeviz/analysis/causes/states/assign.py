@@ -8,8 +8,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ....trace.model import Array, Op, TensorId, Trace, VariableId, Version, VersionId
+from ....trace.ids import TensorId, VariableId, VersionId
+from ....trace.model import Trace
+from ....trace.ops import Op
 from ....trace.state import CREATION
+from ....trace.stats import Array
+from ....trace.variables import Version
 from ...call_facts import name_of
 from ...findings import Cause, Evidence
 from ...flow.dataflow import REF_ASSIGNS

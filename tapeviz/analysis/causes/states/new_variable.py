@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ....trace.model import VersionId
+from ....trace.ids import VersionId
 from ...call_facts import maker_past, name_of
 from ...findings import Cause, Evidence
 from ..questions import EdgeUnderTest

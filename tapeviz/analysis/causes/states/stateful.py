@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ....text.names import called_name
-from ....trace.model import VersionId
+from ....trace.ids import VersionId
 from ...findings import Cause, Evidence
 from ..questions import EdgeUnderTest, Unlinked
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from itertools import dropwhile
 
-from ....trace.model import Binding, TensorId, Variable, VariableId
+from ....trace.ids import TensorId, VariableId
+from ....trace.model import Binding
+from ....trace.variables import Variable
 from ...call_facts import CallFacts
 from ..questions import Unlinked, Used
 

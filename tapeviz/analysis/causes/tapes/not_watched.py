@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ....text.statements import read_text
-from ....trace.model import Operand, TensorId
+from ....trace.calls import Operand
+from ....trace.ids import TensorId
 from ...call_facts import CallFacts
 from ...findings import Cause, Evidence
 from ..questions import Unwatched

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from ....trace.model import Op, Site, Tape, TensorId
+from ....trace.ids import TensorId
+from ....trace.model import Tape
+from ....trace.ops import Op
+from ....trace.sites import Site
 from ...call_facts import CallFacts, making_of
 from ...findings import Cause, Evidence
 from ...flow.ancestry import DataEdge

@@ -7,7 +7,9 @@ target may have been made with another.
 from __future__ import annotations
 
 from ....latest import for_latest
-from ....trace.model import Binding, Site, TensorId, Trace
+from ....trace.ids import TensorId
+from ....trace.model import Binding, Trace
+from ....trace.sites import Site
 from ...call_facts import CallFacts
 from ...python.steering import read_on
 from ..questions import Unlinked, Used

@@ -11,8 +11,10 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 from ....text.statements import read_text
-from ....trace.model import NOWHERE, Op, TensorId, VariableId
+from ....trace.ids import TensorId, VariableId
 from ....trace.op_kinds import ops_with
+from ....trace.ops import Op
+from ....trace.sites import NOWHERE
 from ...call_facts import CallFacts
 from ...findings import Cause, Evidence
 from ...flow.ancestry import Position

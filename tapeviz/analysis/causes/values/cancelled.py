@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ....trace.model import Op, Step, TensorId
+from ....trace.calls import Step
+from ....trace.ids import TensorId
 from ....trace.op_kinds import ops_with
+from ....trace.ops import Op
 from ...call_facts import CallFacts
 from ...findings import Cause, Evidence
 from ...numbers.spoiled import NORMALISING, is_even

@@ -8,8 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ....trace.model import Op, OpId, Step, TensorId
+from ....trace.calls import Step
+from ....trace.ids import OpId, TensorId
 from ....trace.op_kinds import ops_with
+from ....trace.ops import Op
 from ...call_facts import CallFacts
 from ...findings import Cause, Evidence
 from ...numbers.began import began, by_name, in_first_turn, is_meant, place_of_bad

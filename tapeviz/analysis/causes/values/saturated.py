@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ....trace.model import Op, OpId, TensorId
+from ....trace.ids import OpId, TensorId
 from ....trace.op_kinds import ops_with
+from ....trace.ops import Op
 from ....trace.tapes import is_differentiable
 from ...call_facts import CallFacts, maker_past
 from ...findings import Cause, Evidence

@@ -7,8 +7,9 @@ from math import prod
 from typing import ClassVar
 
 from ....text.op_words import friendly
-from ....trace.model import Op, TensorId
+from ....trace.ids import TensorId
 from ....trace.op_kinds import ops_with
+from ....trace.ops import Op
 from ...call_facts import CallFacts, maker_past
 from ...findings import Cause, Evidence
 from ...numbers.slopes import (

@@ -10,7 +10,8 @@ import numpy as np
 
 from ....text.names import called_name, calls_in, dotted
 from ....text.statements import read_text
-from ....trace.model import TensorId, Trace, VariableId
+from ....trace.ids import TensorId, VariableId
+from ....trace.model import Trace
 from ..case import Case, Explain
 
 _MOST_SHOWN = 4

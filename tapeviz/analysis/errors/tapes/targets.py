@@ -6,7 +6,7 @@ import ast
 
 from ....text.names import dotted
 from ....text.statements import read_text
-from ....trace.model import Call
+from ....trace.calls import Call
 from ..case import Case
 from .recording import method_called
 

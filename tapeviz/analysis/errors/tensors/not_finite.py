@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....trace.model import Op
+from ....trace.ops import Op
 from ..case import Case
 
 _MEND = (

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from ....text.names import dotted
 from ....text.statements import read_text
-from ....trace.model import TensorId, Trace, VariableId
+from ....trace.ids import TensorId, VariableId
+from ....trace.model import Trace
 from ..case import Case
 
 OperandShape = Sequence[int | None]

@@ -6,7 +6,7 @@ import ast
 import re
 
 from ....text.names import names_in, targets_of
-from ....trace.model import VariableId
+from ....trace.ids import VariableId
 from ..case import Case
 from ..raised_inside import reached_words
 from .operands import OperandShape, differing_axis, named_operands, read_shape

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from ....text.names import called_name, calls_in
-from ....trace.model import VariableId
+from ....trace.ids import VariableId
 from ..case import Case
 from ..python.calls import definition, returns_value
 
