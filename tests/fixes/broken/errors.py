@@ -1,0 +1,396 @@
+"""Snippets that raise."""
+
+from __future__ import annotations
+
+# The text (``tf`` is imported), a line of the mended text.
+ROWS: list[tuple[str, str]] = [
+    (
+        """
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(x ** 2)
+        tape.batch_jacobian(y, x)
+        """,
+        "tape.jacobian(y, x)",
+    ),
+    (
+        """
+        w, rate = tf.Variable([1.0, 2.0]), 0.1
+        with tf.GradientTape() as tape:
+            y = tf.gather(w, [0])
+        for g, v in zip(tape.gradient(y, [w]), [w]):
+            v.assign_sub(rate * g)
+        """,
+        "v.assign_sub(rate * tf.convert_to_tensor(g))",
+    ),
+    (
+        """
+        given = tf.keras.Input((2,))
+        model = tf.keras.Model(given, tf.keras.layers.Dense(1)(given))
+        x = tf.ones((1, 2))
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = model(x)
+        tape.gradient(y, model.input)
+        """,
+        "tape.gradient(y, x)",
+    ),
+    (
+        """
+        x = 3.0
+        with tf.GradientTape() as tape:
+            y = x * tf.constant(2.0)
+        tape.gradient(y, x)
+        """,
+        "x = tf.convert_to_tensor(x)",
+    ),
+    (
+        """
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            loss = (w ** 2).sum()
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum((w ** 2))",
+    ),
+    (
+        """
+        w, n = tf.Variable([1.0, 2.0]), tf.constant([3, 4])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w * n)
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum(w * tf.cast(n, tf.float32))",
+    ),
+    (
+        """
+        s = tf.sparse.eye(2)
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.sparse.to_dense(s) ** 2)
+        tape.gradient(y, s)
+        """,
+        "tape.watch(s.values)",
+    ),
+    (
+        """
+        image = tf.Variable([[[1.0], [3.0]]])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_max(tf.image.adjust_contrast(image, 2.0))
+        tape.gradient(y, image)
+        """,
+        "y = tf.reduce_max((tf.reduce_mean(image, [-3, -2], keepdims=True) * "
+        "(1.0 - 2.0) + 2.0 * image))",
+    ),
+    (
+        """
+        x, n = tf.Variable(2.0), tf.constant(3)
+        with tf.GradientTape() as tape:
+            y = tf.log(x) * tf.to_float(tf.mod(n, 4)) + tf.ceil(0.5)
+        tape.gradient(y, x)
+        """,
+        "y = tf.math.log(x) * tf.cast(tf.math.floormod(n, 4), tf.float32) + tf.math.ceil(0.5)",
+    ),
+    (
+        """
+        p = tf.Variable([0.5, 0.5])
+        with tf.GradientTape() as tape:
+            y = tf.keras.losses.kl_divergence([0.1, 0.9], p)
+        tape.gradient(y, p)
+        """,
+        "y = tf.keras.losses.kld([0.1, 0.9], p)",
+    ),
+    (
+        """
+        a, x = tf.Variable([[1.0, 2.0]]), tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(a @ x)
+        tape.gradient(y, a)
+        """,
+        "y = tf.reduce_sum(tf.tensordot(a, x, 1))",
+    ),
+    (
+        """
+        x = tf.Variable([1.0, 2.0])
+        @tf.function
+        def f():
+            with tf.GradientTape() as tape:
+                y = tf.matmul(x, x)
+            return tape.gradient(y, x)
+        f()
+        """,
+        "y = tf.tensordot(x, x, 1)",
+    ),
+    (
+        """
+        x = tf.Variable(2.0)
+        with tf.GradientTape(persistant=True) as tape:
+            y = x * x
+        tape.gradient(y, x)
+        """,
+        "with tf.GradientTape(persistent=True) as tape:",
+    ),
+    (
+        """
+        class Net(tf.Module):
+            def __init__(self):
+                self.scale1 = tf.Variable(2.0)
+            def forward(self, x):
+                return self.scale * x
+        net = Net()
+        with tf.GradientTape() as tape:
+            y = net.forward(3.0)
+        tape.gradient(y, net.scale1)
+        """,
+        "return self.scale1 * x",
+    ),
+    (
+        """
+        class Net(tf.Module):
+            def __init__(self):
+                self.w = tf.Variable(2.0)
+            def forward(x):
+                return self.w * x
+        net = Net()
+        with tf.GradientTape() as tape:
+            y = net.forward(3.0)
+        tape.gradient(y, net.w)
+        """,
+        "def forward(self, x):",
+    ),
+    (
+        """
+        w = tf.Variable([1.0, 2.0])
+        def forward(x):
+            y = w * x
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(forward(3.0))
+        tape.gradient(loss, w)
+        """,
+        "return y",
+    ),
+    (
+        """
+        import numpy as np
+        w = tf.Variable([1.0, 2.0])
+        @tf.function
+        def f(v):
+            return tf.reduce_sum(np.sin(v))
+        with tf.GradientTape() as tape:
+            y = f(w)
+        tape.gradient(y, w)
+        """,
+        "return tf.reduce_sum(tf.sin(v))",
+    ),
+    (
+        """
+        x = tf.Variable([1.0, 2.0])
+        layer = tf.keras.layers.Dense(1)
+        with tf.GradientTape() as tape:
+            y = layer(x[None])
+        tape.gradient(y, layer.trainable_variables())
+        """,
+        "tape.gradient(y, layer.trainable_variables)",
+    ),
+    (
+        """
+        w = tf.Variable([1.0, 2.0])
+        out = tf.zeros((3, 2))
+        with tf.GradientTape() as tape:
+            for i in range(3):
+                out[i, 1] = w[1] * float(i)
+            loss = tf.reduce_sum(out ** 2)
+        tape.gradient(loss, w)
+        """,
+        "out = tf.tensor_scatter_nd_update(out, [[i, 1]], [w[1] * float(i)])",
+    ),
+    (
+        """
+        x = tf.Variable([1.0, -2.0])
+        with tf.GradientTape() as tape:
+            y = x * 2.0
+            y[y < 0.0] = 0.5
+        tape.gradient(y, x)
+        """,
+        "y = tf.where(y < 0.0, 0.5, y)",
+    ),
+    (
+        """
+        x = tf.Variable([1.0, -2.0])
+        with tf.GradientTape() as tape:
+            loss = tf.keras.losses.MeanSquaredError()([1.0, 2.0], x)
+        tape.gradient(loss, x)
+        """,
+        "loss = tf.keras.losses.MeanSquaredError()(tf.constant([1.0, 2.0]), x)",
+    ),
+    (
+        """
+        x, n = tf.Variable([1.0, 2.0]), tf.constant([4, 9])
+        with tf.GradientTape() as tape:
+            y = x * tf.sqrt(n)
+        tape.gradient(y, x)
+        """,
+        "y = x * tf.sqrt(tf.cast(n, tf.float32))",
+    ),
+    (
+        """
+        x, i = tf.Variable([1.0, 2.0]), tf.constant(1.0)
+        with tf.GradientTape() as tape:
+            y = tf.gather(x, i)
+        tape.gradient(y, x)
+        """,
+        "y = tf.gather(x, tf.cast(i, tf.int32))",
+    ),
+    (
+        """
+        loss, x = "mse", tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = loss(tf.ones([2]), x)
+        tape.gradient(y, x)
+        """,
+        'loss, x = tf.keras.losses.get("mse"), tf.Variable([1.0, 2.0])',
+    ),
+    (
+        """
+        layer = tf.keras.layers.Dense(1)
+        with tf.GradientTape() as tape:
+            y = layer(tf.ones([1, 2]))
+        tape.gradient(y, layer)
+        """,
+        "tape.gradient(y, layer.trainable_variables)",
+    ),
+    (
+        """
+        x = tf.Variable([[1.0, 2.0]])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(x ** 2, keep_dims=True)
+        tape.gradient(y, x)
+        """,
+        "y = tf.reduce_sum(x ** 2, keepdims=True)",
+    ),
+    (
+        """
+        class Net(tf.keras.Model):
+            def __init__(self):
+                self.dense = tf.keras.layers.Dense(1)
+            def call(self, x):
+                return self.dense(x)
+        net = Net()
+        with tf.GradientTape() as tape:
+            y = net(tf.ones([1, 2]))
+        tape.gradient(y, net.trainable_variables)
+        """,
+        "super().__init__()",
+    ),
+    (
+        """
+        p = {"kernel": tf.Variable(1.0)}
+        with tf.GradientTape() as tape:
+            y = p["kernels"] * 2.0
+        tape.gradient(y, p)
+        """,
+        'y = p["kernel"] * 2.0',
+    ),
+    (
+        """
+        w = tf.Variable([1.0])
+        optimizer = tf.keras.optimizers.SGD(0.1)
+        with tf.GradientTape() as tape:
+            loss = w * 2.0
+        grads = tape.gradient(loss, [w])
+        optimizer.apply_gradients(grads)
+        """,
+        "optimizer.apply_gradients(zip(grads, [w]))",
+    ),
+    (
+        """
+        v = tf.Variable([1.0, -2.0])
+        v[0] += 5.0
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(v * v)
+        tape.gradient(loss, v)
+        """,
+        "v[0].assign(v[0] + 5.0)",
+    ),
+    (
+        """
+        v = tf.Variable([1.0, -2.0])
+        v[v < 0.0] = 5.0
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(v * v)
+        tape.gradient(loss, v)
+        """,
+        "v.assign(tf.where(v < 0.0, 5.0, v))",
+    ),
+    (
+        """
+        w = tf.Variable(2.0)
+        @tf.function
+        def step(x):
+            with tf.GradientTape() as tape:
+                y = w * x
+            print("y", y.numpy())
+            return tape.gradient(y, w)
+        step(tf.constant(2.0))
+        """,
+        'tf.print("y", y)',
+    ),
+    (
+        """
+        class Layer(tf.keras.layers.Layer):
+            def build(self, shape):
+                self.w = self.add_weight("w", [shape[-1], 2], initializer="ones")
+            def call(self, x):
+                return x @ self.w
+        layer = Layer()
+        with tf.GradientTape() as tape:
+            y = layer(tf.ones((1, 3)))
+        tape.gradient(y, layer.trainable_variables)
+        """,
+        'self.w = self.add_weight(name="w", shape=[shape[-1], 2], initializer="ones")',
+    ),
+    (
+        """
+        w = tf.Variable([1.0, 2.0])
+        loss = lambda: tf.reduce_sum(w * w)
+        optimizer = tf.keras.optimizers.SGD(0.1)
+        for _ in range(2):
+            optimizer.minimize(loss, var_list=[w])
+        """,
+        "optimizer.apply_gradients(zip(tape.gradient(value, [w]), [w]))",
+    ),
+    (
+        """
+        w, n = tf.Variable(2.0), tf.constant(3)
+        @tf.function
+        def step():
+            with tf.GradientTape() as tape:
+                y = w * w * tf.sqrt(n)
+            return tape.gradient(y, w)
+        step()
+        """,
+        "y = w * w * tf.sqrt(tf.cast(n, tf.float32))",
+    ),
+    (
+        """
+        loss, x = "mse", tf.Variable([1.0, 2.0])
+        @tf.function
+        def step():
+            with tf.GradientTape() as tape:
+                y = loss(tf.ones([2]), x)
+            return tape.gradient(y, x)
+        step()
+        """,
+        'loss, x = tf.keras.losses.get("mse"), tf.Variable([1.0, 2.0])',
+    ),
+    (
+        """
+        import numpy as np
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            predicted = w * 3.0
+            loss = np.mean(predicted.numpy() ** 2)
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_mean(predicted ** 2)",
+    ),
+]

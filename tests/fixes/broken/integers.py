@@ -1,0 +1,271 @@
+"""Values that became whole numbers on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import Row
+
+ROWS: dict[str, Row] = {
+    "a mask of what is not 0, by a cast": (
+        """
+        x = tf.Variable([0.0, 1.5])
+        with tf.GradientTape() as tape:
+            y = tf.where(tf.cast(x, tf.bool), [3.0, 5.0], 0.0)
+        tape.gradient(y, x)
+        """,
+        "y = tf.tanh(tf.abs(x)) * [3.0, 5.0] + (1.0 - tf.tanh(tf.abs(x))) * 0.0",
+        [0.0, 0.9035323],
+    ),
+    "the lengths that rows were made of": (
+        """
+        lengths = tf.Variable([2.0, 1.0])
+        with tf.GradientTape() as tape:
+            rows = tf.RaggedTensor.from_row_lengths([1.0, 2.0, 3.0], tf.cast(lengths, tf.int64))
+            y = tf.reduce_sum(tf.cast(rows.row_lengths(), tf.float32) ** 2)
+        tape.gradient(y, lengths)
+        """,
+        "y = tf.reduce_sum(tf.cast(lengths, tf.float32) ** 2)",
+        [4.0, 2.0],
+    ),
+    "counts of what was cast twice": (
+        """
+        x = tf.Variable([0.25, 1.5])
+        with tf.GradientTape() as tape:
+            q = tf.cast(x * 2.0, tf.uint8)
+            h = tf.math.bincount(tf.cast(tf.reshape(q, [-1]), tf.int32), minlength=4)
+            loss = tf.reduce_sum(tf.cast(h, tf.float32) * [1.0, 2.0, 5.0, 9.0])
+        tape.gradient(loss, x)
+        """,
+        "h = tf.reduce_sum(tf.nn.relu(1.0 - tf.abs(tf.reshape(tf.reshape((x * 2.0), [-1]), "
+        "[-1, 1]) - tf.range(4, dtype=tf.float32))), axis=0)",
+        [2.0, 0.0],
+    ),
+    "noise that was compressed as a picture": (
+        """
+        tf.random.set_seed(0)
+        image = tf.Variable(tf.random.uniform([8, 8, 3]))
+        with tf.GradientTape() as tape:
+            whole = tf.image.convert_image_dtype(image, tf.uint8)
+            back = tf.io.decode_jpeg(tf.io.encode_jpeg(whole, quality=80))
+            out = tf.image.convert_image_dtype(back, tf.float32)
+            loss = tf.reduce_sum(out)
+        tape.gradient(loss, image)
+        """,
+        "out = image + tf.stop_gradient(out - image)",
+        np.ones((8, 8, 3)),
+    ),
+    "a tensor that is written as text and read back": (
+        """
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            text = tf.io.serialize_tensor(w * 2.0)
+            y = tf.reduce_sum(tf.io.parse_tensor(text, tf.float32) ** 2)
+        tape.gradient(y, w)
+        """,
+        "text = (w * 2.0)",
+        [8.0, 16.0],
+    ),
+    "rows at a column of rounded numbers": (
+        """
+        p = tf.Variable([0.25, 2.25])
+        with tf.GradientTape() as tape:
+            at = tf.cast(tf.round(p), tf.int32)[:, None]
+            loss = tf.reduce_sum(tf.scatter_nd(at, [1.0, 2.0], [4]) * [0.0, 1.0, 4.0, 9.0])
+        tape.gradient(loss, p)
+        """,
+        "at = tf.cast(tf.round(p), tf.int32)[:, None]",
+        [1.0, 10.0],
+    ),
+    "rows that are partitioned by rounded numbers": (
+        """
+        x, w = tf.constant([[1.0], [2.0], [3.0]]), tf.Variable([0.25, 1.25, 0.75])
+        with tf.GradientTape() as tape:
+            parts = tf.dynamic_partition(x, tf.cast(w, tf.int32), 2)
+            loss = tf.reduce_sum(parts[1])
+        tape.gradient(loss, w)
+        """,
+        "parts = [tf.einsum('n...,n->n...', x, tf.nn.relu(1.0 - tf.abs((w) - "
+        "tf.cast(part, tf.float32)))) for part in range(2)]",
+        [1.0, -2.0, 3.0],
+    ),
+    "a whole number at a minimum": (
+        """
+        n, target = tf.Variable(3), tf.constant(3)
+        with tf.GradientTape() as tape:
+            loss = tf.cast((n - target) ** 2, tf.float32)
+        tape.gradient(loss, n)
+        """,
+        "n, target = tf.Variable(3.0), tf.constant(3.0)",
+        0.0,
+    ),
+    "an image that a function compresses": (
+        """
+        w = tf.Variable(tf.fill((8, 8, 3), 0.5))
+        def squeezed(image):
+            coded = tf.io.encode_jpeg(tf.image.convert_image_dtype(image, tf.uint8))
+            return tf.image.convert_image_dtype(tf.io.decode_jpeg(coded), tf.float32)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(squeezed(w))
+        tape.gradient(loss, w)
+        """,
+        "return image + tf.stop_gradient(tf.image.convert_image_dtype("
+        "tf.io.decode_jpeg(coded), tf.float32) - image)",
+        [[[1.0] * 3] * 8] * 8,
+    ),
+    "bins of a name that is reshaped": (
+        """
+        w = tf.Variable([[0.25, 1.25]])
+        with tf.GradientTape() as tape:
+            bins = tf.cast(w, tf.int32)
+            counts = tf.cast(tf.math.bincount(tf.reshape(bins, [-1]), minlength=3), tf.float32)
+            loss = tf.reduce_sum(counts * [1.0, 2.0, 4.0])
+        tape.gradient(loss, w)
+        """,
+        "counts = tf.cast(tf.reduce_sum(tf.nn.relu(1.0 - tf.abs(tf.reshape(tf.reshape(w, [-1]), "
+        "[-1, 1]) - tf.range(3, dtype=tf.float32))), axis=0), tf.float32)",
+        [[1.0, 2.0]],
+    ),
+    "a whole number that meets whole numbers": (
+        """
+        x = tf.Variable(3)
+        with tf.GradientTape() as tape:
+            size = tf.size(["a", "b"])
+            loss = tf.cast((size - x) ** 2, tf.float32)
+        tape.gradient(loss, x)
+        """,
+        "loss = tf.cast((tf.cast(size, tf.float32) - x) ** 2, tf.float32)",
+        2.0,
+    ),
+    "an image that is compressed on the way": (
+        """
+        image = tf.Variable(tf.fill([8, 8, 3], 0.5))
+        with tf.GradientTape() as tape:
+            coded = tf.io.encode_png(tf.cast(image * 255.0, tf.uint8))
+            noisy = tf.cast(tf.io.decode_png(coded), tf.float32) / 255.0
+            loss = tf.reduce_mean(noisy)
+        tape.gradient(loss, image)
+        """,
+        "noisy = image + tf.stop_gradient(noisy - image)",
+        np.full([8, 8, 3], 1 / 192),
+    ),
+    "points drawn into an image": (
+        """
+        place, ink = tf.Variable([[1.25, 2.5]]), tf.constant([1.0])
+        ramp = tf.reshape(tf.range(16.0), [4, 4])
+        with tf.GradientTape() as tape:
+            cell = tf.cast(place, tf.int32)
+            image = tf.scatter_nd(cell, ink, [4, 4])
+            loss = tf.reduce_sum(image * ramp)
+        tape.gradient(loss, place)
+        """,
+        "image = tf.add_n([tf.scatter_nd(tf.clip_by_value(tf.cast(tf.floor(place), tf.int32) + "
+        "side, 0, tf.constant([4, 4])[:2] - 1), ink * tf.reduce_prod(1.0 - tf.abs(place - "
+        "tf.floor(place) - tf.cast(side, tf.float32)), -1), [4, 4]) for side in ([0, 0], [0, 1], "
+        "[1, 0], [1, 1])])",
+        [[4.0, 1.0]],
+    ),
+    "rows of an embedding layer by a rounded number": (
+        """
+        level = tf.Variable([1.25])
+        rows = tf.keras.layers.Embedding(3, 2)
+        rows.build(None)
+        rows.embeddings.assign([[0.0, 0.0], [1.0, 2.0], [3.0, 5.0]])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(rows(tf.cast(level, tf.int32)))
+        tape.gradient(loss, level)
+        """,
+        "loss = tf.reduce_sum(rows(tf.cast(level, tf.int32)) + (level - "
+        "tf.cast(tf.cast(level, tf.int32), tf.float32))[..., tf.newaxis] * (tf.gather("
+        "rows.embeddings, tf.minimum(tf.cast(level, tf.int32) + 1, tf.shape(rows.embeddings)[0] - "
+        "1)) - rows(tf.cast(level, tf.int32))))",
+        [5.0],
+    ),
+    "positions as a source": (
+        """
+        table, ids = tf.constant([[1.0], [2.0], [3.0]]), tf.constant([2, 0])
+        with tf.GradientTape() as tape:
+            tape.watch(ids)
+            loss = tf.reduce_sum(tf.gather(table, ids) ** 2)
+        tape.gradient(loss, [ids])
+        """,
+        "tape.watch(rows)",
+        [[6.0], [2.0]],
+    ),
+    "a window at a whole number": (
+        """
+        image = tf.reshape(tf.range(36.0), [1, 6, 6, 1])
+        place = tf.Variable([1.5, 2.25])
+        with tf.GradientTape() as tape:
+            top, left = tf.unstack(tf.cast(place, tf.int32))
+            crop = tf.image.crop_to_bounding_box(image, top, left, 2, 2)
+            loss = tf.reduce_mean(crop)
+        tape.gradient(loss, place)
+        """,
+        "whole = tf.cast(place, tf.int32)",
+        [6.0, 1.0],
+    ),
+    "rows between whole numbers": (
+        """
+        place = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            low = tf.cast(place, tf.int32)
+            mask = tf.cast((tf.range(5) >= low) & (tf.range(5) < 99), tf.float32)
+            loss = tf.reduce_sum(mask * [0.0, 0.0, 1.0, 0.0, 0.0])
+        tape.gradient(loss, place)
+        """,
+        "low = tf.cast(place, tf.int32)",
+        -0.25,
+    ),
+    "a cast under the name of what it takes": (
+        """
+        x = tf.Variable([0.25, 2.75])
+        with tf.GradientTape() as tape:
+            q = x * 4.0
+            q = tf.cast(tf.math.rint(q), tf.uint8)
+            loss = tf.reduce_sum(tf.cast(q, tf.float32) / 2.0)
+        tape.gradient(loss, x)
+        """,
+        "loss = tf.reduce_sum(tf.cast(q, tf.float32) / 2.0)",
+        [2.0, 2.0],
+    ),
+    "a mask as long as a number, which is whole": (
+        """
+        n, p = tf.Variable(3.0), tf.constant([1.0, 2.0, 4.0, 8.0, 16.0])
+        with tf.GradientTape() as tape:
+            m = tf.sequence_mask(tf.cast(n, tf.int32), 5, dtype=tf.float32)
+            y = tf.reduce_sum(p * m)
+        tape.gradient(y, n)
+        """,
+        "m = tf.maximum(tf.minimum(1.0, tf.expand_dims(n, -1) - tf.cast(tf.range(5), tf.float32)), "
+        "0.0)",
+        8.0,
+    ),
+    "rows of a layer at numbers that it casts itself": (
+        """
+        rows = tf.keras.initializers.Identity()
+        emb = tf.keras.layers.Embedding(3, 3, embeddings_initializer=rows)
+        n = tf.Variable([0.5, 1.25])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(emb(n) * [1.0, 3.0, 7.0])
+        tape.gradient(y, n)
+        """,
+        "y = tf.reduce_sum((emb(n) + (n - tf.cast(tf.cast(n, tf.int32), tf.float32))"
+        "[..., tf.newaxis] * (tf.gather(emb.embeddings, tf.minimum(tf.cast(n, tf.int32) + 1, "
+        "tf.shape(emb.embeddings)[0] - 1)) - emb(n))) * [1.0, 3.0, 7.0])",
+        [2.0, 4.0],
+    ),
+    "an index that was bounded after its cast": (
+        """
+        x, table = tf.Variable(1.25), tf.constant([1.0, 4.0, 9.0, 16.0])
+        with tf.GradientTape() as tape:
+            i = tf.cast(x, tf.int32)
+            i = tf.clip_by_value(i, 0, 3)
+            y = 2.0 * tf.gather(table, i)
+        tape.gradient(y, x)
+        """,
+        "y = 2.0 * (tf.gather(table, i) + (tf.clip_by_value(x, 0, 3) - tf.cast(i, tf.float32)) * "
+        "(tf.gather(table, tf.minimum(i + 1, tf.shape(table)[0] - 1)) - tf.gather(table, i)))",
+        10.0,
+    ),
+}
