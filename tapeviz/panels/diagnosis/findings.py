@@ -37,7 +37,7 @@ class FindingCard(Card):
     """One source of one call, or of all rounds of a call site. Clicked, it becomes the one that the
     graph shows.
 
-    ``alike``: all sources that the card speaks for; ``spread``: shows a card for each instead.
+    ``alike``: all sources that the card speaks for; ``split``: shows a card for each instead.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class FindingCard(Card):
         result: SourceResult,
         asks: Asks,
         alike: Sequence[SourceResult] = (),
-        spread: Callable[[], object] | None = None,
+        split: Callable[[], object] | None = None,
     ) -> None:
         call, finding, series = result.call, result.finding, result.series
         super().__init__("good" if finding.status == "flows" else "trouble", theme)
@@ -94,10 +94,10 @@ class FindingCard(Card):
         self._shown: tuple[Finding, ...] = ()
         """The findings whose gradients are shown."""
         self._show_gradients(0)
-        if spread is not None and alike:
+        if split is not None and alike:
             more = len(alike) - MOST_ALIKE
             words = f"and {more} more · show each" if more > 0 else "Show each"
-            self.add_links((words, spread, "A card for each source"))
+            self.add_links((words, split, "A card for each source"))
         self.show_fixes(finding.fixes, finding.not_tried)
 
     def _add_runs(self) -> None:

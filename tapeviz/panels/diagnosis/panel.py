@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import partial
-from itertools import chain, islice
+from collections.abc import Iterator
+from itertools import islice
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
 
-from ...analysis.alike import SourceResult, alike_results, reported_in_order
-from ...analysis.findings import Finding, Fix
-from ...analysis.model import Diagnosis, ExplainedError, Warned
 from ...document import Document
 from ...trace.ids import CallId
 from ..look import Theme
@@ -22,7 +17,8 @@ from ..outdated import Veil
 from ..panel import Panel
 from ..widgets import link_button, plain_label
 from .cards import Asks, Card
-from .findings import ErrorCard, FindingCard, WarningCard
+from .choosing import CardChooser, WantedCard
+from .findings import FindingCard
 from .kept_place import KeptPlace
 from .summary import summary_words, troubled_of
 
@@ -35,23 +31,6 @@ SLICE = 0.02
 MARGIN = 8
 SETTLED = 3000
 """Milliseconds without a change of height after which new pages count as laid out."""
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """A card to show. ``story``: the objects that it is made from; while they are the same, the
-    card stays, and ``fixes`` and ``not_tried`` are shown on it as they come. ``speaks_for``: the
-    number of sources that share the story."""
-
-    story: tuple[object, ...]
-    make: Callable[[], Card]
-    fixes: tuple[Fix, ...] = ()
-    not_tried: str = ""
-    speaks_for: int = 1
-
-    @property
-    def key(self) -> tuple[int, ...]:
-        return (*map(id, self.story), self.speaks_for)
 
 
 class DiagnosisPanel(Panel):
@@ -91,15 +70,16 @@ class DiagnosisPanel(Panel):
         self.header_row.addWidget(self.next_trouble)
         self._visited: Card | None = None
         """The card of trouble gone to last."""
-        self._wanted: list[_Wanted] = []
+        self._wanted: list[WantedCard] = []
         """The first of the cards to show, up to the goal; the next come from ``_rest``."""
-        self._rest: Iterator[_Wanted] = iter(())
+        self._rest: Iterator[WantedCard] = iter(())
         self._count = 0
         """The number of cards to show in all."""
         self._cards: list[Card] = []
         """The cards of the first of them."""
-        self._stories: dict[tuple[int, ...], tuple[_Wanted, Card]] = {}
-        """The cards by what they were made from, which they keep: ids stay theirs."""
+        self._made: dict[tuple[int, ...], tuple[WantedCard, Card]] = {}
+        """The cards by the ids of what they were made from; the wanted card keeps these objects, so
+        that no other object gets their ids."""
         self._goal = PAGE
         self._leaving: list[Card] = []
         """Cards of before, each in sight until another one is in its place."""
@@ -113,16 +93,15 @@ class DiagnosisPanel(Panel):
         self._stop_seeking_later.timeout.connect(self._stop_seeking)
         self._scroll.verticalScrollBar().rangeChanged.connect(self._seek)
         self._scroll.verticalScrollBar().actionTriggered.connect(self._stop_seeking)
-        self._asks = Asks(
+        asks = Asks(
             self.apply_requested.emit,
             self.compare_requested.emit,
             self.example_requested.emit,
             self.interpreter_requested.emit,
         )
+        self._chooser = CardChooser(document, asks, self.refresh)
         self._has_seen = False
         """The card of the drawn call was brought into sight for this trace."""
-        self._spread: set[tuple[CallId, str]] = set()
-        """(call, first source) of the cards that the user split into a card for each source."""
         self.refresh()
         document.trace_changed.connect(self._take_trace)
         document.diagnosis_changed.connect(self._show_summary)
@@ -169,16 +148,12 @@ class DiagnosisPanel(Panel):
         if self.is_settled:
             self._place = self._scroll.verticalScrollBar().value()
         if self._is_new:
-            self._spread.clear()
-        diagnosis = self.document.diagnosis
-        alike = {id(group): alike_results(diagnosis, group) for group in diagnosis.groups}
-        self._wanted, self._rest = [], self._wanted_cards(diagnosis, alike)
-        self._count = len(diagnosis.errors) + len(diagnosis.warnings)
-        for results in chain.from_iterable(alike.values()):
-            self._count += len(results) if self._is_apart(results) else 1
+            self._chooser.share_again()
+        self._wanted = []
+        self._count, self._rest = self._chooser.choose(self.theme)
         self._set_goal(PAGE)
         wanted = {card.key for card in self._wanted}
-        self._leaving = [card for key, (_, card) in self._stories.items() if key not in wanted]
+        self._leaving = [card for key, (_, card) in self._made.items() if key not in wanted]
         self._cards = []
         self._show_summary()
         # To find which of many sources are alike takes as long as a card.
@@ -197,7 +172,7 @@ class DiagnosisPanel(Panel):
     def _finish(self) -> None:
         """All cards are made: drop those of before, and bring the card of the call into sight."""
         kept = set(self._cards)
-        for card in [card for _, card in self._stories.values() if card not in kept]:
+        for card in [card for _, card in self._made.values() if card not in kept]:
             self._drop(card)
         self._leaving = []
         self._order_keys()
@@ -208,7 +183,7 @@ class DiagnosisPanel(Panel):
         QTimer.singleShot(0, self, self._keep_place)
 
     def _drop(self, card: Card) -> None:
-        self._stories = {key: known for key, known in self._stories.items() if known[1] is not card}
+        self._made = {key: known for key, known in self._made.items() if known[1] is not card}
         self._column.removeWidget(card)
         focused = QApplication.focusWidget()
         if focused is not None and (focused is card or card.isAncestorOf(focused)):
@@ -236,51 +211,9 @@ class DiagnosisPanel(Panel):
             self._seek()
 
     def _set_goal(self, goal: int) -> None:
-        """Show so many cards, if there are as many."""
+        """Show this many cards, or all if there are fewer."""
         self._goal = goal
         self._wanted += islice(self._rest, max(goal - len(self._wanted), 0))
-
-    def _wanted_cards(
-        self, diagnosis: Diagnosis, alike: Mapping[int, Sequence[Sequence[SourceResult]]]
-    ) -> Iterator[_Wanted]:
-        """The cards in their order; there may be thousands. ``alike``: of each call or call site,
-        by its id, the sources with the same outcome."""
-        document, theme = self.document, self.theme
-        for error in diagnosis.errors:
-            make = partial(ErrorCard, document, theme, error, self._asks)
-            yield _Wanted((document.trace, theme, *_story_of(error)), make, error.fixes)
-        for reported in reported_in_order(diagnosis):
-            if isinstance(reported, Warned):
-                make_warning = partial(WarningCard, document, theme, reported)
-                yield _Wanted((document.trace, theme, reported), make_warning)
-            else:
-                for results in alike[id(reported)]:
-                    yield from self._of_results(results)
-
-    def _is_apart(self, alike: Sequence[SourceResult]) -> bool:
-        """Whether sources with the same outcome have a card each."""
-        first = alike[0]
-        return len(alike) == 1 or (first.call.call.id, first.finding.source) in self._spread
-
-    def _of_results(self, alike: Sequence[SourceResult]) -> Iterator[_Wanted]:
-        """A card for sources with the same outcome, or for each of them."""
-        is_apart = self._is_apart(alike)
-        for result in alike if is_apart else alike[:1]:
-            shared = () if is_apart else alike
-            story: list[object] = [self.document.trace, self.theme]
-            for each in (alike[0], alike[-1]) if shared else (result,):
-                story += (each.call.call, each.place, each.series, *_story_of(each.finding))
-            make = partial(self._finding_card, result, shared)
-            finding = result.finding
-            number = max(len(shared), 1)
-            yield _Wanted(tuple(story), make, finding.fixes, finding.not_tried, number)
-
-    def _finding_card(self, result: SourceResult, alike: Sequence[SourceResult]) -> FindingCard:
-        def spread() -> None:
-            self._spread.add((result.call.call.id, result.finding.source))
-            self.refresh()
-
-        return FindingCard(self.document, self.theme, result, self._asks, alike, spread)
 
     def _add_page(self) -> None:
         self._set_goal(len(self._cards) + PAGE)
@@ -304,8 +237,8 @@ class DiagnosisPanel(Panel):
             self._finish()
         return not is_done
 
-    def _add_card(self, wanted: _Wanted) -> None:
-        _, card = self._stories.get(wanted.key, (None, None))
+    def _add_card(self, wanted: WantedCard) -> None:
+        _, card = self._made.get(wanted.key, (None, None))
         place = len(self._cards)
         if card is None:
             card = wanted.make()
@@ -318,7 +251,7 @@ class DiagnosisPanel(Panel):
             card.show_fixes(wanted.fixes, wanted.not_tried)
             if self._column.indexOf(card) != place:
                 self._column.insertWidget(place, card)
-        self._stories[wanted.key] = (wanted, card)
+        self._made[wanted.key] = (wanted, card)
         self._cards.append(card)
 
     def _order_keys(self) -> None:
@@ -418,9 +351,3 @@ class DiagnosisPanel(Panel):
         inside, room = self._inside, self._scroll.viewport().height()
         self._column.activate()
         inside.resize(inside.width(), max(self._column.totalHeightForWidth(inside.width()), room))
-
-
-def _story_of(found: Finding | ExplainedError) -> list[object]:
-    """All that is known of it but its fixes, which come later."""
-    names = (field.name for field in fields(found))
-    return [getattr(found, name) for name in names if name not in ("fixes", "not_tried")]
