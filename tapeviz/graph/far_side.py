@@ -14,9 +14,9 @@ from functools import cached_property
 
 from ..analysis.flow.dataflow import position_of_target
 from ..trace.calls import Call
-from ..trace.columns import NumberPairs
 from ..trace.ids import OpId, TensorId, VariableId, VersionId
 from ..trace.model import Trace
+from ..trace.number_maps import NumberPairs
 from ..trace.op_kinds import ops_with
 from ..trace.ops import Op
 from ..trace.state import keeps_prior_state

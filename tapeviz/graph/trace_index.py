@@ -11,11 +11,11 @@ from types import MappingProxyType
 
 from ..latest import for_latest
 from ..trace.calls import Call
-from ..trace.columns import NumberPairs
 from ..trace.compiled.handed import handed_on
 from ..trace.ids import CallId, OpId, TensorId, VariableId
 from ..trace.model import Trace
 from ..trace.naming import bound_lines
+from ..trace.number_maps import NumberPairs
 from ..trace.ops import Op
 from ..trace.variables import Version
 from .bookkeeping import is_integer

@@ -15,9 +15,9 @@ from ..analysis.inside_words import Doubt, doubt_about
 from ..graph.model import Edge, EdgeKey, Node
 from ..graph.nodes import op_of, version_of
 from ..layout.model import Layout, Point, Rect
-from ..trace.columns import NumberPairs
 from ..trace.ids import OpId, TensorId, VariableId
 from ..trace.model import Trace
+from ..trace.number_maps import NumberPairs
 from .content import content_of, is_write
 from .model import Axis, Box, Picture, Wire, WireState
 from .parts.crossings import with_crossings

@@ -8,7 +8,7 @@ import pytest
 
 from tapeviz.text.source import SourceText, TextSpan
 
-from ..columns import needs_columns
+from ..python_versions import needs_columns
 
 if TYPE_CHECKING:
     from tapeviz.analysis.findings import Finding

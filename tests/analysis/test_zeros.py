@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ..columns import needs_columns
+from ..python_versions import needs_columns
 
 if TYPE_CHECKING:
     from tapeviz.analysis.findings import Finding

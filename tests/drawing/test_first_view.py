@@ -13,7 +13,7 @@ from tapeviz.scene.model import Scene
 from tapeviz.scene.sizes import LEGIBLE
 from tapeviz.view import DEFAULT_VIEW
 
-from ..columns import needs_columns
+from ..python_versions import needs_columns
 
 ATTENTION = """\
 import tensorflow as tf

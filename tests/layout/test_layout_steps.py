@@ -19,11 +19,11 @@ from tapeviz.layout.components import components
 from tapeviz.layout.layered.acyclic import edges_to_turn
 from tapeviz.layout.layered.balance import Fences, Springs, balance, within_fences
 from tapeviz.layout.layered.bands import levels
-from tapeviz.layout.layered.columns import gather_columns
+from tapeviz.layout.layered.blocks import gather_blocks
 from tapeviz.layout.layered.layers import Layers, cut_into_layers
 from tapeviz.layout.layered.ordering import (
     attempts,
-    order_columns,
+    order_blocks,
     rows_by,
     straight_edges,
     total_crossings,
@@ -126,21 +126,21 @@ def test_crossings_are_counted_exactly(case: tuple[int, list[tuple[int, int]]], 
 
 
 @given(dags(), st.integers(0, 2**32 - 1))
-def test_a_column_knows_what_each_place_would_cost(
+def test_a_block_knows_what_each_place_would_cost(
     case: tuple[int, list[tuple[int, int]]], seed: int
 ) -> None:
     layers = layers_of(*case)
     random = np.random.default_rng(seed)
     for of in (straight_edges(layers), next(attempts(layers, straight_edges(layers)))[0]):
-        columns = gather_columns(layers, of)
-        place = random.permutation(columns.count)
-        for column in range(columns.count):
-            cost = columns.crossings_by_place(column, place)
+        blocks = gather_blocks(layers, of)
+        place = random.permutation(blocks.count)
+        for block in range(blocks.count):
+            cost = blocks.crossings_by_place(block, place)
             moved = place.astype(float)
-            for before in range(columns.count + 1):
-                moved[column] = before - 0.5
+            for before in range(blocks.count + 1):
+                moved[block] = before - 0.5
                 change = total_crossings(layers, moved[of]) - total_crossings(layers, place[of])
-                assert cost[before] - cost[place[column]] == change
+                assert cost[before] - cost[place[block]] == change
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
@@ -157,7 +157,7 @@ def test_small_graphs_get_the_fewest_crossings(case: tuple[int, list[tuple[int, 
         return total_crossings(layers, key)
 
     fewest = min(map(crossings, itertools.product(*map(itertools.permutations, rows))))
-    found = rows_by(layers, order_columns(layers))
+    found = rows_by(layers, order_blocks(layers))
     assert [sorted(row.tolist()) for row in found] == rows
     assert crossings([row.tolist() for row in found]) == fewest
 

@@ -6,9 +6,9 @@ from array import array
 from collections.abc import Iterator, Sequence
 
 from ...trace.calls import Step
-from ...trace.columns import NumberPairs
 from ...trace.ids import TensorId
 from ...trace.model import Trace
+from ...trace.number_maps import NumberPairs
 from ...trace.ops import Op
 
 

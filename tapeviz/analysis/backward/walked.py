@@ -8,9 +8,9 @@ from itertools import chain
 from typing import cast
 
 from ...trace.calls import Call
-from ...trace.columns import NumberMap, NumberPairs
 from ...trace.ids import OpId, TensorId
 from ...trace.model import Trace
+from ...trace.number_maps import NumberMap, NumberPairs
 from ...trace.values import norm_of
 from ..findings import Link
 from .steps import WalkStep

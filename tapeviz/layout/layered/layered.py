@@ -16,7 +16,7 @@ from .acyclic import turned_down
 from .balance import DRAFT_ITERATIONS, ITERATIONS
 from .coordinates import place_across
 from .layers import cut_into_layers, dummies_needed
-from .ordering import ATTEMPTS, DRAFT_ATTEMPTS, order_columns, rows_by
+from .ordering import ATTEMPTS, DRAFT_ATTEMPTS, order_blocks, rows_by
 from .ports import dock
 from .ranking import rank_nodes
 from .routing import route, stack_rows, tracks_of
@@ -63,7 +63,7 @@ def draw_layered(ranked: Ranked, *, is_draft: bool = False) -> IndexedLayout:
     graph, down, ranks = ranked.graph, ranked.down, ranked.ranks
     layers = cut_into_layers(ranks, down)
     fixed = _fixed_docks(ranked)
-    key = order_columns(layers, DRAFT_ATTEMPTS if is_draft else ATTEMPTS)
+    key = order_blocks(layers, DRAFT_ATTEMPTS if is_draft else ATTEMPTS)
     if not (is_draft or np.isnan(fixed).all()):
         key = untangle(layers, key, fixed)
     sequence = rows_by(layers, key)

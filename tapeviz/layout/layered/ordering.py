@@ -1,10 +1,11 @@
 """Order each row of the layers with few crossings.
 
 Sifting (Matuszewski, Schönfeld, Molitor, "Using Sifting for k-Layer Straightline Crossing
-Minimization", 1999) of columns over many rows instead of single vertices, from coarse to fine:
-first whole paths are columns, then single nodes and long edges, so that a long edge finds its side
-as a whole. Little is lost: in a drawing without crossings the relation "left of" between nodes and
-edges has no cycle, so an order of columns gives the same rows.
+Minimization", 1999) of blocks over many rows instead of single vertices (Bachmaier, Brandenburg,
+Brunner, Hübner, "A Global k-Level Crossing Reduction Algorithm", 2010), from coarse to fine: first
+whole paths are blocks, then single nodes and long edges, so that a long edge finds its side as a
+whole. Little is lost: in a drawing without crossings the relation "left of" between nodes and edges
+has no cycle, so an order of blocks gives the same rows.
 
 The work is limited by a count, not by time, and random numbers have a fixed seed: the same layers
 give the same order.
@@ -18,12 +19,12 @@ from itertools import islice
 import numpy as np
 
 from ..arrays import Floats, Ints
-from .columns import Columns, gather_columns
+from .blocks import SiftedBlocks, gather_blocks
 from .crossings import count_crossings
 from .layers import Layers, first_met, neighbours
 
 WORK = 4000
-"""Columns to try in all, about 30 µs each."""
+"""Blocks to try in all, about 30 µs each."""
 ATTEMPTS, DRAFT_ATTEMPTS = 40, 3
 """Starts at most: a small graph has no better order after 40."""
 PASSES = 30
@@ -35,14 +36,14 @@ def rows_by(layers: Layers, key: Floats) -> list[Ints]:
     return np.split(order, np.cumsum(np.bincount(layers.rank))[:-1])
 
 
-def order_columns(layers: Layers, most_attempts: int = ATTEMPTS) -> Floats:
+def order_blocks(layers: Layers, most_attempts: int = ATTEMPTS) -> Floats:
     """A number for each vertex, the same for all dummies of an edge, which orders the rows from
     left to right with few crossings."""
-    fine = gather_columns(layers, straight_edges(layers))
+    fine = gather_blocks(layers, straight_edges(layers))
     best, fewest, work = np.zeros(len(layers.rank)), -1, WORK
     for paths, start in islice(attempts(layers, fine.of), most_attempts):
         coarse_key, coarse_work = sift(
-            gather_columns(layers, paths), best if start is None else start
+            gather_blocks(layers, paths), best if start is None else start
         )
         key, fine_work = sift(fine, coarse_key)
         crossings = total_crossings(layers, key)
@@ -62,7 +63,7 @@ def total_crossings(layers: Layers, key: Floats) -> int:
 
 
 def straight_edges(layers: Layers) -> Ints:
-    """The column of each vertex: one for each node, one for the dummies of each long edge."""
+    """The block of each vertex: one for each node, one for the dummies of each long edge."""
     of = np.arange(len(layers.rank))
     count = layers.real
     for chain in layers.chains:
@@ -72,56 +73,56 @@ def straight_edges(layers: Layers) -> Ints:
     return of
 
 
-def sift(columns: Columns, key: Floats) -> tuple[Floats, int]:
-    """Move one column after the other to its best place, until nothing is gained.
+def sift(blocks: SiftedBlocks, key: Floats) -> tuple[Floats, int]:
+    """Move one block after the other to its best place, until nothing is gained.
 
-    ``key``: a number for each vertex, by which columns are sorted at first. Returns the numbers of
-    the order found, and the work done (in columns tried). Among equally good places a column takes
+    ``key``: a number for each vertex, by which blocks are sorted at first. Returns the numbers of
+    the order found, and the work done (in blocks tried). Among equally good places a block takes
     the one in the middle of its neighbours, which shortens edges.
     """
-    count = columns.count
+    count = blocks.count
     first = np.full(count, np.inf)
-    np.minimum.at(first, columns.of, key)
+    np.minimum.at(first, blocks.of, key)
     order = np.argsort(first, kind="stable")
     place = np.empty(count, dtype=np.intp)
     place[order] = np.arange(count)
     work = 0
     for pass_ in range(PASSES):
         moved = False
-        for column in range(count) if pass_ % 2 == 0 else range(count - 1, -1, -1):
-            cost = columns.crossings_by_place(column, place)
-            here = int(place[column])
+        for block in range(count) if pass_ % 2 == 0 else range(count - 1, -1, -1):
+            cost = blocks.crossings_by_place(block, place)
+            here = int(place[block])
             fewest = cost.min()
             gained = bool(fewest < cost[here])
-            neighbours = columns.neighbours_of(column)
+            neighbours = blocks.neighbours_of(block)
             middle = place[neighbours].sum() / len(neighbours) if len(neighbours) else here
             best = np.flatnonzero(cost == fewest)
             there = int(best[np.abs(best - middle).argmin()])
             if gained or abs(there - middle) < abs(here - middle) - 1:
                 _move(order, place, here, there)
                 moved |= gained
-        work += columns.size
+        work += blocks.size
         if not moved:
             break
-    return place[columns.of].astype(np.float64), work
+    return place[blocks.of].astype(np.float64), work
 
 
 def _move(order: Ints, place: Ints, here: int, before: int) -> None:
-    """Put the column at place ``here`` before the one at place ``before``."""
-    column = order[here]
+    """Put the block at place ``here`` before the one at place ``before``."""
+    block = order[here]
     if before > here:
         low, high = here, before
         order[here : before - 1] = order[here + 1 : before]
-        order[before - 1] = column
+        order[before - 1] = block
     else:
         low, high = before, here + 1
         order[before + 1 : here + 1] = order[before:here].copy()
-        order[before] = column
+        order[before] = block
     place[order[low:high]] = np.arange(low, high)
 
 
 def attempts(layers: Layers, fine: Ints) -> Iterator[tuple[Ints, Floats | None]]:
-    """(coarse columns, first order) of each attempt; None: begin from the best order so far.
+    """(coarse blocks, first order) of each attempt; None: begin from the best order so far.
 
     First the three rules that join links to paths with three starts each, then random paths
     without end.
@@ -152,7 +153,7 @@ def attempts(layers: Layers, fine: Ints) -> Iterator[tuple[Ints, Floats | None]]
 
 
 def _joined(count: int, upper: Ints, lower: Ints, rule: Floats | Ints) -> Ints:
-    """The path of each column, from 0; links are joined in the order of ``rule``."""
+    """The path of each block, from 0; links are joined in the order of ``rule``."""
     path = list(range(count))
     goes_on, comes_in = [False] * count, [False] * count
     order = np.argsort(rule, kind="stable")
@@ -160,7 +161,7 @@ def _joined(count: int, upper: Ints, lower: Ints, rule: Floats | Ints) -> Ints:
         if above != below and not goes_on[above] and not comes_in[below]:
             goes_on[above] = comes_in[below] = True
             path[below] = above
-    # From each column up to the head of its path: doubling, since columns are not sorted by row.
+    # From each block up to the head of its path: doubling, since blocks are not sorted by row.
     head = np.array(path)
     while (head != head[head]).any():
         head = head[head]

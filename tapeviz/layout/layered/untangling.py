@@ -1,4 +1,4 @@
-"""Swap ordered columns with fixed docks until fewer edges cross.
+"""Swap ordered blocks with fixed docks until fewer edges cross.
 
 The order of rows was found as if all edges of a box met in one point. Where edges have fixed docks,
 the vertices that they lead to are exchanged as long as that removes crossings.
@@ -41,7 +41,7 @@ def untangle(layers: Layers, key: Floats, fixed: Floats) -> Floats:
 
 
 def _exchanged(key: Floats, left: float, right: float) -> Floats:
-    """The key with two columns exchanged."""
+    """The key with two blocks exchanged."""
     return np.where(key == left, right, np.where(key == right, left, key))
 
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from .. import events as e
-from ..columns import GrowingMap
 from ..ids import OpId, TensorId, VariableId
+from ..number_maps import GrowingMap
 from ..ops import Op, Tensor
 from ..sites import Site
 from ..state import VersionTracker

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..columns import GrowingMap
 from ..compiled.bodies import Bodies, ClosedCall
 from ..compiled.functions import Functions, copying
 from ..ids import OpId, TapeId, TensorId
 from ..model import CaughtError, Leave
+from ..number_maps import GrowingMap
 from ..ops import Op, Shape, Tensor
 from ..sites import NOWHERE, Site
 from ..state import VersionTracker

@@ -1,9 +1,9 @@
-"""Count the crossings of layers for each place that a column could take.
+"""Count the crossings of layers for each place that a block could take.
 
-A *column* is a set of vertices, one in each of some consecutive rows, that stay straight above one
-another. All columns have one order from left to right, and each row has its order from it. Moving
-a column changes many rows at once, and the effect is computed for all places together: each link
-beside the column is crossed from some place on, or up to some place.
+A *block* is a set of vertices, one in each of some consecutive rows, that stay straight above one
+another. All blocks have one order from left to right, and each row has its order from it. Moving
+a block changes many rows at once, and the effect is computed for all places together: each link
+beside the block is crossed from some place on, or up to some place.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from .layers import Layers
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """``of[v]`` is the column of vertex v. The other arrays list, column after column, the links
-    that decide about its place; those of column c run from ``starts[c]`` to ``starts[c + 1]``.
+class SiftedBlocks:
+    """``of[v]`` is the block of vertex v. The other arrays list, block after block, the links
+    that decide about its place; those of block c run from ``starts[c]`` to ``starts[c + 1]``.
 
-    Steps (``beside``, ``far``, ``other``): a link of the column goes to column ``other``, and in
-    the same gap another link goes from ``beside`` to ``far``. They cross when the column is right
+    Steps (``beside``, ``far``, ``other``): a link of the block goes to block ``other``, and in
+    the same gap another link goes from ``beside`` to ``far``. They cross when the block is right
     of ``beside`` and ``far`` right of ``other``, or when both are left.
-    Spans (``span_from``, ``span_to``, ``sign``): a link runs from one column to the other where
-    this column is straight, and is crossed between them. With ``sign`` -1 it is crossed outside:
-    the two are ends of the column's own links, one that arrives and one that leaves in one gap.
+    Spans (``span_from``, ``span_to``, ``sign``): a link runs from one block to the other where
+    this block is straight, and is crossed between them. With ``sign`` -1 it is crossed outside:
+    the two are ends of the block's own links, one that arrives and one that leaves in one gap.
     """
 
     of: Ints
@@ -44,18 +44,18 @@ class Columns:
 
     @property
     def size(self) -> int:
-        """The cost of `crossings_by_place` for all columns, as a number of columns with few
+        """The cost of `crossings_by_place` for all blocks, as a number of blocks with few
         links."""
         return self.count + (len(self.beside) + len(self.span_from)) // 400
 
-    def crossings_by_place(self, column: int, place: Ints) -> Floats:
-        """``cost[p]``: crossings, less a constant, if the column moves before the column at place
+    def crossings_by_place(self, block: int, place: Ints) -> Floats:
+        """``cost[p]``: crossings, less a constant, if the block moves before the block at place
         p.
 
-        ``place``: the place of each column in the present order.
+        ``place``: the place of each block in the present order.
         """
-        steps = slice(self.step_starts[column], self.step_starts[column + 1])
-        spans = slice(self.span_starts[column], self.span_starts[column + 1])
+        steps = slice(self.step_starts[block], self.step_starts[block + 1])
+        spans = slice(self.span_starts[block], self.span_starts[block + 1])
         side = np.sign(place[self.far[steps]] - place[self.other[steps]])
         first, last, sign = (
             place[self.span_from[spans]],
@@ -68,13 +68,13 @@ class Columns:
         rise = np.concatenate([side, sign, -sign])
         return np.concatenate([[0.0], np.bincount(at, rise, self.count).cumsum()])
 
-    def neighbours_of(self, column: int) -> Ints:
-        """The columns linked to this one, once for each link."""
-        return self.neighbours[self.neighbour_starts[column] : self.neighbour_starts[column + 1]]
+    def neighbours_of(self, block: int) -> Ints:
+        """The blocks linked to this one, once for each link."""
+        return self.neighbours[self.neighbour_starts[block] : self.neighbour_starts[block + 1]]
 
 
-def gather_columns(layers: Layers, of: Ints) -> Columns:
-    """The columns of layers; ``of``: the column of each vertex, from 0."""
+def gather_blocks(layers: Layers, of: Ints) -> SiftedBlocks:
+    """The blocks of layers; ``of``: the block of each vertex, from 0."""
     count = int(of.max()) + 1
     gap = layers.rank[layers.above]
     upper, lower = of[layers.above], of[layers.below]
@@ -85,13 +85,13 @@ def gather_columns(layers: Layers, of: Ints) -> Columns:
     down = np.repeat([True, False], len(sloped))
     which, beside = _ranges(gaps[gap[link]], gaps[gap[link] + 1])
     link, down = link[which], down[which]
-    column = np.where(down, upper[link], lower[link])
+    block = np.where(down, upper[link], lower[link])
     other = np.where(down, lower[link], upper[link])
     near = np.where(down, upper[beside], lower[beside])
     far = np.where(down, lower[beside], upper[beside])
-    foreign = (near != column) & (far != column)
+    foreign = (near != block) & (far != block)
     steps = foreign & (far != other)
-    through = down & (near != column) & (far == column)
+    through = down & (near != block) & (far == block)
     # Each straight link with every sloped link of its gap.
     sloped_gaps = np.searchsorted(gap[sloped], np.arange(layers.rows + 1))
     straight = np.flatnonzero(upper == lower)
@@ -99,13 +99,13 @@ def gather_columns(layers: Layers, of: Ints) -> Columns:
     crossing = sloped[crossing]
     inside = upper[straight][which]
     passing = (upper[crossing] != inside) & (lower[crossing] != inside)
-    step_order, step_starts = _by_column(column[steps], count)
-    span_column = np.concatenate([inside[passing], column[through]])
-    span_order, span_starts = _by_column(span_column, count)
+    step_order, step_starts = _by_block(block[steps], count)
+    span_block = np.concatenate([inside[passing], block[through]])
+    span_order, span_starts = _by_block(span_block, count)
     sign = np.repeat([1, -1], [int(passing.sum()), int(through.sum())])
     ends = np.concatenate([upper[sloped], lower[sloped]])
-    end_order, end_starts = _by_column(ends, count)
-    return Columns(
+    end_order, end_starts = _by_block(ends, count)
+    return SiftedBlocks(
         of=of,
         count=count,
         beside=near[steps][step_order],
@@ -128,6 +128,6 @@ def _ranges(starts: Ints, stops: Ints) -> tuple[Ints, Ints]:
     return which, np.arange(len(which)) + (starts - (np.cumsum(sizes) - sizes))[which]
 
 
-def _by_column(column: Ints, count: int) -> tuple[Ints, list[int]]:
-    order = np.argsort(column, kind="stable")
-    return order, np.searchsorted(column[order], np.arange(count + 1)).tolist()
+def _by_block(block: Ints, count: int) -> tuple[Ints, list[int]]:
+    order = np.argsort(block, kind="stable")
+    return order, np.searchsorted(block[order], np.arange(count + 1)).tolist()

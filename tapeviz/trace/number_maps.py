@@ -1,4 +1,4 @@
-"""Look up pairs of numbers by their first one, in two sorted columns."""
+"""Maps from numbers to numbers in two sorted arrays, which take less memory than dictionaries."""
 
 from __future__ import annotations
 

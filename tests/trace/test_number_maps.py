@@ -6,7 +6,7 @@ from array import array
 
 import pytest
 
-from tapeviz.trace.columns import GrowingMap, NumberMap, NumberPairs
+from tapeviz.trace.number_maps import GrowingMap, NumberMap, NumberPairs
 
 
 def test_pairs_of_one_number_keep_their_order() -> None:

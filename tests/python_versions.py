@@ -1,4 +1,4 @@
-"""A mark for tests of what the columns of a line tell."""
+"""Marks for tests that some versions of Python cannot pass."""
 
 from __future__ import annotations
 
