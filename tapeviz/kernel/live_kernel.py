@@ -217,7 +217,7 @@ class LiveKernel:
             case "display_data":
                 run.receive_picture(content)
             case "tapeviz_events":
-                run.receive_events(*message.buffers)
+                run.receive_events(content["number"], *message.buffers)
             case "tapeviz_asks":
                 run.receive_question(content["prompt"], content["is_secret"])
             case "tapeviz_exiting":

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_LOST_EVENTS = b'{"e":"note","message":"recorder, a message of its events was lost, and later ones'
+_LOST_EVENTS += b' cannot be read without it"}'
+"""A ``note`` of ``trace/events.py`` as the recorder writes it."""
+
 
 class Run:
     """A snippet that waits for a kernel, runs, or has ended; made by ``KernelPool.run``."""
@@ -42,6 +46,8 @@ class Run:
         self._line: int | None = None
         self._was_taken_back = False
         self._was_stopped = False
+        self._event_messages = 0
+        self._has_lost_events = False
         self._end: RunEnd | None = None
         self._ended = threading.Event()
 
@@ -74,6 +80,8 @@ class Run:
         """
         if self._end is None or self._kernel is None:
             raise TapevizError("the snippet has not ended yet: its values can be looked at then")
+        if self._has_lost_events:
+            raise TapevizError("a message of the recorder was lost: nothing can be asked after it")
         try:
             return self._kernel.ask(name, arguments).result(timeout)
         except concurrent.futures.TimeoutError:
@@ -151,8 +159,19 @@ class Run:
             return
         self._notify(lambda listener: listener.pictured(png))
 
-    def receive_events(self, lines: bytes, blob: bytes) -> None:
-        """Pass on a batch of events."""
+    def receive_events(self, number: int, lines: bytes, blob: bytes) -> None:
+        """Pass on a batch of events; ``number``: from 1, of its message.
+
+        Events refer to earlier ones, and to bytes by their place among all that were sent. After a
+        message that did not arrive all others are therefore left out, and a note says so.
+        """
+        if self._has_lost_events:
+            return
+        if number != self._event_messages + 1:
+            self._has_lost_events = True
+            _log.error("message %d of events came after %d", number, self._event_messages)
+            lines, blob = _LOST_EVENTS, b""
+        self._event_messages = number
         batch = lines.split(b"\n") if lines else []
         self._notify(lambda listener: listener.events(batch, blob))
 

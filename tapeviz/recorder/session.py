@@ -148,7 +148,7 @@ class Session:
         if turns:
             inside.keep_turns(turns)
         lines = self.encoder.answer_inside(inside)
-        return {"events": lines}, [self.tensors.take_blob()]
+        return self.tensors.answer(lines)
 
     def tensor(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         """All elements of a tensor that was kept, or is computed again."""

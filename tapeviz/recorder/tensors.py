@@ -195,6 +195,12 @@ class Tensors:
             self._sent_from.append(self.offset - len(blob))
         return blob
 
+    def answer(self, lines: list[str]) -> tuple[dict[str, Any], list[bytes]]:
+        """Answer with these events and the bytes that came with them; ``at``: how many bytes were
+        sent before those."""
+        blob = self.take_blob()
+        return {"events": lines, "at": self.offset - len(blob)}, [blob]
+
     def tensor(self, identity: int) -> Any:
         """A tensor with the elements of the one that had this id; ``None`` if they are gone."""
         if identity in self._held:

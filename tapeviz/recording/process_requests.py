@@ -190,7 +190,7 @@ class ProcessRequests:
         with self._lock:
             about, buffers = self._fetch("replay", arguments, _ANSWER_SECONDS)
             lines = [str(line).encode() for line in about["events"]]
-            self._growing.keep_for_file(lines, b"".join(buffers))
+            self._growing.keep_for_file(lines, b"".join(buffers), about["at"])
         return self._replayed([decode(line) for line in lines])
 
     def _replayed(self, events: Sequence[Event]) -> dict[str, Array]:
@@ -341,7 +341,7 @@ class ProcessRequests:
         try:
             about, buffers = self._fetch(asked.name, asked.arguments, _ANSWER_SECONDS)
             lines = [str(line).encode() for line in about["events"]]
-            self._growing.extend(lines, b"".join(buffers))
+            self._growing.extend(lines, b"".join(buffers), about["at"])
         except (KeyError, msgspec.MsgspecError) as error:
             raise TapevizError(f"the kernel’s answer cannot be read: {error}") from None
         self._answered.add(key)

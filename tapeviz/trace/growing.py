@@ -40,23 +40,30 @@ class GrowingTrace:
         """Take in an event of ours."""
         self._take(event, encode(event))
 
-    def extend(self, lines: Iterable[bytes], blob: bytes) -> None:
+    def extend(self, lines: Iterable[bytes], blob: bytes, at: int | None = None) -> None:
         """Take in events of the kernel, and the bytes of values that they refer to.
 
-        Raises ``msgspec.MsgspecError`` for a line that is no event.
+        ``at``: how many bytes the kernel sent before those. Raises ``msgspec.MsgspecError`` for a
+        line that is no event.
         """
-        self._blob += blob
+        self._take_bytes(blob, at)
         for line in lines:
             self._take(decode(line), bytes(line))
 
-    def keep_for_file(self, lines: Iterable[bytes], blob: bytes) -> None:
+    def keep_for_file(self, lines: Iterable[bytes], blob: bytes, at: int | None = None) -> None:
         """Keep events of the kernel for the file alone: the trace is not to change by them.
 
         The kernel counts bytes from the run's beginning, so those have to be kept, too.
         """
-        self._blob += blob
+        self._take_bytes(blob, at)
         for line in lines:
             self.lines.append(line)
+
+    def _take_bytes(self, blob: bytes, at: int | None) -> None:
+        """Append bytes at their place: those of an answer that came too late are missing, and so
+        are the events that refer to them."""
+        self._blob += bytes(max(0, (at or 0) - len(self._blob)))
+        self._blob += blob
 
     def _take(self, event: Event, line: bytes) -> None:
         if self._reader is not None:

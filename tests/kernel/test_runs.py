@@ -176,6 +176,17 @@ def test_a_warm_run_takes_a_kernel_that_waits(pool: KernelPool, play):
     assert heard.events_of("me")[0]["pid"] in waiting
 
 
+def test_events_after_a_lost_message_are_left_out_and_a_note_says_so() -> None:
+    heard = Heard()
+    run = Run(1, RunRequest("1"), heard, lambda run: False)
+    run.receive_events(1, b'{"e":"begin"}', b"ab")
+    for number in (3, 4):
+        run.receive_events(number, b'{"e":"op"}', b"cd")
+    assert [event["e"] for event in heard.events_heard] == ["begin", "note"]
+    assert "was lost" in heard.events_heard[1]["message"]
+    assert heard.blobs == [b"ab", b""]
+
+
 def test_an_ended_run_lets_its_listener_go() -> None:
     heard = Heard()
     kept = weakref.ref(heard)

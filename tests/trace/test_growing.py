@@ -90,6 +90,14 @@ def test_no_event_is_read_again_when_a_call_is_opened(monkeypatch: pytest.Monkey
     assert fed == [*EVENTS, *later]
 
 
+def test_bytes_of_an_answer_stand_at_their_place_after_one_that_came_too_late() -> None:
+    growing = GrowingTrace("", "a.py")
+    growing.extend([], b"ab")
+    growing.keep_for_file([], b"cd", at=5)
+    growing.extend([], b"ef", at=7)
+    assert growing.values() == b"ab\0\0\0cdef"
+
+
 def test_another_call_stands_for_the_gradient_calls_of_a_function() -> None:
     """One that was opened before keeps its ops, and gives the gradient call to the new one."""
     asked = [

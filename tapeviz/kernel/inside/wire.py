@@ -2,9 +2,9 @@
 
 A request is the JSON in the first buffer of an ``execute_request`` whose code is always the same
 line. The answers are ``iopub`` messages: ``tapeviz_output`` (streams in order, a buffer for each),
-``display_data`` for pictures, ``tapeviz_events`` with two buffers (lines of JSON, raw bytes),
-``tapeviz_answer``, ``tapeviz_began``, ``tapeviz_asks``, ``tapeviz_exiting``, ``tapeviz_ended``.
-A line that the user types comes as an ``input_reply``.
+``display_data`` for pictures, ``tapeviz_events`` with two buffers (lines of JSON, raw bytes) and
+its number from 1, ``tapeviz_answer``, ``tapeviz_began``, ``tapeviz_asks``, ``tapeviz_exiting``,
+``tapeviz_ended``. A line that the user types comes as an ``input_reply``.
 """
 
 from __future__ import annotations
@@ -119,6 +119,7 @@ class KernelEndpoint:
         self._main_thread = get_ident()
         self._recorder: Any = None
         self._filename = ""
+        self._event_messages = 0
         self._allowance = WaitingAllowance()
         self._outlet = Outlet(self._publish_output, self._await_sending, self._send_events)
         # Copy large messages: for others pyzmq registers an atexit function, which would free them
@@ -163,7 +164,10 @@ class KernelEndpoint:
         text = "\n".join(lines)
         if "\\ud" in text:
             text = _ESCAPE.sub(_as_printed, text)
-        self.publish("tapeviz_events", {}, [text.encode(), blob])
+        with self._lock:
+            number = self._event_messages + 1
+            self.publish("tapeviz_events", {"number": number}, [text.encode(), blob])
+            self._event_messages = number
         if self._allowance.is_left():
             self._allowance.spend(self._await_sending)
 
@@ -172,6 +176,7 @@ class KernelEndpoint:
         self._outlet.open_budgets(is_limited=not request["prints_all"])
         self._allowance = WaitingAllowance()
         self._filename = request["filename"]
+        self._event_messages = 0
         # If the process ends before this message, the snippet has not begun.
         self.publish("tapeviz_began", {})
         self._await_sending()

@@ -44,7 +44,7 @@ def check(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any],
         event["words"] = str(reason)
     except Exception as error:  # of an op that behaves otherwise alone: no verdict, no harm
         event["words"] = f"the recorded ops could not be run again ({type(error).__name__})"
-    return {"events": [to_json(event)]}, [encoder.tensors.take_blob()]
+    return encoder.tensors.answer([to_json(event)])
 
 
 class _Check:

@@ -64,7 +64,7 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
         "within": request.get("within", 0),
         "inner": request.get("inner", -1),
     }
-    return {"events": [*lines, to_json(event)]}, [encoder.tensors.take_blob()]
+    return encoder.tensors.answer([*lines, to_json(event)])
 
 
 class _Walk:
