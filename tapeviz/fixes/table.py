@@ -144,6 +144,7 @@ from .values.datasets import (
 )
 from .values.differences import central_difference
 from .values.estimates import (
+    LEAVE_OUT_ROUNDING,
     MIX_ONE_HOT,
     STRAIGHT_THROUGH,
     divide_exactly,
@@ -302,6 +303,7 @@ FIXES: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         *SOFT_COUNTS,
         *SOFT_GROUPS,
         STRAIGHT_THROUGH,
+        LEAVE_OUT_ROUNDING,
         straight_through_largest,
         divide_exactly,
         soft_accuracy,

@@ -14,7 +14,7 @@ from ...trace.ops import Op
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name, dotted, header_nodes, sole
 from ..plan import Plan, enclosed
-from ..rewrites import CallRewrite
+from ..rewrites import CallRewrite, template
 from ..source import ParsedSource
 
 _MOST_BEFORE = 12
@@ -72,6 +72,15 @@ STRAIGHT_THROUGH = CallRewrite(
     "Estimate: let the gradient pass {name} as if it were not there",
     is_estimate=True,
 )
+
+LEAVE_OUT_ROUNDING = CallRewrite(
+    ("round", "rint", "floor", "ceil"),
+    template("{arg}"),
+    "Estimate: compute with the number itself, without {name}",
+    is_estimate=True,
+)
+"""Where the slope at the rounded number is zero, as that of a cross entropy is at 0 and 1, a
+straight-through estimate gives zeros."""
 
 
 def straight_through_names(case: FixCase) -> Iterator[Edit]:

@@ -7,6 +7,18 @@ import numpy as np
 from . import Row
 
 ROWS: dict[str, Row] = {
+    "a probability that is rounded in a cross entropy, which is flat at 0 and 1": (
+        """
+        w = tf.Variable([[0.3], [-0.8]])
+        x, y = tf.constant([[1.0, 2.0], [0.5, -1.0]]), tf.constant([[1.0], [0.0]])
+        with tf.GradientTape() as tape:
+            p = tf.round(tf.sigmoid(x @ w))
+            loss = tf.reduce_mean(tf.keras.losses.binary_crossentropy(y, p))
+        g = tape.gradient(loss, w)
+        """,
+        "p = tf.sigmoid(x @ w)",
+        [[-0.2126388], [-1.1463925]],
+    ),
     "the rank of a matrix": (
         """
         a = tf.Variable([[1.0, 0.0], [0.0, 0.5]])

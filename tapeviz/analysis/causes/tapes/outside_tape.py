@@ -95,6 +95,8 @@ class OutsideTape(Evidence):
                 f"{self.maker} runs once, {when}: compute this in the method that "
                 f"uses it, such as call, which runs in the block."
             )
+        if again is None and self.where == "stop_recording":
+            return "Take the line out of stop_recording."
         if again is None:
             return f"Move the line into the {self.recorder}'s block."
         return (

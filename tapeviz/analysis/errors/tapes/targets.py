@@ -40,6 +40,14 @@ def no_tensor(case: Case) -> str:
             f"A gradient is computed of tensors, by tensors and variables. Of a layer, model or "
             f"module give its variables: {name or 'layer'}.trainable_variables."
         )
+    if is_source and kind == "a NumPy value":
+        x = name if name.isidentifier() else "x"
+        return (
+            f"The source {name or 'given'} {_verb(name)} {kind}, no tensor. A gradient is computed "
+            f"with respect to variables, and to tensors that the tape watches. Make it a tensor "
+            f"before the block, {x} = tf.constant({x}), and begin the block with "
+            f"{case.tape}.watch({x}). If it is what .numpy() gave, give the tape the tensor itself."
+        )
     return _left(which, name, kind)
 
 
