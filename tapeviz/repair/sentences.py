@@ -97,12 +97,7 @@ def _starts_code(head: str, names: frozenset[str]) -> bool:
 
 
 def _is_english(bare: str, names: frozenset[str], *, is_item: bool) -> bool:
-    # How often two plain words are separated only by a space, which code never does.
-    plain = [
-        bool(_PLAIN.match(part)) and part.strip(".,:;!?()") not in _KEYWORDS
-        for part in bare.split()
-    ]
-    pairs = sum(1 for pair in pairwise(plain) if all(pair))
+    pairs = plain_pairs(bare)
     words = re.findall(_WORD, bare)
     if _is_cut_off(bare, names):
         return True
@@ -125,6 +120,15 @@ def _is_english(bare: str, names: frozenset[str], *, is_item: bool) -> bool:
     if len(words) == 1:
         return words[0][0].isupper() and bare.rstrip()[-1] in ":.!?…" and words[0] not in names
     return mistyped_keyword(words[0]) is None and (pairs >= 2 or not _names_code(words, names))
+
+
+def plain_pairs(bare: str) -> int:
+    """How often two plain words are separated only by a space, which code never does."""
+    plain = [
+        bool(_PLAIN.match(part)) and part.strip(".,:;!?()") not in _KEYWORDS
+        for part in bare.split()
+    ]
+    return sum(1 for pair in pairwise(plain) if all(pair))
 
 
 def _opens_sentence(bare: str, first: str, names: frozenset[str], pairs: int) -> bool:

@@ -361,6 +361,14 @@ print(t.gradient(y, x))</code></pre>"""
     assert repair('tag = "<pre>"\n').text == 'tag = "<pre>"\n'
 
 
+def test_what_is_said_of_a_formula_is_prose_unless_code_may_need_it() -> None:
+    code, end = "x = tf.Variable(1.0)\ny = x * x\n", "\nprint(y)\n"
+    assert code_of(f"{code}H = diag(2 - sin(1), 2) is what I expect, as{end}") == f"{code}print(y)"
+    for line in ("y = half(x) here we halve it", "y = tf.sin(x) then we print it"):
+        problem = repair(f"def half(x)\n    return x / 2\n{code}{line}{end}").error
+        assert problem is not None
+
+
 def test_a_tensor_shown_without_its_angle_brackets_is_output() -> None:
     shown = "tf.Tensor: shape=(3,), dtype=float32, numpy=array([1., 1., 0.], dtype=float32)"
     assert code_of(f"g = tape.gradient(y, x)\ng\n{shown}\n") == "g = tape.gradient(y, x)\ng"

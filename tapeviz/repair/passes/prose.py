@@ -10,11 +10,19 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, takewhile
 
-from ...text.names import bound_names
+from ...text.names import bound_names, dotted
 from ..facts import read_facts
 from ..page import LineEdit, Page, aside
+from ..parsing import SyntaxFailure, parse
 from ..scanning import CLOSED, Open, scan
-from ..sentences import CODE_START, PROVIDED, is_prose, mistyped_keyword, opens_sentence
+from ..sentences import (
+    CODE_START,
+    PROVIDED,
+    is_prose,
+    mistyped_keyword,
+    opens_sentence,
+    plain_pairs,
+)
 from ..statements import PastedStatement, indent_of, read_statements
 
 _WHAT = "not Python: kept as a comment"
@@ -54,6 +62,7 @@ def set_aside_prose(page: Page) -> Iterator[LineEdit]:
         or _is_version(statement.text, names - PROVIDED)
         or _RULER.fullmatch(statement.text.strip())
         or _is_stray_sign(page.pasted[statement.first])
+        or _speaks_of_formula(page, statement, mentioned)
     ]
     found += around
     found += _paragraphs(page, statements, names)
@@ -111,6 +120,27 @@ def _is_numbered(text: str, mentioned: frozenset[str]) -> bool:
     if found is None or found[1] in mentioned or keyword.iskeyword(found[1]):
         return False
     return mistyped_keyword(found[1]) is None and found[1] not in _BUILTINS
+
+
+def _speaks_of_formula(page: Page, statement: PastedStatement, mentioned: frozenset[str]) -> bool:
+    """Whether a line is a formula and what is said of it: ``H = diag(2, 2) is what I expect``.
+
+    The formula calls a function that no other line of the page names. Otherwise the line may be
+    code with a remark that lacks its ``#``, which others need."""
+    text = statement.text
+    if "*" in mentioned or "\n" in text:
+        return False
+    for space in re.finditer(r"(?<=[)\]]) (?=[A-Za-z])", text):
+        formula, said = parse(text[: space.start()]), text[space.end() :]
+        if not isinstance(formula, SyntaxFailure):
+            called = {dotted(node.func) for node in ast.walk(formula) if isinstance(node, ast.Call)}
+            is_unknown = any(
+                sum(name in line for line in page.lines) == 1
+                for name in called - mentioned - _BUILTINS
+                if name.isalpha()
+            )
+            return is_unknown and plain_pairs(said.replace(",", " ")) > 1
+    return False
 
 
 def _is_version(text: str, names: frozenset[str]) -> bool:
