@@ -32,8 +32,7 @@ def named_repetition(document: Document, text: str) -> Repetition | None:
         path, count = document.links.repeat_of(document.selection.nodes)
         go = partial(document.folding.show_turn, path, number)
     else:
-        run = document.insides.shown
-        is_call = document.site is None and run is not None
+        is_call = document.site is None and document.function_calls.shown is not None
         noun, count = ("call" if is_call else "round"), document.rounds
         go = partial(document.select_round, number)
     return Repetition(f"{noun} {number:,} of {count:,}", go) if 1 <= number <= count else None

@@ -23,9 +23,10 @@ from ..trace.model import EMPTY_TRACE, Trace
 from ..view import DEFAULT_VIEW, View
 from .background import Background, failure_words
 from .comparing import Comparing
+from .compiled.function_calls import FunctionCalls
+from .compiled.insides import Insides
 from .diagnosing import Diagnosing
 from .folding import Folding
-from .insides import Insides
 from .jobs import Jobs
 from .links import Links
 from .mending import Mending
@@ -103,6 +104,7 @@ class Document(QObject):
         self.runs.traced.connect(self.showing.take)
         self.runs.finished.connect(self.showing.stop_growing)
         self.insides = Insides(self)
+        self.function_calls = FunctionCalls(self)
         self.insides.refused.connect(self.picturing.take_held)
         self.values = Values(self)
         self.folding = Folding(self)
@@ -224,21 +226,23 @@ class Document(QObject):
         if there are none."""
         site, current = self.site, self.current_call
         if site is None:
-            return self.insides.number
+            return self.function_calls.number
         return site.round_of(current.call.id) if current is not None else 0
 
     @property
     def rounds(self) -> int:
         """The number of rounds or calls for :meth:`select_round`; 0 if there are none."""
-        run = self.insides.shown
-        return len(self.site) if self.site is not None else run.count if run is not None else 0
+        shown = self.function_calls.shown
+        if self.site is not None:
+            return len(self.site)
+        return shown.count if shown is not None else 0
 
     def select_round(self, number: int) -> None:
         """Show another round (from 1) of the call site shown, or another call of the compiled
         function. Who chooses the newest of a run under way goes on to see the newest."""
         site = self.site
         if site is None:
-            self.insides.select(number)
+            self.function_calls.select(number)
         elif 1 <= number <= len(site) and number != self.round:
             shown = self.diagnosis.round(site, number)
             step = None if self.step is None else min(self.step, len(shown.steps))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cached_property
@@ -299,22 +298,3 @@ class Links:
             if operand.tensor in same and finding.bridged is not None:
                 return finding.bridged
         return None
-
-
-def carry_lines(ran: str, now: str) -> dict[int, int]:
-    """The present line of each line (from 1) of the text that ran, where unchanged."""
-    if ran == now:
-        count = ran.count("\n") + 1
-        return {line: line for line in range(1, count + 1)}
-    old, new = ran.split("\n"), now.split("\n")
-    shorter = min(len(old), len(new))
-    top = next((i for i in range(shorter) if old[i] != new[i]), shorter)
-    below = shorter - top
-    end = next((i for i in range(below) if old[-1 - i] != new[-1 - i]), below)
-    carried = {line: line for line in range(1, top + 1)}
-    middle = old[top : len(old) - end], new[top : len(new) - end]
-    matcher = difflib.SequenceMatcher(None, *middle, autojunk=False)
-    for before, after, size in matcher.get_matching_blocks():
-        carried.update({top + before + i + 1: top + after + i + 1 for i in range(size)})
-    carried.update({len(old) - i: len(new) - i for i in range(end)})
-    return carried

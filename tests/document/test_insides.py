@@ -73,8 +73,8 @@ def test_another_call_is_shown_in_place_of_the_last(qtbot: QtBot, opens: Opens) 
     assert (document.round, document.insides.awaited) == (2, FIRST + 1)
     assert strip.total.text().endswith("looking into it …")
     _settle(qtbot, document)
-    assert document.insides.shown is not None
-    assert (document.insides.shown.number, strip.number.text()) == (2, "call 2")
+    assert document.function_calls.shown is not None
+    assert (document.function_calls.shown.number, strip.number.text()) == (2, "call 2")
     assert strip.trouble.text() == ""
     assert [box.rect for box in document.scene.boxes] == boxes
 

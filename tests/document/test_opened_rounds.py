@@ -6,7 +6,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tapeviz.app.processes.live import live_stages
-from tapeviz.document import Document, insides, picturing
+from tapeviz.document import Document, picturing
+from tapeviz.document.compiled import insides
 from tapeviz.document.pipeline import ArrangedGraph
 from tapeviz.recording.live import Recorder, Snippet
 from tests.document.sample import SamplePipeline

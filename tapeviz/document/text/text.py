@@ -6,8 +6,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from ..links import carry_lines
 from ..pipeline import Repairs
+from .carrying import CarriedLines
 
 UNNAMED = "snippet.py"
 
@@ -120,15 +120,3 @@ class Text(QObject):
         """The line in the text that ran of a present line; 0 when it was edited."""
         lines = self._since_run.lines(self.ran, self.source)
         return next((then for then, now in lines.items() if now == line), 0)
-
-
-class CarriedLines:
-    """The lines of one text as lines of another, worked out once for each pair of texts."""
-
-    def __init__(self) -> None:
-        self._known: tuple[str, str, dict[int, int]] = ("", "", {})
-
-    def lines(self, before: str, now: str) -> dict[int, int]:
-        if before is not self._known[0] or now is not self._known[1]:
-            self._known = (before, now, carry_lines(before, now))
-        return self._known[2]

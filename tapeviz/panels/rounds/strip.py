@@ -13,7 +13,7 @@ from ...analysis.rounds.call_sites import CallSite
 from ...analysis.rounds.round_words import number_text
 from ...analysis.status import round_word
 from ...document import Document
-from ...document.insides import ShownRun
+from ...document.compiled.function_calls import ShownCall
 from ..look import Theme
 from ..widgets import IconButton, ShortLabel, plain_label
 from .slider import RoundSlider, shape_words, trouble_words
@@ -96,7 +96,7 @@ class RoundStrip(QFrame):
 
     def _show(self) -> None:
         document = self._document
-        site, run, number = document.site, document.insides.shown, document.round
+        site, call, number = document.site, document.function_calls.shown, document.round
         if document.comparing.both is not None:
             self.hide()
         elif site is not None:
@@ -106,11 +106,11 @@ class RoundStrip(QFrame):
             parts = shape_words(site, number), numbers_of_round(site, number)
             self.numbers.setText(BETWEEN.join(filter(None, parts)))
             self.slider.show_site(site, number)
-        elif run is not None and run.count > 1 and not document.is_running:
-            waiting = "" if number == run.number else " · looking into it …"
-            about = f" · {run.name} (compiled){waiting}"
-            self._show_number("call", number, run.count, about)
-            self._show_run(number, run)
+        elif call is not None and call.count > 1 and not document.is_running:
+            waiting = "" if number == call.number else " · looking into it …"
+            about = f" · {call.name} (compiled){waiting}"
+            self._show_number("call", number, call.count, about)
+            self._show_call(number, call)
         else:
             self.hide()
 
@@ -138,12 +138,12 @@ class RoundStrip(QFrame):
         hides_numbers = self._has_one_row and bool(self.trouble.text())
         self.numbers.setVisible(self._has_room and not hides_numbers)
 
-    def _show_run(self, number: int, run: ShownRun) -> None:
+    def _show_call(self, number: int, call: ShownCall) -> None:
         """Show which call of a compiled function is in sight, what it returned, and whether it is
         known inside."""
-        returned = self._document.insides.returned()
+        returned = self._document.function_calls.returned()
         known = returned[number - 1]
-        self._show_trouble(short_words(run.op.inside) if number == run.number else "")
+        self._show_trouble(short_words(call.op.inside) if number == call.number else "")
         self.numbers.setText("" if known != known else f"returned {number_text(known)}")
         self.slider.show_calls(returned, number)
 

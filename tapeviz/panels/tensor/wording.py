@@ -32,9 +32,9 @@ def about_words(document: Document, tensor: TensorId | None, is_gradient: bool) 
 
 
 def round_words(document: Document) -> str:
-    run = document.insides.shown
-    if document.site is None and run is not None and run.count > 1:
-        return f" · call {run.number:,}"
+    shown = document.function_calls.shown
+    if document.site is None and shown is not None and shown.count > 1:
+        return f" · call {shown.number:,}"
     return f" · round {document.round:,}" if document.site is not None else ""
 
 

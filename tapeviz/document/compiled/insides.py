@@ -7,52 +7,31 @@ is prepared in the background, diagnosis and arrangement included, so that the e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from ..analysis.backward.steps import WalkStep
-from ..analysis.requests.inside import has_inside
-from ..analysis.requests.looks import MOST_OPS_AROUND
-from ..analysis.rounds.call_sites import Numbers
-from ..graph.groups.branches import asking_functions
-from ..graph.groups.opening import MOST_BOXES, any_turn
-from ..graph.groups.tree import upwards
-from ..trace.calls import Step
-from ..trace.compiled.model import TracedFunction
-from ..trace.ids import CallId, OpId
-from ..trace.model import Trace
-from ..trace.ops import Op
-from .pipeline import ArrangedGraph, Opener
-from .snapshot import Snapshot, take_snapshot
+from ...analysis.backward.steps import WalkStep
+from ...analysis.requests.inside import has_inside
+from ...analysis.requests.looks import MOST_OPS_AROUND
+from ...graph.groups.branches import asking_functions
+from ...graph.groups.opening import MOST_BOXES, any_turn
+from ...graph.groups.tree import upwards
+from ...trace.calls import Step
+from ...trace.ids import CallId, OpId
+from ...trace.model import Trace
+from ...trace.ops import Op
+from ..pipeline import ArrangedGraph, Opener
+from ..snapshot import Snapshot, take_snapshot
 
 if TYPE_CHECKING:
-    from .document import Document
+    from ..document import Document
 
 
 _TURNS_AROUND = 8
 """Turns on either side that are asked for together with the one shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownRun:
-    """The call of a compiled function whose values stand for a gradient call made in it.
-
-    ``number``: from 1, among the ``function``'s calls. ``name``: that of the function that asks for
-    the gradients, which may be one that the compiled function calls.
-    """
-
-    function: TracedFunction
-    op: Op
-    number: int
-    name: str
-
-    @property
-    def count(self) -> int:
-        return len(self.function.calls)
 
 
 class Insides(QObject):
@@ -78,11 +57,10 @@ class Insides(QObject):
         self._paths: set[str] = set()
         self._asked: set[OpId] = set()
         self._asked_turns: set[tuple[OpId, int]] = set()
-        self._returned: tuple[object, Numbers] = (None, np.zeros(0))
         document.background.failed.connect(self._note_failure)
 
     @property
-    def _source(self) -> Opener | None:
+    def source(self) -> Opener | None:
         """The run or recording that can be asked for an inside; None where there is none."""
         document = self._document
         return self.kept if document.is_loaded else document.runs.recording
@@ -91,7 +69,7 @@ class Insides(QObject):
         """Ask for the inside of a call; ``path``: the group that is unfolded when it is there;
         ``turns``: of its loops, those (from 0) that are wanted besides the ends. False: nobody can
         be asked."""
-        document, source = self._document, self._source
+        document, source = self._document, self.source
         if source is None or call.ran_as is None or document.is_running:
             return False
         self.awaited, self.entering, self._lacked = call.ran_as, 0, None
@@ -129,7 +107,7 @@ class Insides(QObject):
 
     def can_enter(self, step: WalkStep) -> bool:
         """Whether a step went through a compiled function, loop or branch that can be entered."""
-        document, source, whole = self._document, self._source, self._whole_step(step)
+        document, source, whole = self._document, self.source, self._whole_step(step)
         return (
             whole is not None
             and source is not None
@@ -140,7 +118,7 @@ class Insides(QObject):
 
     def enter(self, step: WalkStep) -> bool:
         """Ask for the steps inside, which take the place of the step; False: it has none."""
-        current, source, whole = self._document.current_call, self._source, self._whole_step(step)
+        current, source, whole = self._document.current_call, self.source, self._whole_step(step)
         if current is None or source is None or whole is None or not self.can_enter(step):
             return False
         links = self._document.links
@@ -247,58 +225,3 @@ class Insides(QObject):
             is_ruled &= not (is_large and call is op)
             if call.id == shown or is_opened or is_ruled:
                 yield call
-
-    # The calls of the function that asks for the gradients shown
-
-    @property
-    def shown(self) -> ShownRun | None:
-        """The call of the compiled function whose values stand for the gradient call shown; None if
-        that was not made in a compiled function."""
-        current, trace = self._document.current_call, self._document.trace
-        within = current.call.within if current is not None else None
-        op = trace.op(within)
-        function = trace.functions.get(op.runs) if op is not None else None
-        if op is None or function is None:
-            return None
-        frames = current.call.site.frames if current is not None else ()
-        name = frames[0].function if len(frames) > 1 else ""
-        return ShownRun(function, op, op.round, name or function.name)
-
-    @property
-    def number(self) -> int:
-        """The call (from 1) that is shown, or awaited in its place; 0: the gradients shown were not
-        asked for in a compiled function."""
-        shown, trace = self.shown, self._document.trace
-        if shown is None:
-            return 0
-        if self.awaited is not None:
-            calls = (trace.ops[op_id] for op_id in shown.function.calls)
-            return next((op.round for op in calls if op.ran_as == self.awaited), shown.number)
-        return shown.number
-
-    def select(self, number: int) -> None:
-        """Show another call (from 1) of the function that asks for the gradients shown."""
-        shown, trace = self.shown, self._document.trace
-        if shown is None or number == self.number or not 1 <= number <= shown.count:
-            return
-        self.look(trace.ops[shown.function.calls[number - 1]])
-
-    def returned(self) -> Numbers:
-        """The first single number that each call of the function returned; NaN where unknown."""
-        shown, trace = self.shown, self._document.trace
-        if shown is None:
-            return np.zeros(0)
-        key = (self._source, shown.function.graph, shown.count)
-        if self._returned[0] != key:
-            calls = [trace.ops[op_id] for op_id in shown.function.calls]
-            self._returned = (key, np.array([_number(trace, call) for call in calls]))
-        return self._returned[1]
-
-
-def _number(trace: Trace, call: Op) -> float:
-    for output in call.outputs:
-        known = trace.tensors.get(output)
-        if known is not None and known.size == 1 and known.dtype.startswith(("float", "bfloat")):
-            value = trace.value(output)
-            return float("nan") if value is None else float(value.flat[0])
-    return float("nan")
