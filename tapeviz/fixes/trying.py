@@ -29,7 +29,8 @@ from .judging import Outcome, breaks
 from .merging import pairs_of
 from .model import Edit, FixCase
 from .source import ParsedSource
-from .table import edits_for, edits_for_error
+from .table import edits_for
+from .tables.errors import edits_for_error
 
 MOST_RUNS = 12
 AT_ONCE = 2

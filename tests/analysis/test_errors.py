@@ -15,7 +15,7 @@ from tapeviz.analysis.errors.case import is_from
 from tapeviz.analysis.errors.explain import explain_error
 from tapeviz.analysis.errors.python.old_names import NEW_NAMES, RENAMED
 from tapeviz.fixes.source import ParsedSource
-from tapeviz.fixes.table import edits_for_error
+from tapeviz.fixes.tables.errors import edits_for_error
 from tapeviz.trace.model import Failure, Trace
 
 from ..sampling import sampled

@@ -22,7 +22,8 @@ from tapeviz.fixes.diffs import short_diff
 from tapeviz.fixes.plan import Plan
 from tapeviz.fixes.smooth.argmax import soften_argmax
 from tapeviz.fixes.source import ParsedSource
-from tapeviz.fixes.table import FIXES, edits_for, edits_for_error
+from tapeviz.fixes.table import FIXES, edits_for
+from tapeviz.fixes.tables.errors import edits_for_error
 from tapeviz.fixes.tapes.closures import compute_when_called
 from tapeviz.text.source import SourceText
 from tapeviz.trace.ids import TensorId

@@ -13,7 +13,7 @@ from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, called_name, name_reads, read_names, sole
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
-from .moving import dependents, makers_of
+from .neighbours import dependents, makers_of
 
 
 def keep_value_of_turn(case: FixCase) -> Iterator[Edit]:

@@ -10,7 +10,7 @@ from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
 from ..plan import Plan
-from .moving import dependents, lines_of, place_in, statements_of_cause
+from .neighbours import dependents, lines_of, place_in, statements_of_cause
 
 
 def enter_again(case: FixCase) -> Iterator[Edit]:

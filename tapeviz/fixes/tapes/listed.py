@@ -25,7 +25,7 @@ from ..nodes import (
 from ..plan import Plan
 from ..renaming import reads_of, rename_reads
 from ..source import CstStatement, ParsedSource
-from .moving import makers_of
+from .neighbours import makers_of
 
 _DRAWS = ops_with("draw")
 

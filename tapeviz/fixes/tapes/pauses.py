@@ -1,0 +1,79 @@
+"""Let the tape record what ran while it was paused, or what it forgot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ...analysis.causes.tapes.outside_tape import OutsideTape
+from ..blocks import block_of_call, is_method_statement
+from ..model import Edit, FixCase
+from ..nodes import all_of, called_name, sole
+from ..plan import Plan
+from ..source import ParsedSource
+from .neighbours import statements_of_cause
+
+
+def record_again(case: FixCase) -> Iterator[Edit]:
+    """Take the statements out of ``with tape.stop_recording():``."""
+    source = case.source
+    plan = Plan(source)
+    found = False
+    for statement in statements_of_cause(case):
+        for around in (statement, *source.ancestors(statement)):
+            if isinstance(around, cst.With) and _has_pause(source, around):
+                _take_out(plan, around)
+                found = True
+    if found:
+        yield Edit("Let the tape record these lines", plan.text())
+
+
+def _take_out(plan: Plan, around: cst.With) -> None:
+    """``with a, a.stop_recording():`` → ``with a:``; the statements alone, if nothing is left."""
+    kept = [item for item in around.items if not stops_recording(plan.source, item)]
+    if not kept:
+        plan.unwrap(around)
+        return
+    kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    plan.replace(around, lambda updated: updated.with_changes(items=kept))
+
+
+def forget_nothing(case: FixCase) -> Iterator[Edit]:
+    """Take ``tape.reset()`` away where it stands between the cut and the call."""
+    source = case.source
+    block = block_of_call(source, case.trace, case.call)
+    evidence = case.cause.evidence
+    is_reset = isinstance(evidence, OutsideTape) and evidence.where == "reset"
+    if block is None or not is_reset:
+        return
+    plan = Plan(source)
+    resets = [
+        statement
+        for statement in source.statements
+        if is_method_statement(statement, block.name, "reset")
+        and case.cause.line <= source.line(statement) < case.call.line
+    ]
+    small = sole(at_cause := source.statement(case.cause.line))
+    if not resets and at_cause is not None and isinstance(small, cst.Expr):
+        is_reset = isinstance(small.value, cst.Call) and called_name(small.value) == "reset"
+        resets = [at_cause] * is_reset
+
+    for statement in resets:
+        plan.remove(statement)
+    if resets:
+        yield Edit("Do not reset the tape in between", plan.text())
+
+
+def _has_pause(source: ParsedSource, statement: cst.With) -> bool:
+    return any(stops_recording(source, item) for item in statement.items)
+
+
+def stops_recording(source: ParsedSource, item: cst.WithItem) -> bool:
+    """Whether a context pauses the tape, itself or in a function of the text that it is made by."""
+    calls = list(all_of(item.item, cst.Call))
+    names = {call.func.value for call in calls if isinstance(call.func, cst.Name)}
+    for function in all_of(source.module, cst.FunctionDef) if names else ():
+        if function.name.value in names:
+            calls += all_of(function.body, cst.Call)
+    return any(called_name(call) == "stop_recording" for call in calls)
