@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -294,17 +294,25 @@ class SourceText:
                     found.setdefault(name.name, set()).add(name.asname or name.name)
         return {own: frozenset(names - {""}) for own, names in found.items() if own}
 
+    def classes_from(self, bases: Collection[str], module: str = "") -> Mapping[str, ast.ClassDef]:
+        """The classes of the text, by name, that derive from one of ``bases`` (names without their
+        modules) or from a class of a ``module`` (the last part of its name), some through others of
+        these classes."""
+        found: dict[str, ast.ClassDef] = {}
+        for owner in self._nodes:
+            if isinstance(owner, ast.ClassDef):
+                paths = [ast.unparse(base).split(".") for base in owner.bases]
+                if any(
+                    path[-1] in bases or path[-1] in found or module in path[:-1] for path in paths
+                ):
+                    found[owner.name] = owner
+        return found
+
     @cached_property
     def variables_of_layers(self) -> frozenset[int]:
         """The lines on which a class made from one of Keras gives itself a ``tf.Variable``."""
-        layers, lines = set(_LAYERS), set[int]()
-        for owner in self._nodes:
-            if not isinstance(owner, ast.ClassDef):
-                continue
-            bases = [ast.unparse(base).split(".") for base in owner.bases]
-            if not any(base[-1] in layers or "layers" in base for base in bases):
-                continue
-            layers.add(owner.name)
+        lines = set[int]()
+        for owner in self.classes_from(_LAYERS, "layers").values():
             for node in ast.walk(owner):
                 if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
                     continue

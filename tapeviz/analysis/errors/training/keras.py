@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 
 from ..case import Case
@@ -140,18 +139,14 @@ _IN_PLACE: Mapping[str, str] = {
     "predict_proba": "predict, which gives what the last layer gives",
 }
 """Methods of models that Keras dropped (TensorFlow 2.6 and later)."""
+_MODELS = ("Sequential", "Functional", "Model")
 
 
 def old_method(case: Case) -> str:
-    """A method that models of Keras had; nothing is said of a class that the text derives from
-    others."""
+    """A method that models of Keras had, called of a model or of a class that the text derives from
+    one."""
     name, owner = case.match["name"], case.match["owner"]
-    classes = {node.name: node for node in case.nodes(ast.ClassDef)}
-    of_keras = {"Sequential", "Functional", "Model"}
-    for _ in range(len(classes) + 1):  # a class may derive from one that derives from a model
-        if owner in classes and classes[owner].bases:
-            owner = case.text.segment(classes[owner].bases[0]).rpartition(".")[2]
-    if owner not in of_keras:
+    if owner not in _MODELS and owner not in case.text.classes_from(_MODELS):
         return ""
     return (
         f"Line {case.line} calls {name} of a model, which models of Keras have no longer. "
