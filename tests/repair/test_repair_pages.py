@@ -417,6 +417,8 @@ def test_a_diff_becomes_its_new_side() -> None:
     assert code_of(text) == "x = 2\nprint(x)"
     assert whats(text)[4] == "the diff removes this line: kept as a comment"
     assert code_of("-x = 1\n+x = 2\n print(x)\n") == "x = 2\nprint(x)"
+    fenced = "Change these lines:\n\n```\n-x = 1\n+x = 2\n print(x)\n```\n\nThen run it.\n"
+    assert code_of(fenced) == "x = 2\nprint(x)"
 
 
 def test_a_timed_statement_runs_without_the_magic() -> None:

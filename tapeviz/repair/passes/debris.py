@@ -115,16 +115,19 @@ def apply_diffs(page: Page) -> Iterator[LineEdit]:
     """Make the new side of a unified diff: without the lines that it removes, and without marks.
 
     What ``diff -u`` and git write begins its parts with ``@@ -1,6 +1,7 @@``; a Markdown fence may
-    be labelled ``diff`` in place of that. Without either, a text is a diff if each of its lines
-    begins with a mark, and both signs are among them.
+    be labelled ``diff`` in place of that. Without either, a text or the inside of a fence is a diff
+    if each of its lines begins with a mark, and both signs are among them.
     """
-    marks = {line[0] for line in page.lines if line.strip()}
+    fences = [index for index, line in enumerate(page.lines) if _FENCE.match(line)]
     is_fenced = False
-    is_part = marks <= {"+", "-", " "} and marks >= {"+", "-"}
+    is_part = _reads_as_diff(page.lines)
     for index, line in enumerate(page.lines):
         fence = _FENCE.match(line)
         if fence is not None:
-            is_fenced = is_part = fence[2].lower() == "diff" and not is_fenced
+            fences.pop(0)
+            inside = page.lines[index + 1 : fences[0] if fences else None]
+            is_diff = fence[2].lower() == "diff" or _reads_as_diff(inside)
+            is_fenced = is_part = is_diff and not is_fenced
         elif _HUNK.match(line) or _DIFF_HEAD.match(line):
             is_part = is_fenced or line.startswith("@@")
             yield blank(index, "removed a line about the diff")
@@ -133,6 +136,12 @@ def apply_diffs(page: Page) -> Iterator[LineEdit]:
         elif is_part and line.startswith(("+", " ")):
             sign = "+" if line.startswith("+") else "margin"
             yield LineEdit(index, line[1:], f"removed the {sign} of the diff")
+
+
+def _reads_as_diff(lines: Sequence[str]) -> bool:
+    """Whether each line begins with a mark of a diff, some with ``+`` and some with ``-``."""
+    marks = {line[0] for line in lines if line.strip()}
+    return marks <= {"+", "-", " "} and marks >= {"+", "-"}
 
 
 def drop_fences(page: Page) -> Iterator[LineEdit]:
