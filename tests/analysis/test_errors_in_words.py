@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import sys
 from collections.abc import Iterable
@@ -204,6 +205,14 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         'Layer "dense" expects 1 input(s), but it received 2 input tensors. Inputs received: […]',
         "takes one tensor and got 2, in a list or tuple",
     ),
+    "a list of numbers given to a layer": (
+        "d([1.0, 2.0])",
+        "ValueError",
+        'Layer "dense" expects 1 input(s), but it received 2 input tensors. Inputs received: '
+        "[<tf.Tensor: shape=(), dtype=float32, numpy=1.0>, <tf.Tensor: shape=(), dtype=float32, "
+        "numpy=2.0>]",
+        "Make one tensor of the list",
+    ),
     "a model of two inputs": (
         "m(x)",
         "ValueError",
@@ -235,12 +244,120 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "rank 2 and logits.shape=(4, 3) of rank 2",
         "labels have one axis less",
     ),
+    "one-hot labels for a sparse loss of Keras 3": (
+        "loss(y, p)",
+        "ValueError",
+        "Argument `output` must have rank (ndim) `target.ndim - 1`. Received: target.shape=(4, 3), "
+        "output.shape=(4, 3)",
+        "one shape, (4, 3)",
+    ),
     "pictures of predictions for a sparse loss": (
         "loss(y, p)",
         "ValueError",
         "Argument `output` must have rank (ndim) `target.ndim - 1`. Received: target.shape=(2,), "
         "output.shape=(2, 6, 6, 10)",
         "GlobalAveragePooling2D takes axes away",
+    ),
+    "a layer reshape of Keras 2": (
+        "y = layer(x)",
+        "ValueError",
+        "total size of new array must be unchanged, input_shape = [784], output_shape = [7, 7, 32]",
+        "gets samples of shape [784] and is to give them the shape [7, 7, 32]",
+    ),
+    "a variable times in place": (
+        "v *= 2",
+        "RuntimeError",
+        "`var *= value` with `tf.Variable`s is not supported. Use `var.assign(var * value)` to "
+        "modify the variable, or `out = var * value` if you need to get a new output Tensor.",
+        "Write var.assign(var * value) to change",
+    ),
+    "a layer that a large model does not have": (
+        "m.get_layer('conv_9')",
+        "ValueError",
+        f"No such layer: conv_9. Existing layers are: {[f'conv_{place}' for place in range(9)]}.",
+        "none of its 9 layers has that name; near to it are conv_8, conv_7, conv_6, and the last",
+    ),
+    "a question to a symbolic output of Keras 2": (
+        "if h > 0: pass",
+        "TypeError",
+        "Keras symbolic inputs/outputs do not implement `__len__`. You may be trying to pass …",
+        "hands the symbolic input or output of a Keras model",
+    ),
+    "labels and logits in each other's place": (
+        "loss = tf.nn.sparse_softmax_cross_entropy_with_logits(logits, labels)",
+        "ValueError",
+        "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape=(1, 2) of "
+        "rank 2 and logits.shape=(1,) of rank 1",
+        "Give them by name, as in labels=y",
+    ),
+    "the first variable of a layer that was not called": (
+        "w = layer.trainable_variables[0]",
+        "IndexError",
+        "list index out of range",
+        "has none before. Call it once",
+    ),
+    "a function of another library in a module of TensorFlow": (
+        "y = tf.math.mean(x)",
+        "AttributeError",
+        "module 'tensorflow._api.v2.math' has no attribute 'mean'",
+        "is tf.reduce_mean",
+    ),
+    "an option of a loss given to its call": (
+        "loss = bce(y, p, from_logits=True)",
+        "TypeError",
+        "Loss.__call__() got an unexpected keyword argument 'from_logits'",
+        "Options of a loss are given where it is made",
+    ),
+    "a misspelt argument of a layer": (
+        "y = model(x, train=True)",
+        "TypeError",
+        "Sequential.call() got an unexpected keyword argument 'train'",
+        "Write training= in its place",
+    ),
+    "a compiled method without self": (
+        "class C:\n    @tf.function\n    def f(x):\n        return x\nC().f(1.0)",
+        "TypeError",
+        "Binding inputs to tf.function failed due to `too many positional arguments`. Received "
+        "args: (1.0,) and kwargs: {} for signature: ().",
+        "Line 3 defines the method f without self",
+    ),
+    "too many arguments of a compiled function": (
+        "f(1.0, 2.0)",
+        "TypeError",
+        "Binding inputs to tf.function failed due to `too many positional arguments`. Received "
+        "args: (1.0, 2.0) and kwargs: {} for signature: (x).",
+        "more arguments by position than it has: it takes (x)",
+    ),
+    "an element of a history": (
+        "h['loss']",
+        "TypeError",
+        "'History' object is not subscriptable",
+        "h.history['loss']",
+    ),
+    "an element of a function": (
+        "y = f[x]",
+        "TypeError",
+        "'function' object is not subscriptable",
+        "Call it with parentheses",
+    ),
+    "an element of a number": (
+        "y = n[0]",
+        "TypeError",
+        "'float' object is not subscriptable",
+        "a single Python number (float)",
+    ),
+    "a dense layer on an axis without a length": (
+        "y = d(x)",
+        "ValueError",
+        "The last dimension of the inputs to a Dense layer should be defined. Found None. Full "
+        "input shape received: (2, None)",
+        "the length of that axis is not known",
+    ),
+    "too many arguments of a function of TensorFlow": (
+        "y = tf.pow(x, 2, 3, 4)",
+        "TypeError",
+        "Too many arguments were given. Expected 3 but got 4.",
+        "Line 1 gives a function of TensorFlow 4 arguments, and it takes 3",
     ),
     "strings among numbers": (
         "y = w * x",
@@ -1108,3 +1225,30 @@ def test_a_search_begins_once_in_a_long_word() -> None:
     for pattern in (r"\w+ a", r"'?(\w*)b", r"(a|\d+ x)", r"(?:x?|y)[\w.]+"):
         assert may_begin_with_a_repeat(parser.parse(pattern))
     assert not may_begin_with_a_repeat(parser.parse(r"(?<!\w)\w+|a\w+"))
+
+
+def alternatives(pattern: str) -> list[str]:
+    """Split a pattern at each ``|`` that stands in no group."""
+    found, depth = [""], 0
+    for part in re.findall(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", pattern, re.DOTALL):
+        depth += {"(": 1, ")": -1}.get(part, 0)
+        if part == "|" and not depth:
+            found.append("")
+        else:
+            found[-1] += part
+    return found
+
+
+def hidden_rows(rows: Iterable[tuple[str, Any]]) -> list[str]:
+    """Find the patterns that a row before has as well, whose words never pass the message on."""
+    answered, found = set(), []
+    for pattern, explain in rows:
+        found += [each for each in alternatives(pattern) if each in answered]
+        if isinstance(explain, str) or 'return ""' not in inspect.getsource(explain):
+            answered.update(alternatives(pattern))
+    return found
+
+
+def test_no_row_stands_behind_one_that_answers_the_same_pattern() -> None:
+    assert hidden_rows(EXPLANATIONS) == []
+    assert hidden_rows([(r"a|b(c|d)[|]", "words"), (r"b(c|d)[|]", "others")]) == ["b(c|d)[|]"]

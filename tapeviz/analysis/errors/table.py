@@ -18,6 +18,7 @@ from .tensors.forms import FORM_ERRORS
 from .training import keras, models
 from .training.datasets import DATASET_ERRORS
 from .training.files import FILE_ERRORS
+from .training.losses import LOSS_ERRORS
 
 _CALLEE = r"(?<![\w.<>])(?:[\w.<>]*<locals>\.)?(?P<callee>[\w.]+)\(\)"
 """``Net.call()``, also of a class or function that a function made (``main.<locals>.Net.call()``).
@@ -83,11 +84,11 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "arguments, and a list with one for each variable.",
     ),
     (
-        r"`variable (\S=) value` with `tf\.Variable`s is not supported",
+        r"`var(?:iable)? (\S+=) value` with `tf\.Variable`s is not supported\. "
+        r"Use `(var\w*\.assign.*?)`",
         "Line {line} changes a tf.Variable by {0}, which TensorFlow refuses: it leaves open "
-        "whether the variable or a new tensor is meant. Write variable.assign_add(value), or "
-        "assign(…), to change the variable, which no gradient follows; or give the result, a "
-        "tensor that gradients follow, a name of its own.",
+        "whether the variable or a new tensor is meant. Write {1} to change the variable, which no "
+        "gradient follows; or give the result, a tensor that gradients follow, a name of its own.",
     ),
     (
         r"'(\w+)' must be a Tensor, got <class '[\w.]*Variable'>",
@@ -170,34 +171,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "takes a {0} for the outputs of a model that has several, so the two do not match. "
         "Make it one tensor: tf.constant([…]).",
     ),
-    (
-        r"`labels\.shape\.rank` must equal `logits\.shape\.rank - 1`\. Received: "
-        r"labels\.shape=(\(.*?\)) of rank \d+ and logits\.shape=(\(.*?\)) of",
-        "The loss on line {line} got labels of shape {0} and logits of shape {1}. A sparse "
-        "cross-entropy takes one class number for each row of logits, so labels have one axis "
-        "less. One-hot rows belong into the loss without sparse in its name.",
-    ),
-    (
-        r"Argument `output` must have rank \(ndim\) `target\.ndim - 1`\. Received: "
-        r"target\.shape=(\(.*?\)), output\.shape=(\(.*?\))",
-        "The loss on line {line} got labels of shape {0} and predictions of shape {1}. A sparse "
-        "cross-entropy takes one class number for each row of predictions, so predictions have one "
-        "axis more. A layer such as Flatten or GlobalAveragePooling2D takes axes away.",
-    ),
-    (
-        r"in categorical_crossentropy.*Shapes (\(.*?\)) and (\(.*?\)) are incompatible",
-        "The loss on line {line} got labels of shape {0} and predictions of shape {1}, and "
-        "compares them element by element. For labels that are class numbers take the sparse "
-        "variant (SparseCategoricalCrossentropy), else give both one shape.",
-    ),
-    (
-        r"`labels\.shape` must equal `logits\.shape` except for the last dimension\. Received: "
-        r"labels\.shape=(\(.*?\)) and logits\.shape=(\(.*?\))",
-        "The loss on line {line} got labels of shape {0} and logits of shape {1}. A sparse "
-        "cross-entropy takes one class number for each row of logits, so the labels have the "
-        "shape of the logits without the last axis. Look which of the two has a wrong number of "
-        "rows; labels that are one-hot rows belong into the loss without sparse in its name.",
-    ),
+    *LOSS_ERRORS,
     (
         r"Dimension \d+ in both shapes must be equal: shape\[\d+\] = "
         + _SHAPE
@@ -235,12 +209,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "The matrix that line {line} decomposes is not positive definite, or holds NaN: a "
         "rounding error is enough where two of its rows are nearly equal. "
         "Add a little to its diagonal: matrix + 1e-6 * tf.eye(n).",
-    ),
-    (
-        rf"Received a label value of (-?\d+) which is outside the valid range of \[0, {_COUNT}\)",
-        "Line {line} got the label {0}, and with {1} outputs labels run from 0 to one less. "
-        "A sparse cross entropy takes the number of the right output, counted from 0. "
-        "Give the last layer as many units as there are classes, or count labels from 0.",
     ),
     (
         rf"indices(?:\[[\d,]*\])? = (-?\d+) is not in \[0, {_COUNT}\)",
@@ -292,7 +260,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"A KerasTensor (?:cannot be used as input to a TensorFlow function|is symbolic)"
-        r"|You are passing KerasTensor",
+        r"|You are passing KerasTensor|Keras symbolic inputs/outputs do not implement",
         "Line {line} hands the symbolic input or output of a Keras model to a function of "
         "TensorFlow or NumPy; it describes what will be fed, and holds no numbers. "
         "Call the model on a tensor and go on with what comes out, or put the function into a "
@@ -449,6 +417,16 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (keras.OLD_METHOD, keras.old_method),
     (r"'(\w+)' object has no attribute '(\w+)'", models.no_method),
     (r"'(?P<owner>\w+)' object has no attribute '(?P<name>\w+)'", attributes.own_attribute),
+    (
+        r"Binding inputs to tf\.function failed due to `too many positional arguments`.*"
+        r"for signature: \((?P<parameters>.*?)\)\.",
+        calls.too_many_for_compiled,
+    ),
+    (
+        r"'(int|float|bool|complex|History|function|method|builtin_function_or_method)' object is "
+        r"not subscriptable",
+        calls.not_subscriptable,
+    ),
     (
         _CALLEE + r" got an unexpected keyword argument '(?P<name>\w+)'",
         calls.unknown_keyword,

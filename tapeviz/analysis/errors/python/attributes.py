@@ -106,7 +106,7 @@ def old_name(case: Case) -> str:
             f"NumPy's functions. {advice or 'Look for one that does the same in tf.math.'}"
         )
     path = ".".join(part for part in ("tf", case.match[1], name) if part)
-    if advice is None and not case.match[1] and name in OTHER_NAMES:
+    if advice is None and name in OTHER_NAMES:
         return (
             f"TensorFlow {case.trace.tensorflow} has no {path}. What NumPy, PyTorch or tf.nn call "
             f"so is tf.{OTHER_NAMES[name]}: write that on line {case.line}."

@@ -29,6 +29,8 @@ _KEYWORDS_OF_MODELS = {
     ),
 }
 """Arguments of ``fit`` and ``compile`` that Keras 2 and 3 both take."""
+_KEYWORDS_OF_LAYERS = ("training", "mask")
+"""Arguments that Keras hands to the ``call`` of each layer that has them."""
 
 
 def unknown_keyword(case: Case) -> str:
@@ -40,9 +42,16 @@ def unknown_keyword(case: Case) -> str:
             f"Write {RENAMED_KEYWORDS[name]}= in its place."
         )
     owner, _, method = callee.rpartition(".")
+    if callee == "Loss.__call__":
+        return (
+            f"Line {case.line} calls a loss with {name}, and it takes the labels, the predictions "
+            f"and sample_weight. Options of a loss are given where it is made, as in "
+            f"tf.keras.losses.BinaryCrossentropy(from_logits=True)."
+        )
     # Other libraries have a ``fit``, too; TensorFlowTrainer is what Keras 3 names.
     of_models = _KEYWORDS_OF_MODELS if owner.endswith(("Trainer", "Model", "Sequential")) else {}
     known = own or KEYWORDS_OF_TAPES.get(method) or of_models.get(method, ())
+    known = known or (_KEYWORDS_OF_LAYERS if method in ("call", "__call__") else ())
     near = difflib.get_close_matches(name, known, n=1)
     mend = f"Write {near[0]}= in its place." if near else "Leave it out, or look up its name."
     return f"Line {case.line} gives {callee} an argument {name}, which it does not take. {mend}"
@@ -58,19 +67,66 @@ def wrong_count(case: Case) -> str:
     """More arguments by position than there are parameters: often ``self`` is not among these."""
     callee, takes, given = (case.match[name] for name in ("callee", "takes", "given"))
     made = definition(case, callee)
-    names = [each.arg for each in made.args.args] if made is not None else []
-    is_method = made is not None and "." in callee and not made.decorator_list
-    if is_method and made is not None and names[:1] not in (["self"], ["cls"]):
-        written = f"def {made.name}({', '.join(['self', *names])})"
-        return (
-            f"Line {made.lineno} defines the method {made.name} without self. Python gives a "
-            f"method its object as the first argument. Write {written}."
-        )
+    if made is not None and "." in callee and not made.decorator_list:
+        words = _without_self(made)
+        if words:
+            return words
     counted = " (the object of a method counts as one)" if "." in callee else ""
     name = callee.removesuffix(".__init__")
     return (
         f"Line {case.line} gives {name} {given} arguments by position, and it takes {takes}"
         f"{counted}. Leave out what is too much, or give it by name."
+    )
+
+
+def too_many_for_compiled(case: Case) -> str:
+    """More arguments by position than a ``tf.function`` has parameters
+    (``canonicalize_function_inputs`` in function_type_utils.py, 2.15-2.21)."""
+    called = {called_name(call) for call in calls_in(case.text.statement(case.line))}
+    for kind in case.nodes(ast.ClassDef):
+        for made in kind.body:
+            words = ""
+            if isinstance(made, ast.FunctionDef) and made.name in called:
+                words = _without_self(made)
+            if words:
+                return words
+    parameters = case.match["parameters"]
+    return (
+        f"Line {case.line} gives a tf.function more arguments by position than it has: it takes "
+        f"{f'({parameters})' if parameters else 'none'}. Leave out what is too much."
+    )
+
+
+def _without_self(made: ast.FunctionDef) -> str:
+    """Words for a method that does not name its object; empty if it does, or is static."""
+    names = [each.arg for each in made.args.args]
+    is_static = any(dotted(each) == "staticmethod" for each in made.decorator_list)
+    if names[:1] in (["self"], ["cls"]) or made.args.vararg is not None or is_static:
+        return ""
+    written = f"def {made.name}({', '.join(['self', *names])})"
+    return (
+        f"Line {made.lineno} defines the method {made.name} without self. Python gives a "
+        f"method its object as the first argument. Write {written}."
+    )
+
+
+def not_subscriptable(case: Case) -> str:
+    """Square brackets after what has no elements: a function, a number, a history."""
+    kind, line = case.match[1], case.line
+    if kind == "History":
+        return (
+            f"Line {line} takes an element of what fit returned. It is an object whose attribute "
+            f"history is the dict of numbers for each epoch. Write .history in front of the "
+            f"brackets, as in h.history['loss']."
+        )
+    if kind in ("int", "float", "bool", "complex"):
+        return (
+            f"Line {line} takes an element of a single Python number ({kind}), and it has none. "
+            f"Look at the line that made it: it may have taken a number of a tensor or list before."
+        )
+    return (
+        f"Line {line} writes square brackets after a function or method, and those take elements "
+        f"of a list or tensor. Call it with parentheses: f(x)."
     )
 
 

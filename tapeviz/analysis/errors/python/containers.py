@@ -106,7 +106,17 @@ def no_place(case: Case) -> str:
             f"Line {case.line} takes device {index} of a list, and TensorFlow finds fewer of this "
             f"kind. Ask first, as in if gpus:, so that the program runs without one, too."
         )
+    if owner.rpartition(".")[2] in _VARIABLES:
+        return (
+            f"Line {case.line} takes element {index} of {owner}, which has fewer. A layer or model "
+            f"of Keras makes its variables when it is first called, and has none before. Call it "
+            f"once with data, or print len({owner}) just before."
+        )
     return (
         f"Line {case.line} takes element {index} of {owner}, which is shorter than that. Elements "
         f"are counted from 0. Print len({owner}) just before."
     )
+
+
+_VARIABLES = ("variables", "trainable_variables", "weights", "trainable_weights")
+"""Lists of a layer or model of Keras."""

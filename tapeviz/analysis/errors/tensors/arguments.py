@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import difflib
+import re
 
 from ....text.names import called_name, dotted
 from ..case import OUT_OF_A_LOOP, Case, Explain
@@ -149,6 +151,27 @@ def _called_on_line(case: Case, keyword: str = "") -> str:
         calls = [c for c in calls if any(given.arg == keyword for given in c.keywords)]
     names = {dotted(call.func) for call in calls}
     return names.pop() if len(names) == 1 else ""
+
+
+def no_layer(case: Case) -> str:
+    """A name that none of a model's layers has; of many names those near to it and the last."""
+    name, line = case.match["name"], case.line
+    names = re.findall(r"'([^']*)'", case.match["names"])
+    if len(names) <= _FEW_NAMES:
+        has = f"its layers are {', '.join(names)}"
+    else:
+        near = difflib.get_close_matches(name, names)
+        has = f"none of its {len(names)} layers has that name; "
+        has += f"near to it are {', '.join(near)}, and " if near else ""
+        has += f"the last ones are {', '.join(names[-3:])}"
+    return (
+        f"Line {line} asks a model for a layer {name}, and {has}. Keras numbers layers that were "
+        f"given no name, so these names change from run to run. Name the layer where it is made, "
+        f"name='{name}', or print [layer.name for layer in model.layers]."
+    )
+
+
+_FEW_NAMES = 8
 
 
 def looped_over_symbolic(case: Case) -> str:
@@ -334,10 +357,8 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "not called yet has none. Call it first, and set as many arrays as get_weights() gives.",
     ),
     (
-        r"No such layer: (\w+)\. Existing layers are: (\[.*?\])",
-        "Line {line} asks a model for a layer {0}, and its layers are {1}. Keras numbers layers "
-        "that were given no name, so these names change from run to run. "
-        "Name the layer where it is made: name='{0}'.",
+        r"No such layer: (?P<name>.+?)\. Existing layers are: \[(?P<names>.*?)\]",
+        no_layer,
     ),
     (
         r"Input matrix must be square",

@@ -105,8 +105,19 @@ def no_list(case: Case) -> str:
 
 
 def number_of_inputs(case: Case) -> str:
-    """A list or tuple of tensors where a layer takes one, or another number of them."""
+    """A list or tuple of tensors where a layer takes one, or another number of them.
+
+    The message lists what it got; Keras 2 makes a tensor of each number
+    (``_convert_numpy_or_python_types`` in keras/src/engine/base_layer.py, 2.15).
+    """
     layer, takes, given = case.match.groups()
+    _, _, received = case.failure.message.partition("Inputs received: ")
+    if takes == "1" and received.partition("\n")[0].count("shape=(),") == int(given):
+        return (
+            f"The model or layer {layer} that line {case.line} calls was given {given} numbers in "
+            f"a list or tuple, and Keras takes each of them as an input of its own. Make one "
+            f"tensor of the list: tf.constant([…])."
+        )
     if takes == "1":
         return (
             f"The model or layer {layer} that line {case.line} calls takes one tensor and got "
@@ -199,8 +210,19 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "class of layers needs its parentheses.",
     ),
     (
-        r"The total size of the tensor must be unchanged\. Received: input_shape=(\(.*?\)), "
-        r"target_shape=(\(.*?\))",
+        r"The last dimension of the inputs to a Dense layer should be defined\. Found None",
+        "The Dense layer on line {line} has a weight for each element of the last axis, and the "
+        "length of that axis is not known, as of a ragged tensor or of None in a shape. Give the "
+        "length where the input is made, as in tf.keras.Input((4,)), or pad: x.to_tensor(shape=…).",
+    ),
+    (
+        r"^TypeError: Too many arguments were given\. Expected (\d+) but got (\d+)\.",
+        "Line {line} gives a function of TensorFlow {1} arguments, and it takes {0}. Several "
+        "values for one of them are given as a list.",
+    ),
+    (
+        r"total size of (?:the tensor|new array) must be unchanged[.,] (?:Received: )?"
+        r"input_shape ?= ?([(\[].*?[)\]]), (?:target|output)_shape ?= ?([(\[].*?[)\]])",
         "The Reshape layer on line {line} gets samples of shape {0} and is to give them the shape "
         "{1}, which has another number of elements. A reshape keeps every element; the axis of the "
         "batch is not part of either shape. -1 stands for the axis that follows from the others.",
