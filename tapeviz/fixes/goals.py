@@ -16,7 +16,7 @@ from ..text.trees import parse_expression, parse_module
 from ..trace.stats import Array
 from .diffs import short_diff
 from .judging import FindingKey, Outcome
-from .model import Edit
+from .model import ESTIMATE, Edit
 
 MOST_EDITS = 4
 """The most edits, by their titles, that are looked for and tried for a goal."""
@@ -126,7 +126,8 @@ def goals_of(diagnosis: Diagnosis) -> Iterator[FixGoal]:
 def _has_more_than(edit: Edit, titles: set[str]) -> bool:
     """Whether an edit does what one of these titles says, which mends alone, and something more."""
     title = edit.title.lower()
-    return any(other != title and other in title for other in titles)
+    others = (other.removeprefix(ESTIMATE.lower()) for other in titles if other != title)
+    return any(other in title for other in others)
 
 
 def _changed_lines(old: str, new: str) -> frozenset[str]:

@@ -14,6 +14,9 @@ from ..trace.model import Trace
 from .nodes import all_of, called_name, read_names
 from .source import ParsedSource
 
+ESTIMATE = "Estimate: "
+"""How the title of an edit begins by which a value or a slope becomes another."""
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:
@@ -46,9 +49,11 @@ class Edit:
 
     def followed_by(self, second: Edit, new_text: str) -> Edit:
         """This edit and a second one, which mends another cut; ``new_text``: with both."""
-        title = self.title
-        if second.title != title:
-            title = f"{title}; {second.title[0].lower()}{second.title[1:]}"
+        title, also = self.title, second.title
+        if also != title:
+            if title.startswith(ESTIMATE):
+                also = also.removeprefix(ESTIMATE)
+            title = f"{title}; {also[0].lower()}{also[1:]}"
         estimate = self.is_estimate or second.is_estimate
         parts, is_corrected = self.parts or second.parts, self.is_corrected
         return Edit(title, new_text, estimate, parts, is_corrected=is_corrected)

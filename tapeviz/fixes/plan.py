@@ -8,10 +8,14 @@ from typing import Any, TypeAlias
 
 import libcst as cst
 
-from .nodes import sole
+from .nodes import dotted, name_reads, nodes_in, sole
 from .source import CstStatement, ParsedSource
 
 NodeChange: TypeAlias = "Callable[[Any], cst.CSTNode]"
+
+_SHORT = 16
+"""Letters of an expression that may stand in a line several times."""
+_NOT_ALWAYS = (cst.Lambda, cst.BaseComp, cst.BooleanOperation, cst.IfExp)
 
 
 class Plan:
@@ -26,6 +30,7 @@ class Plan:
         self.put_first: dict[cst.CSTNode, list[CstStatement]] = {}
         self.put_last: dict[cst.CSTNode, list[CstStatement]] = {}
         self.unwrapped: set[cst.CSTNode] = set()
+        self.names_made: list[str] = []
 
     def replace(self, node: cst.CSTNode, new: cst.CSTNode | str | NodeChange) -> None:
         """Replace a node by an expression, or by a function of the node as changed inside.
@@ -59,6 +64,44 @@ class Plan:
 
     def last(self, block: cst.CSTNode, *new: CstStatement | str) -> None:
         self.put_last.setdefault(block, []).extend(map(self.parse, new))
+
+    def named(self, node: cst.BaseExpression, is_read_later: bool = False) -> str:
+        """The code of an expression that an edit needs several times, as changed so far.
+
+        What calls something, or is long, is computed once: a statement in front binds it to a name,
+        which is read in its place. It stays as it is where it is not computed each time, or not
+        before everything else: in a lambda, a comprehension, a condition or the head of a loop.
+        ``is_read_later``: by further statements, too.
+        """
+        source, changed = self.source, self.changed(node)
+        code = source.code(enclosed(changed))
+        calls = any(isinstance(inner, cst.Call) for inner in nodes_in(node))
+        statement = source.statement_of(node)
+        if not (calls or len(code) > _SHORT) or not isinstance(statement, cst.SimpleStatementLine):
+            return code
+        if any(isinstance(each, _NOT_ALWAYS) for each in source.ancestors_below(node, statement)):
+            return code
+        name = "" if is_read_later else self._name_bound(node, statement)
+        if not name:
+            number = len(self.names_made)
+            name = source.free_name(f"value{number + 1}" if number else "value")
+            self.names_made.append(name)
+        self.before(statement, f"{name} = {source.code(bare(changed))}")
+        self.changes[node] = lambda _: cst.Name(name)
+        return name
+
+    def _name_bound(self, node: cst.BaseExpression, statement: cst.SimpleStatementLine) -> str:
+        """The name that ``y = f(node)`` binds, if nothing else in it reads that name; or empty."""
+        small = sole(statement)
+        targets = small.targets if isinstance(small, cst.Assign) else ()
+        target = targets[0].target if len(targets) == 1 else None
+        inside = set(map(id, nodes_in(node)))
+        others = {read.value for read in name_reads(statement) if id(read) not in inside}
+        is_free = isinstance(target, cst.Name) and target.value not in others
+        if not isinstance(small, cst.Assign) or not is_free or statement in self.put_before:
+            return ""
+        given = [arg.value for arg in getattr(small.value, "args", ())]
+        return dotted(target) if target is not None and node in given else ""
 
     def parse(self, statement: CstStatement | str) -> CstStatement:
         if isinstance(statement, str):

@@ -28,12 +28,14 @@ class CallRewrite:
     It looks for the calls on the lines of the cause; if there are none, for those that take a name
     bound there. Where such calls stand in the arguments of others, an edit of the inner ones alone
     comes first. ``{name}`` in the title stands for the functions that were replaced.
+    ``repeated``: the argument that the new code has several times, which may get a name first.
     """
 
     names: Collection[str]
     code: Code
     title: str
     is_estimate: bool = False
+    repeated: Callable[[FixCase, cst.Call], cst.BaseExpression | None] | None = None
 
     def __call__(self, case: FixCase) -> Iterator[Edit]:
         found = [call for call in case.calls(*self.names) if self.code(case, call)]
@@ -42,7 +44,11 @@ class CallRewrite:
         inner = [call for call in found if not any(call in case.source.ancestors(x) for x in found)]
         for calls in (inner, found):
             plan = Plan(case.source)
-            for call in calls:
+            # The inner ones first, whose changes are in what gets a name.
+            for call in sorted(calls, key=lambda each: -len([*case.source.ancestors(each)])):
+                given = self.repeated(case, call) if self.repeated is not None else None
+                if given is not None:
+                    plan.named(given)
                 plan.replace(call, partial(self._rewritten, case, call))
             if calls:
                 names = dict.fromkeys(map(called_name, calls))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import TypeAlias
 
 import libcst as cst
@@ -69,6 +70,10 @@ class ParsedSource:
         while above is not None:
             yield above
             above = self._parents.get(above)
+
+    def ancestors_below(self, node: cst.CSTNode, top: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The nodes around it that stand in ``top``, the nearest first."""
+        return takewhile(lambda above: above is not top, self.ancestors(node))
 
     def enclosing(self, node: cst.CSTNode, kind: type[Node]) -> Node | None:
         return next(

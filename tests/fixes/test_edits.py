@@ -39,6 +39,65 @@ BEFORE_AND_AFTER = [
         "left-tensorflow",
         2,
         """
+        def predict(x):
+            if x[0] < t:
+                if x[1] < u:
+                    return a
+                else:
+                    return b
+            return c
+        with tf.GradientTape() as tape:
+            loss = predict(x)
+        tape.gradient(loss, t)
+        """,
+        """
+        def predict(x):
+            weight = tf.sigmoid(t - x[0])
+            weight2 = tf.sigmoid(u - x[1])
+            return weight * (weight2 * a + (1.0 - weight2) * b) + (1.0 - weight) * c
+        with tf.GradientTape() as tape:
+            loss = predict(x)
+        tape.gradient(loss, t)
+        """,
+    ),
+    (
+        "saturated",
+        3,
+        """
+        with tf.GradientTape() as tape:
+            # as the motor has it
+            action = tf.clip_by_value(actor(state), -1.0, 1.0)  # in turns
+        tape.gradient(action, w)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            # as the motor has it
+            action = actor(state)
+            action = action + tf.stop_gradient(tf.clip_by_value(action, -1.0, 1.0) - action)  # in turns
+        tape.gradient(action, w)
+        """,  # noqa: E501
+    ),
+    (
+        "integer",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            q = tf.cast(net(x), tf.int8)
+            y = tf.cast(q, tf.float32) * s
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            value = net(x)
+            q = tf.cast(value, tf.int8)
+            y = (value + tf.stop_gradient(tf.cast(q, tf.float32) - value)) * s
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "left-tensorflow",
+        2,
+        """
         def clamp(v):
             if v > 1.0:
                 return 1.0

@@ -176,7 +176,8 @@ def pass_through_cast(case: FixCase) -> Iterator[Edit]:
             continue
         if not any(source.covers(whole, line) for line in case.lines("integer")):
             continue
-        plan.replace(back, straight_through(source, back, number.value))
+        passed = cst.parse_expression(plan.named(number.value, is_read_later=True))
+        plan.replace(back, straight_through(source, plan.changed(back), passed))
     if plan.changes:
         title = "Estimate: let the gradient pass the cast as if it were not there"
         yield Edit(title, plan.text(), is_estimate=True)

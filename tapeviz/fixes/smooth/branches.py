@@ -9,22 +9,23 @@ import libcst as cst
 from ...analysis.causes.connections.left_tensorflow import LeftTensorFlow
 from ...analysis.causes.connections.not_connected import NotConnected
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, read_names, sole
+from ..nodes import all_of, argument, bound_names, called_name, read_names, sole
 from ..plan import Plan, bare, enclosed
 from ..source import CstStatement, ParsedSource
 from .comparisons import soft_truth
 from .counts import uncast
 
 _OF_COND = ("pred", "true_fn", "false_fn")
-_TITLE = "Weigh both results by a sigmoid, which has a slope, in place of the if"
+_TITLE = "Estimate: weigh both results by a sigmoid, which has a slope, in place of the if"
 _RETURN = "return"
+_STATEMENTS = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
 
 
 def weigh_both(case: FixCase) -> Iterator[Edit]:
     """``if w > 0.5: y = a`` / ``else: y = b`` → ``y = s * a + (1 - s) * b``, s = sigmoid(w - 0.5).
 
-    Without an ``else`` ``b`` is what the name held before. ``elif``, ``return``, ``a if w > 0.5
-    else b`` and ``tf.cond`` likewise.
+    Without an ``else`` ``b`` is what the name held before. ``elif``, ``return``, an ``if`` in a
+    branch, ``a if w > 0.5 else b`` and ``tf.cond`` likewise.
     """
     source, line = case.source, deciding_line(case)
     statement = source.statement(line)
@@ -102,21 +103,23 @@ def _outcomes_of_if(
     """The names that the branches bind, or ``return`` → both values weighed; empty where a branch
     does anything else. The weights are named in ``weights``."""
     chosen = soft_truth(source, statement.test)
-    then = _outcomes(source, statement.body.body)
-    if not chosen or not then:
+    if not chosen:
         return {}
     weight = source.free_name("weight") + (str(len(weights) + 1) if weights else "")
     weights[weight] = source.code(bare(cst.parse_expression(chosen)))
+    then = _outcomes(source, statement.body.body, weights)
+    if not then:
+        return {}
     if isinstance(statement.orelse, cst.If):
         otherwise = _outcomes_of_if(source, statement.orelse, weights)
     elif statement.orelse is not None:
-        otherwise = _outcomes(source, statement.orelse.body.body)
+        otherwise = _outcomes(source, statement.orelse.body.body, weights)
     elif _RETURN in then:
         after, *rest = following or (None,)
         if isinstance(after, cst.If):  # the next of several conditions, each with a return
             otherwise = _outcomes_of_if(source, after, weights, rest)
         else:
-            otherwise = _outcomes(source, following[:1])
+            otherwise = _outcomes(source, following[:1], weights)
     else:
         otherwise = {name: name for name in then}
     is_return = _RETURN in then
@@ -141,12 +144,25 @@ def _returning_after(
 
 
 def _outcomes(
-    source: ParsedSource, block: Sequence[cst.BaseStatement | cst.BaseSmallStatement]
+    source: ParsedSource,
+    block: Sequence[cst.BaseStatement | cst.BaseSmallStatement],
+    weights: dict[str, str],
 ) -> Mapping[str, str]:
     """The names that a block binds, or ``return`` → the code of the value; empty where it does
-    anything else."""
+    anything else. The weights of an ``if`` in it are named in ``weights``."""
     found: dict[str, str] = {}
-    for line in block:
+    for place, line in enumerate(block):
+        if isinstance(line, cst.If):
+            if set(found) & (read_names(line) | bound_names(line)):
+                return {}
+            after = [each for each in block[place + 1 :] if isinstance(each, _STATEMENTS)]
+            inner = _outcomes_of_if(source, line, weights, after)
+            if not inner or (_RETURN in inner and found):
+                return {}
+            found |= {name: _enclosed(code) for name, code in inner.items()}
+            if _RETURN in inner:
+                return found
+            continue
         only = sole(line) if isinstance(line, cst.SimpleStatementLine) else line
         value = getattr(only, "value", None)
         if not isinstance(value, cst.BaseExpression) or set(found) & read_names(value):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import libcst as cst
@@ -13,7 +14,7 @@ from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name, dotted, header_nodes, sole
-from ..plan import Plan, enclosed
+from ..plan import Plan, enclosed, fitting
 from ..rewrites import CallRewrite, template
 from ..source import ParsedSource
 
@@ -26,7 +27,9 @@ _MOST_OFF_PICTURE = 0.75
 again; encoded as a picture and decoded, which loses half of noise and little of a photograph."""
 
 
-def straight_through(source: ParsedSource, call: cst.Call, number: cst.BaseExpression) -> str:
+def straight_through(
+    source: ParsedSource, call: cst.BaseExpression, number: cst.BaseExpression
+) -> str:
     """``x + tf.stop_gradient(f(x) - x)``: the value of the call, the slope of the number."""
     x = source.code(enclosed(number))
     return f"{x} + {source.tf}.stop_gradient({source.code(call)} - {x})"
@@ -34,12 +37,19 @@ def straight_through(source: ParsedSource, call: cst.Call, number: cst.BaseExpre
 
 def _with_slope(case: FixCase, call: cst.Call) -> str:
     """``tf.round(x)`` → ``x + tf.stop_gradient(tf.round(x) - x)``: its value, the slope of x."""
-    given = argument(call, 0, "x", "t", "input", "inputs")
-    if given is None or dotted(call.func) == called_name(call):
+    number = _passed(case, call)
+    if number is None or dotted(call.func) == called_name(call):
         return ""
-    if called_name(call) in ("maximum", "minimum") and isinstance(given.value, cst.BaseNumber):
+    return straight_through(case.source, call.with_changes(lpar=[], rpar=[]), number)
+
+
+def _passed(_: FixCase, call: cst.Call) -> cst.BaseExpression | None:
+    """The argument through which the gradient is to pass."""
+    given = argument(call, 0, "x", "t", "input", "inputs")
+    is_bound = called_name(call) in ("maximum", "minimum")
+    if given is not None and is_bound and isinstance(given.value, cst.BaseNumber):
         given = call.args[-1]
-    return straight_through(case.source, call.with_changes(lpar=[], rpar=[]), given.value)
+    return given.value if given is not None else None
 
 
 def straight_through_any(case: FixCase) -> Iterator[Edit]:
@@ -56,11 +66,16 @@ def straight_through_any(case: FixCase) -> Iterator[Edit]:
     for call in header_nodes(statement, cst.Call) if statement is not None else ():
         if len(call.args) == 1 and not call.args[0].star and source.covers(call, case.cause.line):
             plan = Plan(source)
-            text = straight_through(source, call, call.args[0].value)
-            plan.replace(call, text)
+            plan.named(call.args[0].value)
+            plan.replace(call, partial(_passed_by, source, call))
             name = source.code(call.func)
             title = f"Estimate: let the gradient pass {name} as if it were not there"
             yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _passed_by(source: ParsedSource, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
+    text = straight_through(source, call, call.args[0].value)
+    return fitting(source, place, cst.parse_expression(text))
 
 
 STRAIGHT_THROUGH = CallRewrite(
@@ -71,6 +86,7 @@ STRAIGHT_THROUGH = CallRewrite(
     _with_slope,
     "Estimate: let the gradient pass {name} as if it were not there",
     is_estimate=True,
+    repeated=_passed,
 )
 
 LEAVE_OUT_ROUNDING = CallRewrite(
