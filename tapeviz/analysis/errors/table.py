@@ -15,6 +15,7 @@ from .tapes import gradient_functions, recording, targets
 from .tensors import not_finite, shapes_and_dtypes
 from .tensors.arguments import ARGUMENT_ERRORS
 from .tensors.forms import FORM_ERRORS
+from .tensors.graphs import GRAPH_ERRORS
 from .training import keras, models
 from .training.datasets import DATASET_ERRORS
 from .training.files import FILE_ERRORS
@@ -231,63 +232,8 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Line {line} takes element {0} along axis {1}, and the tensor is shorter than that. "
         "Elements are counted from 0. Print the tensor's shape just before.",
     ),
-    (
-        r"symbolic `?tf\.Tensor`? as a Python `bool`",
-        "Line {line} lets Python decide by a symbolic tensor, which has no value yet. "
-        "In a graph both branches have to be part of it. "
-        "Use tf.cond or tf.where, or leave graph mode.",
-    ),
-    (
-        r"Cannot convert a symbolic tf\.Tensor .* to a numpy array",
-        "Line {line} hands a symbolic tensor to NumPy, and it has no value yet. "
-        "A graph is built first and computed later. "
-        "Use the tf operation of the same name in place of the np one.",
-    ),
-    (
-        r"same rank \(ndim\)\. Received: target\.shape=(\(.*?\)), output\.shape=(\(.*?\))",
-        "The loss on line {line} got labels of shape {0} and predictions of shape {1}. "
-        "This loss compares them element by element. "
-        "For labels that are class numbers take the sparse variant "
-        "(SparseCategoricalCrossentropy), else give both one shape.",
-    ),
-    (
-        r"expected axis -1 of input shape to have value (\d+), but received input with shape "
-        r"(\(.*?\))",
-        "The layer that line {line} runs was built for inputs whose last axis has {0} "
-        "elements, and got one of shape {1}. "
-        "Its weights have their shape since the first call. "
-        "Give it inputs of that size, or make the layer anew.",
-    ),
-    (
-        r"A KerasTensor (?:cannot be used as input to a TensorFlow function|is symbolic)"
-        r"|You are passing KerasTensor|Keras symbolic inputs/outputs do not implement",
-        "Line {line} hands the symbolic input or output of a Keras model to a function of "
-        "TensorFlow or NumPy; it describes what will be fed, and holds no numbers. "
-        "Call the model on a tensor and go on with what comes out, or put the function into a "
-        "keras.layers.Lambda.",
-    ),
-    (
-        r"add_weight\(|add_weight\(\) got multiple values",
-        "Line {line} calls add_weight as in Keras 2, with the name first. "
-        "In Keras 3 the first argument is the shape. "
-        "Write self.add_weight(shape=…, name='w').",
-    ),
-    (
-        r"not recognized: \{{1,2}'lr'|unexpected keyword argument lr\b",
-        "Line {line} names the learning rate lr, as old versions of Keras did. "
-        "Write learning_rate= in its place.",
-    ),
-    (
-        r"Unknown variable: <|The optimizer cannot recognize variable",
-        "The optimizer on line {line} was made for other variables: it keeps a state for each "
-        "that it saw at its first use. "
-        "Make one optimizer for each model, or call optimizer.build(all_variables) before.",
-    ),
-    (
-        r"You must (?:call `?compile|compile your model)",
-        "Line {line} trains a model that was not compiled, so it has neither loss nor "
-        "optimizer. Call model.compile(optimizer='adam', loss='mse') before it.",
-    ),
+    *GRAPH_ERRORS,
+    *keras.KERAS_ERRORS,
     (
         r"missing (?:a required|\d+ required positional) arguments?: '?(?:sources?|target)",
         calls.too_few,
@@ -300,51 +246,9 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "tf.keras.losses.MeanSquaredError()(y, p).",
     ),
     (
-        r"only supports singleton tf\.Variables|tried to create variables on (?:a )?non-first call",
-        "Line {line} makes a tf.Variable on every call of a tf.function, itself or in what it "
-        "calls, and a compiled function may make one at its first call only. "
-        "Make the variable outside, or keep it: if self.w is None: self.w = tf.Variable(…).",
-    ),
-    (
-        r"could not be lifted out of a `?tf\.function",
-        "Line {line} makes a tf.Variable while a function or a model is traced, from a value "
-        "that only the trace knows; and it would be another variable at each call. "
-        "Make it once: in a layer by self.add_weight(…) in __init__ or build, else before the "
-        "function is called.",
-    ),
-    (
-        r"InaccessibleTensorError|is out of scope",
-        "Line {line} uses a tensor from the inside of a tf.function that is done. "
-        "Such a tensor is a part of the function's graph and has no value outside of it. "
-        "Return it from the function, and use what comes back.",
-    ),
-    (
         r"^(?:SyntaxError|IndentationError|TabError)",
         "Python cannot read line {line}, so nothing of the snippet ran and no gradient was "
         "asked for. Fix the line and run it again.",
-    ),
-    (
-        r"FailedPreconditionError.*(?:not exist|uninitialized|Could not find variable)",
-        "Line {line} reads a variable that has no value yet. "
-        "In graph mode variables get theirs when their initializer runs. "
-        "Run sess.run(tf.global_variables_initializer()) first.",
-    ),
-    (
-        r"must feed a value for placeholder",
-        "Line {line} computes something that depends on a placeholder, and no value was given "
-        "for it. Add feed_dict={{x: value}} to sess.run.",
-    ),
-    (
-        r"tf\.placeholder\(\) is not compatible with eager",
-        "Placeholders belong to graphs, and TensorFlow 2 runs each operation at once. "
-        "Use a tensor with values in place of the one on line {line}, or call "
-        "tf.compat.v1.disable_eager_execution() at the top.",
-    ),
-    (
-        r"Tensor\.(\w+) is (?:undefined|meaningless|not available) when eager",
-        "Line {line} asks a tensor for its {0}, which only tensors of a graph have. "
-        "TensorFlow 2 runs each operation at once and keeps no graph. "
-        "What computed a tensor is known to the tape alone.",
     ),
     (
         r"URL fetch failure|URLError|HTTPError|Name or service not known|ConnectionError"
