@@ -37,6 +37,12 @@ Traceback (most recent call last):
 
 IN_LAYER = 'Input 0 of layer "lstm_1" is incompatible with the layer: expected ndim=3, found ndim='
 MESSAGES: dict[str, tuple[str, str, str, str]] = {
+    "a constant that is too large for a graph": (
+        "x = tf.constant(images)",
+        "ValueError",
+        "Cannot create a tensor proto whose content is larger than 2GB.",
+        "Line 1 makes a constant of more than 2 GB",
+    ),
     "an iterator without more elements": (
         "x = next(batches)",
         "StopIteration",

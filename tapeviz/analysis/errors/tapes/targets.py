@@ -46,7 +46,7 @@ def no_tensor(case: Case) -> str:
             f"The source {name or 'given'} {_verb(name)} {kind}, no tensor. A gradient is computed "
             f"with respect to variables, and to tensors that the tape watches. Make it a tensor "
             f"before the block, {x} = tf.constant({x}), and begin the block with "
-            f"{case.tape}.watch({x}). If it is what .numpy() gave, give the tape the tensor itself."
+            f"{case.tape}.watch({x}); if it is what .numpy() gave, use the tensor itself."
         )
     return _left(which, name, kind)
 
