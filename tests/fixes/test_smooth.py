@@ -21,6 +21,7 @@ HEAD = "with tf.GradientTape() as tape:\n"
 TAIL = "tape.gradient(loss, x)\n"
 
 LINES: list[tuple[str | Evidence, str, str]] = [
+    ("left-tensorflow", "y = np.heaviside(x - 1.0, 0.5)", "y = tf.sigmoid(x - 1.0)"),
     (
         "not-differentiable",
         "h = tf.histogram_fixed_width(x, [0.0, a + b], nbins=4)",

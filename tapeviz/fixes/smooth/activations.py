@@ -100,6 +100,13 @@ SMOOTH_MAXIMUM = tuple(
     )
 )
 
+SMOOTH_STEP = CallRewrite(
+    ("heaviside",),
+    template("{tf}.sigmoid({arg})"),
+    "Estimate: a sigmoid in place of {name}",
+    is_estimate=True,
+)
+
 
 def _smooth_absolute(case: FixCase, call: cst.Call) -> str:
     """``tf.abs(x)`` → a root of squares; ``tf.norm(x, ord=1)`` → the sum of such."""

@@ -34,6 +34,7 @@ from ..integers.lookups import ask_for_rows
 from ..integers.positions import LIKELIHOODS, soft_accuracy, soft_ranks, take_values
 from ..integers.tokens import pass_one_hot
 from ..model import Edit, FixCase, FixFunction
+from ..smooth.activations import SMOOTH_STEP
 from ..smooth.argmax import soften_argmax
 from ..smooth.branches import weigh_all, weigh_both
 from ..smooth.comparisons import soften_bounds, soften_comparison
@@ -183,6 +184,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         weigh_copies,
         count_softly,
         *map(with_the_rest, SOFT_COUNTS),
+        with_the_rest(SMOOTH_STEP),
         weigh_both,
         blend_last_turn,
         with_the_rest(soften_argmax),
@@ -249,6 +251,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         soft_bins,
         *SOFT_COUNTS,
         *SOFT_GROUPS,
+        SMOOTH_STEP,
         STRAIGHT_THROUGH,
         LEAVE_OUT_ROUNDING,
         straight_through_largest,
