@@ -414,6 +414,19 @@ QUESTIONS: tuple[Case, ...] = (
         is_zero=True,
     ),
     case(
+        "zeros of a batch_jacobian of slopes that ran after the block",
+        "outside-tape",
+        """
+        x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = tf.sin(x)
+        slopes = tape.batch_jacobian(y, x)  # cut
+        tape.batch_jacobian(slopes, x)
+        """,
+        is_zero=True,
+    ),
+    case(
         "one of two outputs asked for in forward mode",
         "not-differentiable",
         """

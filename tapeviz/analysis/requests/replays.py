@@ -88,8 +88,10 @@ def unconnected(trace: Trace, call: Call) -> frozenset[int]:
     zeros."""
     lacking = {index for index, result in enumerate(call.results) if result is None}
     if call.method == "batch_jacobian":  # gives zeros in place of None
-        ops = (op for op in trace.ops.values() if call.tape in op.tapes)
-        reached = {None, *(tensor for op in ops for tensor in op.inputs)}
+        reached = {None, *(target.tensor for target in call.targets)}
+        for op in reversed(trace.ops.values()):
+            if call.tape in op.tapes and not reached.isdisjoint(op.outputs):
+                reached.update(op.inputs)
     elif call.unconnected == "zero":
         reached = {
             tensor
