@@ -94,6 +94,7 @@ class Replay:
 class Call:
     """One ``gradient``/``jacobian``/… call. ``results``: one for each source, None for None.
 
+    ``stops``: tensors behind which it was not to go (``stop_gradients`` of ``tf.gradients``).
     ``ended`` is False when the call raised (``error``) or never came back.
     ``traced``: the graph of the compiled function that it was made in; 0: it ran eagerly. It stands
     for all ``ran`` calls of that function: ``within`` is the opened one whose values it has.
@@ -123,6 +124,7 @@ class Call:
     end: int
     results: tuple[TensorId | None, ...] = ()
     steps: tuple[Step, ...] = ()
+    stops: tuple[TensorId, ...] = ()
     ended: bool = False
     traced: int = 0
     ran: int = 1

@@ -205,6 +205,7 @@ class CallBegan(_TracedEvent, frozen=True, tag="call"):
     """``gradient``, ``jacobian``, ``batch_jacobian``, ``tf.gradients`` or ``jvp`` was called.
 
     ``direct``: the snippet called it itself (not Keras's trainer, an optimizer, …).
+    ``stops``: the tensors that ``tf.gradients`` was given as ``stop_gradients``.
     """
 
     id: int
@@ -213,6 +214,7 @@ class CallBegan(_TracedEvent, frozen=True, tag="call"):
     targets: list[RawOperand]
     sources: list[RawOperand]
     output_gradients: list[RawOperand] = []
+    stops: list[int] = []
     unconnected: str = "none"
     site: int = 0
     direct: bool = True

@@ -47,6 +47,21 @@ def case(
 
 CASES = (
     case(
+        "a tensor that tf.gradients is told to stop at",
+        "stop-gradient",
+        """
+        with tf.Graph().as_default():
+            w = tf.compat.v1.get_variable("w", initializer=[2.0], use_resource=True)
+            hidden = w * 3.0
+            loss = tf.reduce_sum(hidden * hidden)
+            slopes = tf.gradients(loss, [w], stop_gradients=[hidden])  # cut
+            with tf.compat.v1.Session() as session:
+                session.run(tf.compat.v1.global_variables_initializer())
+                session.run([slope for slope in slopes if slope is not None])
+        """,
+        words="gives hidden as stop_gradients",
+    ),
+    case(
         "of two values that leave, the one that NumPy does less with",
         "left-tensorflow",
         """

@@ -30,6 +30,7 @@ class _Causes(NamedTuple):
 
 CAUSES = _Causes(
     edge=(
+        stop_gradient.asked_to_stop,  # TensorFlow asks nothing there, whatever the op is
         # The kind of the edge names these, whatever the op's gradient function would give.
         custom_gradient.captured,
         stateful.went_into_metric,  # a metric's variables are written to by assigns as well

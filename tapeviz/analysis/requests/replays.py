@@ -89,9 +89,9 @@ def unconnected(trace: Trace, call: Call) -> frozenset[int]:
     lacking = {index for index, result in enumerate(call.results) if result is None}
     if call.method == "batch_jacobian":  # gives zeros in place of None
         reached = {None, *(target.tensor for target in call.targets)}
-        for op in reversed(trace.ops.values()):
-            if call.tape in op.tapes and not reached.isdisjoint(op.outputs):
-                reached.update(op.inputs)
+        for ran in reversed(list(trace.ops.values())):
+            if call.tape in ran.tapes and not reached.isdisjoint(ran.outputs):
+                reached.update(ran.inputs)
     elif call.unconnected == "zero":
         reached = {
             tensor

@@ -139,6 +139,7 @@ from ..values.settings import compute_by_hand
 from ..values.stopping import (
     PASS_BACK,
     PASS_TO_LABELS,
+    STOP_NOTHING,
     close_after_difference,
     give_identity,
     take_away,
@@ -229,6 +230,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         take_away,
         PASS_BACK,
         PASS_TO_LABELS,
+        STOP_NOTHING,
         give_identity,
         codebook_loss,
     ),

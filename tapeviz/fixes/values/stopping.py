@@ -77,8 +77,8 @@ def turn_around(case: FixCase) -> Iterator[Edit]:
             yield Edit(title, plan.text(), is_estimate=True, has_other_value=True)
 
 
-def _without_back_prop(case: FixCase, call: cst.Call) -> str:
-    kept = [arg for arg in call.args if not (arg.keyword and arg.keyword.value == "back_prop")]
+def _without_argument(name: str, case: FixCase, call: cst.Call) -> str:
+    kept = [arg for arg in call.args if not (arg.keyword and arg.keyword.value == name)]
     if not kept or len(kept) == len(call.args):
         return ""
     kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
@@ -87,8 +87,13 @@ def _without_back_prop(case: FixCase, call: cst.Call) -> str:
 
 PASS_BACK = CallRewrite(
     ("while_loop", "map_fn", "scan", "foldl", "foldr"),
-    _without_back_prop,
+    partial(_without_argument, "back_prop"),
     "Let the gradient through the loop: leave out back_prop=False",
+)
+STOP_NOTHING = CallRewrite(
+    ("gradients",),
+    partial(_without_argument, "stop_gradients"),
+    "Let the gradient through these tensors: leave out stop_gradients",
 )
 
 

@@ -42,6 +42,9 @@ class Calls:
             given = operands.get("output_gradients")
             if given is not None:
                 fields["output_gradients"] = self.operands(given, tensors)
+            if operands.get("stop_gradients") is not None:
+                stops = self.operands(operands["stop_gradients"], tensors)
+                fields["stops"] = [stop["tensor"] for stop in stops]
             unconnected = operands.get("unconnected_gradients")
             fields["unconnected"] = str(getattr(unconnected, "value", unconnected or "none"))
         fields.setdefault("targets", [])

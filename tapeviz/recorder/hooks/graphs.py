@@ -37,12 +37,14 @@ def _gradients(
         ys = args[0] if args else named["ys"]
         xs = args[1] if len(args) > 1 else named["xs"]
         given = args[2] if len(args) > 2 else named.get("grad_ys")
+        stops = args[7] if len(args) > 7 else named.get("stop_gradients")
         unconnected = args[8] if len(args) > 8 else named.get("unconnected_gradients")
         operands = {
             "targets": ys,
             "sources": xs,
             "output_gradients": given,
             "unconnected_gradients": unconnected,
+            "stop_gradients": stops,
         }
         return calls.begin("tf.gradients", 0, operands, frame)
 

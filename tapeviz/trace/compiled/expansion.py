@@ -366,6 +366,7 @@ class Expansion:
                     msgspec.structs.replace(operand, tensor=name(operand.tensor))
                     for operand in getattr(event, part)
                 ]
+            changes["stops"] = [name(stop) for stop in event.stops]
         elif isinstance(event, e.CallEnded):
             changes["results"] = [name(result) for result in event.results]
             changes["slices"] = [(place, name(at), rows) for place, at, rows in event.slices]

@@ -177,6 +177,7 @@ def call_of(event: e.CallBegan, site: Site, when: int) -> Call:
         sources=(),
         output_gradients=(),
         unconnected=intern(event.unconnected),
+        stops=tuple(TensorId(stop) for stop in event.stops),
         site=site,
         is_direct=event.direct,
         when=when,

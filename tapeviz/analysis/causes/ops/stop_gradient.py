@@ -1,4 +1,5 @@
-"""``stop-gradient``: ``tf.stop_gradient`` stands between source and target."""
+"""``stop-gradient``: ``tf.stop_gradient`` stands between source and target, or ``tf.gradients`` was
+given a tensor there as ``stop_gradients``."""
 
 from __future__ import annotations
 
@@ -22,14 +23,24 @@ class StopGradient(Evidence):
     ``is_hidden``: the line calls a function that calls it: a loop with ``back_prop=False``
     (``while_v2.while_loop``), ``tf.compat.v1.nn.softmax_cross_entropy_with_logits`` for its labels
     (``nn_ops``; both TensorFlow 2.15 to 2.21), a layer. ``is_asked_for``: by ``back_prop=False``.
+    ``listed``: the snippet's words for the tensor that the gradient call itself was given as
+    ``stop_gradients``.
     """
 
     kind: ClassVar[str] = "stop-gradient"
     is_around_sum: bool = False
     is_hidden: bool = False
     is_asked_for: bool = False
+    listed: str = ""
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
+        if self.listed:
+            paths = "every path" if cause.is_alone else "one path"
+            return (
+                f"Line {cause.line} gives {self.listed} as stop_gradients, and {paths} from "
+                f"{target} back to {source} goes through it. tf.gradients takes such a tensor for "
+                f"a constant. Leave it out of that list."
+            )
         if self.is_around_sum and cause.is_alone:
             return (
                 f"Line {cause.line} puts tf.stop_gradient around a value that is subtracted and "
@@ -61,6 +72,18 @@ class StopGradient(Evidence):
             f"{source} goes through it. It passes the value on and blocks every gradient. "
             f"Remove it, or call it only on the part that {source} should not learn from."
         )
+
+
+def asked_to_stop(asked: EdgeUnderTest) -> Cause | None:
+    """``stop_gradients`` of ``tf.gradients``: the ops that made such tensors are not differentiated
+    (``_StopOps`` in gradients_util.py, 2.15-2.21)."""
+    op, facts = asked.op, asked.facts
+    if op is None:
+        return None
+    for tensor in set(facts.call.stops).intersection(op.outputs):
+        name = next(iter(facts.trace.names.get(tensor, ())), "") or facts.words_of(op)
+        return facts.cause(StopGradient(listed=name), facts.call.line, asked.edge)
+    return None
 
 
 def stopped(asked: EdgeUnderTest) -> Cause | None:
