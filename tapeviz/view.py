@@ -16,10 +16,11 @@ class View:
     """``layout``, ``direction``, ``grouping``, ``folded``, ``unfolded``, ``shows_all`` and ``room``
     decide where things stand; ``overlay`` lies over it and never moves anything.
 
-    ``grouping``: a key of ``graph.tree.GROUPINGS`` or ``""``; ``turns``: of repeats (paths) the
-    turn to show, from 1; ``folded``/``unfolded``: paths of
-    groups that the user closed or opened himself. ``shows_all``: also ops that no gradient call
-    touches. ``room``: width and height in px that the first view should fill with text of 10 px.
+    ``grouping``: a key of ``graph.groups.tree.GROUPINGS``, or empty for all kinds of groups.
+    ``folded``, ``unfolded``: paths of groups that the user closed or opened himself. ``turns``:
+    for repeats (their paths) the turn to show, from 1. ``shows_all``: also ops that no gradient call
+    touches.
+    ``room``: width and height in px that the first view should fill with text of 10 px.
     """
 
     layout: str = "layered"
