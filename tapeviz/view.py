@@ -17,9 +17,9 @@ class View:
     decide where things stand; ``overlay`` lies over it and never moves anything.
 
     ``grouping``: a key of ``graph.groups.tree.GROUPINGS``, or empty for all kinds of groups.
-    ``folded``, ``unfolded``: paths of groups that the user closed or opened himself. ``turns``:
-    for repeats (their paths) the turn to show, from 1. ``shows_all``: also ops that no gradient call
-    touches.
+    ``folded``, ``unfolded``: paths of groups that the user closed or opened himself. ``turns``: the
+    turns to show of repeats, (path, number from 1) each. ``shows_all``: also ops that no gradient
+    call touches.
     ``room``: width and height in px that the first view should fill with text of 10 px.
     """
 

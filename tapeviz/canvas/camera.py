@@ -18,7 +18,7 @@ MOST_SCALE = 6.0
 COMFORT = 1.0
 """The largest scale of a fit: a small graph keeps its natural size."""
 EDGE = 8.0
-"""Px that a first view leaves around the story."""
+"""Px that a first view leaves around the landmarks."""
 MOST_MOVED = 64.0
 """Px that a first view is moved at most so that its edges cut no boxes."""
 BESIDE = 5.0
@@ -104,14 +104,14 @@ class Camera:
             _into(shown.top, shown.bottom, EDGE, self.height - EDGE),
         )
 
-    def keeping(self, story: Sequence[Rect], least: float, bounds: Rect, at: Point) -> Camera:
+    def keeping(self, landmarks: Sequence[Rect], least: float, bounds: Rect, at: Point) -> Camera:
         """Magnified no less than ``least`` and moved no more than needed, so that the first
-        rectangle of the ``story`` is in sight, with as many of the others as fit, and no room
+        rectangle of the ``landmarks`` is in sight, with as many of the others as fit, and no room
         beyond ``bounds`` while parts of them are out of sight. The scene point ``at`` stays where
         it is if it can."""
         least = min(self.scale, least)
         room = (self.width - 2 * EDGE) / least, (self.height - 2 * EDGE) / least
-        camera = self.holding(_hull([*story, bounds], room), least, at)
+        camera = self.holding(_hull([*landmarks, bounds], room), least, at)
         shown = camera.rect_on_screen(bounds)
         return camera.panned(
             _without_gap(shown.left, shown.right, EDGE, self.width - EDGE),
@@ -126,20 +126,20 @@ class Camera:
 
     def beginning_at(
         self,
-        story: Sequence[Rect],
+        landmarks: Sequence[Rect],
         least: float,
         bounds: Rect,
         boxes: NDArray[np.float64] = NO_BOXES,
     ) -> Camera:
         """The first view: all of ``bounds``, or, if that needs a scale below ``least``, the first
-        rectangle of the ``story`` with as many of the others as fit, at ``least``.
+        rectangle of the ``landmarks`` with as many of the others as fit, at ``least``.
 
         ``boxes``: (left, top, right, bottom) of what the edges of the view should not cut."""
         camera = self.fitted(bounds)
-        if not story or camera.scale >= ENOUGH * least:
+        if not landmarks or camera.scale >= ENOUGH * least:
             return camera
         room = (self.width - 2 * EDGE) / least, (self.height - 2 * EDGE) / least
-        hull = _hull(story, room)
+        hull = _hull(landmarks, room)
         camera = camera.looking_at((hull.x, hull.y), least, bounds, margin=EDGE)
         return camera.clear_of(boxes, hull) if len(boxes) else camera
 
@@ -195,10 +195,10 @@ def _within(middle: float, low: float, high: float, half: float) -> float:
     return min(max(middle, low + half), high - half)
 
 
-def _hull(story: Sequence[Rect], room: tuple[float, float]) -> Rect:
+def _hull(landmarks: Sequence[Rect], room: tuple[float, float]) -> Rect:
     """The first rectangle and the later ones that fit into ``room`` with it, as one."""
-    hull = story[0]
-    for rect in story[1:]:
+    hull = landmarks[0]
+    for rect in landmarks[1:]:
         both = Rect.around((hull.sides, rect.sides))
         if both.width <= room[0] and both.height <= room[1]:
             hull = both

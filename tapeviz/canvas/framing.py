@@ -28,14 +28,14 @@ def shown_at(camera: Camera, rect: Rect, least: float = 0.0) -> QRectF:
 
 @dataclass(frozen=True)
 class FirstView:
-    """All of the graph, or the parts of it to begin at, see `Camera.beginning_at`."""
+    """All of the graph, or the landmarks to begin at, see `Camera.beginning_at`."""
 
-    story: Sequence[Rect] = ()
+    landmarks: Sequence[Rect] = ()
     least: float = 0.0
 
     def shown(self, camera: Camera, bounds: Rect, boxes: NDArray[np.float64]) -> Camera:
         """The view in the viewport of ``camera``, of a scene with these bounds and boxes."""
-        return camera.beginning_at(self.story, self.least, bounds, boxes)
+        return camera.beginning_at(self.landmarks, self.least, bounds, boxes)
 
 
 WHOLE = FirstView()
@@ -46,14 +46,14 @@ WHOLE = FirstView()
 class Anchored:
     """A view that stays as it is: ``point`` of the scene stands at the pixel ``at`` of the window.
 
-    ``camera``: the view before it is moved for the ``story`` within ``bounds``, see
+    ``camera``: the view before it is moved for the ``landmarks`` within ``bounds``, see
     `Camera.keeping`.
     """
 
     camera: Camera
     point: Point
     at: QPoint
-    story: Sequence[Rect]
+    landmarks: Sequence[Rect]
     least: float
     bounds: Rect
 
@@ -62,4 +62,4 @@ class Anchored:
         camera = self.camera.resized(width, height)
         x, y = camera.to_screen(self.point)
         camera = camera.panned(at.x() - x, at.y() - y)
-        return camera.keeping(self.story, self.least, self.bounds, self.point)
+        return camera.keeping(self.landmarks, self.least, self.bounds, self.point)

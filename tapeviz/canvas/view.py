@@ -153,20 +153,20 @@ class GraphView(QGraphicsView):
         self.framing = WHOLE
         self.restore(glides)
 
-    def begin_at(self, story: Sequence[Rect], least: float) -> None:
+    def begin_at(self, landmarks: Sequence[Rect], least: float) -> None:
         """Show the first view, see `Camera.beginning_at`."""
-        self.framing = FirstView(story, least)
+        self.framing = FirstView(landmarks, least)
         self.restore()
 
     def stay_near(
-        self, before: Point, after: Point, story: Sequence[Rect], least: float, bounds: Rect
+        self, before: Point, after: Point, landmarks: Sequence[Rect], least: float, bounds: Rect
     ) -> None:
-        """Show ``after`` where ``before`` was, moved for the ``story``, until the user moves the
-        camera."""
+        """Show ``after`` where ``before`` was, moved for the ``landmarks``, until the user moves
+        the camera."""
         x, y = self.camera.to_screen(before)
         at = self.viewport().mapTo(self.window(), QPoint(round(x), round(y)))
         camera = self.camera.carried(before, after)
-        self.framing = Anchored(camera, after, at, story, least, bounds)
+        self.framing = Anchored(camera, after, at, landmarks, least, bounds)
         self.restore()
 
     @property

@@ -92,7 +92,7 @@ class GraphPanel(Panel):
         self.body.addWidget(self.view, 1)
         self._shown_layout = EMPTY_LAYOUT
         self._shown_of: tuple[object, ...] = ()
-        self._awaits_story = False
+        self._awaits_landmarks = False
         self._wanted_width = self._spare = 0
         self._map_at = (True, True)
         """The present place of the minimap."""
@@ -135,7 +135,7 @@ class GraphPanel(Panel):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Resize, QEvent.Type.Show):
             self._place_overlays()
-            self._begin_at_story()
+            self._begin_at_landmarks()
             self.settling.start()
         return super().eventFilter(watched, event)
 
@@ -192,7 +192,7 @@ class GraphPanel(Panel):
         """A picture made for this pane that is too wide to be read in it wants more; it keeps that
         until another text is opened, so that nothing moves to and fro."""
         needed = math.ceil(LEGIBLE * self.view.prepared.scene.bounds.width) + 2 * MARGIN
-        if not self._awaits_story and needed > max(self.view.width(), self._wanted_width):
+        if not self._awaits_landmarks and needed > max(self.view.width(), self._wanted_width):
             self._wanted_width = needed
             self.room_changed.emit()
 
@@ -232,9 +232,9 @@ class GraphPanel(Panel):
         is_compared = not self.drawn.is_single
         if is_new and (is_compared or self.view.follows_fit or not is_growing):
             self.view.begin_at((), LEGIBLE)
-            self._awaits_story = True
+            self._awaits_landmarks = True
             self.settling.start()
-        self._begin_at_story()
+        self._begin_at_landmarks()
         self._describe()
 
     def _is_same_picture(self) -> bool:
@@ -246,7 +246,7 @@ class GraphPanel(Panel):
 
     def _stays_near(self, scene: Scene) -> bool:
         """A group of the same picture opened or closed: what was clicked stays under the pointer,
-        moved only so that the open group is in sight, with as much of the story as fits. False:
+        moved only so that the open group is in sight, with as many landmarks as fit. False:
         no group did."""
         members = {name: node.members for name, node in self.document.links.nodes.items()}
         before = self.view.prepared.scene
@@ -255,26 +255,26 @@ class GraphPanel(Panel):
             scale = self.view.camera.scale
             known = {frame.path for frame in before.frames}
             first = [frame.rect for frame in scene.frames if frame.path not in known]
-            story = [*(first or [Rect(*anchor[1], 1, 1)]), *_story(scene)]
+            landmarks = [*(first or [Rect(*anchor[1], 1, 1)]), *_landmarks(scene)]
             least = ENOUGH * LEGIBLE if scale <= COMFORT else scale
-            self.view.stay_near(*anchor, story, least, scene.bounds)
+            self.view.stay_near(*anchor, landmarks, least, scene.bounds)
         return anchor is not None
 
-    def _begin_at_story(self) -> None:
-        """A picture too large to be read as a whole begins where its story is: at the cut and the
+    def _begin_at_landmarks(self) -> None:
+        """A picture too large to be read as a whole begins at its landmarks: the cut and the
         target. Where the gradient stops is known before the graph or after it: until all is there,
         each scene moves the first view, unless the user moved the camera. The minimap shows where
         that is."""
         view, document = self.view, self.document
         is_settled = not document.is_running and document.current_call is not None
-        is_ours = self._awaits_story and view.is_at_first_view
+        is_ours = self._awaits_landmarks and view.is_at_first_view
         if not (is_ours and is_settled and view.isVisible()):
             return
         scene = view.prepared.scene
         is_alone = self.drawn.is_single
-        view.begin_at(_story(scene), LEGIBLE if is_alone else _LEAST_OF_BOTH)
-        self._awaits_story = not document.background.busy.isdisjoint(MAKING)
-        if not self._awaits_story:
+        view.begin_at(_landmarks(scene), LEGIBLE if is_alone else _LEAST_OF_BOTH)
+        self._awaits_landmarks = not document.background.busy.isdisjoint(MAKING)
+        if not self._awaits_landmarks:
             self.settling.start()  # now it is known whether the picture wants more room
 
     def _show_minimap(self) -> None:
@@ -324,9 +324,9 @@ class GraphPanel(Panel):
         self.view.light_up(self.document.selecting.hovered if is_single else frozenset())
 
 
-def _story(scene: Scene) -> list[Rect]:
-    """Where the gradient stops, the target and the sources, what matters most first."""
-    story = [mark.rect for mark in scene.marks]
+def _landmarks(scene: Scene) -> list[Rect]:
+    """The rectangles of cuts, target and sources, the most important first."""
+    landmarks = [mark.rect for mark in scene.marks]
     for ring in ("raised", "nonfinite", "target", "cut", "source"):
-        story += [outer_rect(box) for box in scene.boxes if box.ring == ring]
-    return story
+        landmarks += [outer_rect(box) for box in scene.boxes if box.ring == ring]
+    return landmarks

@@ -8,7 +8,7 @@ import pytest
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.model import Diagnosis
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
-from tapeviz.analysis.rounds.over_time import TurnShares, stories, turn_shares
+from tapeviz.analysis.rounds.over_time import TurnShares, plot_sentences, turn_shares
 from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.trace.ids import CallId
 
@@ -51,15 +51,15 @@ def _shares(norms: list[float]) -> TurnShares:
 
 def test_words_say_from_which_turns_it_comes() -> None:
     vanishing = _shares([1e-4] * 8 + [1.0, 2.0])
-    (words,) = stories(Diagnosis(), None, 0, [vanishing])
+    (words,) = plot_sentences(Diagnosis(), None, 0, [vanishing])
     assert words == (
         "∂u vanishes over the turns of line 9: more than 99 % of it comes from the last 2 of 10 "
         "turns."
     )
     exploding = _shares([90.0, 6.0] + [0.5] * 8)
-    (words,) = stories(Diagnosis(), None, 0, [exploding])
+    (words,) = plot_sentences(Diagnosis(), None, 0, [exploding])
     assert words.startswith("∂u explodes over the turns of line 9: 96 % of it comes from the first")
-    assert not stories(Diagnosis(), None, 0, [_shares([1.0] * 10)])
+    assert not plot_sentences(Diagnosis(), None, 0, [_shares([1.0] * 10)])
 
 
 def _site(norms: list[list[float]], losses: list[float], rank: int) -> CallSite:
@@ -75,7 +75,7 @@ def _site(norms: list[list[float]], losses: list[float], rank: int) -> CallSite:
 
 def test_words_compare_the_first_layer_with_the_last() -> None:
     site = _site([[1e-5], [1e-3], [1e-2], [0.02]], [1.0], 2)
-    (words,) = stories(Diagnosis(), site, 1, ())
+    (words,) = plot_sentences(Diagnosis(), site, 1, ())
     assert words == (
         "Vanishes towards the first layer, by a factor of 2,000: ‖∂w0‖ is 1e-05, ‖∂w3‖ 0.02 "
         "(round 1)."
@@ -84,10 +84,10 @@ def test_words_compare_the_first_layer_with_the_last() -> None:
 
 def test_words_tell_a_blow_up_from_learning() -> None:
     blown = _site([[1.0, 2.0, 30.0, 5_000.0]], [1.0, 1.0, 2.0, 9.0], 1)
-    (words,) = stories(Diagnosis(), blown, 4, ())
+    (words,) = plot_sentences(Diagnosis(), blown, 4, ())
     assert words == "‖∂w0‖ explodes over the rounds: 1 in round 1, 5e+03 in round 4."
     stuck = _site([[1.0, 0.1, 1e-3, 1e-5]], [1.0, 0.9, 0.9, 0.9], 1)
-    (words,) = stories(Diagnosis(), stuck, 4, ())
+    (words,) = plot_sentences(Diagnosis(), stuck, 4, ())
     assert "while loss stays at 0.9" in words
     learnt = _site([[1.0, 0.1, 1e-3, 1e-5]], [1.0, 0.1, 1e-3, 1e-6], 1)
-    assert not stories(Diagnosis(), learnt, 4, ())
+    assert not plot_sentences(Diagnosis(), learnt, 4, ())

@@ -254,7 +254,7 @@ def test_a_picture_that_is_too_wide_asks_for_room_once_all_is_known(
     panel.set_spare(200)
     qtbot.waitUntil(lambda: not panel.settling.isActive())
     panel.resize(160, 560)
-    panel._awaits_story = True
+    panel._awaits_landmarks = True
     monkeypatch.setattr(Background, "busy", frozenset({"diagnose"}))
     panel.view.begin_at((), LEGIBLE)
     panel.document.scene_changed.emit()

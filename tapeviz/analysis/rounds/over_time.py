@@ -74,7 +74,7 @@ def turn_shares(trace: Trace, diagnosed: CallDiagnosis) -> tuple[TurnShares, ...
     return tuple(found)
 
 
-def stories(
+def plot_sentences(
     diagnosis: Diagnosis, site: CallSite | None, number: int, shares: Sequence[TurnShares]
 ) -> tuple[str, ...]:
     """Sentences about the most important facts of the plots, with their numbers.

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from ...analysis.rounds.call_sites import CallSite
-from ...analysis.rounds.over_time import TurnShares, stories, turn_shares
+from ...analysis.rounds.over_time import TurnShares, plot_sentences, turn_shares
 from ...document import Document
 from ..look import Theme
 from ..panel import Panel
@@ -128,7 +128,7 @@ class OverTimePanel(Panel):
         self.empty.setVisible(not has_any)
         self.empty.setText(EMPTY if site is None else NO_NORMS)
         self._offer(plotted)
-        words = stories(document.diagnosis, site, document.round, self._shares)
+        words = plot_sentences(document.diagnosis, site, document.round, self._shares)
         self.words.setText(isolated("\n\n".join(words)))
         self.beside.setVisible(bool(words))
         self._show_plot()

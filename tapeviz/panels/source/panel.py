@@ -35,8 +35,8 @@ class SourcePanel(Panel):
         self.hint = LineHint(self.editor)
         self._is_pointing = False
         """The pointer is over a name in the text."""
-        self._has_shown_story = False
-        """The story of this trace was brought into sight once."""
+        self._has_shown_line = False
+        """The line of the error or first cut of this trace was brought into sight once."""
         self._is_fresh = False
         """Another text was pasted since the last run: the cursor is at its end, not where one
         works."""
@@ -72,7 +72,7 @@ class SourcePanel(Panel):
         document.selection_changed.connect(self._show_selection)
         document.hover_changed.connect(self._show_links)
         self.editor.name_hovered.connect(self._hover)
-        document.diagnosis_changed.connect(self._show_story)
+        document.diagnosis_changed.connect(self._show_first_line)
         document.line_requested.connect(self.editor.go_to)
         document.run_started.connect(self.room_changed)
         self.editor.width_changed.connect(self.room_changed)
@@ -166,17 +166,17 @@ class SourcePanel(Panel):
         document.selecting.hover(document.links.nodes_named(name) if name else frozenset())
 
     def _take_trace(self) -> None:
-        self._has_shown_story = False
+        self._has_shown_line = False
 
-    def _show_story(self) -> None:
+    def _show_first_line(self) -> None:
         """After a run, bring the line of its error or first cut into sight; for a text that was
         pasted or opened, else that of the call that is shown."""
         document, line = self.document, first_line(self.document.diagnosis)
         is_fresh = self._is_fresh or (self._is_opened and not self.editor.textCursor().position())
         if not line and is_fresh and document.current_call is not None:
             line = document.current_call.call.line
-        if line and not document.is_running and not self._has_shown_story:
-            self._has_shown_story = True
+        if line and not document.is_running and not self._has_shown_line:
+            self._has_shown_line = True
             now = document.text.line_now(line)
             if now and is_fresh:
                 self.editor.horizontalScrollBar().setValue(0)
