@@ -40,7 +40,8 @@ class FirstOpening:
 
     ``place``: the gradient call's site and method; ``most``: how many boxes there may be; ``pins``:
     the index in :attr:`OpGraph.pins` of the nodes that are never folded away; ``ruled``: see
-    :func:`~tapeviz.graph.groups.opening.choose_open`; ``detail``: what boxes show.
+    :func:`~tapeviz.graph.groups.opening.choose_open`; ``detail``: what boxes show; ``framed``: the
+    groups that have a frame, see :class:`~tapeviz.drawing.first_view.Chosen`.
     """
 
     place: Hashable = None
@@ -48,6 +49,7 @@ class FirstOpening:
     pins: int = 0
     ruled: Mapping[str, bool] = field(default_factory=dict)
     detail: Detail = FULL
+    framed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def arrange(
         if ruled and any(opening.ruled[path] for path in opening.ruled.keys() - ruled.keys()):
             again = most_legible(built, tree, trace, _plain(view), ruled, detail=first.detail)
             opening = opening_in(built, tree, trace, view, again.most, ruled)
-        sized = folded_in(built, tree, trace, view, opening, first.detail)
+        sized = folded_in(built, tree, trace, view, opening, first.detail, first.framed)
         is_folded = (before.view.folded, before.view.unfolded) != (view.folded, view.unfolded)
         same = {} if is_folded else counterparts(before.graph, sized)
         if same or is_round:
@@ -109,8 +111,9 @@ def arrange(
     if _plain(view) != view:
         tree = grown(built, trace, view, best.pins)
         opening = opening_in(built, tree, trace, view, best.most, best.opening.ruled)
-        sized = folded_in(built, tree, trace, view, opening, best.detail)
-    first = FirstOpening(place, best.most, best.pins, best.opening.ruled, best.detail)
+        sized = folded_in(built, tree, trace, view, opening, best.detail, best.framed)
+    ruled = best.opening.ruled
+    first = FirstOpening(place, best.most, best.pins, ruled, best.detail, best.framed)
     return Arranged(sized, placed(sized, view), {}, view, first, sized)
 
 

@@ -6,7 +6,7 @@ Groups open as long as the text stays legible in the room that there is; drafts 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ import networkx as nx
 from ..errors import go_on
 from ..graph.chips import chip
 from ..graph.groups.fold import fold
-from ..graph.groups.opening import MOST_BOXES, OpenGroups, choose_open
+from ..graph.groups.opening import MOST_BOXES, OpenGroups, any_turn, choose_open
 from ..graph.groups.tree import Tree, grow
 from ..graph.nodes import op_id
 from ..graph.op_graph import OpGraph
@@ -30,6 +30,7 @@ from ..trace.compiled.raised import op_that_raised
 from ..trace.model import Trace
 from ..trace.ops import Op
 from ..view import View
+from .named_frames import around, telling_in, worth_a_frame
 
 _ONWARD = 8.0
 _NEARLY = 0.98
@@ -54,9 +55,12 @@ _FEW, _BARE = 8, 2
 """Fewer boxes say little, as a model is more than its name; the power with which that counts."""
 
 _SEVERAL = 2
-"""Variables of which it is worth to try boxes with a single line."""
+"""Variables of which it is worth to try boxes with a single line; frames that tell what is alike
+apart, as two calls of a model, so that fewer boxes are worth them."""
 _NARROWER = 1.5
 """By this factor more boxes are tried without pictures of arrays, at most."""
+_MOST_OF = 0.7
+"""The part of the boxes of ops and groups that stay where a frame with a name is drawn instead."""
 _TELLING = 4
 """With fewer boxes of ops and groups, or with the main loop closed, beside as many of sources and
 other values, another way to show the sources is tried."""
@@ -77,7 +81,8 @@ FULL, FLAT, BARE, LEAST = Detail(), Detail(True, True), Detail(False), Detail(Fa
 class Chosen:
     """A folded graph; ``most``: the most boxes that it was chosen with; ``scale``: at which its
     draft fits into the room; ``detail``: what its boxes show; ``pins``: the index of the pins in
-    :attr:`OpGraph.pins`."""
+    :attr:`OpGraph.pins`; ``framed``: the paths, without the numbers of turns, of the open groups
+    that have a frame with their name."""
 
     sized: nx.MultiDiGraph
     opening: OpenGroups
@@ -85,6 +90,7 @@ class Chosen:
     scale: float = LEGIBLE
     detail: Detail = FULL
     pins: int = 0
+    framed: frozenset[str] = frozenset()
 
     @property
     def worth(self) -> float:
@@ -103,7 +109,7 @@ class Chosen:
     @property
     def telling(self) -> int:
         """The number of boxes that show what was computed: of ops and groups."""
-        return sum(node.role in ("op", "group") for _, node in self.sized.nodes(data="node"))
+        return telling_in(self.sized)
 
 
 def grown(built: OpGraph, trace: Trace, view: View, pins: int) -> Tree:
@@ -116,7 +122,14 @@ def grown(built: OpGraph, trace: Trace, view: View, pins: int) -> Tree:
 
 
 def first_view(built: OpGraph, trace: Trace, view: View) -> Chosen:
-    """The folded graph of a first view.
+    """The folded graph of a first view, with frames around open layers and functions where its text
+    can be read with them, too."""
+    views = _Views(built, trace, view)
+    return views.with_frames(_opened(views, built, trace))
+
+
+def _opened(views: _Views, built: OpGraph, trace: Trace) -> Chosen:
+    """The folded graph of a first view, without frames.
 
     Where there is no room for the boxes of sources with two lines, these get one line. Sources
     that stand apart are folded into their model where even that leaves no room for more of it than
@@ -124,7 +137,6 @@ def first_view(built: OpGraph, trace: Trace, view: View) -> Chosen:
     where no picture with them can be read. Boxes show no arrays where that lets the text be read,
     sources without gradient and the origin of NaN be shown, or a loop stand open.
     """
-    views = _Views(built, trace, view)
     choices = [(pins, detail) for pins in range(len(built.pins)) for detail in views.details(pins)]
     found: list[Chosen] = []
     for pins, detail in choices:
@@ -183,15 +195,46 @@ class _Views:
         variables = sum(built.role(place) == "variable" for place in built.pins[pins].pinned)
         return (FULL, FLAT) if variables >= _SEVERAL and len(built) <= _QUICK else (FULL,)
 
-    def most_legible(self, pins: int, detail: Detail, most: int = MOST_BOXES) -> Chosen:
-        """The most legible graph with these pins, with at most so many boxes."""
+    def most_legible(
+        self, pins: int, detail: Detail, most: int = MOST_BOXES, *, is_framed: bool = False
+    ) -> Chosen:
+        """The most legible graph with these pins, with at most so many boxes; ``is_framed``: with
+        frames around open layers and functions."""
         built, trace, view = self._built, self._trace, self._view
         if pins not in self._trees:
             self._trees[pins] = grown(built, trace, view, pins)
         built.pin(built.pins[pins])
         tree = self._trees[pins]
-        chosen = most_legible(built, tree, trace, view, most=most, detail=detail)
+        chosen = most_legible(
+            built, tree, trace, view, most=most, detail=detail, is_framed=is_framed
+        )
         return replace(chosen, pins=pins)
+
+    def with_frames(self, chosen: Chosen) -> Chosen:
+        """The same graph with frames around open layers and functions. Where its text could not be
+        read, one with most of its boxes and several frames; else with frames around the outermost
+        of them, or without any."""
+        built, trace, view = self._built, self._trace, self._view
+        if view.layout != "layered" or view.grouping or len(built) > _QUICK:
+            return chosen
+        tree = self._trees[chosen.pins]
+        built.pin(built.pins[chosen.pins])
+        every = worth_a_frame(chosen.sized, tree)
+        if not every or not chosen.is_legible:
+            return chosen
+        drafts = _Drafts(built, tree, trace, view, None, chosen.detail)
+        if (framed := drafts.framed(chosen, every)).is_legible:
+            return framed
+        if len(every) >= _SEVERAL:
+            fewer = self.most_legible(chosen.pins, chosen.detail, chosen.most, is_framed=True)
+            are_open = fewer.opening.open_loops >= chosen.opening.open_loops
+            tells = len(fewer.framed) >= _SEVERAL and fewer.telling >= _MOST_OF * chosen.telling
+            if fewer.is_legible and are_open and tells:
+                return fewer
+        outermost = {path for path in every if every.isdisjoint(around(path))}
+        if outermost != every and (framed := drafts.framed(chosen, outermost)).is_legible:
+            return framed
+        return chosen
 
     def hides_main_loop(self, chosen: Chosen) -> bool:
         """Whether a loop with more than half of the ops is closed, or is in a closed group."""
@@ -214,11 +257,12 @@ def most_legible(
     *,
     most: int = MOST_BOXES,
     detail: Detail = FULL,
+    is_framed: bool = False,
 ) -> Chosen:
     """The folded graph with as many boxes as can still be read, of those with more or fewer groups
     open. Drafts tell how large their pictures are. ``ruled``: see :func:`opening_in`; ``most``: the
-    most boxes to begin with."""
-    drafts = _Drafts(built, tree, trace, view, ruled, detail)
+    most boxes to begin with; ``is_framed``: with frames around open layers and functions."""
+    drafts = _Drafts(built, tree, trace, view, ruled, detail, is_framed)
     opening = drafts.opening(0 if view.grouping else most)
     best = chosen = drafts.chosen(opening, 0 if view.grouping else most)
     larger: OpenGroups | None = None
@@ -248,10 +292,12 @@ class _Drafts:
         view: View,
         ruled: Mapping[str, bool] | None,
         detail: Detail,
+        is_framed: bool = False,
     ) -> None:
         self._parts = built, tree, trace, view
         self._ruled = ruled
         self._detail = detail
+        self._is_framed = is_framed
 
     def opening(self, most: int, ruled: Mapping[str, bool] | None = None) -> OpenGroups:
         """The groups to open with at most so many boxes; ``ruled``: groups that are decided."""
@@ -263,9 +309,18 @@ class _Drafts:
         sized = folded_in(*self._parts, opening, self._detail)
         if view.layout != "layered" or view.grouping:
             return Chosen(sized, opening, most)
+        chosen = Chosen(sized, opening, most, detail=self._detail)
+        paths = worth_a_frame(sized, self._parts[1]) if self._is_framed else set()
+        return self.framed(chosen, paths)
+
+    def framed(self, chosen: Chosen, paths: Collection[str]) -> Chosen:
+        """The same graph with frames around these groups, at the scale of its draft."""
+        view, sized, framed = self._parts[-1], chosen.sized, frozenset(map(any_turn, paths))
+        if framed:
+            sized = folded_in(*self._parts, chosen.opening, self._detail, framed)
         go_on()
         scale = shown_scale(placed(sized, view, is_draft=True), view.room)
-        return Chosen(sized, opening, most, scale, self._detail)
+        return replace(chosen, sized=sized, scale=scale, framed=framed)
 
     def fuller(self, best: Chosen, larger: OpenGroups) -> Chosen:
         """A graph with more boxes than ``best`` that can be read, too, if one is found: nearly as
@@ -357,9 +412,13 @@ def folded_in(
     view: View,
     opening: OpenGroups,
     detail: Detail = FULL,
+    framed: Collection[str] = (),
 ) -> nx.MultiDiGraph:
-    """The folded graph, ready to be laid out: boxes have sizes, and edges weights."""
+    """The folded graph, ready to be laid out: boxes have sizes, and edges weights. ``framed``: see
+    :class:`Chosen`."""
     unfolded = view.unfolded | _around_what_raised(built, tree, trace)
+    if framed:
+        unfolded = unfolded.union(path for path in tree.groups if any_turn(path) in framed)
     # Edges along which values go on weigh more than those of values that begin there. So the
     # layout keeps the run of the computation straight, and its weights and constants aside.
     pinned = [built.names[place] for place in built.pinned]

@@ -205,3 +205,37 @@ def test_a_loop_opens_in_the_room_of_pictures_of_arrays(recorder: Recorder) -> N
         assert [frame.title for frame in frames_in(arranged.graph)] == ["for t in range(50)"]
         assert shown_scale(arranged.layout, room) >= LEGIBLE - 1e-6
         assert any(box.picture for box in scene.boxes) == is_pictured
+
+
+TOWERS = """\
+import tensorflow as tf
+def tower(x, w):
+    h = tf.tanh(x @ w + 1.0)
+    return tf.sqrt(tf.square(h) + 1e-3)
+x, v, w = tf.ones([4, 3]), tf.Variable(tf.eye(3)), tf.Variable(2.0 * tf.eye(3))
+with tf.GradientTape() as tape:
+    a = tower(x, v)
+    b = tower(x, w)
+    for _ in range(9):
+        b = b * 0.9 + a
+    loss = tf.reduce_mean(tf.square(a - b))
+grads = tape.gradient(loss, [v, w])
+"""
+
+
+def test_open_calls_have_frames_with_their_name_where_text_stays_legible(
+    recorder: Recorder,
+) -> None:
+    live = recorder.record(Snippet(TOWERS))
+    trace = live.wait(60)
+    live.release()
+    wide = replace(DEFAULT_VIEW, room=(1100.0, 700.0))
+    arranged = arrange(trace, wide)
+    frames = [frame.title for frame in frames_in(arranged.graph)]
+    assert sorted(frames) == ["for _ in range(9)", "tower", "tower"]
+    assert shown_scale(arranged.layout, wide.room) >= LEGIBLE - 1e-6
+    path = frames_in(arranged.graph)[0].path
+    closed = arrange(trace, replace(wide, folded=frozenset({path})), before=arranged)
+    assert len(frames_in(closed.graph)) == 2
+    narrow = arrange(trace, replace(DEFAULT_VIEW, room=(503.0, 411.0)))
+    assert shown_scale(narrow.layout, (503.0, 411.0)) >= LEGIBLE - 1e-6

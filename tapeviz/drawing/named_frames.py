@@ -1,0 +1,48 @@
+"""Choose the open layers and functions that a first view draws a frame with their name around."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+
+import networkx as nx
+
+from ..graph.groups.tree import Tree, upwards
+
+_NAMED = ("layer", "function")
+"""The kinds of groups whose name says more than the lines in them."""
+_LEAST = 2
+"""Boxes in a frame at least, and beside it."""
+
+
+def telling_in(sized: nx.MultiDiGraph) -> int:
+    """The number of boxes of ops and groups."""
+    return sum(node.role in ("op", "group") for _, node in sized.nodes(data="node"))
+
+
+def worth_a_frame(sized: nx.MultiDiGraph, tree: Tree) -> set[str]:
+    """The open layers and functions with several boxes in them, and others beside them; not those
+    in or around a loop, which has a frame with its turns."""
+    inside = Counter(
+        path
+        for _, node in sized.nodes(data="node")
+        if node.role in ("op", "group")
+        for path in upwards(node.group)
+    )
+    groups = [path for path in inside if path in tree.groups]
+    repeats = [path for path in groups if tree.groups[path].count]
+    only = {path for loop in repeats for path in around(loop) if inside[path] == inside[loop]}
+    most = telling_in(sized) - _LEAST
+    return {
+        path
+        for path in groups
+        if _LEAST <= inside[path] <= most and path not in only
+        if (group := tree.groups[path]).kind in _NAMED and not group.is_library
+        if not any(tree.groups[outer].count for outer in around(path))
+    }
+
+
+def around(path: str) -> Iterator[str]:
+    """The paths of the groups around a group, the innermost first."""
+    return islice(upwards(path), 1, None)
