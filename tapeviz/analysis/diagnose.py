@@ -96,9 +96,12 @@ def default_call(trace: Trace) -> Call | None:
     return next(troubled, calls[-1] if calls else None)
 
 
-class Once:
-    """Computes a backward pass at the first call, then drops the work with all that it refers to:
-    the facts of the gradient call, and findings without fixes that others have replaced."""
+class PassOnDemand:
+    """A function that computes a backward pass when it is first called, and then gives the same.
+
+    It drops the work once it is done, with all that this refers to: the facts of the gradient call,
+    and findings without fixes that others have replaced.
+    """
 
     def __init__(self, work: Callable[[], BackwardPass]) -> None:
         self._work: Callable[[], BackwardPass] | None = work
@@ -137,7 +140,8 @@ def _diagnose_call(facts: CallFacts, repeated: RepeatedCalls, later: _FactsOf) -
         for index, source in enumerate(call.sources)
         if index < len(call.results)
     )
-    return CallDiagnosis(call, findings, Once(partial(_backward_pass, later, call, findings)))
+    on_demand = PassOnDemand(partial(_backward_pass, later, call, findings))
+    return CallDiagnosis(call, findings, on_demand)
 
 
 def _backward_pass(facts_of: _FactsOf, call: Call, findings: Sequence[Finding]) -> BackwardPass:

@@ -26,7 +26,7 @@ from .action import EditVerb
 from .command_palette import CommandPalette
 from .compare import SideBySide
 from .dropping import Drops
-from .front import Front
+from .front_panel import FrontPanel
 from .help import about_window, keys_window
 from .menus import Menus, form_words
 from .processes import trouble
@@ -89,7 +89,7 @@ class Window(QMainWindow):
         self.side_by_side = SideBySide(document, self.files, self)
         self._make_panels()
         self.stage = Stage(self.graph, self.panels, self.theme)
-        Front(document, self.stage)
+        FrontPanel(document, self.stage)
         self.menus = Menus(self, self.menuBar())
         actions = self.menus.actions
         self.top_bar = TopBar(document, self.theme, actions["run"], actions["stop"])

@@ -31,9 +31,12 @@ BEFORE, AFTER = "before:", "after:"
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
-    """Two runs, their differences, and their picture. ``comparison``: without the ops that this
-    leaves out; ``found``: with them. ``fix``: the fix whose text is the second run."""
+class ComparedRuns:
+    """Two runs, their differences, and their picture.
+
+    ``found``: all differences; ``comparison``: those of ops that the picture has. ``fix``: the fix
+    whose text is the second run.
+    """
 
     before: Shown
     after: Shown
@@ -55,14 +58,14 @@ class Comparing(QObject):
     def __init__(self, document: Document) -> None:
         super().__init__(document)
         self._document = document
-        self.both: Both | None = None
+        self.both: ComparedRuns | None = None
         self.awaited = ""
         """The name of the run that the comparison waits for; empty for none."""
         self._number = 0
-        self._form = self._folds = DEFAULT_VIEW
+        self._drawn_view = self._folds = DEFAULT_VIEW
         """The view drawn, and one whose groups were opened and closed by hand in the picture of
         both: those of the document's own picture are of one graph."""
-        self._call: CallId | None = None
+        self._drawn_call: CallId | None = None
         """The gradient call drawn, or being drawn."""
         self._picked: NodeId = ""
         self._partners: dict[NodeId, NodeId] = {}
@@ -106,13 +109,13 @@ class Comparing(QObject):
         call = self._current_call()
         before = Shown(document.text.filename, document.trace, document.diagnosis, call)
         diagnose, view = document.stages.diagnose, self._view()
-        self._form, self._call = view, call
+        self._drawn_view, self._drawn_call = view, call
 
         def look(opener: Opener, trace: Trace) -> Trace:
             found = compare((before.trace, before.diagnosis), (trace, diagnose(trace)))
             return open_in_picture(trace, view, found.call_after(call), opener.look_into)
 
-        def work() -> Both:
+        def work() -> ComparedRuns:
             trace = take(look)
             diagnosis = diagnose(trace)
             found = compare((before.trace, before.diagnosis), (trace, diagnosis))
@@ -121,7 +124,7 @@ class Comparing(QObject):
 
         document.background.submit("compare", work, self._show)
 
-    def _show(self, both: Both) -> None:
+    def _show(self, both: ComparedRuns) -> None:
         pairs = [(op_id(op), op_id(other)) for op, other in both.comparison.pairs]
         self._partners = {BEFORE + node: AFTER + other for node, other in pairs}
         self._partners |= {other: node for node, other in self._partners.items()}
@@ -165,12 +168,12 @@ class Comparing(QObject):
         both, view, call = self.both, self._view(), self._current_call()
         if both is None:
             return
-        if (view, call) != (self._form, self._call):
+        if (view, call) != (self._drawn_view, self._drawn_call):
             before = replace(both.before, call=call)
             after = replace(both.after, call=both.found.call_after(call))
             work = partial(_draw, before, after, both.found, view, both.fix)
             self._document.background.submit("compare", work, self._show)
-        self._form, self._call = view, call
+        self._drawn_view, self._drawn_call = view, call
 
     def _leave_for_step(self) -> None:
         if self._document.step is not None:
@@ -213,7 +216,9 @@ class Comparing(QObject):
         self.changed.emit()
 
 
-def _draw(before: Shown, after: Shown, found: Comparison, view: View, fix: Fix | None) -> Both:
+def _draw(
+    before: Shown, after: Shown, found: Comparison, view: View, fix: Fix | None
+) -> ComparedRuns:
     comparison = only_drawn(before, after, found, view)
     arranged, scene = draw_both(before, after, comparison, view)
-    return Both(before, after, found, comparison, arranged, scene, fix)
+    return ComparedRuns(before, after, found, comparison, arranged, scene, fix)

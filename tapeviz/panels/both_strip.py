@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout
 from ..analysis.comparing import Asked, GradientPair
 from ..analysis.status import word_of
 from ..document import Document
-from ..document.comparing import Both
+from ..document.comparing import ComparedRuns
 from ..scene.model import ChangeKind
 from .look import Theme
 from .widgets import IconButton, ShortLabel, link_button
@@ -68,7 +68,7 @@ class BothStrip(QFrame):
             self.words.setText(f"Running it to compare: {comparing.awaited} …")
 
 
-def said_of(both: Both) -> Iterator[str]:
+def said_of(both: ComparedRuns) -> Iterator[str]:
     """``∂o/∂patch: None → flows``, ``2 only before, 2 only after``, … or that nothing differs.
 
     Another outcome comes before other numbers; what many rounds of a loop have in common is said
@@ -114,7 +114,7 @@ def _name(asked: Asked) -> str:
     return f"∂{asked.finding.target}/∂{asked.finding.source}"
 
 
-def _signs(both: Both) -> str:
+def _signs(both: ComparedRuns) -> str:
     """The number of boxes with each sign."""
     counts = Counter(change.kind for change in both.scene.changes)
     known: tuple[tuple[ChangeKind, str], ...] = (

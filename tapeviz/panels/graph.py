@@ -9,8 +9,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from ..canvas.anchoring import anchor_of
-from ..canvas.beyond import Beyond
 from ..canvas.camera import COMFORT, ENOUGH
+from ..canvas.edge_buttons import EdgeButtons
 from ..canvas.framing import area_under
 from ..canvas.legend import Legend
 from ..canvas.minimap import Minimap
@@ -24,13 +24,13 @@ from ..scene.parts.boxes import outer_rect
 from ..scene.sizes import LEGIBLE
 from ..wording import counted
 from .both_strip import BothStrip
-from .drawn import Drawn
 from .empty_graph import EmptyGraph
 from .graph_clicks import GraphClicks
 from .look import Theme
 from .outdated import StaleStrip, Veil
 from .panel import Panel
 from .rounds.strip import RoundStrip
+from .shown_picture import ShownPicture
 from .widgets import IconButton, plain_label
 
 EDGE = 12
@@ -57,10 +57,10 @@ class GraphPanel(Panel):
     def __init__(self, document: Document, theme: Theme) -> None:
         super().__init__(document, theme)
         self.view = GraphView(theme, lambda error: document.failed.emit("paint", error))
-        self.drawn = Drawn(document)
+        self.drawn = ShownPicture(document)
         GraphClicks(document, self.view, self.drawn)
         self.minimap = Minimap(theme, self.view)
-        self.beyond = Beyond(self.view)
+        self.beyond = EdgeButtons(self.view)
         self.legend = Legend(theme)
         self.empty = EmptyGraph(document, self.view)
         self.step_label = plain_label(name="muted")

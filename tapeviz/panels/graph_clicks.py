@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QMenu
 from ..canvas.neighbours import Direction, neighbour
 from ..canvas.view import GraphView
 from ..document import Document
-from .drawn import Drawn
+from .shown_picture import ShownPicture
 
 
 class GraphClicks(QObject):
     """Listens to one view of the graph."""
 
-    def __init__(self, document: Document, view: GraphView, drawn: Drawn) -> None:
+    def __init__(self, document: Document, view: GraphView, drawn: ShownPicture) -> None:
         super().__init__(view)
         self._document = document
         self._view = view

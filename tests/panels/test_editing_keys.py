@@ -17,7 +17,7 @@ from tapeviz.document import Document
 from tapeviz.panels.look import Theme
 from tapeviz.panels.source.brackets import bracket_pair
 from tapeviz.panels.source.find_bar import FindBar
-from tapeviz.panels.source.finding import Sought, matches, replacement
+from tapeviz.panels.source.finding import SearchTerm, matches, replacement
 from tapeviz.panels.source.panel import SourcePanel
 from tapeviz.text.completing import names_at, serve
 
@@ -121,16 +121,16 @@ def test_a_pattern_that_cannot_be_read_is_told(qtbot: QtBot, panel: SourcePanel)
 @pytest.mark.parametrize(
     ("sought", "words", "made"),
     [
-        (Sought("a.c"), "x", "abc x"),
+        (SearchTerm("a.c"), "x", "abc x"),
         (
-            Sought("a(.)c", is_pattern=True),
+            SearchTerm("a(.)c", is_pattern=True),
             r"\1\0\n\\",
             "babc\n\\ ba.c\n\\".replace("ba.c", ".a.c"),
         ),
-        (Sought("^a", is_pattern=True), "", "bc a.c"),
+        (SearchTerm("^a", is_pattern=True), "", "bc a.c"),
     ],
 )
-def test_replacements(sought: Sought, words: str, made: str) -> None:
+def test_replacements(sought: SearchTerm, words: str, made: str) -> None:
     text = "abc a.c"
     for match in reversed(matches(text, sought)):
         put_in = replacement(match, words, sought)
@@ -139,7 +139,7 @@ def test_replacements(sought: Sought, words: str, made: str) -> None:
 
 
 def test_empty_matches_do_not_count() -> None:
-    assert matches("abc", Sought("x*", is_pattern=True)) == []
+    assert matches("abc", SearchTerm("x*", is_pattern=True)) == []
 
 
 def test_go_to_line_shows_it_while_typing_and_escape_goes_back(

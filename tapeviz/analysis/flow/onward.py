@@ -23,7 +23,7 @@ PASSES = -1
 
 
 class ByPosition(Generic[_Value]):
-    """A value for each position, known for the first ``done`` of :attr:`Onward._followed`."""
+    """A value for each position, known for the first ``done`` of :attr:`ForwardEdges._followed`."""
 
     def __init__(self, otherwise: _Value) -> None:
         self._otherwise = otherwise
@@ -45,7 +45,7 @@ class ByPosition(Generic[_Value]):
         return is_new
 
 
-class Onward(ABC):
+class ForwardEdges(ABC):
     """The edges of an ancestry that lead on from the positions that were asked about.
 
     They stand in arrays: there may be as many as the recording has ops.

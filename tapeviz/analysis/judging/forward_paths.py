@@ -16,7 +16,7 @@ from ..causes.table import CAUSES, first_cause
 from ..findings import Cause
 from ..flow.ancestry import Ancestry, DataEdge, EdgesInto, Position
 from ..flow.dataflow import FORM_OPS
-from ..flow.onward import PASSES, ByPosition, Onward, PositionIndex
+from ..flow.onward import PASSES, ByPosition, ForwardEdges, PositionIndex
 from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets, contains, numbers_in
 from ..python.outside import follow
 
@@ -36,7 +36,7 @@ class Without(Flag):
     STOPS = 2
 
 
-class ForwardPaths(Onward):
+class ForwardPaths(ForwardEdges):
     """The edges of an ancestry that lead on from the positions that were asked about.
 
     ``are_of_values``: without edges that carry only a tensor's shape; else an edge of a shape that

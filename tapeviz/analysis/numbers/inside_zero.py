@@ -23,7 +23,7 @@ from ..call_facts import CallFacts
 from ..causes.values.saturated import CLIPPING, MASKING
 from ..causes.values.zeros import FLAT, PRODUCTS, SLOPES_OF_LINES
 from ..flow.ancestry import Ancestry, DataEdge, Position
-from ..flow.onward import PASSES, ByPosition, Onward, PositionIndex
+from ..flow.onward import PASSES, ByPosition, ForwardEdges, PositionIndex
 from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets
 from ..status import is_zero
 from .began import innermost_loop
@@ -136,7 +136,7 @@ class _Last(NamedTuple):
     possible: float = inf
 
 
-class _Zeros(Onward):
+class _Zeros(ForwardEdges):
     """The ops of a body that may have made zeros, on the paths from any position to its ends.
 
     ``before``: the positions from which the body's inputs were made. It holds the facts

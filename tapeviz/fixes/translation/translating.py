@@ -53,7 +53,7 @@ def called_model(source: ParsedSource, call: cst.Call) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class TranslationRules:
     """``has_vectors``: a product by ``@`` may be of vectors, which TensorFlow's own has not.
 
     ``is_like_numpy``: tensors behave as arrays do, of which TensorFlow takes the rules for dtypes
@@ -71,7 +71,7 @@ class Translated:
         self,
         case: FixCase | ErrorCase,
         nodes: Iterable[cst.CSTNode],
-        manner: Manner = Manner(),
+        manner: TranslationRules = TranslationRules(),
         plan: Plan | None = None,
     ) -> None:
         self.source = case.source

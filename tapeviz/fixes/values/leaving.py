@@ -18,7 +18,7 @@ from ..regions import region_after
 from ..rewrites import CallRewrite
 from ..source import CstStatement, ParsedSource
 from ..translation.numpy_words import FUNCTIONS, PREDICTING
-from ..translation.translating import Manner, Translated, called_model
+from ..translation.translating import Translated, TranslationRules, called_model
 
 CALL_MODEL = CallRewrite(
     PREDICTING,
@@ -59,8 +59,8 @@ TAKE_VARIABLES = CallRewrite(
 def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
     """Drop ``.numpy()`` and ``float()``, say ``tf.`` for ``np.``, on this line and what follows."""
     regions: tuple[_Region, ...] = get_args(_Region)
-    plain = ((region, Manner()) for region in regions)
-    manners = (Manner(has_vectors=True), Manner(is_like_numpy=True))
+    plain = ((region, TranslationRules()) for region in regions)
+    manners = (TranslationRules(has_vectors=True), TranslationRules(is_like_numpy=True))
     for region, manner in (*plain, *(("block", manner) for manner in manners)):
         translated = Translated(case, set(_in_region(case, region)), manner)
         if translated.count and translated.cuts_digits:
@@ -123,7 +123,7 @@ def call_directly(case: FixCase) -> Iterator[Edit]:
         place = 0 if call.args[0] is function else list(call.args).index(function)
         for has_vectors in (False, True):
             nodes = set(nodes_in(inside)) if inside else set()
-            translated = Translated(case, nodes, Manner(has_vectors))
+            translated = Translated(case, nodes, TranslationRules(has_vectors))
             translated.plan.replace(call, partial(_called, place, names))
             title = f"Call {name} directly, and let it compute with TensorFlow"
             yield Edit(title, translated.text())

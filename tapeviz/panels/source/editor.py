@@ -26,7 +26,7 @@ from ...canvas.tips import show_tip
 from ..look import CODE, Theme, colour, font, mix
 from . import editing
 from .brackets import bracket_pair
-from .extras import Extras, LeftOut, Span
+from .extra_selections import ExtraSelections, LeftOut, Span
 from .gutters import ICON, NARROW_ROOM, BadgeGutter, Margin
 from .highlighter import Highlighter
 from .line_marks import LineMark, fill_of
@@ -73,7 +73,7 @@ class Editor(QPlainTextEdit):
         self._by_line: dict[int, list[LineMark]] = {}
         self._is_left_by_tab = False
         """Escape was pressed last: the next Tab goes on to the next control."""
-        self._extras = Extras(self, theme)
+        self._extras = ExtraSelections(self, theme)
         self._name = ""
         self.line = 0
         self._size = CODE

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from ..look import Theme
 from ..widgets import IconButton, link_button, plain_label
 from .editor import Editor
-from .finding import MOST, Sought, matches, replacement
+from .finding import MOST, SearchTerm, matches, replacement
 
 
 class EditorBar(QFrame):
@@ -125,8 +125,8 @@ class FindBar(EditorBar):
         super().leave()
         self.editor.show_found(())
 
-    def sought(self) -> Sought:
-        return Sought(self.words.text(), self.pattern.isChecked(), self.case.isChecked())
+    def sought(self) -> SearchTerm:
+        return SearchTerm(self.words.text(), self.pattern.isChecked(), self.case.isChecked())
 
     def _refind(self) -> None:
         if self.isHidden() or self.editor.is_going_on:

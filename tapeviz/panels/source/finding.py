@@ -11,7 +11,7 @@ MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class SearchTerm:
     """``is_pattern``: the words are a regular expression, else they stand for themselves."""
 
     words: str
@@ -33,7 +33,7 @@ class Sought:
         return "" if expression.isValid() else expression.errorString()
 
 
-def matches(text: str, sought: Sought) -> list[QRegularExpressionMatch]:
+def matches(text: str, sought: SearchTerm) -> list[QRegularExpressionMatch]:
     """The places where ``text`` has what is sought, the first :data:`MOST`; empty ones do not
     count."""
     expression = sought.expression()
@@ -48,7 +48,7 @@ def matches(text: str, sought: Sought) -> list[QRegularExpressionMatch]:
     return found
 
 
-def replacement(match: QRegularExpressionMatch, words: str, sought: Sought) -> str:
+def replacement(match: QRegularExpressionMatch, words: str, sought: SearchTerm) -> str:
     r"""The text that takes a match's place: for a pattern ``\1`` is its first group, ``\0`` all of
     it, ``\n`` and ``\t`` a line's end and a tab."""
     if not sought.is_pattern:

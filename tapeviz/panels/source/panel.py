@@ -16,7 +16,7 @@ from ..panel import Panel
 from ..widgets import ShortLabel
 from .completion import Completion
 from .editor import Editor
-from .extras import Span
+from .extra_selections import Span
 from .find_bar import FindBar, LineBar
 from .line_hint import LineHint
 from .line_marks import GroupMarks, marks_of

@@ -28,7 +28,7 @@ _Key = TypeVar("_Key")
 _Known = TypeVar("_Known")
 
 
-class Whole:
+class ClosedRun:
     """All that follows from a recording without the insides of its calls.
 
     ``first_reads``: the first tensor that was read from each variable.
@@ -71,7 +71,7 @@ class Joined:
     """
 
     def __init__(
-        self, tables: Tables, insides: Sequence[Inside], whole: Whole, *, is_kept: bool
+        self, tables: Tables, insides: Sequence[Inside], whole: ClosedRun, *, is_kept: bool
     ) -> None:
         self.tables, self.whole, self.insides = tables, whole, insides
         self._is_kept = is_kept

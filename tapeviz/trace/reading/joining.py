@@ -21,7 +21,7 @@ from .asked import WordsNow, asked_calls
 from .attributes import attributes_of
 from .in_order import in_order
 from .insides import Inside
-from .joined import Joined, Whole, together
+from .joined import ClosedRun, Joined, together
 from .tables import Tables
 
 _when = attrgetter("when")
@@ -33,7 +33,7 @@ class Joining:
     def __init__(self, text: SourceText, called: CalledNames) -> None:
         self._text = text
         self._called = called
-        self._whole: Whole | None = None
+        self._whole: ClosedRun | None = None
 
     def forget(self) -> None:
         """Make all anew the next time: the recording went on."""
@@ -53,7 +53,7 @@ class Joining:
         Tables of the recording become those of the trace, unless it ``is_kept`` or they differ.
         """
         if self._whole is None:
-            self._whole = Whole(tables, self._text)
+            self._whole = ClosedRun(tables, self._text)
         joined = Joined(tables, insides, self._whole, is_kept=is_kept or bool(insides))
         bound, variables, parts = joined.bound, joined.variables, joined.parts
         titles = variable_titles(self._called, variables, joined.reader_of)

@@ -31,8 +31,9 @@ _WHERE: dict[Where, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
-    """``name``, made on ``line``, has what ``instead_of`` has, of which no gradient is recorded."""
+class Recomputed:
+    """A value that was computed twice: as ``instead_of``, which the tape did not record, and on
+    ``line`` as ``name``, which it recorded."""
 
     name: str
     line: int
@@ -51,7 +52,7 @@ class OutsideTape(Evidence):
     kind: ClassVar[str] = "outside-tape"
     where: Where
     ran: int = 0
-    again: Again | None = None
+    again: Recomputed | None = None
     is_at_call: bool = False
     recorder: RecorderKind = "tape"
     inside: int = 0
@@ -184,7 +185,7 @@ def with_computed_again(facts: CallFacts, source: TensorId, cause: Cause) -> Cau
     before = facts.made_before.get(making_of(facts.trace, end.op.outputs[0]))
     if before is None:
         return cause
-    return replace(cause, evidence=replace(evidence, again=Again(end.name, end.line, before)))
+    return replace(cause, evidence=replace(evidence, again=Recomputed(end.name, end.line, before)))
 
 
 def where_outside(tape: Tape, when: int, asked: int) -> Where | None:

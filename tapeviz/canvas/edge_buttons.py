@@ -27,9 +27,9 @@ NAMED = (("target", "target"), ("cut", "cut source"), ("source", "source"))
 """(ring, word): a button names the first of these that lies beyond its side."""
 
 
-class Beyond:
-    """The buttons of a view. A button is visible while boxes lie beyond its side and the picture
-    is not magnified."""
+class EdgeButtons:
+    """The buttons of a view, one at each edge. A button is visible while boxes lie beyond its edge
+    and the picture is not magnified."""
 
     def __init__(self, view: GraphView) -> None:
         self._view = view

@@ -24,7 +24,7 @@ class Span(NamedTuple):
     end_column: int
 
 
-class Extras:
+class ExtraSelections:
     """``lit``: sub-expressions of what is pointed at; ``left_out``: parts of a page that do not
     run; ``found``: (first, end) positions of matches; ``brackets``: the pair at the cursor, the
     second -1 where the partner is missing."""

@@ -10,7 +10,7 @@ from ..graph.model import NodeId
 from ..scene.model import Scene
 
 
-class Drawn:
+class ShownPicture:
     """The picture that one document draws."""
 
     def __init__(self, document: Document) -> None:

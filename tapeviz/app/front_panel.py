@@ -11,7 +11,7 @@ from ..trace.model import EMPTY_TRACE
 from .stage import Stage
 
 
-class Front(QObject):
+class FrontPanel(QObject):
     """Chooses the panel in front, once for each reason: then it is the user's choice."""
 
     def __init__(self, document: Document, stage: Stage) -> None:
