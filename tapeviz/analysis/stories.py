@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FEWEST_TROUBLED, FEWEST_FLOWING = 2, 6
-"""So many findings with the same story share one text; fewer have one each."""
+"""The least numbers of findings with the same story, in trouble and flowing, that share a text."""
 _IN_A_NAME, _LETTER = re.compile(r"[\w.]"), re.compile(r"\w")
 
 

@@ -44,7 +44,7 @@ class Camera:
         )
 
     def rect_on_screen(self, rect: Rect) -> Rect:
-        """The px at which a rectangle of the scene stands."""
+        """The rectangle of the viewport (px) that shows a rectangle of the scene."""
         x, y = self.to_screen((rect.x, rect.y))
         return Rect(x, y, rect.width * self.scale, rect.height * self.scale)
 

@@ -21,7 +21,8 @@ def area_under(camera: Camera, part: QRect) -> Rect:
 
 
 def shown_at(camera: Camera, rect: Rect, least: float = 0.0) -> QRectF:
-    """The px of the viewport at which a rectangle of the scene stands, of ``least`` px at least."""
+    """The rectangle of the viewport (px) that shows a rectangle of the scene, at least ``least`` px
+    wide and high."""
     shown = camera.rect_on_screen(rect)
     return QRectF(shown.left, shown.top, max(shown.width, least), max(shown.height, least))
 

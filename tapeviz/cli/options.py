@@ -75,7 +75,8 @@ def check_round(diagnosis: Diagnosis, number: int | None) -> None:
 
 
 def count_from_one(text: str) -> int:
-    """A number from 1 on, as ``argparse`` takes it."""
+    """The whole number from 1 on that a word of the command line stands for, as a ``type`` of
+    ``argparse``; raises ``ArgumentTypeError`` for other words."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
     return int(text)

@@ -44,7 +44,7 @@ _SMALL = 4
 """The power with which smaller text counts: of a picture that is too large, parts are out of
 sight."""
 _MORE = 0.25
-"""How much more boxes count against text that is smaller than it should be."""
+"""The weight of the number of boxes against that of text that is smaller than it should be."""
 _STEP = 0.95
 """The part of its boxes that the next smaller picture to be tried has at most; less if its text is
 much too small."""
@@ -58,7 +58,7 @@ _SEVERAL = 2
 """Variables of which it is worth to try boxes with a single line; frames that tell what is alike
 apart, as two calls of a model, so that fewer boxes are worth them."""
 _NARROWER = 1.5
-"""By this factor more boxes are tried without pictures of arrays, at most."""
+"""Without pictures of arrays at most this many times as many boxes are tried."""
 _MOST_OF = 0.7
 """The part of the boxes of ops and groups that stay where a frame with a name is drawn instead."""
 _TELLING = 4

@@ -86,7 +86,7 @@ class _Arrays:
         named = {binding.name for binding in bindings if binding.shape}
         self.by_name: dict[str, list[Binding]] = defaultdict(list)
         self._names_of: dict[int, set[str]] = defaultdict(set)
-        """By the array's Python id."""
+        """The names of each array, by its Python id."""
         for binding in bindings:
             if binding.name in named:
                 self.by_name[binding.name].append(binding)

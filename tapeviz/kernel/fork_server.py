@@ -208,7 +208,7 @@ class ForkedKernel:
         self.pid: int | None = None
 
     def poll(self) -> Exit | None:
-        """How it ended, or None while it lives."""
+        """The way in which the process ended, or None while it lives."""
         if self.pid is None and self._exit is None and time.monotonic() > self._late_after:
             self._give_up()
         return self._exit
@@ -227,11 +227,11 @@ class ForkedKernel:
         self._order(signal=self._number, number=signal.SIGINT)
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Ask the process to end (SIGTERM)."""
         self._order(signal=self._number, number=signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it."""
+        """End the process (SIGKILL)."""
         self._order(signal=self._number, number=_SIGKILL)
 
     def note_answer(self) -> None:

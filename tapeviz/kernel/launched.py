@@ -47,7 +47,7 @@ class LaunchedKernel:
         self._exit: Exit | None = None
 
     def poll(self) -> Exit | None:
-        """How it ended, or None while it lives."""
+        """The way in which the process ended, or None while it lives."""
         if self._exit is None:
             code = self._exit_code()
             if code is not None:
@@ -56,7 +56,7 @@ class LaunchedKernel:
         return self._exit
 
     def is_sure_to_live(self) -> bool:
-        """Whether it lives; its end depends on no other process."""
+        """Whether the process lives and its end depends on no other process."""
         return self.poll() is None
 
     def interrupt(self) -> None:
@@ -64,11 +64,11 @@ class LaunchedKernel:
         self._quietly(lambda: self._kernel.interrupt_kernel())
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Ask the process to end (SIGTERM)."""
         self._quietly(lambda: self._kernel.signal_kernel(signal.SIGTERM))
 
     def kill(self) -> None:
-        """End it, with all it started."""
+        """End the process, with all that it started (SIGKILL)."""
         if hasattr(signal, "SIGKILL"):
             self._quietly(lambda: self._kernel.signal_kernel(signal.SIGKILL))
         else:

@@ -17,7 +17,7 @@ class KernelProcess(Protocol):
         """Seconds between calls of :meth:`poll`; None if the end of the process is reported."""
 
     def poll(self) -> Exit | None:
-        """How it ended, or None while it lives."""
+        """The way in which the process ended, or None while it lives."""
 
     def is_sure_to_live(self) -> bool:
         """Whether it lives, and will not end with a process that has been killed already."""
@@ -26,7 +26,7 @@ class KernelProcess(Protocol):
         """Interrupt as Ctrl+C does."""
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Ask the process to end (SIGTERM)."""
 
     def kill(self) -> None:
-        """End it."""
+        """End the process (SIGKILL)."""

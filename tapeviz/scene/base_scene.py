@@ -33,7 +33,7 @@ WIDTHS: dict[WireState, float] = {
 }
 _NEAR = 1.0
 _MOST_STATS = 2000
-"""In larger graphs tooltips do without statistics, so that the picture stands at once."""
+"""Boxes up to which tooltips have statistics; in larger graphs they would delay the picture."""
 
 
 @dataclass(frozen=True, slots=True)

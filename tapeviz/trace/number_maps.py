@@ -57,15 +57,15 @@ class NumberPairs:
 
 
 class GrowingMap:
-    """Numbers for numbers as they come, none of them negative; the latest for a number holds.
+    """A growing map from numbers to numbers, none of them negative; the last value of a key holds.
 
-    In 16 bytes an entry, and without looking any up until a :class:`NumberMap` is made.
+    It takes 16 bytes an entry, and looks nothing up until a :class:`NumberMap` is made of it.
     """
 
     def __init__(self) -> None:
         self._keys, self._values = array("q"), array("q")
         self._copied: dict[int, int] = {}
-        """By place in the columns the key whose value then belongs there."""
+        """For the places of copied entries, the key whose value at that time belongs there."""
         self._map: NumberMap[Any, Any] | None = None
 
     def add(self, key: int, value: int) -> None:
@@ -73,7 +73,7 @@ class GrowingMap:
         self._values.append(value)
 
     def copy(self, key: int, other: int) -> None:
-        """Give ``other`` what ``key`` has by now, if it has something."""
+        """Give the key ``other`` the value that ``key`` has now, if it has one."""
         self._copied[len(self._keys)] = key
         self.add(other, _NOTHING)
 

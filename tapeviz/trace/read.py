@@ -48,7 +48,7 @@ class Reader:
         self._insides: dict[InsideKey, Inside] = {}
         """The insides of calls that the latest trace has."""
         self._joined = 0
-        """How many events had changed what was read when that was made."""
+        """The number of events that had changed the tables when the latest trace was made."""
 
     def feed(self, event: e.Event) -> None:
         """Take in the next event."""

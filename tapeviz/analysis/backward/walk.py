@@ -86,12 +86,12 @@ class _Rows:
         self.fans: dict[Position, list[TensorId]] = {}
         """All shares of the others."""
         self.complete: dict[Position, int] = {}
-        """For each of these the place of the step that gave the last one."""
+        """For each position the place of the step that gave its last gradient."""
         self.totals: dict[Position, TensorId] = {}
         self.drawn: dict[Position, TensorId] = {}
-        """For tensors in turns of compiled loops the one that is drawn."""
+        """For positions in turns of compiled loops, the tensor that is drawn for them."""
         self.shown: set[Position] = set()
-        """Those of these that are in the turns drawn."""
+        """The positions among them that are in the turns drawn."""
         self.last: dict[OpId, tuple[int, ...]] = {}
         """The turns drawn of a loop and those around it."""
         self.stops: dict[OpId, WalkStep] = {}

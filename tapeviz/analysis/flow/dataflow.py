@@ -34,8 +34,8 @@ LEVEL_OPS = ops_with("flat", "position", "question")
 # They give a new list (list_ops, TensorArray in a function).
 LIST_WRITES = ops_with("list-write")
 _FEW = 10
-"""So many edges into a position, or versions of a variable, are cheaper to find again than to keep.
-"""
+"""Edges into a position, or versions of a variable, up to which finding them again is cheaper than
+keeping them."""
 Skip = Callable[[DataEdge], bool]
 
 

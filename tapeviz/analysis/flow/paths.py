@@ -92,8 +92,8 @@ class Paths:
 
     @cached_property
     def deciders(self) -> Mapping[Position, OpId]:
-        """The conditionals and loops of compiled functions by what decides about them, without
-        having a path to the targets besides, while the tape recorded."""
+        """For each position that decides about a conditional or a loop of a compiled function while
+        the tape records, and that has no other path to the targets: that conditional or loop."""
         return deciders_of(self._flow, self.targets, self._is_past_write)
 
     def is_copied_before(self, starts: Collection[Position], edges: EdgesInto) -> bool:

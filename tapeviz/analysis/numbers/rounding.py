@@ -15,7 +15,7 @@ from .spoiled import NORMALISING, is_even, read_tensors
 
 _EPSILON = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1.2e-7, "float64": 2.3e-16}
 _ROUNDINGS = 8
-"""So many roundings of the largest summand are no more than noise."""
+"""A sum below this many roundings of its largest summand is noise."""
 
 
 def rounding_only(facts: CallFacts) -> Iterator[Warned]:

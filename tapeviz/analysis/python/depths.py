@@ -23,7 +23,7 @@ class Depths:
     """
 
     of_names: Mapping[tuple[int, str], int] = field(default_factory=dict)
-    """By the first line of the statement and the name as it is read."""
+    """For the first line of a statement and a name that it reads: the number for that name."""
     of_spans: Mapping[_Span, int] = field(default_factory=dict)
 
     def of_call(self, frame: StackFrame) -> int:

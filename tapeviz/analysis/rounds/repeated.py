@@ -32,7 +32,7 @@ class _Round:
     key: int
     ops: Sequence[Op]
     causes: dict[int, tuple[Cause, ...]] = field(default_factory=dict)
-    """By the place of the source in the call."""
+    """The causes that were found, by the place of the source in the call."""
 
 
 class RepeatedCalls:
@@ -43,7 +43,7 @@ class RepeatedCalls:
         self._calls = sorted(call.when for call in calls)
         places = Counter((call.site.id, call.method) for call in calls)
         self._repeated = {place for place, count in places.items() if count > 1}
-        """Where calls come from that may have an equal one."""
+        """The (site, method) of calls that may have an equal one."""
         entries = [op for op in trace.ops.values() if op.runs and op.within is None]
         entries.sort(key=lambda op: op.when)
         opened = (op for op in entries if op.inside is not None)

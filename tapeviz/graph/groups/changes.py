@@ -96,7 +96,7 @@ def gather_segments(
     children of a branch. Takes linear time.
     """
     numbers: dict[int, int | None] = {}
-    """By the identity of a branch."""
+    """The segment of each branch, by the id of the Python object."""
     for branch in inner_first(root):
         known: list[int | None] = []
         for child in branch.children:

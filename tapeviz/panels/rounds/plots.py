@@ -32,7 +32,7 @@ LEGEND_PART = 0.5
 APART = 8.0
 """Lines whose highest points differ by this factor have a logarithmic axis."""
 FEW_ROUNDS = 12
-"""So many rounds at most each have a number on the axis, whatever the width."""
+"""Up to this many rounds each have a number on the axis, whatever the width."""
 
 
 class PlotByRound(ThemedPlot):

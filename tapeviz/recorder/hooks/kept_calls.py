@@ -128,7 +128,7 @@ class KeptCalls:
 
     def __init__(self, budget: int) -> None:
         self.timeline: dict[int, KeptCall] = {}
-        """By sequence number; what is missing was forgotten."""
+        """The kept calls by their sequence numbers; the missing ones were forgotten."""
         self.states: dict[int, list[tuple[int, Any]]] = {}
         """The states of each variable before calls, by its handle: ``(sequence, array)``, in
         order."""

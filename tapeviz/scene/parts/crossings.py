@@ -17,7 +17,7 @@ from .geometry import curve, flattened
 MARGIN = 1.6
 """Px of ground shown on both sides of a wire that crosses another."""
 _MOST = 250
-"""Among more wires none has margins: so many are looked at from afar."""
+"""Wires up to which they have margins; a picture of more is looked at from afar."""
 _REACH = 60.0
 """Px of margin along a wire before and after a point where it crosses another."""
 _APART = 8.0

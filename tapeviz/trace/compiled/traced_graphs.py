@@ -106,9 +106,9 @@ class TracedGraphs:
     def __init__(self) -> None:
         self.known: dict[int, TracedGraph] = {}
         self.sites: set[int] = set()
-        """Where functions were traced that no other function called."""
+        """The ids of the sites at which functions were traced that no other function called."""
         self._open: dict[int, list[TracedGraph]] = {}
-        """By the thread that traces them, the innermost last."""
+        """For each thread the graphs that it is tracing, the innermost last."""
         self._closures: dict[int, frozenset[int]] = {}
         self._times: dict[int, Mapping[int, int]] = {}
         self._in_branches: dict[int, frozenset[int]] = {}
@@ -238,7 +238,8 @@ class PendingRuns:
 
     def __init__(self) -> None:
         self._pending: dict[tuple[int, int], list[e.BodiesRun]] = {}
-        """By the graph that the op will be in, and for an eager one by its thread."""
+        """The runs whose op has not come yet, by (graph that the op will be in, 0); if it will run
+        eagerly, by (0, thread)."""
 
     def __bool__(self) -> bool:
         return bool(self._pending)

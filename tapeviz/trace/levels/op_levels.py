@@ -89,8 +89,8 @@ def _program_of(trace: Trace) -> _Program:
 
 
 def turns_begun(trace: Trace) -> Mapping[int, Sequence[int]]:
-    """For each loop of a trace's snippet, by the line of its header, when its turns began, in
-    order; nothing of a loop whose names were bound unseen."""
+    """For each loop of the snippet, by the line of its header: the moments at which its turns
+    began, in order. A loop whose variable was bound unseen is missing."""
     return _program_of(trace).begun
 
 

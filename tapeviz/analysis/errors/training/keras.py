@@ -61,7 +61,7 @@ _UNDER_TF_ALONE: Mapping[str, tuple[str, ...]] = {
     ),
     "sequence": ("TimeseriesGenerator", "make_sampling_table", "skipgrams"),
 }
-"""By the module of ``tf.keras`` the names that ``keras`` itself has not
+"""The names that modules of ``tf.keras`` have and those of ``keras`` lack, by module
 (``keras_export("keras._legacy.…")``, Keras 3.0 to 3.15)."""
 _OPTIMIZERS = {
     name.lower(): name
