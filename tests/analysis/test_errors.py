@@ -276,7 +276,19 @@ RAISING = {
         "import tensorflow as tf\nm = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n"
         "v = m.trainable_variables\nwith tf.GradientTape() as tape:\n    y = m(tf.ones((1, 2)))\n"
         "tf.keras.optimizers.SGD(0.1).apply_gradients(zip(tape.gradient(y, v), v))",
-        ["line 6 takes the gradients of is empty", "no variable", "first call"],
+        ["line 6 takes the gradients of is empty", "Line 3 makes it before line 5", "first call"],
+    ),
+    "variables that a condition leaves out": (
+        TAPE
+        + "step = tf.Variable(0, trainable=False)\nv = [each for each in [x] if each is step]\n"
+        "tf.keras.optimizers.SGD(0.1).apply_gradients(zip(tape.gradient(y, v), v))",
+        ["line 8 takes the gradients of is empty", "watched Variable", "what line 7 puts into"],
+    ),
+    "variables of layers that are frozen": (
+        "import tensorflow as tf\nm = tf.keras.layers.Dense(1, trainable=False)\n"
+        "with tf.GradientTape() as tape:\n    y = m(tf.ones((1, 2)))\nv = m.trainable_variables\n"
+        "tf.keras.optimizers.SGD(0.1).apply_gradients(zip(tape.gradient(y, v), v))",
+        ["Line 2 sets trainable=False"],
     ),
     "a variable made in a layer's call": (
         "import tensorflow as tf\nclass Noise(tf.keras.layers.Layer):\n    def call(self, x):\n"

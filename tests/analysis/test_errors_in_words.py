@@ -967,6 +967,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "module 'keras._tf_keras.keras.losses' has no attribute 'softmax_cross_entropy'",
         "Use tf.nn.softmax_cross_entropy_with_logits",
     ),
+    "a function of the backend": (
+        "K.mean(y)",
+        "AttributeError",
+        "module 'keras.backend' has no attribute 'mean'",
+        "Write tensorflow.keras.backend in place of keras.backend.",
+    ),
     "a function that Keras 2 dropped": (
         "m = tf.keras.utils.multi_gpu_model(m, 2)",
         "AttributeError",
@@ -1048,12 +1054,6 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "TypeError",
         "can't multiply sequence by non-int of type 'str'",
         "Line 1 multiplies a text, a list or a tuple by a text",
-    ),
-    "a rate that a schedule computes": (
-        "opt = Adam(ExponentialDecay(0.1, 9, 0.5))\nopt.learning_rate.assign(0.01)",
-        "AttributeError",
-        "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'",
-        "an optimizer that was made with a schedule",
     ),
     "a constant that is called lr": (
         "lr = tf.constant(0.1)\nlr.assign(0.01)",
@@ -1147,6 +1147,15 @@ def test_the_lines_of_a_recursion_without_an_end() -> None:
     failure = Failure("RecursionError", "maximum recursion depth exceeded", 2, "", (3, 2, 2, 2))
     words = explain_error(Trace("def f(n):\n    return f(n - 1)\nf(3)", failure=failure))
     assert "calls itself through line 2 without an end" in words
+
+
+def test_only_a_rate_that_reads_the_count_of_steps_comes_from_a_schedule() -> None:
+    s = Script("o.lr = agent.lr = 0.1  # Decay\no.learning_rate.assign(1.0)\nagent.lr.assign(1.0)")
+    s.read(s.variable("sgd/iteration", line=1), line=2)
+    for line, said in ((2, "made with a schedule"), (3, "Line 3 tries to change a tensor")):
+        message = "'EagerTensor' object has no attribute 'assign'"
+        failure = Failure("AttributeError", message, line, "", (line,))
+        assert said in explain_error(s.trace(), failure)
 
 
 def test_a_loop_over_a_variable_gives_tensors() -> None:

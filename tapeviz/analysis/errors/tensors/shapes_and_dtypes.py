@@ -101,8 +101,7 @@ def literal_dtype(case: Case) -> str:
 
 
 def assigned_tensor(case: Case) -> str:
-    is_rate = re.search(r"(?<!self)\.(?:learning_rate|lr)\.assign", case.code)
-    if is_rate and re.search(r"[Ss]chedule|Decay", case.text.text):
+    if re.search(r"\.(?:learning_rate|lr)\.assign", case.code) and _counts_steps(case):
         return (
             f"Line {case.line} sets the learning rate of an optimizer that was made with a "
             f"schedule, which computes the rate anew at each step. Make the optimizer with a "
@@ -123,6 +122,20 @@ def assigned_tensor(case: Case) -> str:
             f"there: {name}.assign(…), or {name}.assign_sub(…)."
         )
     return _changed(case, is_variable="Variable" in case.match[0])
+
+
+def _counts_steps(case: Case) -> bool:
+    """Whether the line read how many steps an optimizer has made, as a schedule does to give the
+    rate (``BaseOptimizer._get_current_learning_rate`` and the variable ``iteration`` of Keras 3.0
+    to 3.15; in Keras 2 ``learning_rate`` is a variable all the same)."""
+    variables = case.trace.variables
+    read = (
+        variables.get(VariableId(handle))
+        for op in case.trace.ops.values()
+        if op.line == case.line
+        for handle in op.inputs
+    )
+    return any(each is not None and each.name.endswith("/iteration") for each in read)
 
 
 def _variable_no_more(case: Case) -> tuple[str, int]:

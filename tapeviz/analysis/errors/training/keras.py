@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 
 from ..case import Case, Explain
 
@@ -19,39 +20,79 @@ _LOSSES = (
 )
 _NO_SESSION = "Operations run at once: leave the session out and use values directly."
 _PHASE = "Call the model with training=True or training=False."
-_INSTEAD: Mapping[str, str] = {
-    "cosine_proximity": "Use cosine_similarity.",
-    "Reduction": "Give the word itself, such as reduction='sum', or None for no reduction.",
-    "gradients": "Use tf.GradientTape and its gradient method.",
-    "function": "Call the model on a tensor, or put tf.function before a Python function.",
-    "get_session": _NO_SESSION,
-    "set_session": _NO_SESSION,
-    "learning_phase": _PHASE,
-    "set_learning_phase": _PHASE,
-    "merge": "Use the layer that does it, such as tf.keras.layers.Concatenate.",
-    "np_utils": "Its functions, such as to_categorical, stand in tf.keras.utils itself.",
-    "CuDNNLSTM": "Use tf.keras.layers.LSTM.",
-    "CuDNNGRU": "Use tf.keras.layers.GRU.",
-    "softmax_cross_entropy": "Use tf.nn.softmax_cross_entropy_with_logits(labels, logits).",
-    "sparse_softmax_cross_entropy": "Use tf.nn.sparse_softmax_cross_entropy_with_logits.",
-    "sigmoid_cross_entropy": "Use tf.nn.sigmoid_cross_entropy_with_logits(labels, logits).",
-    "absolute_difference": "Use the class MeanAbsoluteError.",
-    "log_loss": "Use the class BinaryCrossentropy.",
-    "huber_loss": "Use the class Huber.",
-    "hinge_loss": "Use the class Hinge.",
-    "accuracy": "Use the class Accuracy.",
-    "mean": "Use the class Mean.",
-    "auc": "Use the class AUC.",
-    "multi_gpu_model": "Make and compile the model in tf.distribute.MirroredStrategy().scope().",
-    "experimental": "Look for the name without experimental.",
+_ANY_MODULE = ""
+_INSTEAD: Mapping[str, Mapping[str, str]] = {
+    "losses": {
+        "cosine_proximity": "Use cosine_similarity.",
+        "Reduction": "Give the word itself, such as reduction='sum', or None for no reduction.",
+        "softmax_cross_entropy": "Use tf.nn.softmax_cross_entropy_with_logits(labels, logits).",
+        "sparse_softmax_cross_entropy": "Use tf.nn.sparse_softmax_cross_entropy_with_logits.",
+        "sigmoid_cross_entropy": "Use tf.nn.sigmoid_cross_entropy_with_logits(labels, logits).",
+        "absolute_difference": "Use the class MeanAbsoluteError.",
+        "log_loss": "Use the class BinaryCrossentropy.",
+        "huber_loss": "Use the class Huber.",
+        "hinge_loss": "Use the class Hinge.",
+    },
+    "metrics": {
+        "cosine_proximity": "Use the class CosineSimilarity.",
+        "accuracy": "Use the class Accuracy.",
+        "mean": "Use the class Mean.",
+        "auc": "Use the class AUC.",
+    },
+    "backend": {
+        "gradients": "Use tf.GradientTape and its gradient method.",
+        "function": "Call the model on a tensor, or put tf.function before a Python function.",
+        "get_session": _NO_SESSION,
+        "set_session": _NO_SESSION,
+        "learning_phase": _PHASE,
+        "set_learning_phase": _PHASE,
+    },
+    "layers": {
+        "merge": "Use the layer that does it, such as tf.keras.layers.Concatenate.",
+        "CuDNNLSTM": "Use tf.keras.layers.LSTM.",
+        "CuDNNGRU": "Use tf.keras.layers.GRU.",
+    },
+    "utils": {
+        "np_utils": "Its functions, such as to_categorical, stand in tf.keras.utils itself.",
+        "multi_gpu_model": "Make and compile the model in "
+        "tf.distribute.MirroredStrategy().scope().",
+    },
+    _ANY_MODULE: {"experimental": "Look for the name without experimental."},
 }
+"""By the module that lacks a name what does its work: the same name means something else in another
+module, as ``mean`` in ``metrics`` and in ``backend``."""
 
 
 _OF_KERAS_3 = frozenset({"KerasTensor", "distribution", "dtype_policies", "ops", "tree"})
 """Names in ``keras`` itself that Keras 2 has not (2.15 and 3.0 to 3.15)."""
 
 
-_UNDER_TF_ALONE: Mapping[str, tuple[str, ...]] = {
+_FUNCTIONS_OF_BACKEND = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        abs all any arange argmax argmin batch_dot batch_flatten batch_get_value batch_normalization
+        batch_set_value bias_add binary_crossentropy binary_focal_crossentropy cast cast_to_floatx
+        categorical_crossentropy categorical_focal_crossentropy clip concatenate constant conv1d
+        conv2d conv2d_transpose conv3d cos count_params ctc_batch_cost ctc_decode
+        ctc_label_dense_to_sparse cumprod cumsum depthwise_conv2d dot dropout dtype elu equal eval
+        exp expand_dims eye flatten foldl foldr gather get_value greater greater_equal hard_sigmoid
+        in_top_k int_shape is_sparse l2_normalize less less_equal log map_fn max maximum mean min
+        minimum moving_average_update name_scope ndim not_equal one_hot ones ones_like
+        permute_dimensions pool2d pool3d pow prod random_bernoulli random_normal
+        random_normal_variable random_uniform random_uniform_variable relu repeat repeat_elements
+        reshape resize_images resize_volumes reverse rnn round separable_conv2d set_value shape
+        sigmoid sign sin softmax softplus softsign sparse_categorical_crossentropy
+        spatial_2d_padding spatial_3d_padding sqrt square squeeze stack std stop_gradient sum switch
+        tanh temporal_padding tile to_dense transpose truncated_normal update update_add update_sub
+        var variable zeros zeros_like
+        """,
+    )
+)
+
+
+_UNDER_TF_ALONE: Mapping[str, Collection[str]] = {
+    "backend": _FUNCTIONS_OF_BACKEND,
     "layers": ("RandomHeight", "RandomWidth", "ThresholdedReLU"),
     "image": (
         *("DirectoryIterator", "ImageDataGenerator", "Iterator", "NumpyArrayIterator"),
@@ -82,13 +123,14 @@ def missing_name(case: Case) -> str:
             f"with Keras 3."
         )
     owner, is_under_tf = module.rpartition(".")[2], _is_under_tf(module)
+    public = module.replace("keras.api.", "keras.")  # as Keras 3.0 to 3.8 call themselves
     if name in _UNDER_TF_ALONE.get(owner, ()) and not is_under_tf:
         return (
             f"Keras 3, which line {case.line} uses, has {name} under the name of tensorflow alone. "
-            f"Write tensorflow.{module} in place of {module}."
+            f"Write tensorflow.{public} in place of {public}."
         )
     shown = f"{'tf.keras' if is_under_tf else 'keras'}.{owner}"
-    advice = _INSTEAD.get(name, "")
+    advice = _INSTEAD.get(owner, {}).get(name, "") or _INSTEAD[_ANY_MODULE].get(name, "")
     if owner == "optimizers" and name.lower() in _OPTIMIZERS and name.islower():
         advice = f"The class is spelt with capital letters: {_OPTIMIZERS[name]}."
     if present := present_name(module, name):

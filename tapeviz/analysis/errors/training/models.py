@@ -9,11 +9,7 @@ from ....text.names import called_name, calls_in
 from ....trace.ids import VariableId
 from ..case import Case
 from ..python.calls import definition, returns_value
-
-_NOT_CONNECTED = (
-    "The loss is not connected to these variables on the tape. "
-    "Look at the gradients of this run: each None is explained with the line that cuts it."
-)
+from .empty_list import NOT_CONNECTED, nothing_applied
 
 _COMPUTING = ("loss", "metrics", "weighted_metrics")
 """Arguments of ``compile`` that are functions, or lists or dicts of such."""
@@ -23,7 +19,7 @@ def no_pairs(case: Case) -> str:
     if "apply_gradients" not in case.code:
         return ""
     if "got 0" in case.failure.message:
-        return _nothing_applied(case)
+        return nothing_applied(case)
     call = case.calling("apply_gradients")
     given = call.args[0] if call is not None and call.args else None
     if given is not None and _gives_pairs(given):
@@ -91,38 +87,10 @@ def _turned_round(case: Case, given: ast.expr) -> str:
     return f"zip({case.text.segment(given.args[1])}, {case.text.segment(given.args[0])})"
 
 
-def _nothing_applied(case: Case) -> str:
-    """An empty list: no variables were asked for, or all gradients were None and left out."""
-    calls = [call for call in case.trace.calls if call.ended]
-    if calls and not calls[-1].sources and ".trainable = False" in case.text.text:
-        return (
-            f"apply_gradients was given an empty list: the list of variables that line "
-            f"{calls[-1].line} takes the gradients of is empty. The text sets trainable = False, "
-            f"and the trainable_variables of a model leave out all that belong to such a part. "
-            f"Leave a layer trainable, or ask for model.variables."
-        )
-    if calls and not calls[-1].sources:
-        return (
-            f"apply_gradients was given an empty list: the list of variables that line "
-            f"{calls[-1].line} takes the gradients of is empty. A model that does not know the "
-            f"shape of its input has no variables before its first call: read "
-            f"model.trainable_variables after that call, or give it a tf.keras.Input(shape)."
-        )
-    if calls and set(calls[-1].results) == {None}:
-        return (
-            "apply_gradients was given an empty list: every gradient is None, and was left out. "
-            + _NOT_CONNECTED
-        )
-    return (
-        "apply_gradients was given an empty list. It needs at least one pair of a gradient and its "
-        "variable."
-    )
-
-
 def no_gradients(case: Case) -> str:
     return (
         "Every gradient that the optimizer was given is None, so there is nothing to apply. "
-        + _NOT_CONNECTED
+        + NOT_CONNECTED
     )
 
 

@@ -1,0 +1,130 @@
+"""Explain an optimizer that was given no pairs of a gradient and its variable."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ....text.names import called_name
+from ....text.statements import read_text
+from ....trace.calls import Call
+from ....trace.ids import VariableId
+from ....trace.variables import Variable
+from ....wording import listed
+from ..case import Case
+
+NOT_CONNECTED = (
+    "The loss is not connected to these variables on the tape. "
+    "Look at the gradients of this run: each None is explained with the line that cuts it."
+)
+
+
+def nothing_applied(case: Case) -> str:
+    """No variables were asked for, or all gradients were None and left out."""
+    calls = [call for call in case.trace.calls if call.ended]
+    if calls and not calls[-1].sources:
+        return _no_variables(case, calls[-1])
+    if calls and set(calls[-1].results) == {None}:
+        return (
+            "apply_gradients was given an empty list: every gradient is None, and was left out. "
+            + NOT_CONNECTED
+        )
+    return (
+        "apply_gradients was given an empty list. It needs at least one pair of a gradient and its "
+        "variable."
+    )
+
+
+def _no_variables(case: Case, call: Call) -> str:
+    """The list of variables is empty. The variables that the tape watched are what it lacks: they
+    were made after the list, or belong to a part that is frozen, or did not get into it.
+
+    Keras leaves the variables of a part with ``trainable = False`` out of ``trainable_variables``.
+    TensorFlow's own variable behind each stays trainable in Keras 3, so that a tape watches it
+    all the same (``Layer.trainable`` and ``Variable.trainable`` of Keras 3.0 to 3.15).
+    """
+    said = (
+        f"apply_gradients was given an empty list: the list of variables that line {call.line} "
+        f"takes the gradients of is empty"
+    )
+    watched = _watched(case, call)
+    made = _line_of_list(case, call)
+    late = [each for each in watched if _ran_after(case, each, made)]
+    frozen = _frozen_at(case, call, bool(watched))
+    if late:
+        return (
+            f"{said}. Line {made} makes it before line {late[0].site.line} makes the variables, at "
+            f"the first call of a model that does not know the shape of its input. Read "
+            f"model.trainable_variables after that call, or give the model a "
+            f"tf.keras.Input(shape)."
+        )
+    if frozen:
+        return (
+            f"{said}. Line {frozen} sets trainable=False, and the trainable_variables of a model "
+            f"leave out all that belong to such a part. Leave a part trainable, or ask for "
+            f"model.variables."
+        )
+    if watched:
+        names = listed([each.path or each.name for each in watched])
+        return (
+            f"{said}, though the tape watched {names}. Look at what line {made or call.line} puts "
+            f"into that list."
+        )
+    return (
+        f"{said}, and no trainable variable was read in the tape's block. A model that does not "
+        f"know the shape of its input has no variables before its first call: read "
+        f"model.trainable_variables after that call, or give it a tf.keras.Input(shape)."
+    )
+
+
+def _watched(case: Case, call: Call) -> Sequence[Variable]:
+    """The variables that the call's tape watched by itself."""
+    tape = case.trace.tape(call.tape)
+    watches = tape.watches if tape is not None else ()
+    variables = (case.trace.variables.get(VariableId(watch.tensor)) for watch in watches)
+    return [variable for variable in variables if variable is not None]
+
+
+def _line_of_list(case: Case, call: Call) -> int:
+    """The line that gives the list its name; that of the call where it stands there; 0 for a
+    parameter, an attribute or a name that is not known."""
+    frame = call.site.frames[0] if call.site.frames else None
+    node = case.text.call_at(frame.span, call.method) if frame is not None else None
+    given = case.text.operands(node, "sources")
+    if not isinstance(given, ast.Name):
+        is_read_there = isinstance(given, ast.Attribute) and "variables" in given.attr
+        return call.line if is_read_there else 0
+    text = read_text(case.text)
+    writers = text.writers(text.owner(call.line, given.id), given.id)
+    return max((each.first for each in writers if each.first < call.line), default=0)
+
+
+def _ran_after(case: Case, variable: Variable, line: int) -> bool:
+    """Whether a line that stands after this one, in the same function, made the variable."""
+    text = read_text(case.text)
+    scope = text.scope(line)
+    frames = variable.site.frames if line else ()
+    return any(text.scope(frame.line) == scope and frame.line > line for frame in frames)
+
+
+def _frozen_at(case: Case, call: Call, is_watching: bool) -> int:
+    """The line that set ``trainable`` to False for a part of a model, or made such a part; else 0.
+    ``is_watching``: the tape watched variables."""
+    lines = {
+        binding.site.line
+        for binding in case.trace.bindings
+        if binding.name.endswith(".trainable") and binding.when < call.when
+    }
+    for node in case.nodes(ast.Assign):
+        if node.lineno in lines and not _is_true(node.value):
+            return node.lineno
+    for made in case.nodes(ast.Call):
+        if is_watching and called_name(made) == "Variable":
+            continue  # one beside the model, as a counter of steps
+        if any(each.arg == "trainable" and not _is_true(each.value) for each in made.keywords):
+            return made.lineno
+    return 0
+
+
+def _is_true(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and bool(value.value)
