@@ -14,11 +14,13 @@ from .python.values import WRONG_VALUES
 from .tapes import gradient_functions, recording, targets
 from .tensors import not_finite, shapes_and_dtypes
 from .tensors.arguments import ARGUMENT_ERRORS
+from .tensors.autograph import AUTOGRAPH_ERRORS
 from .tensors.forms import FORM_ERRORS
 from .tensors.graphs import GRAPH_ERRORS
 from .training import keras, models
 from .training.datasets import DATASET_ERRORS
 from .training.files import FILE_ERRORS
+from .training.layers import LAYER_ERRORS
 from .training.losses import LOSS_ERRORS
 
 _CALLEE = r"(?<![\w.<>])(?:[\w.<>]*<locals>\.)?(?P<callee>[\w.]+)\(\)"
@@ -137,6 +139,8 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     *WRONG_VALUES,
     *FORM_ERRORS,
     *ARGUMENT_ERRORS,
+    *AUTOGRAPH_ERRORS,
+    *LAYER_ERRORS,
     (r"NoneType|None values not supported", models.loss_without_return),
     (r"NoneType|None values not supported", models.none_used),
     (

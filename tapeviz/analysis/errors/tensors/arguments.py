@@ -1,24 +1,15 @@
-"""Explain exceptions about what an operation or layer was given: its dtype, shape or axis."""
+"""Explain exceptions about what an operation was given: its dtype, shape, axis or name."""
 
 from __future__ import annotations
 
 import ast
-import difflib
-import re
 
-from ....text.names import called_name, dotted
-from ..case import OUT_OF_A_LOOP, Case, Explain
+from ....text.names import dotted
+from ..case import Case, Explain
 
 _SHAPE = r"(\[[\d,?]*\])"
-_SHAPES = r"(\[[\d, ?None]*\])"
 LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
 """Names of dtypes in messages of TensorFlow's C++ code (``DataTypeString``), and in Python."""
-_AXES = {
-    "3": "samples, steps and features",
-    "4": "samples, height, width and channels",
-    "5": "samples, three of space, and channels",
-}
-"""The axes of the inputs of recurrent layers and convolutions of Keras."""
 
 
 def refused_dtype(case: Case) -> str:
@@ -35,23 +26,6 @@ def refused_dtype(case: Case) -> str:
     )
 
 
-def shape_of_input(case: Case) -> str:
-    """An input of another shape than the one that a model was built for."""
-    wanted, got = case.match[1], case.match[2]
-    said = f"The model that line {case.line} calls takes an input of shape {wanted}, and got one "
-    said += f"of shape {got}. "
-    if wanted.strip("(,)").count(",") == got.strip("(,)").count(","):
-        return (
-            f"{said}All axes but those with None have to be as long. Make the model for inputs of "
-            f"this size, or bring the input to its own: pictures by tf.image.resize."
-        )
-    return (
-        f"{said}The first axis, None, numbers the samples of a batch, and pictures have an axis "
-        f"for channels at the end. x[tf.newaxis] adds an axis in front, x[..., tf.newaxis] at the "
-        f"end."
-    )
-
-
 def axis_out_of_range(case: Case) -> str:
     """An axis that a tensor does not have: some messages have its number first, some its rank."""
     numbers = {key: number for key, number in case.match.groupdict().items() if number}
@@ -64,52 +38,6 @@ def axis_out_of_range(case: Case) -> str:
         f"Line {case.line} names axis {axis} of a tensor that {have}. "
         f"Axes are counted from 0, or from the last one by -1, -2 and so on. "
         f"Look at the axis that is given, or print the tensor's shape just before."
-    )
-
-
-def layer_rank(case: Case) -> str:
-    """An input of a Keras layer that has too few or too many axes."""
-    layer, least, wanted, found, shape = case.match.groups()
-    if (wanted, found) == ("3", "2") and _has_recurrent_layers(case):
-        return (
-            f"The layer {layer} that line {case.line} runs takes an input of 3 axes "
-            f"({_AXES['3']}), and got one of shape {shape}. A recurrent layer before another one "
-            f"has to hand on all of its steps: give it return_sequences=True. Else the axis of the "
-            f"steps comes by x[:, tf.newaxis]."
-        )
-    axes = f" ({_AXES[wanted]})" if wanted in _AXES else ""
-    if shape.startswith("(None"):
-        return (
-            f"The layer {layer} on line {case.line} takes an input of {wanted} axes{axes}"
-            f"{' or more' if least else ''}, and got one of shape {shape}. None is the axis of the "
-            f"samples, so another one is missing: write it into the shape of the input, as a 1 at "
-            f"its end for the channel of grey pictures, or add it by a tf.keras.layers.Reshape."
-        )
-    return (
-        f"The layer {layer} that line {case.line} runs takes an input of {wanted} axes{axes}"
-        f"{' or more' if least else ''}, and got one of shape {shape}. "
-        f"A single sample needs an axis for the batch in front: x[tf.newaxis]. "
-        f"Other axes come by tf.reshape or tf.expand_dims."
-    )
-
-
-_RECURRENT = ("LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D")
-
-
-def _has_recurrent_layers(case: Case) -> bool:
-    """Whether the text makes several recurrent layers."""
-    return sum(called_name(call) in _RECURRENT for call in case.nodes(ast.Call)) > 1
-
-
-def left_loop(case: Case) -> str:
-    """A tensor of a loop's or branch's graph, used outside of it: kept in a list of Python's."""
-    lines = case.defining_lines
-    where = f" (line {lines[-1]})" if lines else ""
-    return (
-        f"A tensor that was made inside of a loop or a branch of a compiled function{where} is "
-        f"used outside of it, as when the loop appends it to a Python list. Only names that the "
-        f"loop gives a new value come out of it. Use a tf.TensorArray, ta = ta.write(i, value), "
-        f"or loop over Python's range in place of tf.range."
     )
 
 
@@ -151,56 +79,6 @@ def _called_on_line(case: Case, keyword: str = "") -> str:
         calls = [c for c in calls if any(given.arg == keyword for given in c.keywords)]
     names = {dotted(call.func) for call in calls}
     return names.pop() if len(names) == 1 else ""
-
-
-def no_layer(case: Case) -> str:
-    """A name that none of a model's layers has; of many names those near to it and the last."""
-    name, line = case.match["name"], case.line
-    names = re.findall(r"'([^']*)'", case.match["names"])
-    if len(names) <= _FEW_NAMES:
-        has = f"its layers are {', '.join(names)}"
-    else:
-        near = difflib.get_close_matches(name, names)
-        has = f"none of its {len(names)} layers has that name; "
-        has += f"near to it are {', '.join(near)}, and " if near else ""
-        has += f"the last ones are {', '.join(names[-3:])}"
-    return (
-        f"Line {line} asks a model for a layer {name}, and {has}. Keras numbers layers that were "
-        f"given no name, so these names change from run to run. Name the layer where it is made, "
-        f"name='{name}', or print [layer.name for layer in model.layers]."
-    )
-
-
-_FEW_NAMES = 8
-
-
-def looped_over_symbolic(case: Case) -> str:
-    """Python goes over a symbolic tensor: AutoGraph converts ``for`` alone, not what a function of
-    Python or a comprehension does (``_convert_actual`` and py_builtins.py, 2.15-2.21)."""
-    statement = case.text.statement(case.line)
-    head = statement.iter if isinstance(statement, ast.For) else statement
-    nodes = list(ast.walk(head)) if head is not None else []
-    comprehensions = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
-    called = [called_name(node) for node in nodes if isinstance(node, ast.Call)]
-    if any(isinstance(node, comprehensions) for node in nodes):
-        what = "in a comprehension"
-    else:
-        what = next((f"by {name}" for name in called if name in _GOING_OVER), "")
-    if what:
-        return (
-            f"Line {case.line} goes over a symbolic tensor {what}, and its length is not known "
-            f"yet. AutoGraph converts for loops over the tensor itself only: write for i in "
-            f"tf.range(tf.shape(x)[0]): and take x[i]. tf.unstack(x) gives a list if the length is "
-            f"known, and tf.map_fn calls a function for each element."
-        )
-    return (
-        f"Line {case.line} loops over a symbolic tensor, whose length is not known yet. AutoGraph "
-        f"turns such a loop into one of TensorFlow's only in a function under tf.function, not in "
-        f"a lambda or with autograph=False. Use tf.map_fn or tf.unstack, or let AutoGraph see it."
-    )
-
-
-_GOING_OVER = ("enumerate", "zip", "map", "filter", "list", "tuple", "sorted", "reversed", "sum")
 
 
 ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
@@ -267,11 +145,6 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "numbers, as range does. Write int(…) around it. No gradient passes such a count.",
     ),
     (
-        r"(?:Invalid input shape for input .*Expected shape |is incompatible with the layer: "
-        r"expected shape=)(\(.*?\)), (?:but input has incompatible shape |found shape=)(\(.*?\))",
-        shape_of_input,
-    ),
-    (
         r"scalar tf\.int32/tf\.int64 tensors are valid indices, got (.*?)$",
         "Line {line} picks elements by {0}. An index of a tensor is a whole number, a slice or an "
         "integer tensor. Cast a float one by tf.cast(i, tf.int32), and use tf.gather(x, places) "
@@ -284,53 +157,6 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (r"^TypeError: Got an unexpected keyword argument '(\w+)'", keyword_of_tensorflow),
     (r"^TypeError: Missing required positional argument", argument_of_tensorflow),
-    (
-        r"`logits` and `labels` must have the same shape, received \((\(.*?\)) vs (\(.*?\))\)",
-        "The loss on line {line} got logits of shape {0} and labels of shape {1}, and compares "
-        "them element by element. Give both one shape, as by tf.reshape or tf.one_hot.",
-    ),
-    (
-        r"must have the same shape up until the last dimension: target\.shape=(\(.*?\)), "
-        r"output\.shape=(\(.*?\))",
-        "The loss on line {line} got labels of shape {0} and predictions of shape {1}. A sparse "
-        "cross-entropy takes one class number for each row of predictions. "
-        "Look which of the two has a wrong number of rows.",
-    ),
-    (
-        r"must have the same shape\. Received: target\.shape=(\(.*?\)), output\.shape=(\(.*?\))",
-        "The loss on line {line} got labels of shape {0} and predictions of shape {1}, and "
-        "compares them element by element. Give both one shape; for labels that are class "
-        "numbers take the loss with Sparse in its name.",
-    ),
-    (
-        r"Unrecognized keyword arguments? passed to Model: \{.*'(input|output)':",
-        "Line {line} makes a model and calls an argument {0}, which has an s at its end: "
-        "tf.keras.Model(inputs=…, outputs=…).",
-    ),
-    (
-        r"Unrecognized keyword arguments? passed to (\w+): \{'(\w+)'",
-        "Line {line} gives {0} an argument {1}, which it does not take. "
-        "Look up how it is spelt, or leave it out.",
-    ),
-    (
-        r"Keyword argument not understood:', '(\w+)'",
-        "Line {line} gives a layer an argument {0}, which it does not take. "
-        "Look up how it is spelt, or leave it out.",
-    ),
-    (
-        r"dimensions in the output is <= 0 due to downsampling in (\w+)\..*input shape " + _SHAPES,
-        "On line {line} the filter of the layer {0} is larger than its input, of shape {1}. "
-        "Make the kernel smaller, or add padding='same'; layers of pooling before it make the "
-        "input smaller, too.",
-    ),
-    (
-        r"Computed output size would be (?:zero or )?negative.*inputs shape=(\(.*?\))`, "
-        r"`kernel shape=(\(.*?\))`",
-        "On line {line} the filter (kernel of shape {1}) is larger than its input, of shape {0}. "
-        "Make the kernel smaller, or add padding='same'; layers of pooling before it make the "
-        "input smaller, too.",
-    ),
-    (r"Iterating over a symbolic `tf\.Tensor` is not allowed", looped_over_symbolic),
     (
         r"'_?\w*Dataset' object is not (?:an iterator|subscriptable)",
         "Line {line} takes an element of a dataset as of a list or an iterator. "
@@ -350,15 +176,6 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         r"input must have at least k columns\. Had (\d+), needed (\d+)",
         "Line {line} asks for the {1} largest of {0} elements along the last axis. "
         "Make k smaller, or look at which axis is the last.",
-    ),
-    (
-        r"weight list of length (\d+), but the layer was expecting (\d+) weights",
-        "Line {line} sets {0} arrays as weights of a layer or model that has {1}. A layer that was "
-        "not called yet has none. Call it first, and set as many arrays as get_weights() gives.",
-    ),
-    (
-        r"No such layer: (?P<name>.+?)\. Existing layers are: \[(?P<names>.*?)\]",
-        no_layer,
     ),
     (
         r"Input matrix must be square",
@@ -398,38 +215,6 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "The shape of filters ends with the channels of the input and those of the output. "
         "Make the last number but one {0}, or look at the last axis of the input.",
     ),
-    (
-        r"of layer [\"']?(\w+)[\"']? is incompatible with the layer: expected (min_)?ndim=(\d+), "
-        r"found ndim=(\d+)\. Full shape received: (\(.*?\))",
-        layer_rank,
-    ),
-    (
-        r"'retval_' is None at the end of the (main|else) branch",
-        "The if on line {line} depends on a tensor, so a compiled function holds both of its "
-        "branches, and the {0} branch returns None. Return a tensor of the same shape and dtype in "
-        "both, as tf.zeros_like(x).",
-    ),
-    (
-        r"[`']([\w.]+)[`'] (?:must also be initialized in|is None at the end of) the (main|else) "
-        r"branch",
-        "The if on line {line} depends on a tensor, so a compiled function holds both of its "
-        "branches, and the {1} branch gives {0} no value. Each branch has to give the same names "
-        "a tensor. Give {0} a value before the if, or in that branch.",
-    ),
-    (
-        r"the (main|else) branch must also have a return statement",
-        "The if on line {line} depends on a tensor, so a compiled function holds both of its "
-        "branches, and the {0} branch returns nothing. "
-        "Return a tensor of the same shape and dtype in both.",
-    ),
-    (
-        r"[`']([\w.]+)[`'] has (dtype|shape) (.+?) in the main branch, but (?:dtype|shape) (.+?) "
-        r"in the else branch",
-        "The if on line {line} depends on a tensor, so a compiled function holds both of its "
-        "branches, and {0} has {1} {2} in the one and {3} in the other. "
-        "Give it one {1} in both, as by tf.cast or 1.0 in place of 1.",
-    ),
-    (OUT_OF_A_LOOP, left_loop),
     (
         r"condition " + _SHAPE + r", then " + _SHAPE + r", and else " + _SHAPE,
         "On line {line} tf.where got a condition of shape {0} and values of the shapes {1} and "

@@ -53,4 +53,22 @@ LOSS_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "A sparse cross entropy takes the number of the right output, counted from 0. "
         "Give the last layer as many units as there are classes, or count labels from 0.",
     ),
+    (
+        r"`logits` and `labels` must have the same shape, received \((\(.*?\)) vs (\(.*?\))\)",
+        "The loss on line {line} got logits of shape {0} and labels of shape {1}, and compares "
+        "them element by element. Give both one shape, as by tf.reshape or tf.one_hot.",
+    ),
+    (
+        r"must have the same shape up until the last dimension: target\.shape=(\(.*?\)), "
+        r"output\.shape=(\(.*?\))",
+        "The loss on line {line} got labels of shape {0} and predictions of shape {1}. A sparse "
+        "cross-entropy takes one class number for each row of predictions. "
+        "Look which of the two has a wrong number of rows.",
+    ),
+    (
+        r"must have the same shape\. Received: target\.shape=(\(.*?\)), output\.shape=(\(.*?\))",
+        "The loss on line {line} got labels of shape {0} and predictions of shape {1}, and "
+        "compares them element by element. Give both one shape; for labels that are class "
+        "numbers take the loss with Sparse in its name.",
+    ),
 )
