@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import pytest
 
 from tapeviz.document.background import Background
-from tapeviz.priority import after_the_window, slack
+from tapeviz.priority import after_the_window, put_this_thread_first, slack, usual_timers
 
 
 @pytest.fixture
@@ -42,3 +44,21 @@ def test_what_a_task_starts_has_its_usual_timers(usual: int) -> None:
     assert background.close(30)
     assert found["record"] == usual
     assert found["diagnose"] != usual
+
+
+def test_a_process_of_the_window_has_its_usual_timers(usual: int) -> None:
+    found, interval = list[int | None](), sys.getswitchinterval()
+    ask = ["cat", "/proc/self/timerslack_ns"]
+
+    def look() -> None:  # on a thread of its own, since that of the tests is no window's
+        put_this_thread_first()
+        found.append(slack())
+        with usual_timers():
+            found.append(int(subprocess.run(ask, stdout=subprocess.PIPE, check=True).stdout))
+        found.append(slack())
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    sys.setswitchinterval(interval)
+    assert found == [1, usual, 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -13,14 +13,25 @@ from .sizes import GRAPH
 
 RADIUS = 8.0
 HEIGHT = 38
+NARROWEST = 40
 
 
 class CardTitle(QWidget):
-    """The title of a panel, with the panel's header beside it."""
+    """The title of a panel, with the panel's header beside it.
+
+    Its size is that of an inner widget, so that Qt finds it by itself: docks ask for it a hundred
+    times when one of them changes, and a question to Python waits each time for a thread that
+    computes.
+    """
 
     def __init__(self, panel: Panel) -> None:
         super().__init__()
-        row = QHBoxLayout(self)
+        self._inside = QWidget()
+        self._inside.setMinimumWidth(NARROWEST)
+        around = QHBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(self._inside)
+        row = QHBoxLayout(self._inside)
         row.setContentsMargins(15, 7, 12, 5)
         row.setSpacing(10)
         self.words = plain_label(panel.title, "cardTitle")
@@ -31,25 +42,19 @@ class CardTitle(QWidget):
             layout.insertStretch(0, 1)
         self._panel = panel
         self._row = row
-        self._height = HEIGHT
-
-    def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), self._height)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(40, self._height)
+        self._inside.setFixedHeight(HEIGHT)
 
     def give_header(self, stage: QWidget | None) -> None:
         """Move the panel's header to ``stage``, because tabs show the title; None: take it back."""
         header = self._panel.header
-        if stage is None and header.parentWidget() is not self:
+        if stage is None and header.parentWidget() is not self._inside:
             self._row.addWidget(header, 1)
             header.show()
         elif stage is not None and header.parentWidget() is not stage:
             header.setParent(stage)
-        self._height = HEIGHT if stage is None else 0
-        self.setMaximumHeight(self._height)
-        self.updateGeometry()
+        height = HEIGHT if stage is None else 0
+        self._inside.setFixedHeight(height)
+        self.setMaximumHeight(height)
 
 
 def paint_card(widget: QWidget, theme: Theme, joins_tabs: bool = False, ground: str = "") -> None:

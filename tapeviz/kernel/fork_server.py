@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..priority import usual_timers
 from .imports import IF_THERE, REQUIRED
 from .model import Exit, Versions
 from .scratch import KernelFiles, Scratch
@@ -52,15 +53,16 @@ class ForkServerProcess:
         self._gone = False
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
         # It makes the folders and removes them; made before it, they stayed if we died until then.
-        self._process = subprocess.Popen(
-            [*prefix, str(python), str(_PROGRAM), *map(str, scratch.folders)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env=environment,
-            cwd=tempfile.gettempdir(),
-            start_new_session=True,
-        )
+        with usual_timers():
+            self._process = subprocess.Popen(
+                [*prefix, str(python), str(_PROGRAM), *map(str, scratch.folders)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                env=environment,
+                cwd=tempfile.gettempdir(),
+                start_new_session=True,
+            )
         scratch.make()
         kept = scratch.sockets / "texts"  # more than a pipe takes at once
         kept.write_text(json.dumps(texts), encoding="utf-8")

@@ -16,6 +16,7 @@ from typing import Any
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 
+from ..priority import usual_timers
 from .model import Exit, KernelChoice
 from .scratch import KernelFiles
 
@@ -40,7 +41,7 @@ class LaunchedKernel:
         if sys.platform != "win32":
             self._kernel.transport, self._kernel.ip = "ipc", str(files.address)
         environment = {**environment, "IPYTHONDIR": str(files.ipython)}
-        with files.log.open("ab") as log:
+        with files.log.open("ab") as log, usual_timers():
             places = {"cwd": str(files.folder), "stdout": log, "stderr": log}
             _wait(lambda: self._kernel.start_kernel(env=environment, **places))
         self.pid: int | None = getattr(self._kernel.provisioner, "pid", None)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex
+from typing import cast
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QBrush, QFontMetrics, QPalette
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from ...scene.walk_words import SEPARATOR
@@ -20,10 +23,21 @@ class WalkCells(QStyledItemDelegate):
     def initStyleOption(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        super().initStyleOption(option, index)
+        # Qt's own asks the model seven times by itself, and each question waits for the interpreter
+        # lock while another thread computes.
+        model, role = index.model(), Qt.ItemDataRole
+        option.index = cast(QModelIndex, index)
+        option.font = model.data(index, role.FontRole)
+        option.fontMetrics = QFontMetrics(option.font)
+        option.palette.setColor(QPalette.ColorRole.Text, model.data(index, role.ForegroundRole))
+        option.backgroundBrush = QBrush(
+            model.data(index, role.BackgroundRole) or Qt.BrushStyle.NoBrush
+        )
+        option.features |= QStyleOptionViewItem.ViewItemFeature.HasDisplay
+        option.text = model.data(index, role.DisplayRole)
         if self._has_room(option):
             return
-        option.text = index.data(NARROW_ROLE)
+        option.text = model.data(index, NARROW_ROLE)
         several = option.text.split(SEPARATOR) if index.column() in (IN, OUT) else []
         while len(several) > 1 and not self._has_room(option):
             several.pop()  # a number that is cut would be another number
