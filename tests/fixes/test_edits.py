@@ -36,6 +36,46 @@ from .fix_cases import evidence_of, fix_case
 
 BEFORE_AND_AFTER = [
     (
+        "not-differentiable",
+        1,
+        """
+        order = tf.argsort(s, direction="DESCENDING", stable=True)[:2]
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.gather(s, order)) + tf.reduce_sum(tf.gather(v, order))
+        tape.gradient(y, s)
+        """,
+        """
+        ordered = tf.sort(s, direction="DESCENDING")[:2]
+        permutation = tf.nn.softmax(-tf.abs(ordered[..., tf.newaxis] - s[..., tf.newaxis, :]))
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(ordered) + tf.reduce_sum(tf.tensordot(permutation, v, 1))
+        tape.gradient(y, s)
+        """,
+    ),
+    (
+        "not-differentiable",
+        2,
+        """
+        def nearest(x):
+            return tf.argmin(d, axis=1)
+        labels = nearest(x)
+        means = tf.math.unsorted_segment_mean(x, labels, 3)
+        with tf.GradientTape() as tape:
+            y = tf.gather(means, labels) - means[0]
+        tape.gradient(y, s)
+        """,
+        """
+        def nearest(x):
+            return tf.nn.softmax(-d, axis=1)
+        labels = nearest(x)
+        means = tf.transpose(tf.transpose(tf.tensordot(labels, x, [[0], [0]])) / \
+tf.reduce_sum(labels, axis=0))
+        with tf.GradientTape() as tape:
+            y = tf.tensordot(labels, means, 1) - means[0]
+        tape.gradient(y, s)
+        """,
+    ),
+    (
         "left-tensorflow",
         2,
         """
@@ -800,6 +840,31 @@ BEFORE_AND_AFTER = [
 
 
 AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
+    (
+        "left-tensorflow",
+        4,
+        """
+        w = tf.exp(x)
+        names = ["a", "b"]
+        with tf.GradientTape() as tape:
+            drawn = Counter(random.choices(names, weights=[float(v) for v in w], k=9))
+            loss = tf.constant(drawn["a"] * 2.0)
+        tape.gradient(loss, x)
+        """,
+        """
+        w = tf.exp(x)
+        names = ["a", "b"]
+        log_ps = []
+        with tf.GradientTape() as tape:
+            positions = random.choices(range(len(names)), weights=[float(v) for v in w], k=9)
+            log_ps.append(tf.reduce_sum(tf.gather(tf.math.log(w / tf.reduce_sum(w)), positions)))
+            drawn = Counter([names[i] for i in positions])
+            loss = tf.constant(drawn["a"] * 2.0)
+            log_p = tf.cast(tf.add_n(log_ps), tf.float32)
+            loss = loss + tf.stop_gradient(loss) * (log_p - tf.stop_gradient(log_p))
+        tape.gradient(loss, x)
+        """,
+    ),
     (
         ReplacedSource("computed-again", listed=4),
         1,

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import libcst as cst
 
 from ..blocks import Block, block_of_call, body_of, target_name
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, called_name, sole
-from ..plan import Plan, enclosed
+from ..nodes import all_of, argument, bound_names, called_name, dotted, sole
+from ..plan import Plan, bare, enclosed
 from ..smooth.argmax import are_probabilities
 from ..source import CstStatement, ParsedSource
 from ..values.leaving import said_in_tensorflow
 from .decoding import DECODERS, loss_of_sequences
 
 _DRAWS = (
-    *("categorical", "stateless_categorical", "choice", "poisson", "binomial"),
-    *("stateless_poisson", "stateless_binomial"),
+    *("categorical", "stateless_categorical", "choice", "choices", "multinomial", "poisson"),
+    *("binomial", "stateless_poisson", "stateless_binomial"),
 )
 _CHOICES = ("argmax", "argmin", "argsort", *DECODERS)
 
@@ -121,6 +122,9 @@ def _keep_log_p(
     small = sole(statement)
     is_named = isinstance(small, cst.Assign) and small.value is made
     target = small.targets[0].target if isinstance(small, cst.Assign) and is_named else None
+    if elements := _drawn_elements(case, call):
+        _keep_log_p_of_elements(plan, statement, call, kept, elements)
+        return
     drawn = target.value if isinstance(target, cst.Name) else source.free_name("draw")
     formula = _log_p(case, call, drawn)
     if not formula:
@@ -131,6 +135,76 @@ def _keep_log_p(
     else:
         plan.before(statement, f"{drawn} = {source.code(made)}", note)
         plan.replace(made, drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class _Elements:
+    """A draw of elements of a list, as code, that is a draw of their positions.
+
+    ``first``: a statement that must stand before, or empty; ``name``: that of the positions, which
+    ``draw`` gives; ``picked``: the elements at these.
+    """
+
+    first: str
+    name: str
+    draw: str
+    picked: str
+    log_p: str
+
+
+def _drawn_elements(case: FixCase, call: cst.Call) -> _Elements | None:
+    """Draw positions in place of the elements of ``random.choices(names, weights=w, k=8)`` and of
+    ``np.random.choice(names, p=p)``: the same random numbers draw the same elements."""
+    source, tf = case.source, case.source.tf
+    is_of_python = called_name(call) == "choices"
+    if called_name(call) not in ("choice", "choices"):
+        return None
+    given = argument(call, 0, "a", "population")
+    shares = argument(call, 1, "weights") if is_of_python else argument(call, 3, "p")
+    if given is None or shares is None or (not is_of_python and _is_count(source, given.value)):
+        return None
+    first, names = "", source.code(given.value)
+    if not dotted(given.value):
+        names = source.free_name("elements")
+        first = f"{names} = {source.code(bare(given.value))}"
+    numbers = cst.parse_expression(f"range(len({names}))" if is_of_python else f"len({names})")
+    args = [arg.with_changes(value=numbers) if arg is given else arg for arg in call.args]
+    draw = source.code(call.with_changes(args=args))
+    is_one = not is_of_python and argument(call, 1, "size") is None
+    name = source.free_name("position" if is_one else "positions")
+    picked = f"{names}[{name}]" if is_one else f"[{names}[i] for i in {name}]"
+    weights = bare(_in_tensorflow(case, _of_copies(shares.value)))
+    p = source.code(weights)
+    if is_of_python and not _is_softmax(source, weights):  # its weights may have any sum
+        p = f"{source.code(enclosed(weights))} / {tf}.reduce_sum({p})"
+    log_p = f"{tf}.reduce_sum({tf}.gather({tf}.math.log({p}), {name}))"
+    return _Elements(first, name, draw, picked, log_p)
+
+
+def _of_copies(node: cst.BaseExpression) -> cst.BaseExpression:
+    """``p`` of ``[float(x) for x in p]``, else the expression."""
+    made = node.elt if isinstance(node, cst.ListComp) else None
+    if not isinstance(node, cst.ListComp) or not isinstance(made, cst.Call) or len(made.args) != 1:
+        return node
+    is_copied = made.args[0].value.deep_equals(node.for_in.target)
+    return node.for_in.iter if dotted(made.func) == "float" and is_copied else node
+
+
+def _is_softmax(source: ParsedSource, node: cst.BaseExpression) -> bool:
+    made = source.bound_to(node.value) if isinstance(node, cst.Name) else node
+    return isinstance(made, cst.Call) and called_name(made) == "softmax"
+
+
+def _keep_log_p_of_elements(
+    plan: Plan, statement: CstStatement, call: cst.Call, kept: str, elements: _Elements
+) -> None:
+    steps = (
+        *([elements.first] if elements.first else []),
+        f"{elements.name} = {elements.draw}",
+        f"{kept}.append({elements.log_p})",
+    )
+    plan.before(statement, *steps)
+    plan.replace(call, elements.picked)
 
 
 def _keep_chosen(
@@ -186,10 +260,15 @@ def _log_p(case: FixCase, call: cst.Call, drawn: str) -> str:
     ``tf.random.categorical``, ``p`` [classes] for ``np.random.choice``."""
     source, tf = case.source, case.source.tf
     if called_name(call) == "choice":
-        p, numbers = argument(call, 3, "p"), argument(call, 0, "a")
-        if p is None or numbers is None or not _is_count(source, numbers.value):
+        p = argument(call, 3, "p")
+        if p is None:
             return ""
         return f"{tf}.gather({tf}.math.log({source.code(_in_tensorflow(case, p.value))}), {drawn})"
+    if called_name(call) == "multinomial":  # of NumPy, which gives a count for each outcome
+        p = argument(call, 1, "pvals")
+        if p is None or source.code(call.func).startswith(f"{tf}."):
+            return ""
+        return f"{tf}.math.log({source.code(bare(_in_tensorflow(case, p.value)))}) * {drawn}"
     if called_name(call).removeprefix("stateless_") in ("poisson", "binomial"):
         return _log_p_of_count(case, call, drawn)
     logits = argument(call, 0, "logits")

@@ -64,8 +64,13 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
         for user in one_hot:
             plan.replace(user, soft)
         return True
-    if shape and shape[-1] is not None and _count_softly(plan, made, soft, shape[-1]):
-        return True
+    if shape and shape[-1] is not None:
+        rows = soft if len(shape) == 2 else f"{tf}.reshape({soft}, [-1, {shape[-1]}])"
+        for user in _users(source, made):
+            if summed := _summed_by(source, user, made, rows):
+                plan.replace(user, summed)
+        if plan.changes:
+            return True
     if axis_code in ("-1", str(len(shape) - 1)) and _average_by_indices(plan, made, soft):
         return True
     for user in _users(source, made):
@@ -160,7 +165,15 @@ def _average_by(plan: Plan, weights: cst.BaseExpression) -> int:
         table = source.code(values.value) if values is not None and place is not None else ""
         if place is None and (table := embeddings_of(source, user)):
             place = argument(user, 1 if called_name(user) == "embedding_lookup" else 0, "ids")
-        if place is not None and table:
+        ids = argument(user, 1, "segment_ids")
+        rows = source.code(ids.value) if ids is not None else ""
+        if rows and (summed := _summed_by(source, user, weights, rows)):
+            plan.replace(user, summed)
+            count += 1
+        elif called_name(user) in ONE_HOT and user.args:
+            plan.replace(user, user.args[0].value)
+            count += 1
+        elif place is not None and table:
             by = partial(plan.changed, place.value)
             plan.replace(user, partial(_averaged, source, by, table))
             count += 1
@@ -224,19 +237,27 @@ ONE_HOT = ("one_hot", "to_categorical")
 _PASSING = ("int", "numpy", "item", "to_int32", "squeeze")
 
 
-def _count_softly(plan: Plan, made: cst.BaseExpression, soft: str, classes: int) -> bool:
-    """``bincount(argmax)`` and ``unsorted_segment_sum(data, argmax, n)`` → sums of probabilities,
-    and of what they weigh."""
-    source, tf = plan.source, plan.source.tf
-    rows = f"{tf}.reshape({soft}, [-1, {classes}])"
-    for user in _users(source, made):
-        data = argument(user, 0, "data")
-        if called_name(user) == "bincount":
-            plan.replace(user, f"{tf}.reduce_sum({rows}, axis=0)")
-        elif called_name(user) == "unsorted_segment_sum" and data is not None:
-            values = source.code(data.value)
-            plan.replace(user, f"{tf}.tensordot({rows}, {values}, [[0], [0]])")
-    return bool(plan.changes)
+def _summed_by(source: ParsedSource, user: cst.Call, made: cst.BaseExpression, rows: str) -> str:
+    """``bincount(argmax)``, ``unsorted_segment_sum(data, argmax, n)`` and ``…_mean`` → sums of
+    probabilities, and of what they weigh; empty for another call.
+
+    ``rows``: the code of the probabilities, of shape [elements, classes].
+    """
+    tf, name = source.tf, called_name(user)
+    data, ids = argument(user, 0, "data"), argument(user, 1, "segment_ids")
+    if name == "bincount":
+        return f"{tf}.reduce_sum({rows}, axis=0)"
+    if name not in _SEGMENTS or data is None or ids is None:
+        return ""
+    if not _is_result(source, ids.value, made):
+        return ""
+    summed = f"{tf}.tensordot({rows}, {source.code(data.value)}, [[0], [0]])"
+    if name == "unsorted_segment_sum":
+        return summed
+    return f"{tf}.transpose({tf}.transpose({summed}) / {tf}.reduce_sum({rows}, axis=0))"
+
+
+_SEGMENTS = ("unsorted_segment_sum", "unsorted_segment_mean")
 
 
 def _average_by_indices(plan: Plan, made: cst.BaseExpression, soft: str) -> bool:

@@ -171,7 +171,7 @@ def weigh_picked(case: FixCase) -> Iterator[Edit]:
                 continue
             if not (names & {node.value for node in all_of(indices, cst.Name)}):
                 continue
-            gathered = _gathered(case, source.line(call))
+            gathered = ranks_gathered(case, source.line(call))
             s, i = code(scores.value), code(indices.value)
             if gathered is None or s == code(params.value):
                 continue
@@ -228,7 +228,7 @@ def _positions_of(source: ParsedSource, chosen: cst.Call) -> set[str]:
     }
 
 
-def _gathered(case: FixCase, line: int) -> tuple[int, int, bool] | None:
+def ranks_gathered(case: FixCase, line: int) -> tuple[int, int, bool] | None:
     """The ranks of what a gather on a line gave and of its indices, as it ran, and whether it gave
     real numbers."""
     known = case.trace.tensors

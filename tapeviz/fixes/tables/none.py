@@ -32,6 +32,7 @@ from ..integers.floats import (
 )
 from ..integers.lookups import ask_for_rows
 from ..integers.positions import LIKELIHOODS, soft_accuracy, soft_ranks, take_values
+from ..integers.sorting import sort_softly
 from ..integers.tokens import pass_one_hot
 from ..model import Edit, FixCase, FixFunction
 from ..smooth.activations import SMOOTH_STEP
@@ -188,6 +189,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         with_the_rest(SMOOTH_STEP),
         weigh_both,
         blend_last_turn,
+        with_the_rest(sort_softly),
         with_the_rest(soften_argmax),
         pass_one_hot,
         compute_by_hand,
@@ -241,6 +243,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         MIX_ONE_HOT,
         count_up,
         soft_ranks,
+        sort_softly,
         weigh_picked,
         interpolate_edges,
         interpolate,
