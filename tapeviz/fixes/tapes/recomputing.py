@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from ..blocks import Block, block_of_call, put_in_front
+from ..blocks import Block, block_of_call, body_of, put_in_front
 from ..model import Edit, FixCase
 from ..nodes import all_of, bound_names, read_names, sole
 from ..plan import Plan
@@ -60,7 +60,7 @@ def compute_again_inside(case: FixCase) -> Iterator[Edit]:
         between = [each for each in between if source.enclosing(each, cst.FunctionDef) is home]
     else:
         return
-    read = read_names(block.node.body)
+    read = _read_before_made(body_of(block))
     needed = {given.get(name, name) for name in read}
     chosen = makers_of(needed, dependents(between, [first]))
     if first in chosen:
@@ -72,6 +72,15 @@ def compute_again_inside(case: FixCase) -> Iterator[Edit]:
         names = " and ".join(sorted(made_names))
         title = f"Compute {names} again inside this tape's block"
         yield Edit(title, plan.text(), has_other_value=True)
+
+
+def _read_before_made(statements: Sequence[CstStatement]) -> set[str]:
+    """The names that statements read, without those that an assignment among them makes first."""
+    read, made = set[str](), set[str]()
+    for statement in statements:
+        read |= read_names(statement) - made
+        made |= bound_names(statement) if isinstance(sole(statement), cst.Assign) else set()
+    return read
 
 
 def _is_read_by_other_block(source: ParsedSource, first: CstStatement, block: Block) -> bool:

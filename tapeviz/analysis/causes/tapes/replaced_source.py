@@ -204,10 +204,21 @@ def _histories(case: Unlinked) -> Iterator[Sequence[_Given]]:
     for name in dict.fromkeys((case.source.text, *facts.trace.names.get(case.tensor, ()))):
         if name not in owned:
             given = facts.flow.bound.get(name, ())
-            yield from _by_object(facts, given) if "." in name else (given,)
+            yield from (_by_object if "." in name else _by_scope)(facts, name, given)
 
 
-def _by_object(facts: CallFacts, given: Sequence[_Given]) -> Iterator[Sequence[_Given]]:
+def _by_scope(facts: CallFacts, name: str, given: Sequence[_Given]) -> Iterator[Sequence[_Given]]:
+    """The parts of a history of a name, of each function that binds it, and of the module.
+
+    The parameters of a compiled function have no line (0): those belong to each part.
+    """
+    text, root = read_text(facts.text), name.partition("[")[0]
+    scopes = [text.owner(line, root) if line else None for _, _, line in given]
+    for scope in dict.fromkeys(scopes):
+        yield [each for each, its in zip(given, scopes, strict=True) if its in (scope, None)]
+
+
+def _by_object(facts: CallFacts, _name: str, given: Sequence[_Given]) -> Iterator[Sequence[_Given]]:
     """The parts of a history of ``self.w``: each run of a constructor makes another object."""
     constructors = facts.once(_lines_of_constructors)
     begins = [place for place, (_, _, line) in enumerate(given) if line in constructors]
