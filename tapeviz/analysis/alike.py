@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from ..trace.ids import CallId
 from .findings import Finding
 from .model import CallDiagnosis, Diagnosis, Warned
 from .rounds.call_sites import CallSite, SourceSeries
@@ -58,12 +59,20 @@ class CallResults(Sequence[SourceResult]):
         return SourceResult(self._call, self._places[at])
 
 
-def reported_in_order(diagnosis: Diagnosis) -> Iterator[CallSite | CallDiagnosis | Warned]:
+def reported_in_order(
+    diagnosis: Diagnosis, first: CallId | None = None
+) -> Iterator[CallSite | CallDiagnosis | Warned]:
     """Calls and call sites in trouble, then the warnings, then the calls whose gradients flow: a
-    warning may say that these numbers are wrong all the same."""
-    yield from (group for group in diagnosis.groups if group.is_troubled)
+    warning may say that these numbers are wrong all the same. ``first``: a call that comes before
+    all others, as one that a fix has mended."""
+    called = diagnosis.call(first) if first is not None else None
+    ahead = diagnosis.site_of(called) or called
+    if ahead is not None:
+        yield ahead
+    groups = [group for group in diagnosis.groups if group is not ahead]
+    yield from (group for group in groups if group.is_troubled)
     yield from diagnosis.warnings
-    yield from (group for group in diagnosis.groups if not group.is_troubled)
+    yield from (group for group in groups if not group.is_troubled)
 
 
 def alike_results(

@@ -317,6 +317,7 @@ class Window(QMainWindow):
         text, part = self.document.repairing.fixed_text(fix)
         self.source.edit_text(text)
         self.source.editor.setFocus()  # the card with its button goes
+        self.document.showing.follow_fix(fix)
         self.run(part)
 
     def show_commands(self) -> None:

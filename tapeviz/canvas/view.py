@@ -205,6 +205,13 @@ class GraphView(QGraphicsView):
         self.move_camera(self.camera.zoomed(factor))
 
     def reveal(self, nodes: frozenset[str]) -> None:
+        """Glide to some nodes, unless they are in sight in a whole picture of its natural size."""
+        bounds = self.prepared.bounds_of(nodes)
+        is_seen = bounds is not None and self.camera.sight.contains(bounds)
+        if not (is_seen and self.is_whole and self.camera.scale >= COMFORT):
+            self.zoom_to(nodes)
+
+    def zoom_to(self, nodes: frozenset[str]) -> None:
         """Glide to some nodes, at a scale that can be read, with a margin."""
         bounds = self.prepared.bounds_of(nodes)
         if bounds is not None:

@@ -8,7 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..analysis.diagnose import reported
+from ..analysis.findings import Fix
 from ..scene.model import Overlay
+from ..trace.ids import CallId
 from ..trace.model import EMPTY_TRACE, Trace
 from .diagnosing import MANY_ASKED
 from .growing import Growing
@@ -19,16 +22,42 @@ if TYPE_CHECKING:
 
 
 class Showing:
-    """Puts traces into one document. ``has_news``: something of the present run is shown."""
+    """Puts traces into one document. ``has_news``: something of the present run is shown;
+    ``mended``: the call of the present run for which a fix was applied before it."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
         self._growing = Growing(document)
         self.has_news = False
+        self.mended: CallId | None = None
+        self._awaits: tuple[int, int] | None = None
+        """The place of the call to be mended among those of the run before, and their number."""
+
+    def follow_fix(self, fix: Fix) -> None:
+        """Show the call that a fix mends when the run that begins now is over."""
+        calls = self._document.diagnosis.calls
+        of_fix = (n for n, call in enumerate(calls) if any(fix in f.fixes for f in call.findings))
+        place = next(of_fix, None)
+        self._awaits = (place, len(calls)) if place is not None else None
+
+    def _show_mended(self, trace: Trace) -> None:
+        """Choose the call that stands where the one to be mended stood, unless the user chose
+        another, or the edit made more or fewer calls."""
+        if self._awaits is None or trace is EMPTY_TRACE:
+            return
+        (place, count), self._awaits = self._awaits, None
+        calls = reported(trace.calls)
+        if len(calls) != count:
+            return
+        document, self.mended = self._document, calls[place].id
+        overlay = document.view.overlay
+        if overlay.call is None:
+            document.change_view(replace(document.view, overlay=replace(overlay, call=self.mended)))
 
     def begin_anew(self) -> None:
         """Another run or text comes: nothing of it is shown yet."""
         self.has_news = False
+        self.mended = None
         self._growing.give_up()
 
     def give_up(self) -> None:
@@ -44,6 +73,7 @@ class Showing:
         self._growing.give_up()
         document.trace = trace
         self._note_news()
+        self._show_mended(trace)
         document.comparing.leave()
         document.trace_changed.emit()
         if trace is EMPTY_TRACE:

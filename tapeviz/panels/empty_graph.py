@@ -77,7 +77,7 @@ class EmptyGraph(QWidget):
         else:
             self.title.setText("Paste a snippet, press Run")
             self.words.setText(
-                "You will see the graph of what ran, where the gradient flows and where it is cut."
+                "You will see what ran, where the gradient flows, and where it is cut."
                 "\nExamples has a snippet for each common trouble."
             )
 

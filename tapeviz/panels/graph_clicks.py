@@ -50,7 +50,7 @@ class GraphClicks(QObject):
         nodes = frozenset((node,)) if node else self._drawn.selected
         first = node or next(iter(nodes), "")
         if not self._drawn.folding.unfold(first) and nodes:
-            self._view.reveal(nodes)
+            self._view.zoom_to(nodes)
 
     def _can_fold(self, node: str) -> bool:
         return self._drawn.is_single and bool(self._document.links.open_path(node))
@@ -92,7 +92,7 @@ class GraphClicks(QObject):
         if document.links.open_path(node):
             menu.addAction("Fold its group", lambda: document.folding.fold(node))
         menu.addAction("Copy its name", lambda: _copy(known.name or known.title))
-        menu.addAction("Zoom to it", lambda: self._view.reveal(nodes))
+        menu.addAction("Zoom to it", lambda: self._view.zoom_to(nodes))
         if line:
             menu.addAction(f"Go to line {line}", lambda: document.selecting.go_to_line(line))
         if document.links.steps_of(nodes):

@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from tapeviz.analysis.alike import same_words, shared_title
+from tapeviz.analysis.alike import reported_in_order, same_words, shared_title
 from tapeviz.analysis.findings import Cause, Finding, Fix, Status
+from tapeviz.analysis.model import Diagnosis
 from tapeviz.analysis.stories import places_alike
 from tapeviz.trace.calls import Check
+from tapeviz.trace.ids import CallId
+from tests.document.sample import make_diagnosis, make_trace
 from tests.evidence import Said, saying
 
 
@@ -82,3 +85,12 @@ def test_only_the_name_of_the_source_may_differ(first: str, second: str, are_ali
     c = saying(finding("u"), first.format("u"))
     assert names([a, c]) == ([["w", "u"]] if are_alike else [["w"], ["u"]])
     assert (names([a, b]) == [["w", "v[0]"]]) == are_alike
+
+
+def test_a_call_that_was_mended_is_told_before_those_in_trouble() -> None:
+    (cut,) = make_diagnosis(make_trace()).calls
+    flowing = tuple(replace(each, status="flows", cause=None) for each in cut.findings)
+    mended = replace(cut, call=replace(cut.call, id=CallId(99)), findings=flowing)
+    diagnosis = Diagnosis((cut, mended))
+    assert list(reported_in_order(diagnosis)) == [cut, mended]
+    assert list(reported_in_order(diagnosis, CallId(99))) == [mended, cut]

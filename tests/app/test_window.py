@@ -340,6 +340,7 @@ def test_a_fix_is_applied_run_and_undone(qtbot: QtBot, ran: Window) -> None:
     assert ran.document.text.source == FIX.text
     assert ran.focusWidget() is ran.source.editor
     qtbot.waitUntil(lambda: settled(ran))
+    assert ran.document.showing.mended == ran.document.view.overlay.call is not None
     ran.menus.actions["undo"].trigger()
     assert ran.document.text.source == SOURCE
 

@@ -157,6 +157,17 @@ def test_reveal_brings_nodes_into_sight(qtbot: QtBot, view: GraphView) -> None:
     assert abs(view.camera.y - 1_000) < 1
 
 
+def test_what_is_in_sight_in_a_whole_picture_is_not_magnified(
+    qtbot: QtBot, view: GraphView
+) -> None:
+    camera = view.camera
+    assert view.is_whole
+    view.reveal(frozenset(("n1",)))
+    assert view.camera == camera
+    view.zoom_to(frozenset(("n1",)))
+    assert view.camera.scale > camera.scale
+
+
 def test_what_is_searched_comes_into_sight_at_the_zoom_that_the_user_chose(
     qtbot: QtBot, view: GraphView
 ) -> None:
@@ -176,7 +187,7 @@ def test_what_is_searched_comes_into_sight_at_the_zoom_that_the_user_chose(
 
 def test_a_glide_ends_where_it_should(qtbot: QtBot, view: GraphView) -> None:
     view.has_glides = True
-    view.reveal(frozenset(("n2",)))
+    view.zoom_to(frozenset(("n2",)))
     assert abs(view.camera.y - 200) > 0.5 or view.camera.scale != pytest.approx(1.4)
     qtbot.waitUntil(lambda: view.camera.y == pytest.approx(200))
 

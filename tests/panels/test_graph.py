@@ -89,6 +89,7 @@ def test_the_step_is_told(panel: GraphPanel) -> None:
 def test_showing_the_cut_zooms_to_it(panel: GraphPanel) -> None:
     finding = panel.document.diagnosis.calls[0].findings[0]
     assert finding.cause is not None
+    panel.view.zoom(0.5)
     panel.document.selecting.show_cause(finding.cause)
     sight = panel.view.camera.sight
     assert sight.top < 158 < sight.bottom

@@ -69,7 +69,7 @@ class CardChooser:
             make = partial(ErrorCard, document, theme, error, self._asks)
             made_from = (document.trace, theme, *_all_but_fixes(error))
             yield WantedCard(made_from, make, error.fixes)
-        for reported in reported_in_order(diagnosis):
+        for reported in reported_in_order(diagnosis, document.showing.mended):
             if isinstance(reported, Warned):
                 make_warning = partial(WarningCard, document, theme, reported)
                 yield WantedCard((document.trace, theme, reported), make_warning)

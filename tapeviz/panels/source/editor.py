@@ -369,8 +369,13 @@ class Editor(QPlainTextEdit):
             self.paste_code(code_of(source))
 
     def paste_code(self, code: str) -> None:
-        """Put a text in the place of the selection, to be repaired if it has several lines."""
+        """Put a text in the place of the selection, to be repaired if it has several lines. Of one
+        that replaces the whole text the beginning is in sight."""
+        cursor = self.textCursor()
+        is_whole = not self.toPlainText() or len(cursor.selectedText()) == len(self.toPlainText())
         self.insertPlainText(code)
+        if is_whole and "\n" in code:
+            self.moveCursor(QTextCursor.MoveOperation.Start)
         self.ensureCursorVisible()
         if "\n" in code:
             self.pasted.emit()

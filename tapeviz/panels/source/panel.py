@@ -169,9 +169,13 @@ class SourcePanel(Panel):
         self._has_shown_line = False
 
     def _show_first_line(self) -> None:
-        """After a run, bring the line of its error or first cut into sight; for a text that was
-        pasted or opened, else that of the call that is shown."""
-        document, line = self.document, first_line(self.document.diagnosis)
+        """After a run, bring the line of its error or first cut into sight, or of the call that was
+        mended; for a text that was pasted or opened, else that of the call that is shown."""
+        document, diagnosis = self.document, self.document.diagnosis
+        line, mended = first_line(diagnosis), document.showing.mended
+        call = diagnosis.call(mended) if mended is not None and diagnosis.error is None else None
+        if call is not None and not call.is_troubled:
+            line = call.call.line
         is_fresh = self._is_fresh or (self._is_opened and not self.editor.textCursor().position())
         if not line and is_fresh and document.current_call is not None:
             line = document.current_call.call.line
