@@ -266,7 +266,7 @@ class Window(QMainWindow):
 
     def paste_anew(self, code: str) -> None:
         """Replace the text by another one, which is repaired as if it had been pasted."""
-        if self.files.new():
+        if self.source.editor.takes(code) and self.files.new():
             self.source.editor.paste_code(code)
 
     def _fill_context_menu(self, menu: QMenu) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from ..errors import TapevizError, reading_words
 
 LARGEST = 5_000_000
-"""Bytes of a text that an editor should take."""
+"""Bytes of a file, or characters of a pasted text, that an editor should take."""
 
 
 def read_text(path: Path) -> str:
@@ -25,17 +25,21 @@ def read_text(path: Path) -> str:
         raise TapevizError(f"cannot read {path}: {reading_words(error)}") from None
     try:
         text = raw.decode(_encoding(raw))
-    except UnicodeDecodeError:
+    except (UnicodeError, LookupError):  # of a codec that gives no text, as ``rot13``: LookupError
         raise TapevizError(f"{path} is not UTF-8 text; save it as UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def encoded(text: str) -> bytes:
     """The text as :func:`read_text` finds it again."""
-    raw = text.encode("utf-8")
+    try:
+        raw = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise TapevizError(f"line {line} has half of a character, which no file can hold") from None
     try:
         return text.encode(_encoding(raw))
-    except UnicodeEncodeError:
+    except (UnicodeError, LookupError):
         raise TapevizError("its coding line names an encoding without these characters") from None
 
 

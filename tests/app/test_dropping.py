@@ -78,3 +78,16 @@ def test_the_address_of_a_page_is_no_code(window: Window) -> None:
     for place in PLACES.values():
         drop(place(window), data)
     assert window.document.text.source == before
+
+
+@pytest.mark.parametrize("place", ["window", "editor"])
+def test_a_text_that_is_too_long_changes_nothing_and_is_told(
+    window: Window, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.setattr("tapeviz.panels.source.editor.LARGEST", 10)
+    window.source.edit_text("mine = 3\n")
+    data = QMimeData()
+    data.setText(CODE)
+    drop(PLACES[place](window), data)
+    assert window.document.text.source == "mine = 3\n"
+    assert "20 characters was not pasted" in window.status.trouble.text()

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ def test_a_text_is_opened_edited_and_saved(qtbot: QtBot, window: Window, tmp_pat
     assert window.files.recent == [file]
 
 
+@pytest.mark.parametrize("theirs", [b"x = 1\ntheirs = 3\n", b"theirs \xff\x00"])
 @pytest.mark.parametrize("is_overwritten", [False, True])
 def test_saving_asks_before_it_overwrites_what_another_program_wrote(
     qtbot: QtBot,
@@ -47,18 +49,19 @@ def test_saving_asks_before_it_overwrites_what_another_program_wrote(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     is_overwritten: bool,
+    theirs: bytes,
 ) -> None:
     file = tmp_path / "snippet.py"
     file.write_bytes(b"x = 1\r\n")
     assert window.files.open(file)
     edit(window, "x = 1\nmine = 2\n")
-    file.write_text("x = 1\ntheirs = 3\n", encoding="utf-8")
+    file.write_bytes(theirs)
     buttons = QMessageBox.StandardButton
     answer = buttons.Save if is_overwritten else buttons.Cancel
     monkeypatch.setattr(QMessageBox, "warning", lambda *_: answer)
     assert window.files.save() is is_overwritten
-    written = file.read_text(encoding="utf-8")
-    assert ("mine" in written, "theirs" in written) == (is_overwritten, not is_overwritten)
+    written = file.read_bytes()
+    assert (b"mine" in written, b"theirs" in written) == (is_overwritten, not is_overwritten)
     assert window.document.text.is_modified is not is_overwritten
     window.document.text.mark_saved(file)
 
@@ -426,6 +429,12 @@ def test_only_some_texts_are_set_aside(
     texts = [draft.text for draft in window.draft.set_aside()]
     assert len(texts) == 8
     assert "text = 11\n" in texts
+    ahead = time.time() + 9000  # as after a clock that was set back
+    for draft in window.draft.set_aside():
+        os.utime(draft.file, (ahead, ahead))
+    edit(window, "text = 12\n")
+    window.files.new()
+    assert "text = 12\n" in {draft.text for draft in window.draft.set_aside()}
 
 
 def test_a_text_that_cannot_be_kept_is_told(

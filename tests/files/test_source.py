@@ -39,5 +39,12 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     path.write_bytes(b"caf\xe9 = 1\n")
     with pytest.raises(TapevizError, match="not UTF-8"):
         read_text(path)
-    with pytest.raises(TapevizError, match="coding line"):
-        encoded("# coding: ascii\né = 1\n")
+    for codec in ("rot13", "undefined", "punycode"):
+        path.write_bytes(f"# coding: {codec}\nx = 1\n".encode())
+        with pytest.raises(TapevizError, match="not UTF-8"):
+            read_text(path)
+    for codec in ("ascii", "rot13"):
+        with pytest.raises(TapevizError, match="coding line"):
+            encoded(f"# coding: {codec}\né = 1\n")
+    with pytest.raises(TapevizError, match="line 2 has half of a character"):
+        encoded("x = 1\ny = '\ud83d'\n")

@@ -167,10 +167,11 @@ class DraftKeeper(QObject):
         aside = self._folder / f"{secrets.token_hex(8)}{_ASIDE}"
         with contextlib.suppress(OSError):
             self._file.rename(aside)
-        drafts = self.set_aside()
+        # If the clock was set back, the others may seem to be newer.
+        drafts = sorted(self.set_aside(), key=lambda draft: draft.file != aside)
         for draft in drafts[MOST_ASIDE:]:
             draft.file.unlink(missing_ok=True)
-        return next((draft for draft in drafts if draft.file == aside), None)
+        return next((draft for draft in drafts[:1] if draft.file == aside), None)
 
     def set_aside(self) -> list[Draft]:
         """The drafts under Open recent, the newest first."""

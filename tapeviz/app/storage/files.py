@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -192,12 +194,11 @@ class Files(QObject):
         """Whether the file has the text that was opened or saved last, or the user lets what
         another program wrote there go. Of a restored draft that text is not known."""
         text, buttons = self._document.text, QMessageBox.StandardButton
-        try:
-            found = read_text(path)
-        except TapevizError:
-            return True  # the file is gone, or no text
-        if not text.saved or found in (text.saved, text.source):
+        if not (text.saved and os.path.exists(path)):
             return True
+        with contextlib.suppress(TapevizError):  # else it is no text any more
+            if read_text(path) in (text.saved, text.source):
+                return True
         answer = QMessageBox.warning(
             self._parent,
             "Changed on disk",

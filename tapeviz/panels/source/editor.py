@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit
 
 from ...canvas.tips import show_tip
+from ...files.source import LARGEST
 from ..look import CODE, Theme, colour, font, mix
 from . import editing
 from .brackets import bracket_pair
@@ -50,6 +51,8 @@ class Editor(QPlainTextEdit):
     name_hovered = Signal(str)
     """The name under the pointer, empty where there is none."""
     pasted = Signal()
+    refused = Signal(str)
+    """A text was too long to be pasted, in words."""
     width_changed = Signal()
     """The text in another size, or longer badges beside it, want another width."""
     menu_requested = Signal(object)
@@ -368,9 +371,21 @@ class Editor(QPlainTextEdit):
         if has_code(source):
             self.paste_code(code_of(source))
 
+    def takes(self, code: str) -> bool:
+        """Whether a text is short enough; of one that is not the user is told."""
+        is_short = len(code) <= LARGEST
+        if not is_short:
+            self.refused.emit(
+                f"A text of {len(code):,} characters was not pasted: a snippet has at most "
+                f"{LARGEST:,}"
+            )
+        return is_short
+
     def paste_code(self, code: str) -> None:
         """Put a text in the place of the selection, to be repaired if it has several lines. Of one
         that replaces the whole text the beginning is in sight."""
+        if not self.takes(code):
+            return
         cursor = self.textCursor()
         is_whole = not self.toPlainText() or len(cursor.selectedText()) == len(self.toPlainText())
         self.insertPlainText(code)

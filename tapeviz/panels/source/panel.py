@@ -55,6 +55,7 @@ class SourcePanel(Panel):
         self.editor.textChanged.connect(self._take_text)
         self.find_bar.replaced.connect(document.say)
         self.editor.pasted.connect(self._take_paste)
+        self.editor.refused.connect(document.complain)
         self.editor.line_reached.connect(document.selecting.select_line)
         document.text.changed.connect(self._show_text)
         document.text.repairs_changed.connect(self._take_repairs)

@@ -12,10 +12,12 @@ def has_code(data: QMimeData) -> bool:
     """Whether there is a text, plain or of a web page, and not addresses alone, as of files."""
     if not (data.hasText() or data.hasHtml()):
         return False
+    if not data.hasUrls():
+        return True
     forms = ((url.toString(), url.toLocalFile()) for url in data.urls())
     addresses = {form for pair in forms for form in pair}
     lines = [line.strip() for line in data.text().splitlines() if line.strip()]
-    return not data.hasUrls() or not addresses.issuperset(lines)
+    return not addresses.issuperset(lines)
 
 
 def code_of(data: QMimeData) -> str:
