@@ -131,6 +131,7 @@ def _hand_out(found: PythonText) -> None:
 class _Reader:
     def __init__(self, found: PythonText) -> None:
         self.found = found
+        self._items: dict[str, frozenset[str]] = {}
 
     def read(self, body: Sequence[ast.stmt], scope: int) -> None:
         for node in body:
@@ -160,15 +161,26 @@ class _Reader:
         return known.outer if known else MODULE
 
     def _inside(self, node: ast.stmt, scope: int) -> None:
+        around = self._items
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            lists = frozenset(_loads(node.iter))
+            self._items = {**around, **dict.fromkeys(names_in(node.target), lists)}
         for name in ("body", "orelse", "finalbody"):
             self.read(getattr(node, name, ()), scope)
         for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
             self.read(part.body, scope)
+        self._items = around
+
+    def _lists_of(self, changes: set[str], node: ast.stmt) -> set[str]:
+        """``rows`` where ``row["sum"] = …`` changes an item of it, in ``for row in rows``."""
+        stepped = {dotted(target) for target in targets_of(node)}  # a number: ``x += 1``
+        return set().union(*(self._items.get(name, ()) for name in changes - stepped))
 
     def _statement(self, node: ast.stmt, scope: int) -> None:
         head = list(_head(node))
         loads = [name for part in head for name in _loads(part)]
         binds, changes = set(_bound(node, head)), set(_changed(node, head))
+        changes |= self._lists_of(changes, node)
         numbers = tuple(
             float(node.value)
             for part in head

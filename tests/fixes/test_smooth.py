@@ -254,6 +254,11 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     ),
     (
         "not-differentiable",
+        "y = tf.round(tf.random.uniform((4,))); n = tf.cast(tf.round(x) == y, tf.float32)",
+        "y = tf.round(tf.random.uniform((4,))); n = 1.0 - tf.abs(x - tf.cast(y, tf.float32))",
+    ),
+    (
+        "not-differentiable",
         "n = tf.size(tf.where((x > a) & ~(x > 2.0)))",
         "n = tf.reduce_sum((tf.sigmoid(x - a) * (1.0 - tf.sigmoid(x - 2.0))))",
     ),

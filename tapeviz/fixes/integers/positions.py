@@ -245,9 +245,15 @@ def _as_number(source: ParsedSource, side: cst.BaseExpression) -> str:
 
 
 def _unrounded(source: ParsedSource, node: cst.BaseExpression) -> str:
-    """The code of a number that was rounded, or a sigmoid of two that were compared; else empty."""
-    if isinstance(node, cst.Name):
+    """The code of a number that was rounded, or a sigmoid of two that were compared; else empty.
+
+    A parameter is what its function was given, whatever else has its name; what was drawn would be
+    drawn anew.
+    """
+    if isinstance(node, cst.Name) and node.value not in source.parameters(node):
         node = source.bound_to(node) or node
+    if any(".random." in dotted(call.func) for call in all_of(node, cst.Call)):
+        return ""
     while isinstance(node, cst.Call) and called_name(node) == "cast" and node.args:
         node = node.args[0].value
     if isinstance(node, cst.Call) and called_name(node) in ("round", "rint") and node.args:

@@ -64,7 +64,7 @@ def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
     for region, manner in (*plain, *(("block", manner) for manner in manners)):
         translated = Translated(case, set(_in_region(case, region)), manner)
         if translated.count and translated.cuts_digits:
-            title = "Estimate: compute with TensorFlow, and keep the digits that text cuts off"
+            title = "Estimate: compute with TensorFlow, and keep the digits that are cut off"
             yield Edit(title, translated.text(), is_estimate=True)
         elif translated.count and translated.draws_anew:
             title = "Draw with TensorFlow, whose draws have a slope by their parameters"
