@@ -70,7 +70,8 @@ class Plan:
 
         What calls something, or is long, is computed once: a statement in front binds it to a name,
         which is read in its place. It stays as it is where it is not computed each time, or not
-        before everything else: in a lambda, a comprehension, a condition or the head of a loop.
+        before everything else: in a lambda, a comprehension, a condition, the head of a loop, or a
+        line of several statements.
         ``is_read_later``: by further statements, too.
         """
         source, changed = self.source, self.changed(node)
@@ -79,12 +80,13 @@ class Plan:
         statement = source.statement_of(node)
         if not (calls or len(code) > _SHORT) or not isinstance(statement, cst.SimpleStatementLine):
             return code
+        if sole(statement) is None:
+            return code
         if any(isinstance(each, _NOT_ALWAYS) for each in source.ancestors_below(node, statement)):
             return code
         name = "" if is_read_later else self._name_bound(node, statement)
         if not name:
-            number = len(self.names_made)
-            name = source.free_name(f"value{number + 1}" if number else "value")
+            name = source.free_name("value", self.names_made)
             self.names_made.append(name)
         self.before(statement, f"{name} = {source.code(bare(changed))}")
         self.changes[node] = lambda _: cst.Name(name)

@@ -303,7 +303,8 @@ class SourceText:
             if isinstance(owner, ast.ClassDef):
                 paths = [ast.unparse(base).split(".") for base in owner.bases]
                 if any(
-                    path[-1] in bases or path[-1] in found or module in path[:-1] for path in paths
+                    path[-1] in bases or path[-1] in found or (module and module in path[:-1])
+                    for path in paths
                 ):
                     found[owner.name] = owner
         return found

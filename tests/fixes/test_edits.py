@@ -37,6 +37,39 @@ from .fix_cases import evidence_of, fix_case
 BEFORE_AND_AFTER = [
     (
         "not-differentiable",
+        3,
+        """
+        value = 1.0
+        with tf.GradientTape() as tape:
+            y = tf.round(net(2.0)) * tf.round(net(value))
+        tape.gradient(y, w)
+        """,
+        """
+        value = 1.0
+        with tf.GradientTape() as tape:
+            value2 = net(2.0)
+            value3 = net(value)
+            y = (value2 + tf.stop_gradient(tf.round(value2) - value2)) * \
+(value3 + tf.stop_gradient(tf.round(value3) - value3))
+        tape.gradient(y, w)
+        """,
+    ),
+    (
+        "not-differentiable",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            a = 3.0; y = tf.round(net(a))
+        tape.gradient(y, w)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            a = 3.0; y = net(a) + tf.stop_gradient(tf.round(net(a)) - net(a))
+        tape.gradient(y, w)
+        """,
+    ),
+    (
+        "not-differentiable",
         1,
         """
         order = tf.argsort(s, direction="DESCENDING", stable=True)[:2]

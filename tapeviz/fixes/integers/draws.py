@@ -259,7 +259,7 @@ def _log_p(case: FixCase, call: cst.Call, drawn: str) -> str:
     """The log-probabilities of the numbers drawn: ``logits`` [batch, classes] for
     ``tf.random.categorical``, ``p`` [classes] for ``np.random.choice``."""
     source, tf = case.source, case.source.tf
-    if called_name(call) == "choice":
+    if called_name(call) in ("choice", "choices"):
         p = argument(call, 3, "p")
         if p is None:
             return ""

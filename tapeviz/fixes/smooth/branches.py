@@ -105,7 +105,7 @@ def _outcomes_of_if(
     chosen = soft_truth(source, statement.test)
     if not chosen:
         return {}
-    weight = source.free_name("weight") + (str(len(weights) + 1) if weights else "")
+    weight = source.free_name("weight", weights)
     weights[weight] = source.code(bare(cst.parse_expression(chosen)))
     then = _outcomes(source, statement.body.body, weights)
     if not then:

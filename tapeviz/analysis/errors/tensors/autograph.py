@@ -78,4 +78,4 @@ AUTOGRAPH_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (OUT_OF_A_LOOP, left_loop),
 )
-"""In the order in which they are asked; no two are about the same message."""
+"""In the order in which they are asked: where two match a message, the first one answers."""

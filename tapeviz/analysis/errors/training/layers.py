@@ -135,4 +135,4 @@ LAYER_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         layer_rank,
     ),
 )
-"""In the order in which they are asked; no two are about the same message."""
+"""In the order in which they are asked: where two match a message, the first one answers."""
