@@ -290,6 +290,14 @@ RAISING = {
         "tf.keras.optimizers.SGD(0.1).apply_gradients(zip(tape.gradient(y, v), v))",
         ["Line 2 sets trainable=False"],
     ),
+    "variables of a layer that was handed over before it was built": (
+        "import tensorflow as tf\non = True\nm = tf.keras.layers.Dense(1, trainable=on)\n"
+        "head = tf.keras.layers.Dense(1, trainable=False)\ndef train(v):\n"
+        "    with tf.GradientTape() as tape:\n        y = m(tf.ones((1, 2)))\n"
+        "    tf.keras.optimizers.SGD(0.1).apply_gradients(zip(tape.gradient(y, v), v))\n"
+        "train(m.trainable_variables)",
+        ["Line 9 hands it over before line 7 makes the variables", "first call"],
+    ),
     "a variable made in a layer's call": (
         "import tensorflow as tf\nclass Noise(tf.keras.layers.Layer):\n    def call(self, x):\n"
         "        return x * tf.Variable(tf.ones(x.shape[1:]))\n"

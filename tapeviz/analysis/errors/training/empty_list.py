@@ -48,15 +48,17 @@ def _no_variables(case: Case, call: Call) -> str:
         f"takes the gradients of is empty"
     )
     watched = _watched(case, call)
-    made = _line_of_list(case, call)
-    late = [each for each in watched if _ran_after(case, each, made)]
+    handed = _line_that_hands_it_over(case, call)
+    made = handed or _line_of_list(case, call)
+    begin = call.line if handed else made
+    late = [each for each in watched if _ran_in(case, each, begin, 0 if handed else made)]
     frozen = _frozen_at(case, call, bool(watched))
     if late:
         return (
-            f"{said}. Line {made} makes it before line {late[0].site.line} makes the variables, at "
-            f"the first call of a model that does not know the shape of its input. Read "
-            f"model.trainable_variables after that call, or give the model a "
-            f"tf.keras.Input(shape)."
+            f"{said}. Line {made} {'hands it over' if handed else 'makes it'} before line "
+            f"{late[0].site.line} makes the variables, at the first call of a model that does not "
+            f"know the shape of its input. Read model.trainable_variables after that call, or give "
+            f"the model a tf.keras.Input(shape)."
         )
     if frozen:
         return (
@@ -85,12 +87,26 @@ def _watched(case: Case, call: Call) -> Sequence[Variable]:
     return [variable for variable in variables if variable is not None]
 
 
+def _given_list(case: Case, call: Call) -> ast.expr | None:
+    frame = call.site.frames[0] if call.site.frames else None
+    node = case.text.call_at(frame.span, call.method) if frame is not None else None
+    return case.text.operands(node, "sources")
+
+
+def _line_that_hands_it_over(case: Case, call: Call) -> int:
+    """The line that called the function whose parameter the list is; 0 if it is none."""
+    given, text = _given_list(case, call), read_text(case.text)
+    if not isinstance(given, ast.Name) or len(call.site.frames) < 2:
+        return 0
+    scope = text.scope(call.line)
+    is_own = text.is_parameter(scope, given.id) and not text.writers(scope, given.id)
+    return call.site.frames[1].line if is_own else 0
+
+
 def _line_of_list(case: Case, call: Call) -> int:
     """The line that gives the list its name; that of the call where it stands there; 0 for a
     parameter, an attribute or a name that is not known."""
-    frame = call.site.frames[0] if call.site.frames else None
-    node = case.text.call_at(frame.span, call.method) if frame is not None else None
-    given = case.text.operands(node, "sources")
+    given = _given_list(case, call)
     if not isinstance(given, ast.Name):
         is_read_there = isinstance(given, ast.Attribute) and "variables" in given.attr
         return call.line if is_read_there else 0
@@ -99,32 +115,36 @@ def _line_of_list(case: Case, call: Call) -> int:
     return max((each.first for each in writers if each.first < call.line), default=0)
 
 
-def _ran_after(case: Case, variable: Variable, line: int) -> bool:
-    """Whether a line that stands after this one, in the same function, made the variable."""
+def _ran_in(case: Case, variable: Variable, line: int, after: int) -> bool:
+    """Whether a line of the function that holds ``line`` made the variable, one that stands after
+    ``after``; False without a line."""
     text = read_text(case.text)
     scope = text.scope(line)
     frames = variable.site.frames if line else ()
-    return any(text.scope(frame.line) == scope and frame.line > line for frame in frames)
+    return any(text.scope(frame.line) == scope and frame.line > after for frame in frames)
 
 
 def _frozen_at(case: Case, call: Call, is_watching: bool) -> int:
-    """The line that set ``trainable`` to False for a part of a model, or made such a part; else 0.
-    ``is_watching``: the tape watched variables."""
+    """The line that set ``trainable`` to False for a part of a model, or made such a part; else 0,
+    also where the text gives another expression, whose value is not known.
+
+    ``is_watching``: the tape watched variables.
+    """
     lines = {
         binding.site.line
         for binding in case.trace.bindings
         if binding.name.endswith(".trainable") and binding.when < call.when
     }
     for node in case.nodes(ast.Assign):
-        if node.lineno in lines and not _is_true(node.value):
+        if node.lineno in lines and _is_false(node.value):
             return node.lineno
     for made in case.nodes(ast.Call):
         if is_watching and called_name(made) == "Variable":
             continue  # one beside the model, as a counter of steps
-        if any(each.arg == "trainable" and not _is_true(each.value) for each in made.keywords):
+        if any(each.arg == "trainable" and _is_false(each.value) for each in made.keywords):
             return made.lineno
     return 0
 
 
-def _is_true(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and bool(value.value)
+def _is_false(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and not value.value
