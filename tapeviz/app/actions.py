@@ -340,7 +340,7 @@ ACTIONS: tuple[Action, ...] = (
             "&Try fixes",
             lambda w: w.toggle_fixes(),
             tip="After a run, try edits that mend what is wrong: this runs the snippet again",
-            is_on=lambda w: w.document.mending.tries_fixes,
+            is_on=lambda w: w.document.fix_trials.is_on,
         ),
         Action("limits", "&Limits", filled_on_opening),
         Action("interpreter", "&Interpreter", filled_on_opening),

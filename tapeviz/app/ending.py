@@ -26,7 +26,8 @@ def end_window(window: Window) -> bool:
     window.hide()
     document = window.document
     document.runs.forget()
-    document.mending.forget()
+    document.fix_trials.forget()
+    document.shares.forget()
     document.comparing.leave()
     document.runs.pipeline.close()
     is_quiet = document.background.close(PATIENCE)

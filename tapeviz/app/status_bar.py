@@ -89,7 +89,7 @@ class StatusBar(QWidget):
         ):
             signal.connect(self._show)
         document.progress_changed.connect(self._note_progress)
-        document.mending.progressed.connect(self._note_progress)
+        document.fix_trials.progressed.connect(self._note_progress)
         self._hide_bar()
         self._show()
 
@@ -181,7 +181,7 @@ class StatusBar(QWidget):
     def _counts(self, kind: str) -> tuple[int, int]:
         """(done, in all) of a kind of work; (0, 0) if it is not counted."""
         if kind == "fixes":
-            return self._document.mending.tried
+            return self._document.fix_trials.tried
         return self._document.background.counts.get(kind, (0, 0))
 
     def _hide_bar(self) -> None:

@@ -346,8 +346,8 @@ class Window(QMainWindow):
         kept.restore(self, self.settings)
 
     def toggle_fixes(self) -> None:
-        mending = self.document.mending
-        mending.tries_fixes = not mending.tries_fixes
+        trials = self.document.fix_trials
+        trials.is_on = not trials.is_on
         kept.keep(self, self.settings)
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -13,7 +13,7 @@ from ..analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Diagnosis
 from ..analysis.status import lacks_bridge
 from ..trace.ids import CallId
 from ..trace.model import Trace
-from .mending import with_fixes_of
+from .fix_trials import with_fixes_of
 from .pipeline import Stages
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ class Diagnosing:
         self.keep(diagnosis)
         document = self._document
         if not document.is_running and not document.is_loaded:
-            document.mending.try_fixes(document.trace, diagnosis)
+            document.fix_trials.begin(document.trace, diagnosis)
 
-    def take_fixes(self, before: Diagnosis, mended: Diagnosis) -> None:
+    def take_fixes(self, before: Diagnosis, fixed: Diagnosis) -> None:
         """Show the fixes that were tried for a diagnosis, or for one of the same run that another
         has replaced since."""
-        if mended is not before:
+        if fixed is not before:
             is_same = before is self.diagnosis
-            self.keep(mended if is_same else with_fixes_of(mended, self.diagnosis))
+            self.keep(fixed if is_same else with_fixes_of(fixed, self.diagnosis))
 
     def take_more(self, diagnosis: Diagnosis) -> None:
         """Take the diagnosis of the same run with more of it known; its fixes stay. The caller

@@ -26,14 +26,15 @@ from .comparing import Comparing
 from .compiled.function_calls import FunctionCalls
 from .compiled.insides import Insides
 from .diagnosing import Diagnosing
+from .fix_trials import FixTrials
 from .folding import Folding
 from .jobs import Jobs
 from .links import Links
-from .mending import Mending
 from .picturing import Picturing
 from .pipeline import ArrangedGraph, Opener, Pipeline, Stages
 from .runs import Runs
 from .selecting import Selecting, Selection
+from .shares import Shares
 from .showing import Showing
 from .stepping import Stepping
 from .text.parts import LinePart, lines_alone, part_with_names
@@ -77,9 +78,10 @@ class Document(QObject):
         self.background = Background(self)
         self.jobs = Jobs(self)
         self.runs = Runs(pipeline, self.background, self)
-        self.mending = Mending(self.runs, stages, self.background, self)
+        self.fix_trials = FixTrials(self.runs, self.background, self)
+        self.shares = Shares(self.runs, stages, self.background, self)
         self.diagnosing = Diagnosing(self)
-        self.mending.mended.connect(self.diagnosing.take_fixes)
+        self.fix_trials.fixed.connect(self.diagnosing.take_fixes)
         self.background.failed.connect(self._take_failure)
         self.background.busy_changed.connect(self.progress_changed)
         self.runs.started.connect(self.run_started)
@@ -176,7 +178,8 @@ class Document(QObject):
         self.showing.begin_anew()
         self.background.forget_times()
         self.picturing.keep_until_next_run()
-        self.mending.forget()
+        self.fix_trials.forget()
+        self.shares.forget()
         self.insides.forget()
         self.values.forget()
 
@@ -320,7 +323,8 @@ class Document(QObject):
 
     def give_up(self) -> None:
         """Cancel all background work; a later change of the view starts it again."""
-        self.mending.forget()
+        self.fix_trials.forget()
+        self.shares.forget()
         self.comparing.leave()
         self.insides.give_up()
         self.showing.give_up()

@@ -371,7 +371,7 @@ def test_a_scene_with_much_inside_is_composed_in_the_background(
 def test_a_diagnosis_that_comes_before_its_graph_is_composed_with_it(
     qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    document.mending.tries_fixes = False
+    document.fix_trials.is_on = False
     run(qtbot, document)
     qtbot.waitUntil(lambda: not document.background.busy)
     stages, go_on, composed = document.stages, threading.Event(), list[Any]()
@@ -470,7 +470,7 @@ def test_computing_tasks_come_one_after_the_other_unless_nobody_waits_for_one(
 def test_the_shorter_work_comes_first(
     qtbot: QtBot, document: Document, monkeypatch: pytest.MonkeyPatch, most: int, first: str
 ) -> None:
-    document.mending.tries_fixes = False
+    document.fix_trials.is_on = False
     run(qtbot, document)
     qtbot.waitUntil(lambda: not document.background.busy)
     monkeypatch.setattr("tapeviz.document.showing.MANY_ASKED", most)
@@ -617,8 +617,8 @@ def test_fixes_come_after_the_picture(
     run(qtbot, document)
     qtbot.waitUntil(lambda: bool(document.diagnosis.calls[0].findings[0].fixes))
     assert pipeline.tried == 1
-    assert document.mending.tried == (1, 1)
-    document.mending.tries_fixes = False
+    assert document.fix_trials.tried == (1, 1)
+    document.fix_trials.is_on = False
     document.run()
     qtbot.waitUntil(lambda: not document.is_running and not document.background.busy)
     assert pipeline.tried == 1

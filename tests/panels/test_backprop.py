@@ -211,7 +211,7 @@ def test_targets_can_be_taken_apart(qtbot: QtBot, panel: BackpropPanel) -> None:
     stages = replace(
         document.stages, has_shares=lambda trace, call: True, share=lambda live, call: table
     )
-    document.mending._stages = stages
+    document.shares._stages = stages
     document.progress_changed.emit()
     assert not panel.shares_button.isHidden()
     panel.shares_button.click()

@@ -107,7 +107,7 @@ def measure(name: str) -> None:
     collect_seldom()
     window = open_app()
     document, gaps = window.document, Gaps()
-    document.mending.tries_fixes = False  # each is a run of the whole program
+    document.fix_trials.is_on = False  # each is a run of the whole program
     document.open_source(WARM)
     document.run()
     turn_until(lambda: is_quiet(window), 120)

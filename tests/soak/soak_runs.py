@@ -38,7 +38,7 @@ def main() -> None:
     from tests.soak.watched_app import is_quiet, open_app, turn_until
 
     window = open_app()
-    window.document.mending.tries_fixes = False
+    window.document.fix_trials.is_on = False
     runs, failed, before = count(500, 40), 0, state()
     for number in range(WARM + runs):
         if number == WARM:

@@ -65,7 +65,7 @@ KEPT: tuple[Kept, ...] = (
         lambda w: w.source.editor.size_px,
         lambda w, size: w.source.editor.set_size(size),
     ),
-    _attribute("fixes", lambda w: w.document.mending, "tries_fixes"),
+    _attribute("fixes", lambda w: w.document.fix_trials, "is_on"),
     _form("layout", lambda w: w.document.stages.layouts),
     _form("direction", lambda w: DIRECTIONS),
     _form("grouping", lambda w: w.document.stages.groupings),

@@ -81,7 +81,7 @@ class BackpropPanel(Panel):
         document.selection_changed.connect(self._show_selection)
         document.run_started.connect(self.pause)
         document.run_started.connect(self._show_steps)
-        document.mending.shared.connect(self._show_shares)
+        document.shares.computed.connect(self._show_shares)
         document.insides.changed.connect(self.model.show_entrances)
         document.run_ended.connect(self.model.show_entrances)
         document.run_ended.connect(self._show_shares)
@@ -268,7 +268,7 @@ class BackpropPanel(Panel):
     def _offer_shares(self) -> None:
         """Offer the table of shares if the gradient is a sum over targets or elements."""
         document = self.document
-        has_shares = document.mending.has_shares(document.trace, document.current_call)
+        has_shares = document.shares.are_there(document.trace, document.current_call)
         if has_shares == self.shares_button.isHidden():
             self.shares_button.setVisible(has_shares)
             if not has_shares:
@@ -280,8 +280,8 @@ class BackpropPanel(Panel):
         document, call = self.document, self.document.current_call
         table = None
         if self.shares_button.isChecked() and call is not None:
-            document.mending.ask_shares(call)
-            table = document.mending.shares.get(call.call.id)
+            document.shares.ask(call)
+            table = document.shares.tables.get(call.call.id)
         self.shares.show_table(table)
         self.shares_view.setVisible(table is not None)
         self.table.setVisible(table is None and bool(document.steps))

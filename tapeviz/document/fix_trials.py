@@ -1,4 +1,4 @@
-"""Add to a diagnosis the fixes that were tried, and the shares of several targets."""
+"""Try fixes for what a diagnosis finds wrong, in the background."""
 
 from __future__ import annotations
 
@@ -9,74 +9,57 @@ from PySide6.QtCore import QObject, Signal
 
 from ..analysis.findings import Finding
 from ..analysis.model import CallDiagnosis, Diagnosis
-from ..recording.shares import ShareTable
-from ..trace.ids import CallId
 from ..trace.model import Trace
 from .background import Background
-from .pipeline import Stages
 from .runs import Runs
 
 
-class Mending(QObject):
-    """Adds to a diagnosis what needs the snippet or its backward pass to run again."""
+class FixTrials(QObject):
+    """Runs the edits that may mend the findings of one document's diagnosis.
 
-    mended = Signal(object, object)
-    """The diagnosis that was given, and the same with fixes."""
-    shared = Signal()
+    ``is_on``: whether fixes are tried after a run.
+    """
+
+    fixed = Signal(object, object)
+    """The diagnosis that was given, and the same with the fixes that work."""
     progressed = Signal()
 
-    def __init__(self, runs: Runs, stages: Stages, background: Background, parent: QObject) -> None:
+    def __init__(self, runs: Runs, background: Background, parent: QObject) -> None:
         super().__init__(parent)
-        self.tries_fixes = True
+        self.is_on = True
         self.tried = (0, 0)
         """How many fixes were tried, and how many are known to be tried."""
-        self.shares: dict[CallId, ShareTable] = {}
         self._runs = runs
-        self._stages = stages
         self._background = background
         self._number = 0
 
     def forget(self) -> None:
-        """Drop what is known of the run, and stop what is still being tried."""
+        """Stop trying fixes, and forget how many were tried."""
         self._number += 1
         self.tried = (0, 0)
-        self.shares = {}
-        self._background.drop("fixes", "shares")
+        self._background.drop("fixes")
 
-    def try_fixes(self, trace: Trace, diagnosis: Diagnosis) -> None:
-        """Run the edits that may mend what is wrong; emit ``mended`` if one works."""
+    def begin(self, trace: Trace, diagnosis: Diagnosis) -> None:
+        """Run the edits that may mend what is wrong, if fixes are to be tried; emit ``fixed`` when
+        all were tried."""
         is_troubled = diagnosis.error or any(call.is_troubled for call in diagnosis.calls)
-        if not self.tries_fixes or not is_troubled:
+        if not self.is_on or not is_troubled:
             return
         number = self._number
 
+        def should_stop() -> bool:
+            return number != self._number
+
         def work() -> Diagnosis:
-            should_stop = lambda: number != self._number  # noqa: E731
             tried = self._runs.pipeline.try_fixes(trace, diagnosis, self._note, should_stop)
             tried.compare_findings()
             return tried
 
-        self._background.submit("fixes", work, partial(self.mended.emit, diagnosis))
+        self._background.submit("fixes", work, partial(self.fixed.emit, diagnosis))
 
     def _note(self, done: int, known: int) -> None:
         self.tried = (done, known)
         self.progressed.emit()
-
-    def has_shares(self, trace: Trace, call: CallDiagnosis | None) -> bool:
-        """Whether the gradients are sums over targets, and the run can still be asked for them."""
-        if call is None or self._runs.recording is None or self._runs.is_running:
-            return False
-        return self._stages.has_shares(trace, call.call)
-
-    def ask_shares(self, call: CallDiagnosis) -> None:
-        """Compute what each target gives to each source; emit ``shared`` when it is done."""
-        if call.call.id not in self.shares:
-            work = partial(self._stages.share, self._runs.recording, call.call)
-            self._background.submit("shares", work, self._keep_shares)
-
-    def _keep_shares(self, table: ShareTable) -> None:
-        self.shares[table.call] = table
-        self.shared.emit()
 
 
 def with_fixes_of(tried: Diagnosis, diagnosis: Diagnosis) -> Diagnosis:
@@ -90,7 +73,7 @@ def with_fixes_of(tried: Diagnosis, diagnosis: Diagnosis) -> Diagnosis:
     if not known and not (tried.error and tried.error.fixes):
         return diagnosis
 
-    def mended(call: CallDiagnosis) -> CallDiagnosis:
+    def with_fixes(call: CallDiagnosis) -> CallDiagnosis:
         findings = []
         for place, finding in enumerate(call.findings):
             other = known.get((call.call.id, place))
@@ -104,7 +87,7 @@ def with_fixes_of(tried: Diagnosis, diagnosis: Diagnosis) -> Diagnosis:
         replace(error, fixes=of_errors.get((error.type, error.message, error.line), error.fixes))
         for error in diagnosis.errors
     )
-    return replace(diagnosis, calls=tuple(map(mended, diagnosis.calls)), errors=errors)
+    return replace(diagnosis, calls=tuple(map(with_fixes, diagnosis.calls)), errors=errors)
 
 
 def _trouble(finding: Finding) -> tuple[object, ...]:

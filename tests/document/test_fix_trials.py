@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tapeviz.analysis.findings import Fix
 from tapeviz.analysis.model import EMPTY_DIAGNOSIS, ExplainedError
-from tapeviz.document.mending import with_fixes_of
+from tapeviz.document.fix_trials import with_fixes_of
 
 
 def test_fixes_of_errors_stay_with_their_errors_and_no_error_is_lost() -> None:
