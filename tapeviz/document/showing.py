@@ -30,15 +30,17 @@ class Showing:
         self._growing = Growing(document)
         self.has_news = False
         self.mended: CallId | None = None
-        self._awaits: tuple[int, int] | None = None
+        self._follows: tuple[int, int] | None = None
         """The place of the call to be mended among those of the run before, and their number."""
+        self._awaits: tuple[int, int] | None = None
+        """The same, once the run that follows the fix has begun."""
 
     def follow_fix(self, fix: Fix) -> None:
-        """Show the call that a fix mends when the run that begins now is over."""
+        """Show the call that a fix mends when the run that begins next is over."""
         calls = self._document.diagnosis.calls
         of_fix = (n for n, call in enumerate(calls) if any(fix in f.fixes for f in call.findings))
         place = next(of_fix, None)
-        self._awaits = (place, len(calls)) if place is not None else None
+        self._follows = (place, len(calls)) if place is not None else None
 
     def _show_mended(self, trace: Trace) -> None:
         """Choose the call that stands where the one to be mended stood, unless the user chose
@@ -58,6 +60,7 @@ class Showing:
         """Another run or text comes: nothing of it is shown yet."""
         self.has_news = False
         self.mended = None
+        self._awaits, self._follows = self._follows, None
         self._growing.give_up()
 
     def give_up(self) -> None:

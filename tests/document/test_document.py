@@ -30,9 +30,11 @@ from tapeviz.trace.model import EMPTY_TRACE, Trace
 from tapeviz.view import View
 from tests.document.sample import (
     CAUSE,
+    FIX,
     SOURCE,
     SamplePipeline,
     SampleRecording,
+    make_diagnosis,
     make_stages,
     make_trace,
 )
@@ -72,6 +74,17 @@ def test_a_run_gives_trace_diagnosis_layout_and_scene(qtbot: QtBot, document: Do
     assert document.trace.source == SOURCE
     assert len(document.scene.boxes) == 7
     assert document.diagnosis.calls[0].findings[0].cause == CAUSE
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_only_the_run_of_a_fix_shows_what_was_mended(document: Document, is_replaced: bool) -> None:
+    document.diagnosing.diagnosis = make_diagnosis(make_trace(), with_fix=True)
+    document.showing.follow_fix(FIX)
+    document.showing.begin_anew()
+    if is_replaced:  # another run or text came before this one was over
+        document.showing.begin_anew()
+    document.showing.take(make_trace())
+    assert (document.showing.mended is None) == is_replaced
 
 
 def test_stages_run_again_only_for_new_inputs(
