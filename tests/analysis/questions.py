@@ -427,6 +427,21 @@ QUESTIONS: tuple[Case, ...] = (
         is_zero=True,
     ),
     case(
+        "a bias that a checkpoint brought into another layer, beside its kernel",
+        "assign",
+        """
+        import tempfile
+        first, second = tf.keras.layers.Dense(2), tf.keras.layers.Dense(2)
+        x, folder = tf.ones((1, 3)), tempfile.mkdtemp()
+        first(x), second(x)
+        with tf.GradientTape() as tape:
+            path = tf.train.Checkpoint(layer=first).write(folder + "/kept")
+            tf.train.Checkpoint(layer=second).read(path)  # cut
+            loss = tf.reduce_sum(second(x) ** 2)
+        tape.gradient(loss, [first.bias])
+        """,
+    ),
+    case(
         "one of two outputs asked for in forward mode",
         "not-differentiable",
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -10,11 +10,12 @@ import numpy as np
 
 from ....trace.ids import TensorId, VariableId, VersionId
 from ....trace.model import Trace
+from ....trace.op_kinds import ops_with
 from ....trace.ops import Op
 from ....trace.state import CREATION
 from ....trace.stats import Array
-from ....trace.variables import Version
-from ...call_facts import name_of
+from ....trace.variables import Variable, Version
+from ...call_facts import maker_past, name_of
 from ...findings import Cause, Evidence
 from ...flow.dataflow import REF_ASSIGNS
 from ..questions import EdgeUnderTest, Unlinked, Used
@@ -75,26 +76,21 @@ def copied_values(asked: Unlinked) -> Cause | None:
     """A variable was given, from outside TensorFlow, the very elements that the source had.
 
     So it is with ``save_weights`` and ``load_weights``, and with a copy of a model, whose variables
-    are others than the source. Elements that are all alike prove nothing.
+    are others than the source. Elements that are all alike prove nothing by themselves: they count
+    where the same line gave another variable the elements of another one, as with the biases of a
+    model beside its kernels.
     """
     facts, trace = asked.facts, asked.facts.trace
     variable = trace.variables.get(VariableId(asked.tensor))
     if variable is None:
         return None
-    known = asked.used.once(_given)
-    same = [
-        given
-        for version in variable.versions
-        for held in _elements(trace, version)
-        if held is not None
-        for given in known.get(_outline(held), ())
-        if version.when < given.op.when
-        and given.version.variable != variable.id
-        and np.array_equal(held, given.value)
-    ]
+    same = list(_same_elements(trace, variable, asked.used.once(_given)))
+    if not all(given.is_telling for given in same):
+        lines = asked.used.once(_lines_of_copies)
+        same = [given for given in same if given.is_telling or given.op.line in lines]
     if not same:
         return None
-    first = min(same, key=lambda given: given.number)
+    first = min(same, key=lambda given: (not given.is_telling, given.number))
     op, copied = first.op, first.version.variable
     if trace.variables[copied].site.line == op.line:  # copy.deepcopy makes it
         return facts.cause(ReplacedSource("cloned"), op.line)
@@ -103,12 +99,16 @@ def copied_values(asked: Unlinked) -> Cause | None:
 
 
 class _Given(NamedTuple):
-    """A variable that the target was made from got a value from outside TensorFlow."""
+    """A variable that the target was made from got a value from outside TensorFlow.
+
+    ``is_telling``: it has elements that differ from each other.
+    """
 
     number: int
     version: Version
     op: Op
     value: Array
+    is_telling: bool
 
 
 _Outline = tuple[tuple[int, ...], float, float]
@@ -120,13 +120,43 @@ def _given(used: Used) -> dict[_Outline, list[_Given]]:
     found: dict[_Outline, list[_Given]] = {}
     for number, position in enumerate(used.positions):
         version = trace.version(position) if isinstance(position, VersionId) else None
-        if version is None or version.op is None or version.value in trace.producers:
+        if version is None or version.op is None or not _is_from_outside(trace, version.value):
             continue
         op, value = trace.ops[version.op], trace.value(version.value or TensorId(0))
-        if op.type == CREATION and value is not None and _is_telling(value):
-            given = _Given(number, version, op, value)
+        if op.type == CREATION and value is not None and value.size > 1 and value.dtype.kind == "f":
+            given = _Given(number, version, op, value, bool((value != value.flat[0]).any()))
             found.setdefault(_outline(value), []).append(given)
     return found
+
+
+def _lines_of_copies(used: Used) -> frozenset[int]:
+    """The lines that gave a variable of the target telling elements which another one had."""
+    known, trace = used.once(_given), used.facts.trace
+    if not any(given.is_telling for several in known.values() for given in several):
+        return frozenset()
+    of_each = (_same_elements(trace, each, known) for each in trace.variables.values())
+    return frozenset(given.op.line for same in of_each for given in same if given.is_telling)
+
+
+def _same_elements(
+    trace: Trace, variable: Variable, known: Mapping[_Outline, Sequence[_Given]]
+) -> Iterator[_Given]:
+    """What other variables were given after this one had held the same elements."""
+    for version in variable.versions:
+        for held in _elements(trace, version) if known else ():
+            if held is None:
+                continue
+            for given in known.get(_outline(held), ()):
+                is_later = version.when < given.op.when
+                is_other = given.version.variable != variable.id
+                if is_later and is_other and np.array_equal(held, given.value):
+                    yield given
+
+
+def _is_from_outside(trace: Trace, tensor: TensorId | None) -> bool:
+    """Whether Python or NumPy gave the value, or a file did (``tf.train.Checkpoint.restore``)."""
+    made = maker_past(trace, tensor, ops_with("copy")) if tensor is not None else None
+    return made is None or made.type == "RestoreV2"
 
 
 def _outline(value: Array) -> _Outline:
@@ -134,10 +164,6 @@ def _outline(value: Array) -> _Outline:
     if not value.size or value.dtype.kind != "f":
         return value.shape, 0.0, 0.0
     return value.shape, float(value.flat[0]), float(value.flat[-1])
-
-
-def _is_telling(value: Array) -> bool:
-    return value.size > 1 and value.dtype.kind == "f" and bool((value != value.flat[0]).any())
 
 
 def _elements(trace: Trace, version: Version) -> Iterator[Array | None]:
