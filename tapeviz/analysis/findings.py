@@ -43,6 +43,14 @@ class Evidence(ABC):
 class Cause:
     """Why a gradient is not there: the evidence, and the line to look at.
 
+    ``line`` is the one that a reader would change. Where an op or a call stops the gradient itself
+    (no derivative, ``stop_gradient``, a write, a value that leaves, zeros, NaN), it is the
+    innermost line of the snippet that ran it, in a helper too. Where only the moment was wrong
+    (before or after the tape's block, under an earlier tape), it is the statement that would have
+    to move or run again: the one in the function of that block, if there is one. Where the source
+    is another object than the one used, it is where that object was made or got its name; where
+    nothing links the two, the line that asks.
+
     ``op``/``op_id``: the op at the cut, where there is one, by TensorFlow's name for its type;
     ``words``: what the snippet calls it, empty if not known. ``links``: the edges that are cut.
     ``is_alone``: no other cut has to be mended for the gradient to arrive. ``is_bypassed``: the

@@ -17,6 +17,7 @@ from .source import SourceText
 # Attributes that tell the form of an array, never its elements.
 _FORM = frozenset({"shape", "dtype", "ndim", "size", "name", "device"})
 MODULE = 0
+_YIELDS = (ast.Yield, ast.YieldFrom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class PythonText:
     _attributes: dict[str, list[Statement]] = field(default_factory=dict)
     _scopes: dict[int, _Scope] = field(default_factory=dict)
     _declared: dict[tuple[int, str], int] = field(default_factory=dict)
+    _returns: dict[int, list[Statement]] = field(default_factory=dict)
+    _generators: set[int] = field(default_factory=set)
 
     def statement(self, line: int) -> Statement | None:
         """The innermost statement, or head of one, on this line."""
@@ -98,6 +101,10 @@ class PythonText:
     def _binds(self, scope: int, name: str) -> bool:
         writers = self._writers.get((scope, name), ())
         return self.is_parameter(scope, name) or any(name in each.binds for each in writers)
+
+    def returns(self, scope: int) -> Sequence[Statement]:
+        """The statements that return a value from a function; none of a generator."""
+        return () if scope in self._generators else self._returns.get(scope, ())
 
     def writers(self, scope: int, path: str) -> Sequence[Statement]:
         """The statements that bind or change a name of a scope, or an attribute of anything."""
@@ -202,6 +209,10 @@ class _Reader:
         )
         for line in made.lines:
             self.found._by_line[line] = made
+        if isinstance(node, ast.Return) and node.value is not None:
+            self.found._returns.setdefault(scope, []).append(made)
+        if any(isinstance(each, _YIELDS) for part in head for each in ast.walk(part)):
+            self.found._generators.add(scope)
         for path in binds | changes:
             if "." in path:
                 self.found._attributes.setdefault(path.rpartition(".")[2], []).append(made)

@@ -442,6 +442,26 @@ QUESTIONS: tuple[Case, ...] = (
         """,
     ),
     case(
+        "the one of two numbers of an object that its method returns",
+        "left-tensorflow",
+        """
+        class Filter:
+            def __init__(self):
+                self.noise = tf.Variable(0.5)
+                self.mean = self.spread = 1.0
+            def update(self, seen):
+                gain = self.spread / (self.spread + self.noise)
+                self.mean = (self.mean + gain * (seen - self.mean)).numpy()  # cut
+                self.spread = ((1.0 - gain) * self.spread).numpy()
+                return self.mean
+        filter = Filter()
+        with tf.GradientTape() as tape:
+            means = [filter.update(seen) for seen in (1.5, 0.25)]
+            loss = tf.reduce_sum(tf.stack(means) ** 2)
+        tape.gradient(loss, [filter.noise])
+        """,
+    ),
+    case(
         "one of two outputs asked for in forward mode",
         "not-differentiable",
         """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -99,6 +99,7 @@ class Slicer:
                 by_line = self._bindings.setdefault(self._key(scope, binding.name), {})
                 by_line.setdefault(binding.site.line, []).append(binding)
         self._reaching: dict[int, bool] = {}
+        self._returned: dict[int, frozenset[int]] = {}
 
     def leaves_of(self, site: Site, when: int) -> Trail:
         """The leaves, before ``when``, that the statement at this place may have made use of, and
@@ -146,7 +147,9 @@ class Slicer:
         leaves = self._at_line.get(line, ())
         first = bisect_left(leaves, ran.since, key=lambda leave: leave.when)
         end = bisect_left(leaves, ran.until, key=lambda leave: leave.when)
-        found = leaves[max(first, end - _MOST_LEAVES) : end]
+        found = list(leaves[max(first, end - _MOST_LEAVES) : end])
+        if ran.steps < 0 or ran.statement.binds:
+            found = self._without_unreturned(found, ran.statement)
         inner = ran.frames[0] if ran.frames else None
         if inner is None or inner.column < 0:
             return found
@@ -160,6 +163,50 @@ class Slicer:
                 if frame.line == line and frame.end_line <= ran.statement.last
             )
         ]
+
+    def _without_unreturned(self, leaves: Sequence[Leave], statement: Statement) -> list[Leave]:
+        """The leaves without those in functions called by the statement which what the function
+        returns does not come from; with all of a function where it seems to come from none."""
+        callees = [self._callee(leave, statement) for leave in leaves]
+        functions = [callee and self.text.scope(callee.line) for callee in callees]
+        returned = [callee is None or self._is_returned(callee) for callee in callees]
+        known = {function for function, is_in in zip(functions, returned, strict=True) if is_in}
+        of_each = zip(leaves, functions, returned, strict=True)
+        return [leave for leave, function, is_in in of_each if is_in or function not in known]
+
+    def _callee(self, leave: Leave, statement: Statement) -> StackFrame | None:
+        """The frame, in a function with a name, that the statement called and the value left in."""
+        inner: StackFrame | None = None
+        for frame in leave.site.frames:
+            if frame.line in statement.lines:
+                break
+            inner = frame
+        return inner if inner is not None and inner.function[:1] != "<" else None
+
+    def _is_returned(self, callee: StackFrame) -> bool:
+        """Whether names lead from the line of a function to what the function returns, but by those
+        that were bound to tensors."""
+        scope = self.text.scope(callee.line)
+        if scope not in self._returned:
+            self._returned[scope] = frozenset(self._lines_returned(scope))
+        at = self.text.statement(callee.line)
+        return at is not None and at.first in self._returned[scope]
+
+    def _lines_returned(self, scope: int) -> Iterator[int]:
+        waiting = list(self.text.returns(scope))
+        seen: set[int] = set()
+        while waiting:
+            statement = waiting.pop()
+            if statement.first in seen:
+                continue
+            seen.add(statement.first)
+            yield statement.first
+            for name in statement.reads:
+                bound = self._bindings.get(self._key(self.text.home(scope, name), name), {})
+                for writer in self.text.writers(scope, name):
+                    known = bound.get(writer.first, ())
+                    if writer.scope == scope and not (known and all(map(_carries_nothing, known))):
+                        waiting.append(writer)
 
     @staticmethod
     def _key(scope: int, path: str) -> tuple[int, str]:

@@ -141,7 +141,7 @@ def _lines_of_copies(used: Used) -> frozenset[int]:
 def _same_elements(
     trace: Trace, variable: Variable, known: Mapping[_Outline, Sequence[_Given]]
 ) -> Iterator[_Given]:
-    """What other variables were given after this one had held the same elements."""
+    """Yield each value given to another variable after this one had held the same elements."""
     for version in variable.versions:
         for held in _elements(trace, version) if known else ():
             if held is None:
