@@ -206,10 +206,13 @@ class Encoder:
         """The graph of a function, a branch or a loop begins or is complete."""
         self._lines.append(to_json({"e": "body", **fields}))
 
-    def runs(self, graphs: list[int], into: int, condition: int = 0) -> None:
+    def runs(
+        self, graphs: list[int], into: int, condition: int = 0, given: Sequence[int] = ()
+    ) -> None:
         """The next op, put into the graph ``into`` or eager, runs these graphs; ``condition``: the
-        graph of a loop's condition."""
+        graph of a loop's condition; ``given``: what the graph takes, if not the op's inputs."""
         about = f',"condition":{condition}' if condition else ""
+        about += f',"given":{list(given)}' if given else ""
         self._lines.append(f'{{"e":"runs","graphs":{graphs},"into":{into}{about}}}')
 
     def called(self, call: KeptCall, graph: int, returned: int | None, row: LogRow) -> None:

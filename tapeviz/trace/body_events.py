@@ -42,13 +42,15 @@ class BodiesRun(TracedEvent, frozen=True, tag="runs"):
     """The next op, eager or put into the graph ``into``, runs graphs that were traced.
 
     ``call``: of an eager call its number among those of the graph, from 1. ``condition``: of a loop
-    the graph that says whether another turn runs.
+    the graph that says whether another turn runs. ``given``: of a loop over a dataset, whose op
+    takes the dataset, the tensor for each input of the graph, 0 for what an element gives.
     """
 
     graphs: list[int]
     into: int = 0
     call: int = 0
     condition: int = 0
+    given: list[int] = []
 
 
 InsidePath = list[str | int]

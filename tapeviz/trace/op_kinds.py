@@ -227,6 +227,7 @@ Rank                                 shape form no-data plumbing
 ReadVariableOp                       plumbing
 RealDiv                              product singular
 Reciprocal                           clips singular
+ReduceDataset                        loop
 RefSwitch                            switch
 Relu                                 clips
 Relu6                                clips

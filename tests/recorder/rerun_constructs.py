@@ -11,7 +11,7 @@ x = tf.random.stateless_uniform([4, 6], [3, 5], -1.0, 2.0)"""
 
 # What is inside of something that must not happen twice stays unknown, and what a loop gives whose
 # body is no function that was traced.
-UNKNOWN = frozenset({"dataset loop", "loops whose bodies are Defuns"})
+UNKNOWN = frozenset({"shuffled dataset loop", "loops whose bodies are Defuns"})
 
 CONSTRUCTS = {
     "loops whose bodies are Defuns": """\
@@ -196,11 +196,28 @@ for i in tf.range(3):
     tf.autograph.experimental.set_loop_options(shape_invariants=[(y, tf.TensorShape([4, None]))])
     y = tf.concat([y, y * 2.0], 1)
 return y""",
-    "dataset loop": """\
+    "shuffled dataset loop": """\
 s = tf.constant(0.0)
-for e in tf.data.Dataset.from_tensor_slices(x):
+for e in tf.data.Dataset.from_tensor_slices(x).shuffle(4):
     s += tf.reduce_sum(e)
 return s * tf.sin(x)""",
+    "dataset loop": """\
+s = tf.constant(0.0)
+for i, e in enumerate(tf.data.Dataset.from_tensor_slices(x).map(tf.abs)):
+    y = tf.sin(e * c) / 3.0
+    s += tf.reduce_sum(y)
+    if i == 2:
+        break
+return s * tf.sin(x)""",
+    "dataset loop in a loop that writes": """\
+s = tf.constant(0.0)
+for e in tf.range(2):
+    for r in tf.data.Dataset.from_tensor_slices(x).batch(2):
+        y = tf.matmul(r, v) + b
+        if tf.reduce_sum(y) > 0.0:
+            b.assign_sub(0.1 * tf.reduce_mean(y, 0))
+        s += tf.reduce_sum(y)
+return s * x""",
     "assert": """\
 tf.debugging.assert_less(tf.reduce_max(x), 100.0)
 return x * 2.0""",

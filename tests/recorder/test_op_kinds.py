@@ -13,6 +13,7 @@ def test_rows_and_traits_know_each_other() -> None:
     assert list(OP_KINDS) == sorted(OP_KINDS)
     assert set().union(*OP_KINDS.values()) == set(TRAITS)
     several = {"If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile"}
+    several.add("ReduceDataset")  # ends a loop over a dataset
     assert ops_with("loop", "branch") == several
 
 

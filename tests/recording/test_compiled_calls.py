@@ -125,6 +125,39 @@ def test_a_call_in_a_loop_ran_once_for_each_turn() -> None:
         assert words in as_text(trace, diagnose(trace))
 
 
+def test_a_call_in_a_loop_over_a_dataset_has_values_of_each_turn() -> None:
+    """The body takes a state, here the first input, and an element, which is no input of the op."""
+    body = e.BodyTraced(False, 2, [-4, -1], [-3, -3, -2], "Dataset_scan_scan_body")
+    looped = [
+        *(*LOOPED[:-6], e.TensorSeen(-6, "variant", []), body),
+        e.BodiesRun([2], into=1, given=[-4, 0]),
+        e.OpRan(3, "ReduceDataset", [-6, -4], [-5], site=2, graph=1, name="reduce"),
+        *LOOPED[-3:],
+    ]
+    values = [
+        (["reduce", turn], symbol, tensor, "exact")
+        for turn, element in enumerate((91, 92))
+        for symbol, tensor in ((-1, element), (-3, 90))
+    ]
+    inside = e.InsideComputed(4, 1, values=values, turns=[([], "reduce", 2)], state="equal")
+    seen = [e.TensorSeen(tensor, "float32", []) for tensor in (91, 92)]
+    seen += [VALUE, e.TensorSeen(2, "float32", [], at=0, nbytes=4)]
+    events = [e.Begin(1, "2.21.0", "3.11.7"), *looped, e.Ended("finished"), *seen]
+    trace = read([*events, inside], BLOB, "", "snippet.py")
+    (listed,) = report(trace, diagnose(trace))["calls"]
+    assert (listed["ran"], listed["results"][0]["value"]) == (2, 1.0)
+    (loop,) = trace.loops.values()
+    drawn = listed_source(trace)
+    assert [loop.turns[turn,][drawn] for turn in range(2)] == [91, 92]
+
+
+def listed_source(trace: Trace) -> TensorId:
+    """The tensor of the first source, by the id drawn."""
+    (source,) = trace.calls[0].sources
+    assert isinstance(source.tensor, int)
+    return source.tensor
+
+
 def test_a_gradient_that_goes_back_through_a_loop_is_not_made_in_it() -> None:
     events = [
         e.Begin(1, "2.21.0", "3.11.7"),

@@ -80,6 +80,8 @@ def put_into_graph(
             if kind.endswith("While"):  # a turn is drawn as the body's
                 graphs, condition = graphs[:1], sum(graphs[1:])
             recording.log_row((recording.encoder.runs, graphs, fields["graph"], condition))
+    if kind in private.DATASET_LOOPS:
+        _note_dataset_loop(recording, op)
     recording.log_row((recording.encoder.graph_op, fields))
     if isinstance(graph, private.FuncGraph) and not call:
         recording.traced_names.made_at.update(dict.fromkeys(given, fields["site"]))
@@ -87,6 +89,17 @@ def put_into_graph(
     if kind == "Const" and attrs:
         array = private.constant_array(attrs)
         recording.log_row((recording.encoder.constant, given[0], array))
+
+
+def _note_dataset_loop(recording: RecordingContext, op: Any) -> None:
+    """Log the graph that a loop over a dataset runs for each element, and what it takes."""
+    body, given = private.dataset_loop_of(op)
+    if body is None:
+        return
+    number, runs = recording.symbols.graph(op.graph), recording.symbols.graph(body)
+    recording.runs[number, op.name] = [body]
+    ids = [0 if tensor is None else recording.emit_symbolic(tensor) for tensor in given]
+    recording.log_row((recording.encoder.runs, [runs], number, 0, ids))
 
 
 def _site_of(recording: RecordingContext, op: Any, graph: Any, frame: FrameType) -> int:

@@ -8,6 +8,7 @@ is left out, and the recording has a note that says so.
 from __future__ import annotations
 
 from . import functions as functions
+from .dataset_loops import *  # noqa: F403
 from .frames import *  # noqa: F403
 from .graphs import *  # noqa: F403
 from .lookup import MISSING as MISSING

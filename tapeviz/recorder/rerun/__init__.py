@@ -83,9 +83,14 @@ class Rerun:
             )
             why = without_our_names(f"it raised when it ran again: {error}")
             return {"state": "unchecked", "why": why, "ran": bool(raised), "raised": raised}
-        is_same = _gave_the_same(call, ran)
-        readings.take(ran, "exact" if is_same else "beside")
-        for source, held in zip(program.cut.sources, call.sources, strict=True):
+        is_same = _gave_the_same(call, ran.outputs)
+        is_written_same = is_same and _gave_the_same(call, ran.written)
+        readings.take(
+            ran,
+            best="exact" if is_same else "beside",
+            of_datasets="exact" if is_written_same else "beside",
+        )
+        for source, held in zip(program.cut.sources, self._states.sources(call), strict=True):
             at = tuple((op, 0) for op in source.path)
             known = Known(self._states.tensor(held), "exact")
             readings.put(at, source.op, source.output, known)
@@ -115,12 +120,12 @@ class Rerun:
         ran = run_up_to(definition, node, attempt)
         if ran is None:
             return ""
-        readings.take(ran, "exact")
+        readings.take(ran, best="exact", of_datasets="exact")
         return op_name(definition, node)
 
 
-def _gave_the_same(call: KeptCall, ran: Ran) -> bool:
-    pairs = zip(call.outputs or (), ran.outputs, strict=False)
+def _gave_the_same(call: KeptCall, outputs: Sequence[Any]) -> bool:
+    pairs = zip(call.outputs or (), outputs, strict=False)
     return all(_is_same(held, tensor) for held, tensor in pairs)
 
 

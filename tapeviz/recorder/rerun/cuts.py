@@ -7,6 +7,7 @@ further output (:mod:`.sources`), and is an argument of the copy.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .. import private
@@ -70,17 +71,23 @@ def is_repeatable(node: Any) -> bool:
     return str(node.op).startswith(_DRAWN_FROM_VARIABLES)
 
 
-def cut(definition: Any) -> Cut:
-    """The copy has the arguments and outputs of the function, and the sources as arguments."""
-    walk = _Cut(definition)
+def cut(definition: Any, *, repeats_datasets: bool = False) -> Cut:
+    """The copy has the arguments and outputs of the function, and the sources as arguments.
+
+    ``repeats_datasets``: the datasets that it is given give the same elements once more, so that
+    loops over them may run again.
+    """
+    walk = _Cut(definition, repeats_datasets)
     while walk.remove_some():
         pass
     return walk.result()
 
 
 class _Cut:
-    def __init__(self, definition: Any) -> None:
+    def __init__(self, definition: Any, repeats_datasets: bool) -> None:
         self._definition = definition
+        self._repeats_datasets = repeats_datasets
+        self._nodes = {node.name: node for node in definition.node_def}
         self._removed: dict[str, Any] = {}
         """Nodes that are left out, by name."""
         self._opaque: set[str] = set()
@@ -102,19 +109,32 @@ class _Cut:
             return True
         if not self._opaque.isdisjoint(data):
             return True
+        if self._repeats_datasets and self._is_of_dataset(node):
+            return any(inner.is_changed or inner.spoiled for inner in map(self._cut, _called(node)))
         if node.op not in RUN_FUNCTIONS:
             return not is_repeatable(node)
         if node.name not in self._inner:
             definitions = [functions.definition(function.name) for function in functions_of(node)]
             if any(definition is None for definition in definitions):
                 return True
-            self._inner[node.name] = [cut(function) for function in definitions]
+            self._inner[node.name] = [self._cut(function) for function in definitions]
         inner = self._inner[node.name]
         if node.op not in CALLS or is_xla(inner[0].definition):
             return any(own.spoiled or own.sources for own in inner)
         for place in inner[0].spoiled:
             self._spoiled.setdefault(data[place], node.name)
         return False
+
+    def _cut(self, definition: Any) -> Cut:
+        return cut(definition, repeats_datasets=self._repeats_datasets)
+
+    def _is_of_dataset(self, node: Any) -> bool:
+        """Whether a node makes a dataset of tensors or of another one, or ends a loop over one."""
+        if node.op in private.DATASET_LOOPS:
+            return private.dataset_loop(node, self._nodes) is not None
+        if node.op in private.DATASETS_OF_TENSORS:
+            return True
+        return "Dataset" in node.op and bool(_called(node)) and is_repeatable(node)
 
     def _remove(self, node: Any) -> None:
         self._removed[node.name] = node
@@ -124,8 +144,16 @@ class _Cut:
             resources = {
                 argument.name for argument in arguments if argument.type == functions.RESOURCE
             }
-            for ref in resources.intersection(_data_inputs(node)):
+            for ref in resources.intersection(self._inputs_behind(node)):
                 self._spoiled.setdefault(ref, node.name)
+
+    def _inputs_behind(self, node: Any) -> Iterator[str]:
+        """Yield the inputs of a node, and those of the datasets that run when it does."""
+        for ref in _data_inputs(node):
+            yield ref
+            source = self._nodes.get(ref.partition(":")[0])
+            if source is not None and "Dataset" in source.op:
+                yield from self._inputs_behind(source)
 
     def result(self) -> Cut:
         inner = {
@@ -189,6 +217,12 @@ def _run_what_is_left(function: Edited, node: Any, inner: list[Cut]) -> list[Cut
             node.attr["Tin"].list.type.append(source.dtype)
             found.append(source)
     return found
+
+
+def _called(node: Any) -> list[Any]:
+    """The definitions of the functions that a node has among its attributes."""
+    names = [each.func.name for each in node.attr.values() if each.HasField("func")]
+    return [found for found in map(functions.definition, names) if found is not None]
 
 
 def _data_inputs(node: Any) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import deepcopy
 from itertools import count as counter
 from typing import Any, NamedTuple
 
@@ -136,6 +137,27 @@ class Edited:
         self.proto.signature.input_arg.add(name=name, type=dtype)
         return name
 
+    def insert_inputs(self, place: int, dtypes: Sequence[int]) -> list[str]:
+        """Further arguments before the one at ``place``; what nodes refer to them by."""
+        proto, count = self.proto, len(dtypes)
+        names = [self.add_input(dtype) for dtype in dtypes]
+        given = list(proto.signature.input_arg)
+        del proto.signature.input_arg[:]
+        proto.signature.input_arg.extend([*given[:place], *given[-count:], *given[place:-count]])
+        for about in (proto.arg_attr, proto.resource_arg_unique_id):
+            moved = {key + count * (key >= place): about[key] for key in list(about)}
+            _replace_all(about, moved)
+        return names
+
+    def insert_outputs(self, place: int, refs: Sequence[tuple[str, int]]) -> None:
+        """Further outputs, each with its dtype, before the one at ``place``."""
+        proto, count = self.proto, len(refs)
+        for ref, dtype in refs:
+            self.add_output(ref, dtype)
+        given = list(proto.signature.output_arg)
+        del proto.signature.output_arg[:]
+        proto.signature.output_arg.extend([*given[:place], *given[-count:], *given[place:-count]])
+
     def add_node(self, op: str, inputs: Sequence[str], **attributes: Any) -> Any:
         """``attributes``: numbers are dtypes, ``True`` and ``False`` stay what they are."""
         node = self.proto.node_def.add(name=self._fresh_name(), op=op, input=inputs)
@@ -168,6 +190,17 @@ class Edited:
         return f"tapeviz_{next(_numbers)}"
 
 
+def _replace_all(about: Any, entries: Mapping[int, Any]) -> None:
+    """Let a map of a proto, of messages or of numbers, have these entries."""
+    copies = {key: deepcopy(value) for key, value in entries.items()}
+    about.clear()
+    for key, value in copies.items():
+        if isinstance(value, int):
+            about[key] = value
+        else:
+            about[key].CopyFrom(value)
+
+
 def _renamed(ref: str, names: Mapping[str, str]) -> str:
     """``loop_2:output:0`` or ``^loop_2`` of a node that has another name now."""
     mark = "^" if ref.startswith("^") else ""
@@ -175,12 +208,14 @@ def _renamed(ref: str, names: Mapping[str, str]) -> str:
     return f"{mark}{names.get(name, name)}{colon}{place}"
 
 
-def add_data_inputs(node: Any, refs: Sequence[str]) -> None:
-    """Further inputs of a node, before those that only say what runs first (``^name``)."""
+def add_data_inputs(node: Any, refs: Sequence[str], place: int | None = None) -> None:
+    """Further inputs of a node, before the one at ``place``, or else before those that only say
+    what runs first (``^name``)."""
     given = list(node.input)
     data = [ref for ref in given if not ref.startswith("^")]
+    place = len(data) if place is None else place
     del node.input[:]
-    node.input.extend([*data, *refs, *given[len(data) :]])
+    node.input.extend([*given[:place], *refs, *given[place:]])
 
 
 def branches_of(node: Any) -> Iterator[tuple[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .. import limits
+from .. import limits, private
 from ..private import functions
 from .definitions import (
     CALLS,
@@ -32,12 +32,14 @@ from .definitions import (
 class PathStep(NamedTuple):
     """One level down: the op and the part of it, empty for a call, ``then``, ``body`` …
 
-    ``node``: its name in the ``FunctionDef``.
+    ``node``: its name in the ``FunctionDef``; ``is_of_dataset``: it is the body of a loop over a
+    dataset, which TensorFlow runs as it is written.
     """
 
     op: str
     part: str
     node: str
+    is_of_dataset: bool = False
 
 
 ProbePath = tuple[PathStep, ...]
@@ -67,10 +69,14 @@ _Found = list[tuple[Probe, str]]
 class Prober:
     """Edits one function. ``wanted(path, op, node)``: whether what it gives is wanted."""
 
-    def __init__(self, wanted: Callable[[ProbePath, str, Any], bool]) -> None:
+    def __init__(
+        self, wanted: Callable[[ProbePath, str, Any], bool], *, opens_datasets: bool = False
+    ) -> None:
         """The inputs of each turn of a loop are wanted as well; the outputs of a call, a
-        conditional or a loop as a whole if ``wanted`` says so."""
+        conditional or a loop as a whole if ``wanted`` says so. ``opens_datasets``: so are the
+        values in loops over datasets."""
         self._wanted = wanted
+        self._opens_datasets = opens_datasets
 
     def probe(self, definition: Any) -> Probed:
         """The edited copy, which the runtime knows."""
@@ -83,9 +89,13 @@ class Prober:
         function = Edited(definition)
         found: _Found = []
         taken = names_taken(definition)
+        nodes = {node.name: node for node in function.proto.node_def}
         for node in list(function.proto.node_def):
             op = op_name(definition, node, taken)
-            if node.op in RUN_FUNCTIONS and self._wanted(path, op, node):
+            loop = private.dataset_loop(node, nodes) if self._opens_datasets else None
+            if loop is not None:
+                found += [] if in_xla else self._dataset_loop(function, op, node, loop, path)
+            elif node.op in RUN_FUNCTIONS and self._wanted(path, op, node):
                 found += _probes_of(path, op, node)
             elif node.op in CALLS:
                 found += self._call(op, node, path, in_xla=in_xla)
@@ -98,9 +108,17 @@ class Prober:
         return function, found
 
     def _inner(
-        self, name: str, around: ProbePath, op: str, node: Any, part: str, *, in_xla: bool
+        self,
+        name: str,
+        around: ProbePath,
+        op: str,
+        node: Any,
+        part: str,
+        *,
+        in_xla: bool,
+        is_of_dataset: bool = False,
     ) -> tuple[Edited, _Found] | None:
-        path = (*around, PathStep(op, part, node.name))
+        path = (*around, PathStep(op, part, node.name, is_of_dataset))
         definition = functions.definition(name) if len(path) < limits.DEEPEST_FUNCTION else None
         if definition is None:
             return None
@@ -156,6 +174,59 @@ class Prober:
         node.attr["cond"].func.name = self._finish(asking, [], depth + 1)
         add_data_inputs(node, lists)
         return _further_outputs(node, "T", found, depth)
+
+    def _dataset_loop(
+        self, function: Edited, op: str, node: Any, loop: Any, path: ProbePath
+    ) -> _Found:
+        """Collect the values of all turns in TensorLists, which are further parts of the state."""
+        inner = self._inner(loop.body, path, op, node, "body", in_xla=False, is_of_dataset=True)
+        reduces = functions.definition(node.attr["f"].func.name)
+        stops = [functions.definition(stop.attr["predicate"].func.name) for stop in loop.stops]
+        if inner is None or reduces is None or None in stops:
+            return []
+        (body, found), depth, states = inner, len(path), loop.states
+        within = (*path, PathStep(op, "body", node.name, is_of_dataset=True))
+        found += [
+            (Probe(within, "", index, argument.type), argument.name)
+            for index, argument in enumerate(body.proto.signature.input_arg)
+            if argument.type != functions.RESOURCE
+        ]
+        variants = [functions.VARIANT] * len(found)
+        dtypes = [_dtype_at(probe, depth + 1) for probe, _ in found]
+        pushed = [
+            body.add_node("TensorListPushBack", [taken, ref], element_dtype=dtype)
+            for taken, (_, ref), dtype in zip(
+                body.insert_inputs(states, variants), found, dtypes, strict=True
+            )
+        ]
+        longer = [(f"{push.name}:output_handle:0", functions.VARIANT) for push in pushed]
+        body.insert_outputs(states, longer)
+        body.insert_outputs(len(body.proto.signature.output_arg), longer)
+        body.register()
+        loop.scan.attr["f"].func.name = body.name
+        outputs = len(loop.scan.attr["output_types"].list.type)
+        for stop, predicate in zip(loop.stops, map(Edited, stops), strict=True):
+            predicate.insert_inputs(outputs, variants)
+            predicate.register()
+            stop.attr["predicate"].func.name = predicate.name
+        reducing = Edited(reduces)
+        handed_on = reducing.insert_inputs(states + outputs, variants)
+        reducing.insert_inputs(states, variants)
+        reducing.insert_outputs(states, [(name, functions.VARIANT) for name in handed_on])
+        reducing.register()
+        node.attr["f"].func.name = reducing.name
+        lists = [function.add_list(dtype) for dtype in dtypes]
+        for each in (loop.scan, node):
+            add_data_inputs(each, lists, 1 + states)
+            each.attr["Tstate"].list.type.extend(variants)
+        for each in (loop.scan, *loop.stops, node):
+            each.attr["output_types"].list.type.extend(variants)
+            for _ in found:
+                each.attr["output_shapes"].list.shape.add()
+        return [
+            (probe, f"{node.name}:components:{place}")
+            for place, (probe, _) in enumerate(found, states)
+        ]
 
     def _finish(self, function: Edited, found: _Found, depth: int) -> str:
         """Give the function its further outputs and let the runtime know it; its name."""

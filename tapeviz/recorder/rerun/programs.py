@@ -34,21 +34,30 @@ class Ran(NamedTuple):
 
     ``beside``: values of ops that were computed as they are written; ``given``: values of the ops
     that TensorFlow left of the function when it optimized it, which may have the name of an op
-    that computes something else.
+    that computes something else; ``written``: the outputs of the run as it is written.
     """
 
     outputs: list[Any]
     beside: list[Value]
     given: list[GivenValue]
+    written: list[Any]
 
 
 class Program:
     """The copies of one function. They take its arguments and then the sources of its cut."""
 
-    def __init__(self, definition: Any, shape_of: Callable[[CutOutput], Any]) -> None:
-        """``shape_of``: the shape that a source has in the graph, a proto."""
+    def __init__(
+        self,
+        definition: Any,
+        shape_of: Callable[[CutOutput], Any],
+        *,
+        repeats_datasets: bool = False,
+    ) -> None:
+        """``shape_of``: the shape that a source has in the graph, a proto; ``repeats_datasets``:
+        loops over datasets run again."""
         self._count = len(definition.signature.output_arg)
-        self.cut = cut(definition)
+        self._repeats_datasets = repeats_datasets
+        self.cut = cut(definition, repeats_datasets=repeats_datasets)
         arguments = len(definition.signature.input_arg)
         for place, source in enumerate(self.cut.sources):
             # Without it TensorFlow optimizes otherwise.
@@ -90,10 +99,11 @@ class Program:
             prepare()
             self.run(inputs)
         prepare()
-        beside = self._run_beside(inputs).beside
+        ran = self._run_beside(inputs)
         prepare()
-        outputs, given = self._run_optimized(inputs, prepare, [value.probe for value in beside])
-        return Ran(list(outputs), beside, given)
+        probes = [value.probe for value in ran.beside]
+        outputs, given = self._run_optimized(inputs, prepare, probes)
+        return ran._replace(outputs=list(outputs), given=given)
 
     def _run_optimized(
         self, inputs: Sequence[Any], prepare: Callable[[], None], probes: Sequence[Probe]
@@ -111,10 +121,12 @@ class Program:
 
     def _run_beside(self, inputs: Sequence[Any]) -> Ran:
         if self._beside is None:
-            self._beside = Prober(_is_wanted).probe(self.cut.definition)
+            prober = Prober(_is_wanted, opens_datasets=self._repeats_datasets)
+            self._beside = prober.probe(self.cut.definition)
         outputs, tensors = self._run_probed(self._beside, inputs)
         pairs = zip(self._beside.probes, tensors, strict=True)
-        return Ran(list(outputs), [Value(probe, tensor) for probe, tensor in pairs], [])
+        beside = [Value(probe, tensor) for probe, tensor in pairs]
+        return Ran(list(outputs), beside, [], list(outputs))
 
     def _run_probed(self, copy: Probed, inputs: Sequence[Any]) -> tuple[Any, Any]:
         given = self._call(copy.name, inputs, len(copy.probes))

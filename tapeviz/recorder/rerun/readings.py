@@ -44,14 +44,17 @@ class Readings:
         self.conditions: dict[tuple[At, str], Any] = {}
         self.turns: dict[tuple[At, str], int] = {}
 
-    def take(self, ran: Ran, best: str) -> None:
+    def take(self, ran: Ran, *, best: str, of_datasets: str) -> None:
         """Take in the values of a run. ``best``: the word for what the ops of the optimized
-        function gave: ``exact`` if the call's results agree."""
+        function gave: ``exact`` if the call's results agree; ``of_datasets``: for what ops in loops
+        over datasets gave in the run as it is written: TensorFlow does not optimize those."""
         for value in sorted(ran.beside, key=_order):
-            self._read(value.probe, value.probe.path, value.tensor, ())
+            is_of_dataset = any(step.is_of_dataset for step in value.probe.path)
+            word = of_datasets if is_of_dataset else "beside"
+            self._read(value.probe, value.probe.path, value.tensor, (), word)
         for given in ran.given:
             probe, turns = given.probe, iter(given.turns)
-            at = tuple((op, next(turns) if part == "body" else 0) for op, part, _ in probe.path)
+            at = tuple((op, next(turns) if part == "body" else 0) for op, part, *_ in probe.path)
             key = (at, probe.op, probe.output)
             if key not in self.values:  # of a turn that is not wanted
                 continue
@@ -64,19 +67,19 @@ class Readings:
         else:
             self.values[at, op, output] = known
 
-    def _read(self, probe: Probe, path: Sequence[PathStep], tensor: Any, at: At) -> None:
+    def _read(self, probe: Probe, path: Sequence[PathStep], tensor: Any, at: At, word: str) -> None:
         if not path:
-            self.put(at, probe.op, probe.output, Known(tensor, "beside"))
+            self.put(at, probe.op, probe.output, Known(tensor, word))
             return
-        (op, part, _), *rest = path
+        (op, part, *_), *rest = path
         if part == "body":
             count = self.turns[at, op] = functions.list_size(tensor)
             dtype = functions.VARIANT if any(step.part == "body" for step in rest) else probe.dtype
             for turn in self._turns_to_read(count):
                 item = functions.list_item(tensor, turn, dtype)
-                self._read(probe, rest, item, (*at, (op, turn)))
+                self._read(probe, rest, item, (*at, (op, turn)), word)
         elif not part or _is_taken(part, self.conditions.get((at, op))):
-            self._read(probe, rest, tensor, (*at, (op, 0)))
+            self._read(probe, rest, tensor, (*at, (op, 0)), word)
 
     def wanted(self, count: int) -> list[int]:
         """The turns that are read of a loop that turned so often."""

@@ -33,23 +33,75 @@ class RerunVariables:
     def __init__(self, recording: RecordingContext) -> None:
         self._recording = recording
         self._kept = recording.kept_calls
-        self._programs: dict[bytes, Program] = {}
+        self._programs: dict[tuple[bytes, bool], Program] = {}
+        self._datasets: dict[int, private.AboutDataset] = {}
+        """By the ids of their tensors."""
+        self._loop_sizes: dict[tuple[Any, int], int] = {}
+        """:func:`~private.bytes_of_loops` of each graph, by the size of a batch."""
         self._own: dict[int, Any] = {}
         self._dtypes: dict[int, int] = {}
 
     def program(self, call: KeptCall) -> Program:
         """The copies of the function that a call ran. Raises :class:`Unknown`."""
+        return self._program(call, repeats_datasets=self._repeats_datasets(call))
+
+    def _program(self, call: KeptCall, *, repeats_datasets: bool) -> Program:
         name = call.function.name
-        if name not in self._programs:
+        key = name, repeats_datasets
+        if key not in self._programs:
             definition = functions.definition(name)
             if definition is None:
                 raise Unknown("TensorFlow has dropped the function")
-            self._programs[name] = self.program_of(definition, call)
-        return self._programs[name]
+            shape_of = partial(self._shape_of, call.graph)
+            program = Program(definition, shape_of, repeats_datasets=repeats_datasets)
+            self._programs[key] = program
+        return self._programs[key]
 
     def program_of(self, definition: Any, call: KeptCall) -> Program:
-        """The copies of a function which is the call's, or a part of that."""
-        return Program(definition, partial(self._shape_of, call.graph))
+        """The copies of a part of the function of a call."""
+        shape_of = partial(self._shape_of, call.graph)
+        return Program(definition, shape_of, repeats_datasets=self._repeats_datasets(call))
+
+    def _repeats_datasets(self, call: KeptCall) -> bool:
+        """Whether the loops over datasets of a call can run again, and what they give in all their
+        turns can be held."""
+        if not self._loop_size(call.graph, 0):
+            return False
+        pairs = zip(call.taken, call.inputs, strict=False)
+        given = [self._about(identity, held) for identity, held in pairs if _is_opaque(held)]
+        if not all(about.repeats for about in given):
+            return False
+        turns = max((about.elements for about in given), default=-1)
+        if min((about.elements for about in given), default=-1) < 0:
+            turns = max(turns, limits.TURNS_OF_DATASET)
+        batch = max((about.batch for about in given), default=0)
+        return turns * self._loop_size(call.graph, batch) <= limits.BYTES_OF_DATASET_LOOPS
+
+    def _loop_size(self, graph: Any, batch: int) -> int:
+        key = graph, batch
+        if key not in self._loop_sizes:
+            self._loop_sizes[key] = private.bytes_of_loops(graph, self._bodies, batch)
+        return self._loop_sizes[key]
+
+    def _about(self, identity: int, dataset: Any) -> private.AboutDataset:
+        if identity not in self._datasets:
+            self._datasets[identity] = private.about_dataset(dataset)
+        return self._datasets[identity]
+
+    def _bodies(self, op: Any) -> Sequence[Any]:
+        """The graphs that an op in a graph runs, as far as they are known."""
+        runs = self._recording.runs.get((self._recording.symbols.graph(op.graph), op.name), ())
+        return [graph for graph in runs if graph is not None]
+
+    def sources(self, call: KeptCall) -> list[Any]:
+        """The kept values of the sources of the call's program, in their order."""
+        wanted = self.program(call).cut.sources
+        known = wanted
+        if self._repeats_datasets(call) and call.sources:
+            known = self._program(call, repeats_datasets=False).cut.sources
+        if len(call.sources) < len(known):
+            raise Unknown("what it took from elsewhere was not kept")
+        return [call.sources[known.index(source)] for source in wanted]
 
     def before(self, call: KeptCall) -> dict[int, Any]:
         """The value of each variable among the call's inputs before it ran, by its handle's id.
@@ -81,9 +133,7 @@ class RerunVariables:
 
     def inputs(self, call: KeptCall) -> list[Any]:
         """The arguments of a call as tensors, with handles of our own; and its sources."""
-        if len(call.sources) < len(self.program(call).cut.sources):
-            raise Unknown("what it took from elsewhere was not kept")
-        return [self.tensor(held) for held in (*call.inputs, *call.sources)]
+        return [self.tensor(held) for held in (*call.inputs, *self.sources(call))]
 
     def restore(self, states: dict[int, Any]) -> None:
         """Write to our own variables."""
@@ -185,6 +235,11 @@ class RerunVariables:
 
 def _variables(call: KeptCall) -> Sequence[Handle]:
     return [tensor for tensor in call.inputs if _is_variable(tensor)]
+
+
+def _is_opaque(held: Any) -> bool:
+    """Whether NumPy cannot show what is held: a dataset, a list of tensors."""
+    return bool(private.is_tensor_like(held))
 
 
 def _is_variable(held: Any) -> bool:

@@ -130,9 +130,10 @@ class Walk:
                 scope.values[op.name, symbol.value_index] = known
                 self._report_value(scope, symbol, known)
             self._has_own_gradients |= _has_own_gradient(op)
+            runs = op.type in RUN_FUNCTIONS or self._runs_loop(scope, op)
             is_known = all(known.tensor is not None for known in outputs)
             self._is_whole &= is_known or not op.outputs
-            if op.type not in RUN_FUNCTIONS:
+            if not runs:
                 self._tell_op(scope, op)
             self.inside.has_gaps |= any(
                 known is NOTHING and not (op.type in LOOPS and _is_handle(symbol))
@@ -152,7 +153,7 @@ class Walk:
             return self._called(scope, op, inputs)
         if op.type in CONDITIONALS | CASES:
             return self._chosen(scope, op, inputs)
-        if op.type in LOOPS:
+        if op.type in LOOPS or self._runs_loop(scope, op):
             return self._looped(scope, op)
         if op.type in SAME:
             return inputs
@@ -193,6 +194,11 @@ class Walk:
             self.inside.ops.append((_flat(scope.at), op.name, kept))
         return self._given(inner, op)
 
+    def _runs_loop(self, scope: _Scope, op: Any) -> bool:
+        """Whether an op ends a loop over a dataset that was looked into."""
+        is_known = (scope.at, op.name) in self._readings.turns
+        return op.type in private.DATASET_LOOPS and is_known and bool(self._run_by(scope, op))
+
     def _looped(self, scope: _Scope, op: Any) -> Sequence[Known]:
         self._has_loops = True  # a reader has the ops of one turn only
         body = (self._run_by(scope, op) or [None])[0]
@@ -202,10 +208,12 @@ class Walk:
             self._lacks_turns |= is_forward
             return [NOTHING] * len(op.outputs)
         self.inside.event["turns"].append([_flat(scope.at), op.name, count])
-        names = {-1: [self._name(scope, tensor) for tensor in op.inputs]}
+        taken = self._taken_by_loop(op)
+        entered = [None if tensor is None else self._name(scope, tensor) for tensor in taken]
+        names = {-1: entered}
         if not count:
-            self._report_ended(scope, op, names[-1])
-            return [self._value(scope, tensor) for tensor in op.inputs]
+            self._report_ended(scope, op, entered)
+            return [self._value(scope, tensor) for tensor in taken[: len(op.outputs)]]
         wanted = self._readings.wanted(count)
         self.inside.has_gaps |= len(wanted) < count
         self._lacks_turns |= len(wanted) < count and is_forward
@@ -214,26 +222,45 @@ class Walk:
             before, last = last, _Scope(body, (*scope.at, (op.name, turn)), scope)
             for place, symbol in enumerate(body.inputs):
                 known = self._readings.values.get((last.at, "", place), NOTHING)
-                handed = self._handed_on(scope, op, before, last, place)
+                handed = self._handed_on(scope, op, taken, before, last, place)
                 known = handed if handed.word == "exact" else known
                 last.values[symbol.op.name, symbol.value_index] = known
                 identity = self._symbols.id(symbol)
-                if turn - 1 in names:
-                    last.names[identity] = names[turn - 1][place]
+                name = names[turn - 1][place] if turn - 1 in names else None
+                if name is not None:
+                    last.names[identity] = name
                 elif identity < 0:
                     last.names[identity] = next(_ids)
                 self._report_value(last, symbol, known)
             self._run(last)
-            names[turn] = [self._name(last, tensor) for tensor in body.outputs]
+            handed_on = [self._name(last, tensor) for tensor in body.outputs[: len(op.outputs)]]
+            names[turn] = [*handed_on, *entered[len(op.outputs) :]]
         assert last is not None
         self._report_ended(scope, op, names[wanted[-1]])
         return self._given(last, op)
 
+    @staticmethod
+    def _taken_by_loop(op: Any) -> Sequence[Any]:
+        """The tensor that a loop is entered with for each input of its body; None for the parts of
+        an element of a dataset."""
+        return (
+            private.dataset_loop_of(op)[1] if op.type in private.DATASET_LOOPS else list(op.inputs)
+        )
+
     def _handed_on(
-        self, scope: _Scope, op: Any, before: _Scope | None, turn: _Scope, place: int
+        self,
+        scope: _Scope,
+        op: Any,
+        taken: Sequence[Any],
+        before: _Scope | None,
+        turn: _Scope,
+        place: int,
     ) -> Known:
-        """Return the value of a loop variable in a turn: the one that the loop was entered with, or
-        that the turn before handed on. ``before``: the turn that was walked last."""
+        """Return the value of a loop variable in a turn: the one that the loop was entered with
+        (``taken``), or that the turn before handed on. ``before``: the turn that was walked last.
+        """
+        if place >= len(op.outputs):
+            return NOTHING if taken[place] is None else self._value(scope, taken[place])
         number = turn.at[-1][1]
         at = (*scope.at, (op.name, number - 1))
         output = turn.graph.outputs[place]
@@ -242,14 +269,14 @@ class Walk:
         while output.op.type in SAME:
             output = output.op.inputs[output.value_index]
         if not number or output is turn.graph.inputs[place]:  # which no turn changes
-            return self._value(scope, op.inputs[place])
+            return self._value(scope, taken[place])
         return self._readings.values.get((at, output.op.name, output.value_index), NOTHING)
 
-    def _report_ended(self, scope: _Scope, op: Any, ended: Sequence[int]) -> None:
+    def _report_ended(self, scope: _Scope, op: Any, ended: Sequence[int | None]) -> None:
         """Note that a loop gives what its last turn hands on."""
         for symbol, taken in zip(op.outputs, ended, strict=False):
             given = self._name(scope, symbol)
-            if given != taken:
+            if taken is not None and given != taken:
                 kept = KeptOp(op.type, [taken], None, [given], "", lambda gradient: [gradient])
                 self.inside.ops.append((_flat(scope.at), op.name, kept))
 

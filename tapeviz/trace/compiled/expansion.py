@@ -89,7 +89,7 @@ class Expansion:
             skipped, first = self._skipped(numbers, branch, around), branch
             numbers = numbers[branch : branch + 1]
         scopes = [
-            self._begin(op, number, around, turn, which)
+            self._begin(op, number, around, turn, which, run.given)
             for which, number in enumerate(numbers, first)
         ]
         inside: list[int] = []
@@ -106,7 +106,7 @@ class Expansion:
         located = self._alone(op, around)
         loop = None
         if scopes[0].loop is not None and op.type in LOOPS:
-            loop = self._loop(located.event, op, scopes[0], inside, path)
+            loop = self._loop(located.event, op, run.given or op.inputs, scopes[0], inside, path)
         deciding = self._deciding(op, run)
         yield located._replace(body=tuple(inside), loop=loop, predicate=deciding)
 
@@ -160,8 +160,16 @@ class Expansion:
         return LocatedEvent(renamed, self._within, op.id, around.number)
 
     def _begin(
-        self, op: e.OpRan, number: int, around: GraphScope | None, turn: int, branch: int
+        self,
+        op: e.OpRan,
+        number: int,
+        around: GraphScope | None,
+        turn: int,
+        branch: int,
+        given: Sequence[int],
     ) -> GraphScope:
+        """Begin a run of a graph; ``given``: the tensors that it takes, 0 for an element of a
+        dataset, if they are not those of the op."""
         graph = self._graphs[number]
         scope = GraphScope(number, graph, around, emits_calls=self._emits_calls(number))
         if around is not None:
@@ -175,7 +183,8 @@ class Expansion:
             scope.called = op.site
         if op.type not in CONDITIONALS:
             scope.given = frozenset(graph.ended.inputs)
-            scope.tensors.update(zip(graph.ended.inputs, op.inputs, strict=False))
+            taken = zip(graph.ended.inputs, given or op.inputs, strict=False)
+            scope.tensors.update((symbol, value) for symbol, value in taken if value)
             for symbol, value in zip(graph.ended.outputs, op.outputs, strict=False):
                 if symbol < 0 and symbol not in scope.tensors:
                     scope.tensors[symbol] = value
@@ -247,6 +256,7 @@ class Expansion:
         self,
         event: e.Event,
         op: e.OpRan,
+        given: Sequence[int],
         scope: GraphScope,
         inside: Sequence[int],
         path: tuple[OpPath, Turns] | None,
@@ -256,7 +266,7 @@ class Expansion:
         return Loop(
             OpId(event.id),
             tuple(map(OpId, inside)),
-            tuple((TensorId(a), TensorId(b)) for a, b in zip(op.inputs, op.outputs, strict=False)),
+            tuple((TensorId(a), TensorId(b)) for a, b in zip(given, op.outputs, strict=False)),
             self._values.counts.get(path) if path is not None else None,
             scope.loop.tensors,
         )
@@ -269,7 +279,9 @@ class Expansion:
                 pending = event
             elif isinstance(event, e.OpRan):
                 if pending is not None and runs_graphs(event):
-                    yield from self._run(self._operands(event, scope), pending, scope)
+                    given = [scope.tensor(tensor) for tensor in pending.given]
+                    run = msgspec.structs.replace(pending, given=given)
+                    yield from self._run(self._operands(event, scope), run, scope)
                     pending = None
                 else:
                     yield from self._op(event, scope)

@@ -68,7 +68,7 @@ class Conditional:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A compiled loop (``While``) inside of an opened call, which is drawn as one turn.
+    """A compiled loop (``While``, one over a dataset) inside of an opened call, drawn as one turn.
 
     ``body``: the ops of that turn. Its first inputs are the tensors that the loop was given, what
     it computes has the values of the last turn, and what the last turn gave is the loop's output:

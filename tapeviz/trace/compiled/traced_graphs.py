@@ -185,27 +185,37 @@ class TracedGraphs:
 
     def in_datasets(self, called: Container[int]) -> frozenset[int]:
         """The graphs of functions that datasets run, and those that run when these do. ``called``:
-        the graphs of functions that the snippet called, which may have such a name, too."""
+        the graphs of functions that the snippet called, which may have such a name, too.
+
+        Not the body of a loop over a dataset, which the loop runs, nor a first trace of such a body
+        that made variables: it is traced once more then, and that trace runs.
+        """
+        in_loops = {inner for graph in self.known.values() for inner in graph.runs}
+        looped = [self.known[number] for number in in_loops if number in self.known]
+        bodies = {(graph.begun.site, graph.ended.function) for graph in looped}
         named = [
             number
             for number, graph in self.known.items()
-            if graph.ended.function.startswith(_DATASET) and number not in called
+            if graph.ended.function.startswith(_DATASET)
+            and number not in called
+            and number not in in_loops
+            and (graph.begun.site, graph.ended.function) not in bodies
         ]
         return frozenset[int]().union(*map(self.within, named))
 
     @staticmethod
-    def _names_in(inner: TracedGraph, op: e.OpRan) -> Mapping[int, int]:
+    def _names_in(inner: TracedGraph, op: e.OpRan, given: Sequence[int]) -> Mapping[int, int]:
         """The tensors around a graph by their names in it. A branch has no names of its own."""
         if op.type in CONDITIONALS:
             return {}
-        return dict(zip(inner.ended.inputs, op.inputs, strict=False))
+        return dict(zip(inner.ended.inputs, given or op.inputs, strict=False))
 
     def _measure(self, graph: TracedGraph) -> None:
         """Add up what the graph and those that it runs do to variables."""
-        pending: Sequence[int] = ()
+        pending, given = list[int](), list[int]()
         for event in graph.events:
             if isinstance(event, e.BodiesRun):
-                pending = event.graphs
+                pending, given = event.graphs, event.given
                 graph.runs.update(pending)
             elif isinstance(event, e.OpRan):
                 graph.size += 1
@@ -213,13 +223,13 @@ class TracedGraphs:
                     graph.branches.update(pending)
                 if pending and runs_graphs(event):
                     for inner in (self.known[number] for number in pending if number in self.known):
-                        names = self._names_in(inner, event)
+                        names = self._names_in(inner, event, given)
                         graph.size += inner.size
                         graph.writes += (
                             write._replace(handle=names.get(write.handle, write.handle))
                             for write in inner.writes
                         )
-                    pending = ()
+                    pending = []
                 elif writes_state(event.type) and event.inputs:
                     graph.writes.append(GraphWrite(event.inputs[0], event.type, event.site))
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ....text.names import called_name
-from ....trace.ids import VersionId
+from ....trace.ids import OpId, VersionId
+from ....trace.ops import Op
+from ...call_facts import CallFacts
 from ...findings import Cause, Evidence
 from ..questions import EdgeUnderTest, Unlinked
 
@@ -62,8 +65,8 @@ def looped_over_dataset(asked: EdgeUnderTest) -> Cause | None:
     AutoGraph makes ``scan``, ``take_while`` and ``reduce`` of the loop (``_tf_dataset_for_stmt`` in
     autograph/operators/control_flow.py, 2.15-2.21), and the op of the last has no gradient.
     """
-    op = asked.op
-    if op is None or op.type != "ReduceDataset":
+    op = _dataset_loop(asked)
+    if op is None:
         return None
     statement = asked.facts.text.statement(op.line)
     is_loop = statement is None or isinstance(statement, (ast.For, ast.AsyncFor))
@@ -73,6 +76,29 @@ def looped_over_dataset(asked: EdgeUnderTest) -> Cause | None:
     is_method = not is_loop and any(called_name(call) == "reduce" for call in calls)
     how = StatefulObject("reduce" if is_method else "loop")
     return asked.facts.cause(how, op.line, asked.edge)
+
+
+def _dataset_loop(asked: EdgeUnderTest) -> Op | None:
+    """The op that ends the loop over a dataset in which the edge lies; none if the gradient is
+    asked for in the same loop."""
+    op = asked.op
+    if op is None or op.type == _ENDS_LOOP:
+        return op
+    return asked.facts.once(_loops_left).get(op.id)
+
+
+def _loops_left(facts: CallFacts) -> Mapping[OpId, Op]:
+    """For each op in a loop over a dataset in which the gradient is not asked for, the op that
+    ends the loop."""
+    trace, found = facts.trace, dict[OpId, Op]()
+    for number, loop in trace.loops.items():
+        end = trace.ops[number]
+        if end.type == _ENDS_LOOP and all(trace.ops[op].call != facts.call.id for op in loop.body):
+            found.update(dict.fromkeys(loop.body, end))
+    return found
+
+
+_ENDS_LOOP = "ReduceDataset"
 
 
 def went_into_metric(asked: EdgeUnderTest) -> Cause | None:
