@@ -104,8 +104,8 @@ def same_bits(array: Array, other: Array) -> bool:
     width = array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
     parts = [np.ascontiguousarray(each).ravel() for each in (array, other)]
     floats = [each.view(f"f{width}") for each in parts]
-    nan = [np.isnan(each) for each in floats]
-    if not np.array_equal(*nan):
+    nan, other_nan = (np.isnan(each) for each in floats)
+    if not np.array_equal(nan, other_nan):
         return False
-    bits = [each.view(f"u{width}")[~hole] for each, hole in zip(floats, nan, strict=True)]
-    return bool(np.array_equal(*bits))
+    bits, other_bits = (each.view(f"u{width}")[~nan] for each in floats)
+    return bool(np.array_equal(bits, other_bits))
