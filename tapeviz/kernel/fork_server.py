@@ -18,6 +18,7 @@ from ..priority import usual_timers
 from .imports import IF_THERE, REQUIRED
 from .model import Exit, Versions
 from .scratch import KernelFiles, Scratch
+from .wording import by_signal
 
 _PROGRAM = Path(__file__).parent / "inside" / "fork_server.py"
 _LOG_LINES = 3
@@ -143,7 +144,7 @@ class ForkServerProcess:
             self._gone = True
             kernels, self._kernels = list(self._kernels.values()), {}
         if not self._closing:
-            self._on_failed(failure or self._log_end())
+            self._on_failed(failure or self._reason())
         self._log.close()
         for kernel in kernels:
             if kernel.pid is not None:
@@ -162,15 +163,23 @@ class ForkServerProcess:
             kernel = self._kernels.pop(report["ended"])
         kernel.note_exit(Exit(report["exit_code"], report["signal"], report["words"]))
 
+    def _reason(self) -> str:
+        """Why the fork server ended by itself: its signal, and the last lines that it wrote to
+        standard error. Of those TensorFlow's own are no reason for a process that was killed."""
+        status = self._process.returncode
+        said = "" if status == -_SIGKILL else self._log_end()
+        if status < 0:
+            return by_signal(-status) + (f". It wrote: {said}" if said else "")
+        return said or f"the process ended with status {status}"
+
     def _log_end(self) -> str:
         """The last lines that the fork server wrote to standard error."""
         with contextlib.suppress(OSError):
             self._log.seek(0)
             lines = self._log.read().decode("utf-8", "replace").split("\n")
             said = " / ".join([line.strip() for line in lines if line.strip()][-_LOG_LINES:])
-            if said:
-                return said[-500:]
-        return f"the process ended with status {self._process.returncode}"
+            return said[-500:]
+        return ""
 
 
 def _report_in(line: bytes) -> dict[str, Any]:

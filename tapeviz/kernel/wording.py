@@ -22,17 +22,23 @@ def death(exit: Exit, line: int | None) -> str:
     where = f" at line {line}" if line else ""
     if exit.signal is not None:
         name = signal_name(exit.signal)
-        hint = _HINTS.get(name, "")
+        hint = None
         if name == "SIGABRT" and _LOST_CONNECTION.search(exit.words.get("stderr", "")):
             hint = ": its connection to tapeviz was closed, as os.closerange(3, …) does"
-        return (
-            f"the process was ended by signal {exit.signal} ({name}){where}{hint}; "
-            f"the last ops before that may be missing"
-        )
+        ended = by_signal(exit.signal, where, hint)
+        return f"{ended}; the last ops before that may be missing"
     if exit.exit_code is None:
         how = "ended from outside, as happens when memory runs out"
         return f"the process was {how}{where}; run the snippet again"
     return f"the process ended itself with exit status {exit.exit_code}{where}"
+
+
+def by_signal(number: int, where: str = "", hint: str | None = None) -> str:
+    """The words for the end of a process by a signal; ``hint``: a reason that is known, else the
+    usual one."""
+    name = signal_name(number)
+    reason = _HINTS.get(name, "") if hint is None else hint
+    return f"the process was ended by signal {number} ({name}){where}{reason}"
 
 
 def stop(timeout: float | None, exit: Exit | None, line: int | None) -> str:

@@ -400,6 +400,29 @@ def test_a_kernel_without_tensorflow_fails_in_words(make_pool, spec, tmp_path): 
     assert "cannot load TensorFlow: ImportError: broken libfoo" in own.end.detail
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("SIGKILL", "was ended by signal 9 (SIGKILL), as happens when memory runs out"),
+        ("SIGILL", "was ended by signal 4 (SIGILL). It wrote: noise"),
+    ],
+)
+def test_a_process_that_is_killed_while_it_starts_is_no_fault_of_tensorflow(
+    make_pool,
+    spec,  # noqa: F811
+    tmp_path,
+    name,
+    words,
+):
+    (tmp_path / "light" / "tensorflow.py").write_text(
+        f"import os, signal, sys\nprint('noise', file=sys.stderr, flush=True)\n"
+        f"os.kill(os.getpid(), signal.{name})"
+    )
+    detail = play(make_pool(), "pass").end.detail
+    assert words in detail
+    assert ("noise" in detail) == (name == "SIGILL")
+
+
 def test_a_mended_environment_works_at_the_next_run(make_pool, tmp_path):
     statuses: list[PoolStatus] = []
     pool = make_pool(on_status=statuses.append)
