@@ -85,13 +85,11 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
 
 
 def is_zero_here(old: Finding, new: Finding, edit: Edit) -> bool:
-    """Whether a value that was a whole number is a real one now, and its gradient arrives but is 0
-    at these values, as at a minimum of the target."""
-    kinds = [each.cause.kind for each in (old, new) if each.cause is not None]
-    is_whole = kinds[:1] == ["integer"] and old.status == "none" and not edit.is_estimate
-    return (
-        is_whole and new.status == "zero" and kinds[1:] in (["multiplied-by-zero"], ["cancelled"])
-    )
+    """Whether the gradient arrives now, but is 0 at these values, as at a minimum of the target,
+    which the edit leaves as it was."""
+    is_exact = old.status == "none" and not edit.is_estimate and not edit.has_other_value
+    kind = new.cause.kind if new.cause is not None else ""
+    return is_exact and new.status == "zero" and kind in ("multiplied-by-zero", "cancelled")
 
 
 def _is_zero_across(trace: Trace, finding: Finding) -> bool:

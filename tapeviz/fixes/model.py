@@ -86,6 +86,13 @@ class FixCase:
         """The noun for the recorder of the call: a tape or an accumulator."""
         return "accumulator" if self.call.is_forward else "tape"
 
+    @property
+    def target(self) -> str:
+        """The target by its name in the snippet, or ``the target``."""
+        names = [operand.text for operand in self.call.targets]
+        is_named = len(names) == 1 and names[0].replace(".", "").isidentifier()
+        return names[0] if is_named else "the target"
+
     def lines(self, *kinds: str) -> tuple[int, ...]:
         """The lines of the cause and of the further cuts of its kind (or of these kinds)."""
         wanted = kinds or (self.cause.kind,)

@@ -141,7 +141,7 @@ def test_the_name_probably_meant_is_tried(recorder: Recorder) -> None:
     np.testing.assert_allclose(first[8][0].value, [1.0, 2.0])  # type: ignore[arg-type]
     assert [fix.title for fix in first[14]] == ["Add reg to loss: nothing uses reg"]
     np.testing.assert_allclose(first[14][0].value, 0.2)  # type: ignore[arg-type]
-    assert [fix.title for fix in first[17]] == ["Ask for left, which the target was computed from"]
+    assert [fix.title for fix in first[17]] == ["Ask for left, which z was computed from"]
 
 
 def test_what_was_computed_again_is_tried_in_place_of_the_old(recorder: Recorder) -> None:

@@ -874,6 +874,21 @@ tf.reduce_sum(labels, axis=0))
 
 AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
     (
+        "not-differentiable",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            y = tf.one_hot(tf.argmax(net(x), axis=-1), 3) @ codes
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            soft = tf.nn.softmax(net(x))
+            y = (soft + tf.stop_gradient(tf.one_hot(tf.argmax(soft, axis=-1), 3) - soft)) @ codes
+        tape.gradient(y, x)
+        """,
+    ),
+    (
         "left-tensorflow",
         4,
         """

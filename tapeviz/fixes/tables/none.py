@@ -124,6 +124,7 @@ from ..values.estimates import (
     straight_through_any,
     straight_through_largest,
     straight_through_names,
+    straight_through_one_hot,
 )
 from ..values.filling import blend_window, fill_tensor
 from ..values.leaving import (
@@ -266,6 +267,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         ctc_loss,
         soften_comparison,
         soften_argmax,
+        straight_through_one_hot,
         pass_one_hot,
         score_function,
         take_values,

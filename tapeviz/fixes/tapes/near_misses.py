@@ -254,7 +254,7 @@ def ask_for_used(case: FixCase) -> Iterator[Edit]:
         if places and (len(made_from) == 1 or _likeness(asked_text, other) >= _ALIKE):
             plan = Plan(source)
             plan.replace(places[0], other)
-            title = f"Ask for {other}, which the target was computed from"
+            title = f"Ask for {other}, which {case.target} was computed from"
             yield Edit(title, plan.text(), has_other_shape=True)
 
 
@@ -274,5 +274,5 @@ def _of_other_object(
                 plan.replace(node, used)
                 found[used] = None
         if path and other != owner and len(found) > 1:
-            title = f"Ask for {', '.join(found)}, which the target was computed from"
+            title = f"Ask for {', '.join(found)}, which {case.target} was computed from"
             yield Edit(title, plan.text(), has_other_shape=True)

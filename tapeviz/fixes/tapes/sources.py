@@ -42,7 +42,7 @@ def ask_for_original(case: FixCase) -> Iterator[Edit]:
         is_list = is_begin and not any(beyond in names for names in case.trace.names.values())
         plan, new = Plan(source), whole if is_list else f"[{', '.join(originals)}]"
         plan.replace(asked.value, new)
-        yield Edit(f"Ask for {new}, which the target was computed from", plan.text())
+        yield Edit(f"Ask for {new}, which {case.target} was computed from", plan.text())
         return
     shown = (each for each in case.call.sources if each.text == case.finding.source)
     original = _original(case, next(shown, None))
@@ -59,7 +59,7 @@ def ask_for_original(case: FixCase) -> Iterator[Edit]:
             title = f"Ask for the gradient of {original}, and slice the result"
             yield Edit(title, plan.text(), parts=(part,))
             return
-        title = f"Ask for {original}, which the target was computed from"
+        title = f"Ask for {original}, which {case.target} was computed from"
         yield Edit(title, plan.text(), has_other_shape=True)
 
 
@@ -106,7 +106,7 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
             continue
         plan = Plan(source)
         plan.replace(given, f"{name}.{attribute}")
-        title = f"Ask for {name}, which the target was computed with"
+        title = f"Ask for the variables of {name}, which {case.target} was computed with"
         yield Edit(title, plan.text(), has_other_shape=True)
         if owner and owner not in called and _are_twins(source, owner, name):
             plan = Plan(source)

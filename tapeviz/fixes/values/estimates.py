@@ -16,6 +16,7 @@ from ..model import Edit, FixCase
 from ..nodes import argument, called_name, dotted, header_nodes, sole
 from ..plan import Plan, enclosed, fitting
 from ..rewrites import CallRewrite, template
+from ..smooth.argmax import are_probabilities
 from ..source import ParsedSource
 
 _MOST_BEFORE = 12
@@ -221,6 +222,34 @@ def straight_through_largest(case: FixCase) -> Iterator[Edit]:
                 if other.args and source.code(other.args[0].value) == source.code(side):
                     plan.replace(back, straight_through(source, back, side))
                     break
+    if plan.changes:
+        title = "Estimate: straight-through, the choice with the gradient of what it chose by"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def straight_through_one_hot(case: FixCase) -> Iterator[Edit]:
+    """``tf.one_hot(tf.argmax(s, -1), n)`` → its value, with the gradient of the softmax of ``s``.
+
+    Where ``s`` are probabilities it is the gradient of these (the straight-through Gumbel-softmax:
+    Jang, Gu and Poole 2017).
+    """
+    source, tf, plan = case.source, case.source.tf, Plan(case.source)
+    for chosen in case.calls("argmax"):
+        scores, axis = argument(chosen, 0, "input"), argument(chosen, 1, "axis", "dimension")
+        hard, statement = source.enclosing(chosen, cst.Call), source.statement_of(chosen)
+        is_last = axis is not None and source.code(axis.value) in ("-1", "1")
+        if scores is None or hard is None or called_name(hard) != "one_hot" or not is_last:
+            continue
+        if hard.args[0].value is not chosen or not isinstance(statement, cst.SimpleStatementLine):
+            continue
+        if are_probabilities(case, chosen):
+            soft = plan.named(scores.value, is_read_later=True)
+        else:
+            soft = source.free_name("soft")
+            plan.before(statement, f"{soft} = {tf}.nn.softmax({source.code(scores.value)})")
+            plan.replace(scores.value, soft)
+        text = straight_through(source, plan.changed(hard), cst.parse_expression(soft))
+        plan.replace(hard, text)
     if plan.changes:
         title = "Estimate: straight-through, the choice with the gradient of what it chose by"
         yield Edit(title, plan.text(), is_estimate=True)
