@@ -124,9 +124,10 @@ class History:
         self._attrs_indexed = len(self.attrs)
         if not attrs:
             return 0
-        given = self._outputs_by_attrs.get(id(attrs), 0)
-        # To find a producer all lines are read.
-        return (given and self.producer(given)) or by_attrs.get(id(attrs), 0)
+        # The tuples are held, so that their ids stay theirs. To find a producer all lines are read.
+        found = by_attrs.get(id(attrs), 0)
+        given = 0 if found else self._outputs_by_attrs.get(id(attrs), 0)
+        return self.producer(given) if given else found
 
     def find(self, op_type: str, inputs: Sequence[int], outputs: Sequence[int]) -> int:
         """The same of an op without attributes, by its tensors; some may be missing (0)."""
