@@ -32,11 +32,16 @@ from .values import (
 
 Statistics = list["float | None"]
 
-_LEAST_SAMPLED = 1 << 17
+LEAST_SAMPLED = 1 << 17
 """Elements of a tensor from which on a sample takes less time than all of them."""
 _LARGEST = 1e30
 """The largest norm that a result may have for a sample to be enough: float32 ends at 3.4e38, and
 what a kernel adds up on the way is not much larger than the result may be."""
+
+_CHEAP, _LARGE = 1 << 18, 1e10
+"""A tensor of so few elements is read in full where its norm may be larger than this already: that
+takes little longer than a sample. What is made from it has a smaller bound then, and larger tensors
+need not be read."""
 
 Growth = Callable[[Sequence[float], Sequence[int], int], float]
 """(norms of the inputs, at most; their numbers of elements; that of the result) → the largest norm
@@ -53,6 +58,11 @@ def _as_square(norms: Sequence[float], sizes: Sequence[int], size: int) -> float
     """Ops that square a number, or a difference."""
     norm = _as_sum(norms, sizes, size)
     return norm * norm
+
+
+def _as_added_up(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
+    """Ops that sum groups of elements, all of one size: by the Cauchy-Schwarz inequality."""
+    return norms[0] * sqrt(max(sizes[0] / max(size, 1), 1.0))
 
 
 def _as_product(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
@@ -87,8 +97,15 @@ def _as_drawn(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
 
 
 def _as_quotient(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
-    """Quotients by a divisor that is away from zero, see :func:`_is_away_from_zero`."""
-    return prod(norms[:1]) / _NEAR_ZERO * sqrt(max(size / min(sizes), 1.0))
+    """Quotients; the last norm is the least modulus of the divisor, see :data:`_CONDITIONS`."""
+    return norms[0] / norms[-1] * sqrt(max(size / sizes[0], 1.0))
+
+
+def _as_power(norms: Sequence[float], sizes: Sequence[int], size: int) -> float:
+    """Powers; the last norm is the exponent, see :data:`_CONDITIONS`."""
+    if not norms[-1]:
+        return sqrt(size)
+    return prod([norms[0]] * int(norms[-1]))
 
 
 _GROWTHS: dict[Growth, tuple[str, ...]] = {
@@ -107,17 +124,17 @@ _GROWTHS: dict[Growth, tuple[str, ...]] = {
     _as_fraction: (
         *("Cos", "Erf", "Erfc", "OnesLike", "Sigmoid", "Sin", "Softmax", "Softsign", "Tanh"),
     ),
+    _as_added_up: ("BiasAddGrad", "Mean", "Sum"),
     _at_most_once: (
-        *("AvgPool", "AvgPoolGrad", "BiasAddGrad", "ClipByValue", "Einsum", "GatherV2", "Sum"),
+        *("AvgPool", "AvgPoolGrad", "ClipByValue", "Einsum", "GatherV2"),
         *("Elu", "EluGrad", "LeakyRelu", "LeakyReluGrad", "LogSoftmax", "Selu", "SeluGrad"),
         *("MaxPool", "MaxPoolGrad", "MirrorPad", "MirrorPadGrad", "PadV2"),
         *("Softplus", "SoftplusGrad"),
     ),
-    _at_most_cubed: (
-        *("FusedBatchNormGradV3", "FusedBatchNormV3", "Pow", "SigmoidGrad", "TanhGrad"),
-    ),
+    _at_most_cubed: ("FusedBatchNormGradV3", "FusedBatchNormV3", "SigmoidGrad", "TanhGrad"),
     _as_square: ("Square", "SquaredDifference"),
     _as_quotient: ("RealDiv",),
+    _as_power: ("Pow",),
     _as_drawn: (
         *("RandomStandardNormal", "RandomUniform", "TruncatedNormal", "StatelessRandomNormal"),
         *("StatelessRandomNormalV2", "StatelessRandomUniform", "StatelessRandomUniformV2"),
@@ -153,24 +170,28 @@ def _is_product(equation: str) -> bool:
     return all(sum(label in term for term in terms) > 1 for label in set("".join(terms)))
 
 
-def _is_away_from_zero(last: np.ndarray[Any, Any]) -> bool:
-    return bool(last.size) and float(np.abs(last).min()) > _NEAR_ZERO
+def _least_modulus(last: np.ndarray[Any, Any]) -> float | None:
+    least = float(np.abs(last).min()) if last.size else 0.0
+    return least if least > _NEAR_ZERO else None
 
 
-def _is_small_power(last: np.ndarray[Any, Any]) -> bool:
-    return last.size == 1 and float(last.flat[0]) in (0.0, 1.0, 2.0, 3.0)
+def _small_power(last: np.ndarray[Any, Any]) -> float | None:
+    return power if last.size == 1 and (power := float(last.flat[0])) in _POWERS else None
 
 
-_CONDITIONS: dict[str | bytes, Callable[[np.ndarray[Any, Any]], bool]] = {
-    **dict.fromkeys(("RealDiv", b"RealDiv"), _is_away_from_zero),
-    **dict.fromkeys(("Pow", b"Pow"), _is_small_power),
+_POWERS = (0.0, 1.0, 2.0, 3.0)
+_CONDITIONS: dict[str | bytes, Callable[[np.ndarray[Any, Any]], float | None]] = {
+    **dict.fromkeys(("RealDiv", b"RealDiv"), _least_modulus),
+    **dict.fromkeys(("Pow", b"Pow"), _small_power),
 }
-"""Conditions on the last input, a small one, under which an op of :data:`_STEADY` is steady."""
+"""For an op of :data:`_STEADY` that is steady by some last inputs only, all of them small: what its
+growth takes in place of the norm of that input, or None where it is not steady."""
 
 
 class MadeBy(NamedTuple):
     """The op that gave a tensor, if the result is finite wherever its inputs are, with those that
-    are not integers: the ``large`` ones by their ids, of ``small`` ones (norm, elements)."""
+    are not integers: the ``large`` ones by their ids, of ``small`` ones (norm, elements), see
+    :data:`_CONDITIONS`."""
 
     growth: Growth
     large: Sequence[int]
@@ -255,7 +276,11 @@ class Measuring:
                 large.append(identity)
                 last = _EMPTY
         condition = _CONDITIONS.get(op_type or "")
-        return MadeBy(growth, large, small) if condition is None or condition(last) else None
+        if condition is not None:
+            if last.dtype.kind != "f" or (number := condition(last)) is None:
+                return None
+            small[-1] = number, last.size
+        return MadeBy(growth, large, small)
 
     def made_before(self, identity: int) -> MadeBy:
         """The maker of a tensor whose op was passed over: as if it were the sum of that tensor
@@ -281,14 +306,13 @@ class Measuring:
         self, each: _Waiting, together: Mapping[int, Statistics | None], lines: list[str]
     ) -> None:
         """``together``: statistics that were found already, by the place of the event."""
-        bound = self._bound(each)
         if each.array is None:
-            self._bounds[each.identity] = bound, each.size
+            self._bounds[each.identity] = self._bound(each), each.size
             return
         if each.place in together:
-            stats, is_estimate = together[each.place], False
+            stats, is_estimate, bound = together[each.place], False, inf
         else:
-            stats, is_estimate, bound = self._measure(each.identity, each.array, bound)
+            stats, is_estimate, bound = self._measure(each.identity, each.array, self._bound(each))
         norm = stats[3] if stats else None
         (self._estimates if is_estimate else self._norms)[each.identity] = norm
         if not is_estimate:
@@ -322,8 +346,8 @@ class Measuring:
         known, stats, is_estimate = self._known.get(key, (0, None, False))
         if self._is_held(known):
             return stats, is_estimate, self._bounds[known][0]
-        is_sound = bound <= _LARGEST
-        norm = norm_of_sample(array) if is_sound and array.size >= _LEAST_SAMPLED else None
+        is_sound = bound <= (_LARGEST if array.size > _CHEAP else _LARGE)
+        norm = norm_of_sample(array) if is_sound and array.size >= LEAST_SAMPLED else None
         is_estimate = norm is not None
         if norm is None:
             norm = norm_alone(array)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from . import limits, private
 from .json_text import to_json
-from .measuring import Measuring, as_field
+from .measuring import LEAST_SAMPLED, Measuring, as_field
 from .values import array_of, little_endian, raw_bytes, sampling, statistics, texts_of
 
 _LARGE = 1 << 16
@@ -43,9 +43,8 @@ class _Budget:
     def add(self, identity: int, size: int) -> list[int]:
         """Count a tensor in; return those that have to go for it."""
         gone: list[int] = []
-        self.remove(identity)
+        self.used += size - self._by_age.pop(identity, 0)
         self._by_age[identity] = size
-        self.used += size
         while self.used > self.limit:
             gone.append(next(iter(self._by_age)))
             self.remove(gone[-1])
@@ -318,12 +317,11 @@ class Tensors:
             lines.append(line + self._travel(little_endian(array)) + end)
             return
         self._stayed.add(identity)
-        measuring = self._measuring
-        made_by = (
-            measuring.made_before(identity)
-            if is_known
-            else measuring.made_by(op_type, inputs, attrs)
-        )
+        measuring, made_by = self._measuring, None
+        if is_known:
+            made_by = measuring.made_before(identity)
+        elif count >= LEAST_SAMPLED:  # smaller ones are read in full, whatever made them
+            made_by = measuring.made_by(op_type, inputs, attrs)
         after = self._sample(array) + end
         measuring.wait(lines, line, after, identity, array, made_by)
 

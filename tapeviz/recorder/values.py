@@ -147,30 +147,37 @@ def norm_alone(array: np.ndarray[Any, Any]) -> float | None:
 
 def norm_of_sample(array: np.ndarray[Any, Any]) -> float | None:
     """An estimate of the norm of a float32 array from 32 rows of 256 elements, evenly spaced, to
-    some per cent. ``None`` where these differ too much for that, where all elements in them are
-    zero, or too small or large. The same for arrays of the same elements and size."""
-    if array.dtype != np.float32 or array.size < _ROW:
+    some per cent; from 128 rows where these differ much. ``None`` where those differ too much for
+    that, where all elements in them are zero, or too small or large. The same for arrays of the
+    same elements and size."""
+    size = array.size
+    if array.dtype != np.float32 or size < _ROW:
         return None
-    rows = array.reshape(-1)[: array.size // _ROW * _ROW].reshape(-1, _ROW)
-    picked = rows[_sampled_rows(len(rows))]
-    each = _squares(picked, picked).astype(np.float64)
-    squares = float(np.add.reduce(each))
-    # With an element that is not finite the sum is not, either.
-    if not _SMALL**2 * picked.size < squares < math.inf:
-        return None
-    # The variance of the sum, as far as rows are drawn at random, is that of each row times 32.
-    variance = float(np.dot(each, each)) - squares**2 / len(each)
-    if variance > (_UNSURE * squares) ** 2:
-        return None
-    return sqrt(squares * (array.size / picked.size))
+    flat = array.reshape(-1)
+    rows = (flat[: size // _ROW * _ROW] if size % _ROW else flat).reshape(-1, _ROW)
+    for count, ones in _SAMPLES:
+        picked = rows.take(_sampled_rows(len(rows), count), 0, None, "clip")
+        each = _squares(picked, picked).astype(np.float64)
+        squares = float(each.dot(ones))
+        # With an element that is not finite the sum is not, either.
+        if not _SMALL**2 * picked.size < squares < math.inf:
+            return None
+        # The variance of the sum, as far as rows are drawn at random: ``count`` times that of one.
+        if float(each.dot(each)) - squares**2 / count <= (_UNSURE * squares) ** 2:
+            return sqrt(squares * (size / picked.size))
+    return None
 
 
-@lru_cache(maxsize=256)
-def _sampled_rows(count: int) -> np.ndarray[Any, Any]:
-    """The indices of 32 rows. They begin in turn at each eighth of 2,048 elements: those that stand
-    so far apart may be of one channel."""
-    evenly = np.arange(32) * count // 32
-    return np.minimum(evenly + (np.arange(32) - evenly) % 8, count - 1)
+_SAMPLES = tuple((count, np.ones(count)) for count in (32, 128))
+
+
+@lru_cache(maxsize=512)
+def _sampled_rows(total: int, count: int) -> np.ndarray[Any, Any]:
+    """The indices of ``count`` rows. They begin in turn at each eighth of 2,048 elements: those
+    that stand so far apart may be of one channel."""
+    places = np.arange(count)
+    evenly = places * total // count
+    return np.minimum(evenly + (places - evenly) % 8, total - 1)
 
 
 def go_together(array: np.ndarray[Any, Any]) -> bool:

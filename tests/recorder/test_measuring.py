@@ -89,6 +89,20 @@ def test_the_norms_of_many_products_in_a_row_are_estimates(record: Record) -> No
     assert norms == [True] * 12
 
 
+def test_larger_tensors_are_sampled_since_smaller_ones_between_are_read(record: Record) -> None:
+    """The largest norm that y may have by its inputs grows a thousandfold each turn."""
+    text = START.format(1.0) + (
+        "t = tf.tanh(tf.ones_like(x))\n"
+        "y = x * 1.0\n"
+        "for _ in range(12):\n"
+        "    y = y * t\n"
+        "    z = tf.concat([y, y], 0) ** 2.0\n"
+    )
+    seen = record(text)
+    assert [seen.tensor(each).estimated for each in seen.bound("z")] == [True] * 12
+    assert not all(seen.tensor(each).estimated for each in seen.bound("y"))
+
+
 @pytest.mark.parametrize(
     ("element", "lines", "counts"),
     [
@@ -97,6 +111,9 @@ def test_the_norms_of_many_products_in_a_row_are_estimates(record: Record) -> No
         ("-1.0", "y = x ** 0.5", (1, 0)),
         ("0.0", "y = 1.0 / x", (0, 1)),
         ("1e30", "y = x * x", (0, 1)),
+        ("1e13", "y = x ** 3.0", (0, 1)),
+        ("1e34", "y = x / 1e-5", (0, 1)),
+        ("2e38", "y = tf.reduce_sum(tf.stack([x, x]), 0)", (0, 1)),
         ("1e6", "h = x * x\nh = h * h\ny = h * h", (0, 1)),
         ("1e30", "h = x + 1.0\nh = tf.transpose(h)\ny = h * h", (0, 1)),
         ("np.inf", "y = x + 1.0", (0, 1)),
