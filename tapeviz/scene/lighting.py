@@ -95,6 +95,9 @@ def light(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) -> Li
             | _bridge_writes(base, flow)
             | _bridge_without_steps(base, shown)
         )
+        # What a write leaves of a variable gets a part of the gradient across it, too.
+        ahead = _ahead(base.graph, asked)
+        bridge = {key: width for key, width in bridge.items() if key[0] in ahead}
     gradient = {key: width for key, width in gradient.items() if key not in cut}
     return Lighting(
         gradient,

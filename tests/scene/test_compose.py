@@ -65,6 +65,7 @@ def test_a_bridge_takes_the_place_of_the_cut_and_goes_through_the_state(example:
     drawn = scene(example, Overlay(show_bridge=True))
     assert wire(drawn, "patch", "assign").state == "bridge"
     assert wire(drawn, "assign", "x′").state == "bridge"
+    assert wire(drawn, "x", "assign").state == "unrecorded", "nobody asked for the rest of x"
     assert "across the cut" in [entry.text for entry in drawn.legend]
     assert len(drawn.marks) == 1
 
