@@ -16,8 +16,9 @@ from ..analysis.python.outside import follow
 from ..errors import go_on
 from ..graph.alike import counterparts, matches
 from ..graph.build import build
+from ..graph.groups.fold import group_id
 from ..graph.groups.opening import MOST_BOXES, any_turn
-from ..graph.groups.tree import grow
+from ..graph.groups.tree import grow, upwards
 from ..graph.model import NodeId
 from ..graph.op_graph import OpGraph
 from ..graph.trace_index import calls_by_id
@@ -104,6 +105,7 @@ def arrange(
                 return Arranged(sized, kept, same, view, first, before.laid)
             if is_round and not is_folded:
                 return _beside(before, sized, view, first)
+            _note_places(before, sized)
             return Arranged(sized, placed(sized, view), same, view, first, sized)
     # What the user folds or opens leaves the other groups as they are.
     best = first_view(built, trace, _plain(view))
@@ -115,6 +117,19 @@ def arrange(
     ruled = best.opening.ruled
     first = FirstOpening(place, best.most, best.pins, ruled, best.detail, best.framed)
     return Arranged(sized, placed(sized, view), {}, view, first, sized)
+
+
+def _note_places(before: Arranged, sized: nx.MultiDiGraph) -> None:
+    """Note where each node, or the group that it was in, stood across the flow, so that the layout
+    keeps the order of what stays."""
+    rects, is_down = before.layout.rects, before.view.direction == "down"
+    for name, data in sized.nodes(data=True):
+        node = data["node"]
+        around = (group_id(path) for path in upwards(node.group))
+        stood = next((each for each in (name, *around) if each in rects), None)
+        found = [rects[each] for each in ((stood,) if stood else node.members) if each in rects]
+        if found:
+            data["before"] = sum(rect.x if is_down else rect.y for rect in found) / len(found)
 
 
 def _beside(before: Arranged, sized: nx.MultiDiGraph, view: View, first: FirstOpening) -> Arranged:

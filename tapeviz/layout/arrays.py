@@ -24,6 +24,7 @@ class GraphArrays:
     """``across[i]`` and ``along[i]``: the size of node i's box, across and along the flow, px.
 
     ``beside[i]``: room to keep free on its right (below it when the flow goes right).
+    ``before[i]``: where it stood across the flow in the picture before, px; nan: nowhere.
     Edge e runs from ``tails[e]`` to ``heads[e]``; ``keys[e]`` is its name in the networkx graph.
     ``tail_at[e]`` and ``head_at[e]``: where the edge must dock at its boxes, px from the centre
     across the flow; nan: anywhere. ``pull[e]``: the part of its weight that pulls the edge
@@ -34,6 +35,7 @@ class GraphArrays:
     across: Floats
     along: Floats
     beside: Floats
+    before: Floats
     keys: tuple[EdgeKey, ...]
     tails: Ints
     heads: Ints
@@ -49,7 +51,7 @@ class GraphArrays:
     @property
     def content(self) -> tuple[bytes, ...]:
         """All but the names: graphs with the same content have the same picture."""
-        nodes = (self.across, self.along, self.beside)
+        nodes = (self.across, self.along, self.beside, self.before)
         edges = (self.tails, self.heads, self.weights, self.tail_at, self.head_at, self.pull)
         return tuple(array.tobytes() for array in (*nodes, *edges))
 
@@ -62,6 +64,7 @@ class GraphArrays:
             across=self.across[members],
             along=self.along[members],
             beside=self.beside[members],
+            before=self.before[members],
             keys=tuple(self.keys[e] for e in edges.tolist()),
             tails=number[self.tails[edges]],
             heads=number[self.heads[edges]],
@@ -104,6 +107,7 @@ def read_graph(graph: nx.MultiDiGraph, direction: str) -> GraphArrays:
         across=widths,
         along=heights,
         beside=loop_room(len(nodes), tails, heads),
+        before=np.array([data.get("before", np.nan) for _, data in sizes], dtype=np.float64),
         keys=tuple((tail, head, key) for tail, head, key, _ in edges),
         tails=tails,
         heads=heads,

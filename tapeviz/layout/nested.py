@@ -52,11 +52,11 @@ def lay_out_nested(
     """Like :func:`lay_out`, with a rectangle for each frame in the result's ``frames``.
 
     ``parents``: the frame around each frame (``""`` for none); the attribute ``frame`` of a node is
-    its innermost one. ``widths``: px that the words on the left and those on the right of a frame's
-    header need. An edge with the attribute ``carried`` runs back to the beginning of a frame, along
-    its border. ``room``: width and height in px that the picture should fill, for which a tall one,
-    or a tall inside of a frame, is cut into columns if it ``may_wrap``. Only the layered layout
-    draws frames.
+    its innermost one, ``before`` its place across the flow in the picture before, px. ``widths``:
+    px that the words on the left and those on the right of a frame's header need. An edge with the
+    attribute ``carried`` runs back to the beginning of a frame, along its border. ``room``: width
+    and height in px that the picture should fill, for which a tall one, or a tall inside of a
+    frame, is cut into columns if it ``may_wrap``. Only the layered layout draws frames.
     """
     if name != "layered":
         return lay_out(graph, name=name, direction=direction)
@@ -136,9 +136,14 @@ class _Nested:
     def _split(self) -> None:
         for node, home in self._home.items():
             data = self._graph.nodes[node]
-            self._levels[home].graph.add_node(node, width=data["width"], height=data["height"])
+            sizes = {name: data[name] for name in ("width", "height", "before") if name in data}
+            self._levels[home].graph.add_node(node, **sizes)
         for path in sorted(self._parents, key=self._depth, reverse=True):
-            self._levels[self._parents[path]].graph.add_node(frame_box(path), width=0, height=0)
+            inside = self._levels[path].graph.nodes(data="before")
+            known = [before for _, before in inside if before is not None]
+            sizes = {"before": sum(known) / len(known)} if known else {}
+            around = self._levels[self._parents[path]].graph
+            around.add_node(frame_box(path), width=0, height=0, **sizes)
         for source, target, key, data in self._graph.edges(keys=True, data=True):
             edge = (source, target, key)
             if edge in self._carried:

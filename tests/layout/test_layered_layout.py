@@ -159,3 +159,16 @@ def test_a_draft_is_a_layout_of_nearly_the_same_size() -> None:
         assert layout == lay_out(graph), name
         assert draft.bounds.width == pytest.approx(layout.bounds.width, rel=0.25), name
         assert draft.bounds.height == pytest.approx(layout.bounds.height, rel=0.1), name
+
+
+def test_what_stood_on_the_left_stays_on_the_left_where_that_crosses_nothing() -> None:
+    graph = nx.MultiDiGraph()
+    for node in ("top", "one", "two", "new", "end"):
+        graph.add_node(node, width=60.0, height=40.0)
+    for edge in (("top", "one"), ("top", "two"), ("one", "end"), ("two", "new"), ("new", "end")):
+        graph.add_edge(*edge)
+    made = lay_out(graph).rects
+    left, right = sorted(("one", "two"), key=lambda node: made[node].x)
+    graph.nodes[left]["before"], graph.nodes[right]["before"] = 200.0, 100.0
+    turned = lay_out(graph).rects
+    assert turned[right].x < turned[left].x

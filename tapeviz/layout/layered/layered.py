@@ -15,6 +15,7 @@ from ..picture import IndexedLayout, Line
 from .acyclic import turned_down
 from .balance import DRAFT_ITERATIONS, ITERATIONS
 from .coordinates import place_across
+from .earlier import like_before
 from .layers import cut_into_layers, dummies_needed
 from .ordering import ATTEMPTS, DRAFT_ATTEMPTS, order_blocks, rows_by
 from .ports import dock
@@ -64,6 +65,8 @@ def draw_layered(ranked: Ranked, *, is_draft: bool = False) -> IndexedLayout:
     layers = cut_into_layers(ranks, down)
     fixed = _fixed_docks(ranked)
     key = order_blocks(layers, DRAFT_ATTEMPTS if is_draft else ATTEMPTS)
+    if not is_draft:
+        key = like_before(layers, key, graph.before, may_turn=bool(np.isnan(fixed).all()))
     if not (is_draft or np.isnan(fixed).all()):
         key = untangle(layers, key, fixed)
     sequence = rows_by(layers, key)
