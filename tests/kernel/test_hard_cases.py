@@ -226,6 +226,7 @@ def test_releasing_a_running_snippet_ends_it(start):
         ("import threading; threading.Lock = threading.Condition = None; print('on')", "on\n"),
         ("import time, zmq; time.monotonic = zmq.Socket = None; print('on')", "on\n"),
         ("import linecache; del linecache.getlines; linecache.cache = None; print('on')", "on\n"),
+        ("import os; os.getpid = lambda: 7; print('on')", "on\n"),
     ],
 )
 def test_a_snippet_that_takes_away_what_the_kernel_needs_ends(play, source, printed):

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import builtins
 import importlib.abc
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.machinery import ModuleSpec
+from os import getpid as _getpid
 from sys import _current_frames
 from threading import get_ident
 from types import ModuleType
@@ -69,6 +71,7 @@ class Needed:
         """Restore modules and builtins that are missing or replaced, and in the modules of Python
         and the kernel the names that nothing can work with; new modules and ``__main__`` stay as
         they are."""
+        os.getpid = _getpid  # by which zmq and the kernel know whether they were forked
         now = vars(builtins)
         for name, value in self._names.items():
             if now.get(name) is not value:

@@ -131,6 +131,9 @@ class KernelEndpoint:
         # Without a limit: by default a publisher drops messages after the first 1,000 that wait.
         thread = kernel.iopub_thread
         thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
+        # These ask os.getpid, which a snippet may replace, whether they are in a forked process.
+        kernel.session.check_pid = False
+        thread._is_master_process = self._is_own_process
 
     def capture_output(self) -> None:
         """Read descriptors 1 and 2, and the output of IPython's streams."""
@@ -154,6 +157,8 @@ class KernelEndpoint:
 
     def publish(self, kind: str, content: Mapping[str, Any], buffers: Sequence[Any] = ()) -> None:
         kernel = self._kernel
+        if not self._is_own_process():
+            return
         with self._lock:  # recorder, output and snippet publish from threads of their own
             kernel.session.send(
                 kernel.iopub_socket, kind, dict(content), self._parent, buffers=list(buffers)
@@ -278,10 +283,14 @@ class KernelEndpoint:
         text = b64encode(png).decode()
         self.publish("display_data", {"data": {"image/png": text}, "metadata": {}})
 
+    def _is_own_process(self) -> bool:
+        """Whether this is no process that the snippet forked."""
+        return getpid() == self._outlet.pid
+
     def _await_sending(self) -> None:
         """Wait until the thread that sends has sent what was published until now."""
         thread = self._kernel.iopub_thread
-        if getpid() != self._outlet.pid or get_ident() == thread.thread.ident:
+        if not self._is_own_process() or get_ident() == thread.thread.ident:
             return
         done = Lock()
         done.acquire()
