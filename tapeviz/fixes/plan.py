@@ -77,20 +77,28 @@ class Plan:
         source, changed = self.source, self.changed(node)
         code = source.code(enclosed(changed))
         calls = any(isinstance(inner, cst.Call) for inner in nodes_in(node))
-        statement = source.statement_of(node)
-        if not (calls or len(code) > _SHORT) or not isinstance(statement, cst.SimpleStatementLine):
-            return code
-        if sole(statement) is None:
-            return code
-        if any(isinstance(each, _NOT_ALWAYS) for each in source.ancestors_below(node, statement)):
+        statement = self.statement_begun_by(node) if calls or len(code) > _SHORT else None
+        if statement is None:
             return code
         name = "" if is_read_later else self._name_bound(node, statement)
-        if not name:
-            name = source.free_name("value", self.names_made)
-            self.names_made.append(name)
+        name = name or self.fresh_name("value")
         self.before(statement, f"{name} = {source.code(bare(changed))}")
         self.changes[node] = lambda _: cst.Name(name)
         return name
+
+    def statement_begun_by(self, node: cst.BaseExpression) -> cst.SimpleStatementLine | None:
+        """The statement that computes an expression each time and before everything else, so that
+        a statement in front may do it; None if there is none."""
+        statement = self.source.statement_of(node)
+        if not isinstance(statement, cst.SimpleStatementLine) or sole(statement) is None:
+            return None
+        around = self.source.ancestors_below(node, statement)
+        return None if any(isinstance(each, _NOT_ALWAYS) for each in around) else statement
+
+    def fresh_name(self, wanted: str) -> str:
+        """This name, or one like it that neither the text nor this plan uses."""
+        self.names_made.append(self.source.free_name(wanted, self.names_made))
+        return self.names_made[-1]
 
     def _name_bound(self, node: cst.BaseExpression, statement: cst.SimpleStatementLine) -> str:
         """The name that ``y = f(node)`` binds, if nothing else in it reads that name; or empty."""

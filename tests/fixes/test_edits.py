@@ -878,13 +878,15 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
         2,
         """
         with tf.GradientTape() as tape:
-            y = tf.one_hot(tf.argmax(net(x), axis=-1), 3) @ codes
+            y = tf.one_hot(tf.argmax(a, -1), 3) @ tf.one_hot(tf.argmax(net(x), axis=-1), 3)
         tape.gradient(y, x)
         """,
         """
         with tf.GradientTape() as tape:
-            soft = tf.nn.softmax(net(x))
-            y = (soft + tf.stop_gradient(tf.one_hot(tf.argmax(soft, axis=-1), 3) - soft)) @ codes
+            soft = tf.nn.softmax(a)
+            soft2 = tf.nn.softmax(net(x))
+            y = (soft + tf.stop_gradient(tf.one_hot(tf.argmax(soft, -1), 3) - soft)) @ \
+(soft2 + tf.stop_gradient(tf.one_hot(tf.argmax(soft2, axis=-1), 3) - soft2))
         tape.gradient(y, x)
         """,
     ),

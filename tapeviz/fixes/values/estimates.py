@@ -17,6 +17,7 @@ from ..nodes import argument, called_name, dotted, header_nodes, sole
 from ..plan import Plan, enclosed, fitting
 from ..rewrites import CallRewrite, template
 from ..smooth.argmax import are_probabilities
+from ..smooth.indices import input_shape
 from ..source import ParsedSource
 
 _MOST_BEFORE = 12
@@ -236,16 +237,17 @@ def straight_through_one_hot(case: FixCase) -> Iterator[Edit]:
     source, tf, plan = case.source, case.source.tf, Plan(case.source)
     for chosen in case.calls("argmax"):
         scores, axis = argument(chosen, 0, "input"), argument(chosen, 1, "axis", "dimension")
-        hard, statement = source.enclosing(chosen, cst.Call), source.statement_of(chosen)
-        is_last = axis is not None and source.code(axis.value) in ("-1", "1")
+        hard, statement = source.enclosing(chosen, cst.Call), plan.statement_begun_by(chosen)
+        last = ("-1", str(len(input_shape(case)) - 1))
+        is_last = axis is not None and source.code(axis.value) in last
         if scores is None or hard is None or called_name(hard) != "one_hot" or not is_last:
             continue
-        if hard.args[0].value is not chosen or not isinstance(statement, cst.SimpleStatementLine):
+        if hard.args[0].value is not chosen or statement is None:
             continue
         if are_probabilities(case, chosen):
             soft = plan.named(scores.value, is_read_later=True)
         else:
-            soft = source.free_name("soft")
+            soft = plan.fresh_name("soft")
             plan.before(statement, f"{soft} = {tf}.nn.softmax({source.code(scores.value)})")
             plan.replace(scores.value, soft)
         text = straight_through(source, plan.changed(hard), cst.parse_expression(soft))
