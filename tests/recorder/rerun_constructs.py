@@ -216,6 +216,7 @@ for e in tf.range(2):
         y = tf.matmul(r, v) + b
         if tf.reduce_sum(y) > 0.0:
             b.assign_sub(0.1 * tf.reduce_mean(y, 0))
+        tf.print('row')
         s += tf.reduce_sum(y)
 return s * x""",
     "assert": """\

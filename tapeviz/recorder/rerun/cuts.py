@@ -109,12 +109,11 @@ class _Cut:
             return True
         if not self._opaque.isdisjoint(data):
             return True
-        if self._repeats_datasets and self._is_of_dataset(node):
-            return any(inner.is_changed or inner.spoiled for inner in map(self._cut, _called(node)))
-        if node.op not in RUN_FUNCTIONS:
+        is_of_dataset = self._repeats_datasets and self._is_of_dataset(node)
+        if node.op not in RUN_FUNCTIONS and not is_of_dataset:
             return not is_repeatable(node)
         if node.name not in self._inner:
-            definitions = [functions.definition(function.name) for function in functions_of(node)]
+            definitions = [functions.definition(function.name) for function in _called(node)]
             if any(definition is None for definition in definitions):
                 return True
             self._inner[node.name] = [self._cut(function) for function in definitions]
@@ -208,7 +207,7 @@ class _Cut:
 def _run_what_is_left(function: Edited, node: Any, inner: list[Cut]) -> list[CutOutput]:
     """Let a node run the copies of its functions; what they take besides is taken from outside."""
     found: list[CutOutput] = []
-    for runs, own in zip(functions_of(node), inner, strict=True):
+    for runs, own in zip(_called(node), inner, strict=True):
         if own.is_changed:
             functions.register(own.definition)
             runs.name = own.definition.signature.name
@@ -220,9 +219,11 @@ def _run_what_is_left(function: Edited, node: Any, inner: list[Cut]) -> list[Cut
 
 
 def _called(node: Any) -> list[Any]:
-    """The definitions of the functions that a node has among its attributes."""
-    names = [each.func.name for each in node.attr.values() if each.HasField("func")]
-    return [found for found in map(functions.definition, names) if found is not None]
+    """The functions that a node runs, or that the dataset runs that it makes."""
+    if node.op in RUN_FUNCTIONS:
+        return functions_of(node)
+    attributes = (node.attr[key] for key in sorted(node.attr))
+    return [each.func for each in attributes if each.HasField("func")]
 
 
 def _data_inputs(node: Any) -> list[str]:
