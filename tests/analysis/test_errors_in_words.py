@@ -327,6 +327,14 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "args: (1.0,) and kwargs: {} for signature: ().",
         "Line 3 defines the method f without self",
     ),
+    "too many arguments of a method, beside one of that name without self": (
+        "class A:\n    def f(x):\n        return x\nclass B:\n    @tf.function\n"
+        "    def f(self, x):\n        return x\nB().f(1.0, 2.0)",
+        "TypeError",
+        "Binding inputs to tf.function failed due to `too many positional arguments`. Received "
+        "args: (1.0, 2.0) and kwargs: {} for signature: (x).",
+        "more arguments by position than it has: it takes (x)",
+    ),
     "too many arguments of a compiled function": (
         "f(1.0, 2.0)",
         "TypeError",

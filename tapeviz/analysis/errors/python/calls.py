@@ -80,17 +80,20 @@ def wrong_count(case: Case) -> str:
 
 
 def too_many_for_compiled(case: Case) -> str:
-    """More arguments by position than a ``tf.function`` has parameters
+    """More arguments by position than a ``tf.function`` has parameters; the message lists those of
+    a method without its first one, which is the object
     (``canonicalize_function_inputs`` in function_type_utils.py, 2.15-2.21)."""
+    parameters = case.match["parameters"]
+    first = parameters.partition(",")[0].partition(":")[0].partition("=")[0]
     called = {called_name(call) for call in calls_in(case.text.statement(case.line))}
     for kind in case.nodes(ast.ClassDef):
         for made in kind.body:
             words = ""
             if isinstance(made, ast.FunctionDef) and made.name in called:
-                words = _without_self(made)
+                listed = [each.arg for each in made.args.args[1:2]] or [""]
+                words = _without_self(made) if listed == [first] else ""
             if words:
                 return words
-    parameters = case.match["parameters"]
     return (
         f"Line {case.line} gives a tf.function more arguments by position than it has: it takes "
         f"{f'({parameters})' if parameters else 'none'}. Leave out what is too much."
