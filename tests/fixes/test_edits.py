@@ -1828,6 +1828,18 @@ def test_the_average_of_rows_is_a_product() -> None:
         assert soft in next(iter(soften_argmax(case))).new_text
 
 
+@pytest.mark.parametrize("turns", ["", " for _ in range(3)"])
+def test_draws_of_elements_in_a_comprehension_are_left_alone(turns: str) -> None:
+    text = f"""
+with tf.GradientTape() as tape:
+    drawn = [np.random.choice([1, 2, 4], p=x.numpy()){turns}]
+    loss = tf.constant(sum(drawn))
+tape.gradient(loss, x)
+"""
+    edits = "".join(edit.new_text for edit in edits_for(fix_case(text, "left-tensorflow", 3)))
+    assert ("len(elements)" in edits, "tf.gather" in edits) == (not turns, not turns)
+
+
 def test_all_that_a_draw_picks_is_averaged() -> None:
     text = (
         "with tf.GradientTape() as t:\n    i = tf.random.categorical(p, 1)[:, 0]\n"

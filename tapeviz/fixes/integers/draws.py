@@ -122,10 +122,10 @@ def _keep_log_p(
     small = sole(statement)
     is_named = isinstance(small, cst.Assign) and small.value is made
     target = small.targets[0].target if isinstance(small, cst.Assign) and is_named else None
-    if elements := _drawn_elements(case, call):
+    if elements := _drawn_elements(case, plan, call):
         _keep_log_p_of_elements(plan, statement, call, kept, elements)
         return
-    drawn = target.value if isinstance(target, cst.Name) else source.free_name("draw")
+    drawn = target.value if isinstance(target, cst.Name) else plan.fresh_name("draw")
     formula = _log_p(case, call, drawn)
     if not formula:
         return
@@ -152,7 +152,7 @@ class _Elements:
     log_p: str
 
 
-def _drawn_elements(case: FixCase, call: cst.Call) -> _Elements | None:
+def _drawn_elements(case: FixCase, plan: Plan, call: cst.Call) -> _Elements | None:
     """Draw positions in place of the elements of ``random.choices(names, weights=w, k=8)`` and of
     ``np.random.choice(names, p=p)``: the same random numbers draw the same elements."""
     source, tf = case.source, case.source.tf
@@ -163,15 +163,17 @@ def _drawn_elements(case: FixCase, call: cst.Call) -> _Elements | None:
     shares = argument(call, 1, "weights") if is_of_python else argument(call, 3, "p")
     if given is None or shares is None or (not is_of_python and _is_count(source, given.value)):
         return None
+    if plan.statement_begun_by(call) is None:  # several draws, or perhaps none
+        return None
     first, names = "", source.code(given.value)
     if not dotted(given.value):
-        names = source.free_name("elements")
+        names = plan.fresh_name("elements")
         first = f"{names} = {source.code(bare(given.value))}"
     numbers = cst.parse_expression(f"range(len({names}))" if is_of_python else f"len({names})")
     args = [arg.with_changes(value=numbers) if arg is given else arg for arg in call.args]
     draw = source.code(call.with_changes(args=args))
     is_one = not is_of_python and argument(call, 1, "size") is None
-    name = source.free_name("position" if is_one else "positions")
+    name = plan.fresh_name("position" if is_one else "positions")
     picked = f"{names}[{name}]" if is_one else f"[{names}[i] for i in {name}]"
     weights = bare(_in_tensorflow(case, _of_copies(shares.value)))
     p = source.code(weights)
@@ -260,8 +262,8 @@ def _log_p(case: FixCase, call: cst.Call, drawn: str) -> str:
     ``tf.random.categorical``, ``p`` [classes] for ``np.random.choice``."""
     source, tf = case.source, case.source.tf
     if called_name(call) in ("choice", "choices"):
-        p = argument(call, 3, "p")
-        if p is None:
+        p, numbers = argument(call, 3, "p"), argument(call, 0, "a")
+        if p is None or numbers is None or not _is_count(source, numbers.value):
             return ""
         return f"{tf}.gather({tf}.math.log({source.code(_in_tensorflow(case, p.value))}), {drawn})"
     if called_name(call) == "multinomial":  # of NumPy, which gives a count for each outcome
