@@ -21,6 +21,7 @@ from .judging import (
     breaks,
     has_come_out,
     has_same_numbers,
+    has_same_targets,
     is_repeatable,
     is_zero_here,
 )
@@ -97,10 +98,14 @@ class EditJudge:
         )
         if old is not None and new is not None and is_zero_here(old, new, edit):
             edit = replace(edit, title=f"{edit.title} (the gradient is 0 at these values)")
-        if mended == len(asked):
-            return KeptEdit(edit, values, first_calls=first)
-        title = f"{edit.title} (comes out in {mended} of {len(asked)} rounds)"
-        return KeptEdit(replace(edit, title=title), values, is_partial=True, first_calls=first)
+        is_partial = mended != len(asked)
+        if is_partial:
+            title = f"{edit.title} (comes out in {mended} of {len(asked)} rounds)"
+            edit = replace(edit, title=title)
+        keeps_target = old is not None and has_same_targets(
+            self._comparable(goal.keys[0]), after, goal.keys[0]
+        )
+        return KeptEdit(edit, values, is_partial, first, keeps_target)
 
     def all_rounds(self, key: FindingKey) -> list[tuple[FindingKey, Finding]]:
         """The same result in each round of its call that asked for it, in order."""

@@ -28,12 +28,14 @@ MOST_KEPT = 2
 @dataclass(frozen=True, slots=True)
 class KeptEdit:
     """An edit that mends, with the gradients that came out, which are those of the
-    ``first_calls`` of compiled functions. ``is_partial``: not in all rounds."""
+    ``first_calls`` of compiled functions. ``is_partial``: not in all rounds; ``keeps_target``: the
+    target has the value that it had."""
 
     edit: Edit
     values: dict[FindingKey, Array | None]
     is_partial: bool = False
     first_calls: frozenset[FindingKey] = frozenset()
+    keeps_target: bool = False
 
 
 @dataclass(slots=True)
@@ -59,9 +61,10 @@ class FixGoal:
 
         Those that mend some rounds only, or give nothing but zeros, stand where no others are; one
         that changes more lines than another of them, and these among them, is left out, unless the
-        other one brings another gradient than the one across the cut. So is one that does something
-        more than another, or adds the same lines in another order. NaN is mended only by the edits
-        that leave the fewest zeros. An edit that had to be corrected stands where no other does.
+        other one brings another gradient than the one across the cut, or gives the target another
+        value where this one keeps it. So is one that does something more than another, or adds the
+        same lines in another order. NaN is mended only by the edits that leave the fewest zeros. An
+        edit that had to be corrected stands where no other does.
         """
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
         kept = sorted(
@@ -80,12 +83,14 @@ class FixGoal:
         for each in best:
             firsts.setdefault(_blocks(text, each.edit.new_text), each)
         best = list(firsts.values())
-        changed = [(_changed_lines(text, each.edit.new_text), each.edit) for each in best]
+        changed = [(_changed_lines(text, each.edit.new_text), each) for each in best]
         return [
             each
-            for each, (lines, edit) in zip(best, changed, strict=True)
+            for lines, each in changed
             if not any(
-                fewer < lines and other.has_other_slope <= edit.has_other_slope
+                fewer < lines
+                and other.edit.has_other_slope <= each.edit.has_other_slope
+                and other.keeps_target >= each.keeps_target
                 for fewer, other in changed
             )
         ]

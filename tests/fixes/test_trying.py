@@ -205,10 +205,15 @@ def test_an_edit_that_mends_a_part_does_not_stand_for_the_whole() -> None:
     text = "a = 1\nb = 2\n"
     whole = Edit("both", "a = 3\nb = 4\n")
     value = {(0, 0): np.float32(1.0)}
-    for has_other_slope, kept in ((True, ["both", "one"]), (False, ["one"])):
+    cases = (
+        (True, False, ["both", "one"]),
+        (False, True, ["both", "one"]),
+        (False, False, ["one"]),
+    )
+    for has_other_slope, keeps_target, kept in cases:
         part = Edit("one", "a = 3\nb = 2\n", has_other_slope=has_other_slope)
-        edits = [whole, part]
-        goal = FixGoal(None, edits=edits, kept=[KeptEdit(edit, value) for edit in edits])
+        all_kept = [KeptEdit(whole, value, keeps_target=keeps_target), KeptEdit(part, value)]
+        goal = FixGoal(None, edits=[whole, part], kept=all_kept)
         assert [each.edit.title for each in goal.in_order(text)] == kept
 
 
