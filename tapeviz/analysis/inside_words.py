@@ -187,7 +187,22 @@ def words_about_values(trace: Trace, call: Call) -> str:
     is_merged = bool(trace.words) and any(
         doubt_about(trace, result) == "beside" for result in call.results
     )
-    return words or (_MERGED if is_merged else "")
+    return words or (_MERGED if is_merged else _closed_loop_words(trace, call))
+
+
+def _closed_loop_words(trace: Trace, call: Call) -> str:
+    """Why a gradient call in a loop over a dataset has no values, although a call of the compiled
+    function around it ran again."""
+    if not any(result is not None for result in call.results) or _has_values(trace, call):
+        return ""
+    for op in (trace.ops[loop.op] for loop in turns_around(trace, call)):
+        if op.type == "ReduceDataset":
+            return (
+                f"The turns of the loop on line {op.line} are not known: they can be computed "
+                f"again only if its dataset gives the same elements once more, and not too many. "
+                f"One that shuffles, draws random numbers or calls Python does not."
+            )
+    return ""
 
 
 def _differing(trace: Trace, call: Call) -> Iterator[Op]:

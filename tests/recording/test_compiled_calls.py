@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tapeviz.analysis import diagnose
+from tapeviz.analysis.inside_words import words_about_values
 from tapeviz.analysis.requests.looks import MOST_CALLS, MOST_OPS_DRAWN, calls_to_look_into
 from tapeviz.cli.report import report
 from tapeviz.cli.text import as_text
@@ -149,6 +150,9 @@ def test_a_call_in_a_loop_over_a_dataset_has_values_of_each_turn() -> None:
     (loop,) = trace.loops.values()
     drawn = listed_source(trace)
     assert [loop.turns[turn,][drawn] for turn in range(2)] == [91, 92]
+    closed = e.InsideComputed(4, 1, values=[], turns=[], state="equal")
+    trace = read([*events[:-1], closed], BLOB, "", "snippet.py")
+    assert "One that shuffles" in words_about_values(trace, trace.calls[0])
 
 
 def listed_source(trace: Trace) -> TensorId:
