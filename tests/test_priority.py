@@ -5,19 +5,23 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 
+from tapeviz import priority
 from tapeviz.document.background import Background
 from tapeviz.priority import after_the_window, put_this_thread_first, slack, usual_timers
 
 
 @pytest.fixture
-def usual() -> int:
-    found = slack()
-    if found is None:
+def usual(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The slack of the test's thread (ns). A window of an earlier test may have changed it."""
+    if slack() is None:
         pytest.skip("the system lets no thread choose how late its timed waits may end")
-    return found
+    monkeypatch.setattr(priority, "_usual", None)
+    with priority._slack_of(50_000):
+        yield 50_000
 
 
 def test_a_thread_that_computes_is_patient_and_no_longer(usual: int) -> None:

@@ -669,7 +669,7 @@ RAISING = {
     "a layer that a model does not have": (
         "import tensorflow as tf\n"
         "tf.keras.Sequential([tf.keras.layers.Dense(2, name='a')]).get_layer('b')",
-        ["Line 2 asks a model for a layer b, and its layers are ['a']"],
+        ["Line 2 asks a model for a layer b, and its layers are a."],
     ),
     "a matrix that is not square": (
         "import tensorflow as tf\ntf.linalg.inv(tf.ones([2, 3]))",
