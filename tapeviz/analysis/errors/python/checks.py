@@ -111,4 +111,4 @@ CHECK_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         raised_by_numpy,
     ),
 )
-"""In the order in which they are asked; no two are about the same message."""
+"""In the order in which they are asked: the first that has words is shown."""

@@ -345,4 +345,4 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "tf.gather, or hand the number to the function as a Python number.",
     ),
 )
-"""In the order in which they are asked; no two are about the same message."""
+"""In the order in which they are asked: the first that has words is shown."""

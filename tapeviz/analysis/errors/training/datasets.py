@@ -203,4 +203,4 @@ DATASET_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (r"^ValueError: None values not supported", no_labels),
 )
-"""In the order in which they are asked; no two are about the same message."""
+"""In the order in which they are asked: the first that has words is shown."""

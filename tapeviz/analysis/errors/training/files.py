@@ -112,4 +112,4 @@ FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "shape that it was made with. Give a value of that shape, or make another variable.",
     ),
 )
-"""In the order in which they are asked; no two are about the same message."""
+"""In the order in which they are asked: the first that has words is shown."""
