@@ -51,8 +51,11 @@ ROWS: dict[str, Row] = {
             loss = tf.reduce_sum(tf.gather(gains, order) * [1.0, 2.0])
         tape.gradient(loss, scores)
         """,
-        "order = tf.argsort(scores)[::-1]",
-        [0.25, 6.0 * np.exp(-1.0) / (1 + np.exp(-1.0)) ** 2],
+        "loss = tf.reduce_sum(tf.tensordot(permutation, gains, 1) * [1.0, 2.0])",
+        [
+            2.0 * np.exp(-1.0) / (1 + np.exp(-1.0)) ** 2,
+            -2.0 * np.exp(-1.0) / (1 + np.exp(-1.0)) ** 2,
+        ],
     ),
     "an image that NumPy padded": (
         """

@@ -139,12 +139,12 @@ ROWS: dict[str, Row] = {
     ),
     "a layer of Keras that a compiled loss does not use": (
         """
-        used, idle = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1, use_bias=False)
-        used.build((None, 2)), idle.build((None, 2))
+        used, idle = tf.Variable([[1.0]], trainable=False), tf.keras.layers.Dense(1, use_bias=False)
+        idle.build((None, 2))
         @tf.function
         def step(x):
             with tf.GradientTape() as tape:
-                loss = tf.reduce_sum(used(x) - used(x))
+                loss = tf.reduce_sum(x * used)
             return tape.gradient(loss, idle.kernel)
         step(tf.ones([1, 2]))
         """,

@@ -282,8 +282,7 @@ ROWS: dict[str, Row] = {
             loss = tf.reduce_sum(tf.cast(tf.math.bincount(words, minlength=2), tf.float32)[0])
         tape.gradient(loss, w)
         """,
-        "loss = tf.reduce_sum(tf.cast(tf.reduce_sum(tf.reshape(tf.nn.softmax(w), [-1, 2]), axis=0)"
-        ", tf.float32)[0])",
+        "loss = tf.reduce_sum(tf.cast(tf.reduce_sum(tf.nn.softmax(w), axis=0), tf.float32)[0])",
         [[0.25, -0.25], [0.25, -0.25]],
     ),
     "a place that a function returns": (
