@@ -139,6 +139,9 @@ class EditJudge:
         values: dict[FindingKey, Array | None] = {}
         for key in goal.keys:
             if has_come_out(self._comparable(key), after, key, edit):
+                if edit.asks_fewer:
+                    values[key] = None
+                    continue
                 finding = after.finding(answer_to(key, edit))
                 assert finding is not None
                 part = edit.parts[key[1]] if edit.parts else ""

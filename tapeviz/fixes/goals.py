@@ -59,12 +59,13 @@ class FixGoal:
     def in_order(self, text: str) -> list[KeptEdit]:
         """The kept edits of a text, the likeliest first; those for a further cut behind them.
 
-        Those that mend some rounds only, or give nothing but zeros, stand where no others are; one
-        that changes more lines than another of them, and these among them, is left out, unless the
-        other one brings another gradient than the one across the cut, or gives the target another
-        value where this one keeps it. So is one that does something more than another, or adds the
-        same lines in another order. NaN is mended only by the edits that leave the fewest zeros. An
-        edit that had to be corrected stands where no other does.
+        Those that mend some rounds only, or give nothing but zeros, stand where no others are, and
+        zeros where they mend a gradient that no other edit does. One that changes more lines than
+        another of them, and these among them, is left out, unless the other one brings another
+        gradient than the one across the cut, or gives the target another value where this one keeps
+        it. So is one that does something more than another, or adds the same lines in another
+        order. NaN is mended only by the edits that leave the fewest zeros. An edit that had to be
+        corrected stands where no other does.
         """
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
         kept = sorted(
@@ -72,7 +73,9 @@ class FixGoal:
         )
         whole = [each for each in kept if not each.is_partial] or kept
         telling = [each for each in whole if not _are_zeros(each.values.values())]
-        best = telling or whole[:MOST_KEPT]
+        mended = {key for each in telling for key in each.values}
+        best = [each for each in whole if each in telling or not mended.issuperset(each.values)]
+        best = best if telling else whole[:MOST_KEPT]
         if self.cause is not None and self.cause.kind == "nonfinite":
             zeros = [_zeros_in(each.values.values()) for each in best]
             best = [each for each, count in zip(best, zeros, strict=True) if count == min(zeros)]

@@ -59,6 +59,8 @@ def answer_to(key: FindingKey, edit: Edit) -> FindingKey:
 
 def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -> bool:
     """Whether the gradient is there now, and none that was there is gone."""
+    if edit.asks_fewer:
+        return _is_left_out(before, after, key)
     old, new = before.finding(key), after.finding(answer_to(key, edit))
     if old is None or new is None or not _is_same_call(before, after, key, edit):
         return False
@@ -84,10 +86,21 @@ def has_come_out(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -
     return edit.asks_once or _others_flow(before, after, key)
 
 
+def _is_left_out(before: Outcome, after: Outcome, key: FindingKey) -> bool:
+    """Whether the source is no longer asked for, and all gradients that were there still are."""
+    if key[0] >= len(after.diagnosis.calls):
+        return False
+    old, new = (each.diagnosis.calls[key[0]] for each in (before, after))
+    there, still = ([f.source for f in c.findings if f.status == "flows"] for c in (old, new))
+    left_out = old.findings[key[1]].source not in [finding.source for finding in new.findings]
+    return left_out and bool(there) and there == still and old.call.method == new.call.method
+
+
 def is_zero_here(old: Finding, new: Finding, edit: Edit) -> bool:
     """Whether the gradient arrives now, but is 0 at these values, as at a minimum of the target,
     which the edit leaves as it was."""
     is_exact = old.status == "none" and not edit.is_estimate and not edit.has_other_value
+    is_exact &= not edit.asks_fewer
     kind = new.cause.kind if new.cause is not None else ""
     return is_exact and new.status == "zero" and kind in ("multiplied-by-zero", "cancelled")
 
@@ -158,6 +171,8 @@ def _others_flow(before: Outcome, after: Outcome, key: FindingKey) -> bool:
 
 def has_same_numbers(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -> bool:
     """Whether it agrees with the gradient across the cut, and the target with what it was."""
+    if edit.asks_fewer:
+        return has_same_targets(before, after, key)
     old, new = before.finding(key), after.finding(answer_to(key, edit))
     if old is None or new is None:
         return False

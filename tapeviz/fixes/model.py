@@ -33,6 +33,7 @@ class Edit:
     ``gives_zeros``: the gradient is zero, for the target does not depend on the source.
     ``parts``: for each source the subscript that picks its part of the result (``[0]``), or "".
     ``asks_once``: a single source is asked for now, of which all those before are parts.
+    ``asks_fewer``: the source is no longer asked for; the gradients by the others stay.
     ``is_corrected``: it raised until a second edit was made for the error that it brought.
     """
 
@@ -45,6 +46,7 @@ class Edit:
     has_other_slope: bool = False
     gives_zeros: bool = False
     asks_once: bool = False
+    asks_fewer: bool = False
     is_corrected: bool = False
 
     def followed_by(self, second: Edit, new_text: str) -> Edit:

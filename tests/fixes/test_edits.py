@@ -874,6 +874,28 @@ tf.reduce_sum(labels, axis=0))
 
 AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
     (
+        "not-connected",
+        7,
+        """
+        q = Net()
+        target = clone_model(q)
+        with tf.GradientTape() as tape:
+            best = tf.reduce_max(target(after), axis=1)
+            later = target(after)
+            loss = f(target(before) - best - tf.stop_gradient(later[0]))
+        tape.gradient(loss, q.trainable_variables)
+        """,
+        """
+        q = Net()
+        target = clone_model(q)
+        with tf.GradientTape() as tape:
+            best = tf.reduce_max(target(after), axis=1)
+            later = target(after)
+            loss = f(q(before) - best - tf.stop_gradient(later[0]))
+        tape.gradient(loss, q.trainable_variables)
+        """,
+    ),
+    (
         "not-differentiable",
         2,
         """

@@ -201,6 +201,15 @@ def test_a_fix_that_mends_some_rounds_says_so() -> None:
     assert [kept.edit for kept in goal.in_order("")] == [every]
 
 
+def test_zeros_stay_where_they_mend_a_gradient_that_no_other_edit_does() -> None:
+    fewer, zeros = Edit("fewer", "1", asks_fewer=True), Edit("zeros", "2", gives_zeros=True)
+    zero = np.float32(0.0)
+    for keys, shown in (([(0, 0)], [fewer]), ([(0, 0), (0, 1)], [fewer, zeros])):
+        kept = [KeptEdit(fewer, {(0, 0): None}), KeptEdit(zeros, dict.fromkeys(keys, zero))]
+        goal = FixGoal(None, edits=[fewer, zeros], kept=kept)
+        assert [each.edit for each in goal.in_order("")] == shown
+
+
 def test_an_edit_that_mends_a_part_does_not_stand_for_the_whole() -> None:
     text = "a = 1\nb = 2\n"
     whole = Edit("both", "a = 3\nb = 4\n")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import libcst as cst
 
+from ...analysis.call_facts import maker_past
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, header_nodes, is_zero
 from ..plan import Plan, bare, enclosed
@@ -49,6 +50,19 @@ def soft_truth(
     if isinstance(condition, cst.Call) and is_cast_to_bool(source, condition):  # not 0
         x = condition.args[0].value
         return f"{source.tf}.tanh({source.tf}.abs({number(x) if number else source.code(x)}))"
+    sides = _larger_and_smaller(condition)
+    if not sides:
+        return ""
+    larger, smaller = sides
+    if number is not None:
+        return f"{source.tf}.sigmoid({number(enclosed(larger))} - {number(enclosed(smaller))})"
+    larger, smaller = (without_exit(bare(side)) for side in (larger, smaller))
+    difference = f"{source.code(enclosed(larger))} - {source.code(enclosed(smaller))}"
+    return f"{source.tf}.sigmoid({source.code(larger) if is_zero(smaller) else difference})"
+
+
+def _larger_and_smaller(condition: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """The sides of a comparison, the one that has to be the larger first; else nothing."""
     if isinstance(condition, cst.Call) and len(condition.args) >= 2:
         sides = [arg.value for arg in condition.args[:2]]
         order = _COMPARING.get(called_name(condition), 0)
@@ -57,15 +71,8 @@ def soft_truth(
         sides = [condition.left, target.comparator]
         order = _ORDERS.get(type(target.operator), 0)
     else:
-        order = 0
-    if not order:
-        return ""
-    larger, smaller = sides[::order]
-    if number is not None:
-        return f"{source.tf}.sigmoid({number(enclosed(larger))} - {number(enclosed(smaller))})"
-    larger, smaller = (without_exit(bare(side)) for side in (larger, smaller))
-    difference = f"{source.code(enclosed(larger))} - {source.code(enclosed(smaller))}"
-    return f"{source.tf}.sigmoid({source.code(larger) if is_zero(smaller) else difference})"
+        return []
+    return sides[::order] if order else []
 
 
 def is_cast_to_bool(source: ParsedSource, call: cst.Call) -> bool:
@@ -137,6 +144,54 @@ def soften_comparison(case: FixCase) -> Iterator[Edit]:
     if plan.changes:
         title = "Estimate: a sigmoid in place of the comparison"
         yield Edit(title, plan.text(), is_estimate=True)
+
+
+def take_probability(case: FixCase) -> Iterator[Edit]:
+    """``tf.cast(p > 0.5, tf.float32)`` and ``tf.round(p)`` → ``p``, where a sigmoid or a softmax
+    gave ``p``; ``1.0 - p`` where it is ``p < 0.5``."""
+    source, plan = case.source, Plan(case.source)
+    soft: dict[cst.BaseExpression, str] = {}
+    for line in case.lines():
+        statement = source.statement(line)
+        for node in _conditions(statement) if statement is not None else ():
+            call = node if isinstance(node, cst.Call) else None
+            is_rounded = call is not None and called_name(call) in ("round", "rint")
+            given = _larger_and_smaller(node)
+            if call is not None and is_rounded:
+                given = [arg.value for arg in call.args[:1]]
+            place = _place_of_probability(case, node, is_rounded) if given else None
+            if place is None:
+                continue
+            p = source.code(enclosed(given[place]))
+            around = source.enclosing(node, cst.Call)
+            is_cast = around is not None and called_name(around) == "cast"
+            whole = around if is_cast and around and around.args[0].value is node else node
+            soft[whole] = p if place == 0 else f"(1.0 - {p})"
+    _soften_outermost(plan, soft)
+    if plan.changes:
+        title = "Estimate: compute with the probability itself"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _place_of_probability(case: FixCase, node: cst.CSTNode, is_rounded: bool) -> int | None:
+    """0 if a sigmoid or a softmax gave what is rounded, or the larger side of a comparison; 1 for
+    the smaller side; None if neither or both are known to be probabilities."""
+    trace = case.trace
+    larger = {"Round": 0, "Rint": 0} if is_rounded else _PLACE_OF_LARGER
+    for op in trace.ops.values():
+        if op.type in larger and case.source.covers(node, op.line):
+            makers = [maker_past(trace, tensor, _REARRANGING) for tensor in op.inputs]
+            found = [i for i, maker in enumerate(makers) if maker and maker.type in _PROBABILITIES]
+            return int(found[0] != larger[op.type]) if len(found) == 1 else None
+    return None
+
+
+_PLACE_OF_LARGER = {"Greater": 0, "GreaterEqual": 0, "Less": 1, "LessEqual": 1}
+"""Which input of these ops is the larger one where they give true."""
+
+_PROBABILITIES = ("Sigmoid", "Softmax")
+
+_REARRANGING = ("Identity", "Cast", "Reshape", "Squeeze", "ExpandDims", "StridedSlice", "Transpose")
 
 
 def soften_bounds(case: FixCase) -> Iterator[Edit]:

@@ -38,7 +38,7 @@ from ..model import Edit, FixCase, FixFunction
 from ..smooth.activations import SMOOTH_STEP
 from ..smooth.argmax import soften_argmax
 from ..smooth.branches import weigh_all, weigh_both
-from ..smooth.comparisons import soften_bounds, soften_comparison
+from ..smooth.comparisons import soften_bounds, soften_comparison, take_probability
 from ..smooth.counts import SOFT_COUNTS, soft_bins
 from ..smooth.groups import SOFT_GROUPS
 from ..smooth.indices import interpolate, interpolate_edges, weigh_picked
@@ -75,6 +75,7 @@ from ..tapes.kept import call_in_readers, compute_anew, compute_in_call
 from ..tapes.listed import compute_listed_inside
 from ..tapes.moving import compute_target_inside, move_in
 from ..tapes.near_misses import (
+    ask_for_trainable,
     ask_for_used,
     swap,
     take_zeros,
@@ -206,6 +207,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         score_of_choice,
     ),
     NotWatched: (
+        ask_for_trainable,
         watch_first,
         watch_values,
         make_variable,
@@ -257,6 +259,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         soft_bins,
         *SOFT_COUNTS,
         *SOFT_GROUPS,
+        take_probability,
         SMOOTH_STEP,
         STRAIGHT_THROUGH,
         LEAVE_OUT_ROUNDING,
@@ -290,6 +293,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         *SOFT_GROUPS,
         soften_bounds,
         take_text_away,
+        take_probability,
         soft_logic,
         soften_comparison,
         pass_through_cast,
@@ -338,6 +342,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         give_both,
         ask_for_called,
         ask_for_used,
+        ask_for_trainable,
         take_zeros,
     ),
     CustomGradient: (return_computed, differentiate_itself, pass_upstream),

@@ -13,7 +13,7 @@ from ...analysis.flow.ends import Ends
 from ...analysis.python.shadowed import Shadowed
 from ..blocks import block_of_call, body_of, gradient_call
 from ..model import Edit, FixCase
-from ..nodes import argument, bound_names, called_name, nodes_in, read_names, sole
+from ..nodes import all_of, argument, bound_names, called_name, nodes_in, read_names, sole
 from ..plan import Plan, enclosed, fitting
 from ..renaming import reads_of, rename_reads
 from ..source import CstStatement
@@ -165,6 +165,35 @@ def _added(case: FixCase, name: str, made: CstStatement) -> Iterator[Edit]:
             plan.replace(small.value, f"{source.code(enclosed(small.value))} + {name}")
             title = f"Add {name} to {given.value.value}: nothing uses {name}"
             yield Edit(title, plan.text(), has_other_value=True)
+
+
+def ask_for_trainable(case: FixCase) -> Iterator[Edit]:
+    """``model.variables``, ``layer.weights`` → ``trainable_variables``, which has no variables that
+    keep state; also where the list has a name, and in ``zip`` with the gradients."""
+    source, call = case.source, gradient_call(case.source, case.call)
+    asked = argument(call, 1, "sources") if call is not None else None
+    variables = case.trace.variables.items()
+    untrained = {id for id, variable in variables if not variable.trainable}
+    shown = {each.tensor for each in case.call.sources if each.text == case.finding.source}
+    if call is None or asked is None or untrained.isdisjoint(shown):
+        return
+    given, plan = asked.value, Plan(source)
+    if isinstance(given, cst.Name):
+        given = source.bound_to(given) or given
+    lists = {n.attr for n in all_of(given, cst.Attribute) if n.attr.value in _WITH_STATE}
+    spelled = {source.code(node) for node in all_of(given, cst.Attribute) if node.attr in lists}
+    for beside in all_of(source.function_of(call), cst.Call):
+        if called_name(beside) == "zip":
+            nodes = all_of(beside, cst.Attribute)
+            lists |= {node.attr for node in nodes if source.code(node) in spelled}
+    for name in lists:
+        plan.replace(name, "trainable_variables")
+    if plan.changes:
+        title = f"Ask for the trainable variables: {case.finding.source} is not trainable"
+        yield Edit(title, plan.text(), asks_fewer=True)
+
+
+_WITH_STATE = ("variables", "weights")
 
 
 def take_zeros(case: FixCase) -> Iterator[Edit]:

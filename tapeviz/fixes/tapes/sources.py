@@ -109,12 +109,26 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
         title = f"Ask for the variables of {name}, which {case.target} was computed with"
         yield Edit(title, plan.text(), has_other_shape=True)
         if owner and owner not in called and _are_twins(source, owner, name):
-            plan = Plan(source)
-            for call in inside:
-                if dotted(call.func) == name:
-                    plan.replace(call.func, owner)
+            plan, calls = Plan(source), [call for call in inside if dotted(call.func) == name]
+            free = [call for call in calls if not _is_only_bounding(source, call)]
+            for call in free or calls:
+                plan.replace(call.func, owner)
             title = f"Call {owner}, which the gradient is asked for, in place of {name}"
             yield Edit(title, plan.text(), has_other_value=True)
+
+
+def _is_only_bounding(source: ParsedSource, call: cst.Call) -> bool:
+    """Whether the result, also by its name, is taken by ``reduce_max`` or ``stop_gradient`` alone,
+    as a target network's is (Mnih et al. 2015)."""
+    assign, uses = source.parent(call), [call]
+    if isinstance(assign, cst.Assign):
+        reads = all_of(source.function_of(call), cst.Name)
+        uses = [name for name in reads if source.is_bound_to(name, call)]  # type: ignore[misc]
+    takers = [
+        {called_name(above) for above in source.ancestors(use) if isinstance(above, cst.Call)}
+        for use in uses
+    ]
+    return bool(takers) and all(names & {"reduce_max", "stop_gradient"} for names in takers)
 
 
 def _are_twins(source: ParsedSource, name: str, other: str) -> bool:

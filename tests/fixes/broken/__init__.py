@@ -8,4 +8,5 @@ from __future__ import annotations
 from typing import TypeAlias
 
 Row: TypeAlias = tuple[str, str, object]
-"""The text (``np`` and ``tf`` are imported), a line of the mended text, the gradient then."""
+"""The text (``np`` and ``tf`` are imported), a line of the mended text, the gradient then;
+None if the source is no longer asked for."""

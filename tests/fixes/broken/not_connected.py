@@ -260,6 +260,21 @@ ROWS: dict[str, Row] = {
         "def scale(x, *more, w=w):",
         3.0,
     ),
+    "all variables of a module, among them one that is not trainable": (
+        """
+        class Scale(tf.Module):
+            def __init__(self):
+                self.average = tf.Variable(1.0, trainable=False)
+                self.rate = tf.Variable(0.5)
+        scale = Scale()
+        asked = scale.variables
+        with tf.GradientTape() as tape:
+            loss = 3.0 * scale.rate
+        pairs = list(zip(tape.gradient(loss, asked), scale.variables))
+        """,
+        "pairs = list(zip(tape.gradient(loss, asked), scale.trainable_variables))",
+        None,
+    ),
     "weights of another model": (
         """
         first, second = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)

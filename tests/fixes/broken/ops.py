@@ -19,6 +19,17 @@ ROWS: dict[str, Row] = {
         "p = tf.sigmoid(x @ w)",
         [[-0.2126388], [-1.1463925]],
     ),
+    "a probability that is compared with a half": (
+        """
+        w = tf.Variable([2.0, -1.0])
+        with tf.GradientTape() as tape:
+            p = tf.sigmoid(w)[:1]
+            loss = tf.reduce_sum(tf.cast(p < 0.5, tf.float32) * 3.0)
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum((1.0 - p) * 3.0)",
+        [-0.3149808, 0.0],
+    ),
     "the rank of a matrix": (
         """
         a = tf.Variable([[1.0, 0.0], [0.0, 0.5]])
