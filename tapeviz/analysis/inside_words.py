@@ -110,13 +110,30 @@ def runs_words(trace: Trace, call: Call) -> tuple[str, ...]:
 
 def site_words(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> tuple[str, ...]:
     """:func:`runs_words` for all rounds of a call site: those of one trace, which a loop in Python
-    made, ran together; ``compiled``, ``5 traces`` for rounds of several."""
+    made, ran together; for rounds of several traces ``compiled`` and :func:`traces_words`."""
     first = diagnosis.calls[site.places[0]].call
     if not first.traced:
         return ()
-    graphs = {graph_of_trace(trace, diagnosis.calls[place].call) for place in site.places}
-    many = ("compiled", f"{len(graphs):,} traces")
-    return runs_words(trace, first) if len(graphs) == 1 else many
+    words = traces_words(trace, diagnosis, site)
+    return ("compiled", words) if words else runs_words(trace, first)
+
+
+def traces_words(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> str:
+    """Say what the rounds of a call site in a compiled function are, if of several traces:
+    ``traced anew for each round``; ``33 calls in 11 traces, each a round`` where traces ran more
+    than once; ``11 traces`` where a loop in Python makes several rounds of one."""
+    calls = [diagnosis.calls[place].call for place in site.places]
+    graphs = {graph_of_trace(trace, call) for call in calls if call.traced}
+    if len(graphs) < 2:
+        return ""
+    if len(graphs) < len(calls):
+        return f"{len(graphs):,} traces"
+    ran = sum(call.ran for call in calls)
+    return (
+        f"{ran:,} calls in {len(graphs):,} traces, each a round"
+        if ran > len(calls)
+        else "traced anew for each round"
+    )
 
 
 def _times_words(trace: Trace, call: Call) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.model import CallDiagnosis
-from ..graph.model import EdgeKey
+from ..graph.model import EdgeKey, NodeId
 from ..layout.model import Point, Rect
 from ..trace.ids import TensorId
 from .base_scene import WIDTHS, BaseScene
@@ -205,7 +205,7 @@ def _marks(
         key: cause_tooltip(cause, shown, base.trace) if shown is not None else ""
         for key, cause in cut.items()
     }
-    for wire, joined in _where_joined({key: wires[key] for key in cut}, words):
+    for wire, joined in _where_joined({key: wires[key] for key in cut}, words, wires):
         near = np.flatnonzero(_overlap(Rect.from_sides(*_bounds_of(wire)), bounds))
         others = [wires[keys[place]] for place in near.tolist() if keys[place] not in joined]
         (x, y), radius = _spot(wire, others, rects, taken)
@@ -216,21 +216,50 @@ def _marks(
 
 
 def _where_joined(
-    cut: Mapping[EdgeKey, Wire], words: Mapping[EdgeKey, str]
+    cut: Mapping[EdgeKey, Wire], words: Mapping[EdgeKey, str], wires: Mapping[EdgeKey, Wire]
 ) -> Iterator[tuple[Wire, list[EdgeKey]]]:
-    """Each cut wire with its key. Wires that are cut for one reason and join before they end give
-    only the part that they share, with all their keys."""
-    groups: dict[object, list[EdgeKey]] = {}
-    for key, wire in cut.items():
-        groups.setdefault((key[1], wire.points[-2:], words[key]), []).append(key)
-    for keys in groups.values():
-        backwards = zip(*(cut[key].points[::-1] for key in keys), strict=False)
-        shared = [some[0] for some in takewhile(lambda some: len(set(some)) == 1, backwards)]
-        stretch = replace(cut[keys[0]], points=tuple(shared[::-1]))
-        if len(keys) > 1 and length_of(stretch) >= 2 * MARK_RADIUS:
+    """Each cut wire with its key. Wires that are cut for one reason and leave a box together, or
+    join before they end, give only the part that they share, with all their keys; ``wires``: all
+    of the picture, with which that part is not shared where they leave a box."""
+    left = dict(cut)
+    leaving: dict[NodeId, list[tuple[Point, ...]]] = {key[0]: [] for key in cut}
+    for key, wire in wires.items():
+        if key[0] in leaving:
+            leaving[key[0]].append(wire.points)
+    for keys in _alike(left, lambda key, wire: (key[0], wire.points[:2], words[key])):
+        lines = {cut[key].points for key in keys}
+        trunk = _common([*lines])
+        others = [points for points in leaving[keys[0][0]] if points not in lines]
+        begin = max((len(_common([trunk, points])) for points in others), default=1)
+        stretch = replace(cut[keys[0]], points=trunk[max(begin - 1, 0) :])
+        if length_of(stretch) >= 2 * MARK_RADIUS:
             yield stretch, keys
-        else:
-            yield from ((cut[key], [key]) for key in keys)
+            for key in keys:
+                del left[key]
+    for keys in _alike(left, lambda key, wire: (key[1], wire.points[-2:], words[key])):
+        shared = _common([cut[key].points[::-1] for key in keys])
+        stretch = replace(cut[keys[0]], points=shared[::-1])
+        if length_of(stretch) >= 2 * MARK_RADIUS:
+            yield stretch, keys
+            for key in keys:
+                del left[key]
+    yield from ((wire, [key]) for key, wire in left.items())
+
+
+def _alike(
+    cut: Mapping[EdgeKey, Wire], kind: Callable[[EdgeKey, Wire], Hashable]
+) -> list[list[EdgeKey]]:
+    """The keys of wires of one kind, of each kind that several have."""
+    groups: dict[Hashable, list[EdgeKey]] = {}
+    for key, wire in cut.items():
+        groups.setdefault(kind(key, wire), []).append(key)
+    return [keys for keys in groups.values() if len(keys) > 1]
+
+
+def _common(lines: Sequence[tuple[Point, ...]]) -> tuple[Point, ...]:
+    """The points that all lines have in common, from their beginning on."""
+    steps = zip(*lines, strict=False)
+    return tuple(step[0] for step in takewhile(lambda step: len(set(step)) == 1, steps))
 
 
 def _spot(

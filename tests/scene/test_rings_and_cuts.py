@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import networkx as nx
@@ -313,3 +313,32 @@ def test_edges_that_join_before_their_end_have_one_pair_of_scissors(example: Pic
     assert {mark.edge[:2], *(edge[:2] for edge in mark.others)} == ends
     assert joint[1] < mark.y < end[1]
     assert len(scene(example, shown).marks) == 2
+
+
+def test_edges_that_leave_a_box_together_have_one_pair_of_scissors(example: Pictured) -> None:
+    cause = Cause(OutsideTape("before"), 6, "")
+    cuts = {(READ, TRANSPOSE): cause, (READ, MATMUL): cause}
+    flow = replace(example.shown.flow, walked={(Y, MEAN): 1.0, (TensorId(13), MATMUL): 1.0})
+    shown = with_flow(example.shown, replace(flow, cuts=cuts), findings=())
+    ends = {("x′", "transpose"), ("x′", "y")}
+    source = example.layout.rects["x′"]
+    start, fork = (source.x, source.bottom), (source.x, source.bottom + 60)
+
+    def with_trunk(of: Collection[tuple[str, str]]) -> Pictured:
+        routes = {
+            key: (start, fork, *route[-1:]) if key[:2] in of else route
+            for key, route in example.layout.routes.items()
+        }
+        return replace(example, layout=replace(example.layout, routes=routes))
+
+    (mark,) = scene(with_trunk(ends), shown).marks
+    assert {mark.edge[:2], *(edge[:2] for edge in mark.others)} == ends
+    assert start[1] < mark.y < fork[1]
+    assert len(scene(with_trunk([("x′", "y")]), shown).marks) == 2
+    flows = with_flow(
+        example.shown,
+        replace(flow, walked={**flow.walked, (READ, TRANSPOSE): 1.0}, cuts={(READ, MATMUL): cause}),
+        findings=(),
+    )
+    (mark,) = scene(with_trunk(ends), flows).marks
+    assert not mark.others
