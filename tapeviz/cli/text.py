@@ -153,8 +153,8 @@ def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[s
     values = path_words(site.target_values)
     about = [
         f"line {site.line}",
-        *site_words(trace, diagnosis, site),
         f"{len(site)} rounds",
+        *site_words(trace, diagnosis, site),
         f"{site.target} {values}" if values else "",
     ]
     yield ", ".join(part for part in (*about, odd_rounds_words(site)) if part)

@@ -32,7 +32,7 @@ from ..trace.model import Trace
 from ..trace.ops import Op
 from ..view import View
 from .arranging import Arranged, built_graph, compose_over, part_of, shown_call
-from .first_view import BARE, FULL, fitted_rows, folded_in, opening_in, shown_scale, worth_of
+from .first_view import FULL, Detail, fitted_rows, folded_in, opening_in, shown_scale, worth_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,12 @@ _WORTH = 1.05
 
 class _Contents(NamedTuple):
     """Whether groups leave the ``sources`` in sight, and the ops that only one run has
-    (``changes``); and whether boxes show ``arrays``."""
+    (``changes``); whether boxes show ``arrays``, and whether their titles are ``short``."""
 
     sources: bool = True
     changes: bool = True
     arrays: bool = True
+    short: bool = False
 
 
 _CONTENTS = [
@@ -133,9 +134,10 @@ def _first_view(runs: tuple[_Grown, _Grown], comparison: Comparison, view: View)
         if best is None or placed.worth > best.worth:
             best = placed
         if best.scale >= LEGIBLE:
-            break
+            return best
     assert best is not None
-    return best
+    short = _most_legible(*runs, comparison, view, best.contents._replace(short=True))
+    return short if short.worth > best.worth else best
 
 
 def _most_legible(
@@ -263,7 +265,7 @@ class _Grown:
     def show(self, contents: _Contents) -> None:
         """Choose what groups do not hide."""
         built, key = self._built, (contents.sources, contents.changes)
-        self._detail = FULL if contents.arrays else BARE
+        self._detail = Detail(contents.arrays, short=contents.short)
         built.pin(built.pins[0 if contents.sources else -1])
         built.pinned |= self._held if contents.changes else set()
         if key not in self._trees:

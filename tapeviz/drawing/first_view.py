@@ -68,10 +68,11 @@ other values, another way to show the sources is tried."""
 
 class Detail(NamedTuple):
     """The content of boxes. ``arrays``: small pictures of arrays; ``flat``: variables have a single
-    line."""
+    line; ``short``: titles are cut earlier, so that boxes are narrower."""
 
     arrays: bool = True
     flat: bool = False
+    short: bool = False
 
 
 FULL, FLAT, BARE, LEAST = Detail(), Detail(True, True), Detail(False), Detail(False, True)
@@ -427,7 +428,9 @@ def folded_in(
         for _, attributes in folded.nodes(data=True):
             node = attributes["node"]
             is_flat = detail.flat and node.role == "variable"
-            attributes["node"] = replace(node, has_picture=detail.arrays, is_flat=is_flat)
+            attributes["node"] = replace(
+                node, has_picture=detail.arrays, is_flat=is_flat, is_short=detail.short
+            )
     graph = with_sizes(folded, trace)
     for source, _, attributes in graph.edges(data=True):
         group = tree.groups.get(graph.nodes[source]["node"].opens)

@@ -75,6 +75,8 @@ class Node:
     """Its box shows an array as a small picture; False where boxes must be narrow."""
     is_flat: bool = False
     """Its box has a single line, with name and shape, where there is little room."""
+    is_short: bool = False
+    """Its box has room for a short title only, where boxes must be narrow."""
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False):

@@ -171,11 +171,14 @@ class GraphPanel(Panel):
 
     def _report_room(self) -> None:
         """The picture is laid out for the pane as large as it could be, unless the user moved in
-        it."""
+        it. A comparison is laid out for the same room, and may want the pane to be so large."""
         view = self.view
         comparing = self.document.comparing
-        is_other = comparing.both is not None or bool(comparing.awaited)
-        if is_other or not (view.isVisible() and view.follows_fit):
+        if not (view.isVisible() and view.follows_fit):
+            return
+        if comparing.both is not None:
+            self._ask_for_width()
+        if comparing.both is not None or comparing.awaited:
             return
         width = view.width() + self._spare
         sides = (width - 2 * MARGIN, view.height() - 2 * MARGIN)

@@ -19,6 +19,8 @@ from .text import clean, shorten
 
 TITLE_LENGTH = 24
 """Longer titles lose their middle; the tooltip has them whole."""
+SHORT_LENGTH = 16
+"""The same for a node that :attr:`.Node.is_short`."""
 SUBTITLE_LENGTH = 36
 
 
@@ -47,7 +49,7 @@ def content_of(node: Node, trace: Trace) -> Content:
     """The words and picture in a node's box. An array that stayed in the kernel has no picture."""
     shape = SHAPES[node.role]
     tensor = None if node.tensor is None else trace.tensors.get(node.tensor)
-    title = shorten(node.title, TITLE_LENGTH)
+    title = shorten(node.title, SHORT_LENGTH if node.is_short else TITLE_LENGTH)
     if shape == "chip":
         return Content(shape, _chip_text(node, tensor, trace), "", is_small=True)
     if node.is_chip:

@@ -18,6 +18,7 @@ from tapeviz.app.window import Window
 from tapeviz.document.comparing import AFTER, BEFORE
 from tapeviz.panels.both_strip import said_of
 from tapeviz.scene.parts.frames import frame_buttons
+from tapeviz.scene.sizes import LEGIBLE
 from tests.document.sample import FIX, SOURCE, SamplePipeline
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
@@ -82,6 +83,19 @@ def test_two_runs_side_by_side_have_the_height_of_a_small_window(
     compared.document.comparing.changed.emit()
     qtbot.wait(30)
     assert compared.output.isVisible(), "it was opened again"
+
+
+def test_two_runs_that_are_too_wide_to_be_read_ask_for_width(
+    qtbot: QtBot, compared: Window
+) -> None:
+    graph = compared.graph
+    compared.resize(1200, 700)
+
+    def wanted() -> int:
+        return graph.wanted_room().width() - (graph.width() - graph.view.width())
+
+    assert LEGIBLE * graph.view.prepared.scene.bounds.width > graph.view.width()
+    qtbot.waitUntil(lambda: wanted() >= LEGIBLE * graph.view.prepared.scene.bounds.width)
 
 
 def test_both_texts_can_be_read_and_the_fix_taken(qtbot: QtBot, ran: Window) -> None:

@@ -17,7 +17,9 @@ from tapeviz.export import Drawing, render
 from tapeviz.graph.groups.opening import MOST_BOXES
 from tapeviz.layout.room.wrapping import scale_in
 from tapeviz.recording.live import Snippet
+from tapeviz.scene.content import SHORT_LENGTH
 from tapeviz.scene.model import Box, Scene
+from tapeviz.scene.sizes import LEGIBLE
 from tapeviz.scene.theme import THEMES
 from tapeviz.view import DEFAULT_VIEW, View
 from tests.analysis.test_comparing import CUT, MENDED, Run, record
@@ -213,6 +215,32 @@ def test_what_is_the_same_is_folded_and_what_differs_is_in_sight() -> None:
     assert {"w", "Tanh", "loss"} <= set(drawn[1])
     assert [box.title for box in scene.boxes if box.node in changed(scene)] == ["Round", "Tanh"]
     assert scale_in(scene.bounds, (590.0, 440.0)) > 0.7
+
+
+def test_in_a_narrow_room_titles_are_short() -> None:
+    before, after = (wide_sources(kind) for kind in ("Round", "Tanh"))
+    shown = Shown("a.py", *before), Shown("b.py", *after)
+    narrow, wide = (
+        draw_both(*shown, compare(before, after), View(room=(room, 440.0)))[1]
+        for room in (500.0, 1200.0)
+    )
+    titles, whole = ([box.title for box in scene.boxes] for scene in (narrow, wide))
+    assert len(titles) == len(whole)
+    assert max(map(len, titles)) <= SHORT_LENGTH < max(map(len, whole))
+    assert scale_in(narrow.bounds, (500.0, 440.0)) > LEGIBLE
+
+
+def wide_sources(middle: str) -> Run:
+    """Two weights with long names beside each other, and three ops."""
+    s = Script()
+    weights = [s.variable(f"{name}_of_the_first_layer", (4,), line=1) for name in ("w", "bias")]
+    tape = s.tape(line=2)
+    x = s.op("Mul", [s.read(weight, (4,), line=3) for weight in weights], (4,), line=3)
+    loss = s.op("Mean", [s.op(middle, [x], (4,), line=4)], line=5, name="loss")
+    with s.call(tape, [loss], weights, line=6, variables=weights) as results:
+        results.extend(0 if middle == "Round" else s.tensor((4,)) for _ in weights)
+    trace = s.trace()
+    return trace, diagnose(trace)
 
 
 def long_way(middle: str) -> Run:

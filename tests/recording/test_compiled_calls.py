@@ -284,18 +284,19 @@ def test_branches_of_a_trace_are_no_traces() -> None:
         e.Ended("finished"),
     )
     words = as_text(trace, diagnose(trace))
-    assert "line 4, compiled, in a branch, 2 calls, 2 rounds" in words
+    assert "line 4, 2 rounds, compiled, in a branch, 2 calls" in words
 
 
 def test_traces_that_ran_once_each_are_rounds() -> None:
     trace = _traced_twice(1, 2)
-    assert as_text(trace, diagnose(trace)).startswith("line 4, compiled, 2 traces, 2 rounds")
+    words = as_text(trace, diagnose(trace))
+    assert words.startswith("line 4, 2 rounds, compiled, traced anew for each round")
 
 
 def test_why_a_gradient_is_none_is_said_once_for_all_traces() -> None:
     trace = _traced_twice(1, 1, 2, is_none=True)
     words = as_text(trace, diagnose(trace))
-    assert words.startswith("line 4, compiled, 2 traces, 2 rounds")
+    assert words.startswith("line 4, 2 rounds, compiled, 3 calls in 2 traces, each a round")
     assert "None in round 2 only" in words
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
-from ...analysis.inside_words import short_words
+from ...analysis.inside_words import short_words, traces_words
 from ...analysis.rounds.call_sites import CallSite
 from ...analysis.rounds.round_words import number_text
 from ...analysis.status import round_word
@@ -100,8 +100,11 @@ class RoundStrip(QFrame):
         if document.comparing.both is not None:
             self.hide()
         elif site is not None:
-            line = f" · line {site.line}" if site.line and not self._has_one_row else ""
-            self._show_number("round", number, len(site), line)
+            of_what = traces_words(document.trace, document.diagnosis, site)
+            line = f"line {site.line}" if site.line else ""
+            about = "".join(f" · {words}" for words in (line, of_what) if words)
+            self._show_number("round", number, len(site), "" if self._has_one_row else about)
+            self.total.setToolTip(of_what.capitalize())
             self._show_trouble(trouble_words(site, number))
             parts = shape_words(site, number), numbers_of_round(site, number)
             self.numbers.setText(BETWEEN.join(filter(None, parts)))
@@ -109,6 +112,7 @@ class RoundStrip(QFrame):
         elif call is not None and call.count > 1 and not document.is_running:
             waiting = "" if number == call.number else " · looking into it …"
             about = f" · {call.name} (compiled){waiting}"
+            self.total.setToolTip("")
             self._show_number("call", number, call.count, about)
             self._show_call(number, call)
         else:
