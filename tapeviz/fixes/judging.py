@@ -12,7 +12,7 @@ from ..analysis.causes.values.nonfinite import Nonfinite
 from ..analysis.findings import Finding
 from ..analysis.model import Diagnosis
 from ..trace.calls import Operand
-from ..trace.ids import TensorId
+from ..trace.ids import TensorId, VariableId
 from ..trace.model import Trace
 from ..trace.stats import Array
 from .model import Edit
@@ -90,10 +90,23 @@ def _is_left_out(before: Outcome, after: Outcome, key: FindingKey) -> bool:
     """Whether the source is no longer asked for, and all gradients that were there still are."""
     if key[0] >= len(after.diagnosis.calls):
         return False
-    old, new = (each.diagnosis.calls[key[0]] for each in (before, after))
-    there, still = ([f.source for f in c.findings if f.status == "flows"] for c in (old, new))
-    left_out = old.findings[key[1]].source not in [finding.source for finding in new.findings]
-    return left_out and bool(there) and there == still and old.call.method == new.call.method
+    methods = {each.diagnosis.calls[key[0]].call.method for each in (before, after)}
+    old, new = (_names_of_sources(each, key[0]) for each in (before, after))
+    there, still = ([name for name, flows in names if flows] for names in (old, new))
+    asked = [name for name, _ in new]
+    is_left_out = still == asked or old[key[1]][0] not in asked
+    return is_left_out and bool(there) and there == still and len(methods) == 1
+
+
+def _names_of_sources(outcome: Outcome, call: int) -> list[tuple[str, bool]]:
+    """Each source of a call, and whether its gradient is there. A variable has its own name:
+    ``weights[4]`` may be another one after an edit."""
+    diagnosed, variables = outcome.diagnosis.calls[call], outcome.trace.variables
+    found = [variables.get(VariableId(s.tensor or TensorId(0))) for s in diagnosed.call.sources]
+    return [
+        (variable.name if variable is not None else finding.source, finding.status == "flows")
+        for variable, finding in zip(found, diagnosed.findings, strict=True)
+    ]
 
 
 def is_zero_here(old: Finding, new: Finding, edit: Edit) -> bool:
