@@ -120,7 +120,7 @@ def site_words(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> tuple[str,
 
 def traces_words(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> str:
     """Say what the rounds of a call site in a compiled function are, if of several traces:
-    ``traced anew for each round``; ``33 calls in 11 traces, each a round`` where traces ran more
+    ``traced anew for each round``; ``ran 33 times in 11 traces, each a round`` where some ran more
     than once; ``11 traces`` where a loop in Python makes several rounds of one."""
     calls = [diagnosis.calls[place].call for place in site.places]
     graphs = {graph_of_trace(trace, call) for call in calls if call.traced}
@@ -130,7 +130,7 @@ def traces_words(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> str:
         return f"{len(graphs):,} traces"
     ran = sum(call.ran for call in calls)
     return (
-        f"{ran:,} calls in {len(graphs):,} traces, each a round"
+        f"ran {ran:,} times in {len(graphs):,} traces, each a round"
         if ran > len(calls)
         else "traced anew for each round"
     )

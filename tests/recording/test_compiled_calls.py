@@ -296,7 +296,7 @@ def test_traces_that_ran_once_each_are_rounds() -> None:
 def test_why_a_gradient_is_none_is_said_once_for_all_traces() -> None:
     trace = _traced_twice(1, 1, 2, is_none=True)
     words = as_text(trace, diagnose(trace))
-    assert words.startswith("line 4, 2 rounds, compiled, 3 calls in 2 traces, each a round")
+    assert words.startswith("line 4, 2 rounds, compiled, ran 3 times in 2 traces, each a round")
     assert "None in round 2 only" in words
 
 
