@@ -85,7 +85,8 @@ _WEIGHTS = ("trainable_variables", "trainable_weights", "variables", "weights")
 
 def ask_for_called(case: FixCase) -> Iterator[Edit]:
     """``second.trainable_variables``, or a list by its name → the weights of what the tape's block
-    calls; or else ``second`` is called in place of its twin, a target network."""
+    calls; or else ``second`` is called in place of its twin, a target network. That comes first
+    where the text names the list elsewhere, as in ``apply_gradients``: those weights are meant."""
     source = case.source
     call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
@@ -100,6 +101,8 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
         return
     inside = all_of(block.node.body, cst.Call)
     called = dict.fromkeys(dotted(call.func) for call in inside)
+    alike = (node.deep_equals(given) for node in all_of(source.module, type(given)))
+    is_meant = sum(alike) > 1
     for name in called:
         root = name.split(".")[0]
         if not name or name == owner or root in (source.tf, source.np, block.name):
@@ -107,14 +110,15 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
         plan = Plan(source)
         plan.replace(given, f"{name}.{attribute}")
         title = f"Ask for the variables of {name}, which {case.target} was computed with"
-        yield Edit(title, plan.text(), has_other_shape=True)
+        edits = [Edit(title, plan.text(), has_other_shape=True)]
         if owner and owner not in called and _are_twins(source, owner, name):
             plan, calls = Plan(source), [call for call in inside if dotted(call.func) == name]
             free = [call for call in calls if not _is_only_bounding(source, call)]
             for call in free or calls:
                 plan.replace(call.func, owner)
             title = f"Call {owner}, which the gradient is asked for, in place of {name}"
-            yield Edit(title, plan.text(), has_other_value=True)
+            edits.insert(0 if is_meant else 1, Edit(title, plan.text(), has_other_value=True))
+        yield from edits
 
 
 def _is_only_bounding(source: ParsedSource, call: cst.Call) -> bool:

@@ -5,6 +5,20 @@ from __future__ import annotations
 from . import Row
 
 ROWS: dict[str, Row] = {
+    "the target network called in place of the one that is trained": (
+        """
+        q = tf.keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
+        target = tf.keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
+        x = tf.constant([[2.0]])
+        q(x), target(x)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(target(x) ** 2)
+        g = tape.gradient(loss, q.trainable_variables)
+        pairs = list(zip(g, q.trainable_variables))
+        """,
+        "loss = tf.reduce_sum(q(x) ** 2)",
+        [[8.0]],
+    ),
     "an error that was caught on the way to the target": (
         """
         w = tf.Variable(2.0)
