@@ -11,6 +11,7 @@ from ..trace.calls import Call
 from ..trace.compiled.model import Loop, RerunOutcome
 from ..trace.ids import TensorId
 from ..trace.model import Trace
+from ..trace.op_kinds import ops_with
 from ..trace.ops import Op
 from ..wording import counted
 from .model import Diagnosis
@@ -28,6 +29,8 @@ DOUBT_WORDS: Mapping[Doubt, str] = MappingProxyType(
     }
 )
 
+
+_DATASET_LOOPS = ops_with("dataset-loop")
 
 _MERGED = (
     "TensorFlow merged the last step of this gradient with others: the value was computed "
@@ -213,7 +216,7 @@ def _closed_loop_words(trace: Trace, call: Call) -> str:
     if not any(result is not None for result in call.results) or _has_values(trace, call):
         return ""
     for op in (trace.ops[loop.op] for loop in turns_around(trace, call)):
-        if op.type == "ReduceDataset":
+        if op.type in _DATASET_LOOPS:
             return (
                 f"The turns of the loop on line {op.line} are not known: they can be computed "
                 f"again only if its dataset gives the same elements once more, and not too many. "

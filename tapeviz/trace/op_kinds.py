@@ -13,6 +13,7 @@ TRAITS: Mapping[str, str] = MappingProxyType(
         "call": "runs the graph of a function",
         "branch": "runs one of several graphs",
         "loop": "runs a graph for each turn",
+        "dataset-loop": "ends a loop over a dataset: runs its body for each element",
         "switch": "hands its input to one of its outputs, as a predicate tells (TF1)",
         "ref-variable": "makes a TF1 ref variable",
         "ref-assign": "writes to a TF1 ref variable",
@@ -227,7 +228,7 @@ Rank                                 shape form no-data plumbing
 ReadVariableOp                       plumbing
 RealDiv                              product singular
 Reciprocal                           clips singular
-ReduceDataset                        loop
+ReduceDataset                        loop dataset-loop
 RefSwitch                            switch
 Relu                                 clips
 Relu6                                clips

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from ....text.names import called_name
 from ....trace.ids import OpId, VersionId
+from ....trace.op_kinds import ops_with
 from ....trace.ops import Op
 from ...call_facts import CallFacts
 from ...findings import Cause, Evidence
@@ -82,7 +83,7 @@ def _dataset_loop(asked: EdgeUnderTest) -> Op | None:
     """The op that ends the loop over a dataset in which the edge lies; none if the gradient is
     asked for in the same loop."""
     op = asked.op
-    if op is None or op.type == _ENDS_LOOP:
+    if op is None or op.type in _ENDS_LOOP:
         return op
     return asked.facts.once(_loops_left).get(op.id)
 
@@ -93,12 +94,12 @@ def _loops_left(facts: CallFacts) -> Mapping[OpId, Op]:
     trace, found = facts.trace, dict[OpId, Op]()
     for number, loop in trace.loops.items():
         end = trace.ops[number]
-        if end.type == _ENDS_LOOP and all(trace.ops[op].call != facts.call.id for op in loop.body):
+        if end.type in _ENDS_LOOP and all(trace.ops[op].call != facts.call.id for op in loop.body):
             found.update(dict.fromkeys(loop.body, end))
     return found
 
 
-_ENDS_LOOP = "ReduceDataset"
+_ENDS_LOOP = ops_with("dataset-loop")
 
 
 def went_into_metric(asked: EdgeUnderTest) -> Cause | None:
