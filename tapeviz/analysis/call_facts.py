@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar, cast
@@ -24,21 +24,22 @@ from .python.blocks import Lines, lines_within
 from .requests.replays import unconnected
 
 T = TypeVar("T")
-Known = TypeVar("Known", bound="KeepsAnswers")
 
 
 class KeepsAnswers:
     """Facts that many sources share: what a function works out from them alone is kept."""
 
     @cached_property
-    def _answers(self) -> dict[Callable[..., Any], Any]:
+    def _answers(self) -> dict[tuple[Hashable, ...], Any]:
         return {}
 
-    def once(self: Known, ask: Callable[[Known], T]) -> T:
-        """The answer of ``ask``, which is called the first time only."""
-        if ask not in self._answers:
-            self._answers[ask] = ask(self)
-        return cast("T", self._answers[ask])
+    def once(self, ask: Callable[..., T], *about: Hashable) -> T:
+        """The answer of ``ask`` about these facts; for each ``about`` it is called the first time
+        only."""
+        key = (ask, *about)
+        if key not in self._answers:
+            self._answers[key] = ask(self, *about)
+        return cast("T", self._answers[key])
 
 
 class Making(NamedTuple):

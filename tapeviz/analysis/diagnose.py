@@ -248,22 +248,13 @@ def _is_lost_on_a_path(facts: CallFacts, source: TensorId) -> bool:
     if not facts.once(_failed_in_replay):
         return False
     starts = facts.paths.starts(source)
-    is_recent = facts.paths.ancestry_from(starts) is facts.paths.recent
-    lost = facts.once(_lost_in_recent if is_recent else _lost_in_whole)
+    lost = facts.once(_before_failed, facts.paths.ancestry_from(starts))
     return not lost.isdisjoint(starts)
 
 
 def _failed_in_replay(facts: CallFacts) -> Set[OpId | None]:
     replay = facts.call.replay
     return {step.op for step in replay.steps if step.error} if replay is not None else set()
-
-
-def _lost_in_recent(facts: CallFacts) -> frozenset[Position]:
-    return _before_failed(facts, facts.paths.recent)
-
-
-def _lost_in_whole(facts: CallFacts) -> frozenset[Position]:
-    return _before_failed(facts, facts.paths.whole)
 
 
 def _before_failed(facts: CallFacts, ancestry: Ancestry) -> frozenset[Position]:

@@ -79,7 +79,8 @@ def _gave(edge: DataEdge, op: Op, step: Step | None) -> bool:
 
 
 class Used(KeepsAnswers):
-    """The makings of a call's target: the same for every source that is not linked to it."""
+    """The makings of a call's targets, in one of the two ancestries of :class:`Paths`: the same for
+    every source that is not linked to them."""
 
     def __init__(self, facts: CallFacts, ancestry: Ancestry) -> None:
         self.facts = facts
@@ -101,19 +102,6 @@ class Used(KeepsAnswers):
         targets = {target.tensor for target in self.facts.call.targets} - {None}
         named = (b for b in trace.bindings if not targets.isdisjoint(t for t, _ in b.tensors))
         return frozenset(frames | {binding.site.line for binding in named})
-
-
-def used_in(facts: CallFacts, ancestry: Ancestry) -> Used:
-    """The makings of the call's targets in one of the two ancestries of :class:`Paths`."""
-    return facts.once(_used_recently if ancestry is facts.paths.recent else _used_at_all)
-
-
-def _used_recently(facts: CallFacts) -> Used:
-    return Used(facts, facts.paths.recent)
-
-
-def _used_at_all(facts: CallFacts) -> Used:
-    return Used(facts, facts.paths.whole)
 
 
 @dataclass(frozen=True, slots=True)

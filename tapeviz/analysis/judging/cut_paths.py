@@ -14,7 +14,7 @@ from ...trace.calls import Operand
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..causes.connections.not_connected import unconnected
-from ..causes.questions import Unlinked, Unwatched, used_in
+from ..causes.questions import Unlinked, Unwatched, Used
 from ..causes.table import CAUSES, first_cause
 from ..causes.tapes.outside_tape import OutsideTape, with_computed_again
 from ..findings import Cause
@@ -62,7 +62,7 @@ class CutPaths:
             return (unconnected(facts, source),)
         forward = self._deciding.forward
         if not forward.lead_to_targets(starts):
-            asked = Unlinked(facts, source, tensor, used_in(facts, self._ancestry))
+            asked = Unlinked(facts, source, tensor, facts.once(Used, self._ancestry))
             cause = first_cause(CAUSES.unlinked, asked)
             return () if cause is None else (cause,)
         is_recent = self._ancestry is facts.paths.recent
@@ -241,20 +241,14 @@ class _Deciding:
 def _deciding_from(facts: CallFacts, ancestry: Ancestry, starts: Collection[Position]) -> _Deciding:
     """The object that decides about these paths. Edges that carry only a tensor's shape are left
     out if the other edges lead to a target, too."""
-    known = facts.once(_known_deciding)
-    for are_of_values in (True, False):
-        key = ancestry is facts.paths.recent, are_of_values
-        if key not in known:
-            known[key] = _Deciding(ForwardPaths(facts, ancestry, are_of_values=are_of_values))
-        if known[key].forward.lead_to_targets(starts):
-            break
-    return known[key]
+    of_values = facts.once(_deciding_about, ancestry, True)
+    if of_values.forward.lead_to_targets(starts):
+        return of_values
+    return facts.once(_deciding_about, ancestry, False)
 
 
-def _known_deciding(facts: CallFacts) -> dict[tuple[bool, bool], _Deciding]:
-    """(recent paths alone, paths of values alone) → the object that decides about them; of a
-    call."""
-    return {}
+def _deciding_about(facts: CallFacts, ancestry: Ancestry, are_of_values: bool) -> _Deciding:
+    return _Deciding(ForwardPaths(facts, ancestry, are_of_values=are_of_values))
 
 
 def _by_kind(cause: Cause) -> Hashable:

@@ -69,44 +69,42 @@ def zero_inside(facts: CallFacts, op: Op, starts: Collection[Position]) -> ZeroI
     The backward pass comes to the last first. A custom gradient can be flat; what its function
     computes is not differentiated.
     """
-    known = facts.once(_known_zeros)
-    if op.id not in known:
-        ops = (facts.trace.ops[number] for number in _ops_inside(facts, op))
-        body = [each for each in ops if each.call is None]
-        ends: set[Position] = set(op.outputs)
-        if op.within == op.id:
-            ends.update(*(each.outputs for each in body if each.type == op.type))
-        into = facts.flow.ancestry(ends).into
-        # An output of a recorded operation can lead to itself, not into its body.
-        own = {end for end in ends if any(edge.op == op.id for edge in into.get(end, ()))}
-        ends -= own
-        ends |= {t for each in body if own.intersection(each.outputs) for t in each.inputs}
-        given: Collection[Position] = op.inputs
-        if op.within == op.id:
-            made = {tensor for each in body for tensor in each.outputs}
-            given = {t for each in body for t in each.inputs if t not in made}
-        before = facts.flow.ancestry(given).into.keys()
-        known[op.id] = _Zeros(facts, facts.flow.ancestry(ends), ends, body, before)
-    return known[op.id].on_paths_from(starts)
+    return facts.once(_zeros_of_body, op.id).on_paths_from(starts)
+
+
+def _zeros_of_body(facts: CallFacts, number: OpId) -> _Zeros:
+    op = facts.trace.ops[number]
+    ops = (facts.trace.ops[inner] for inner in _ops_inside(facts, op))
+    body = [each for each in ops if each.call is None]
+    ends: set[Position] = set(op.outputs)
+    if op.within == op.id:
+        ends.update(*(each.outputs for each in body if each.type == op.type))
+    into = facts.flow.ancestry(ends).into
+    # An output of a recorded operation can lead to itself, not into its body.
+    own = {end for end in ends if any(edge.op == op.id for edge in into.get(end, ()))}
+    ends -= own
+    ends |= {t for each in body if own.intersection(each.outputs) for t in each.inputs}
+    given: Collection[Position] = op.inputs
+    if op.within == op.id:
+        made = {tensor for each in body for tensor in each.outputs}
+        given = {t for each in body for t in each.inputs if t not in made}
+    before = facts.flow.ancestry(given).into.keys()
+    return _Zeros(facts, facts.flow.ancestry(ends), ends, body, before)
 
 
 def zero_between(facts: CallFacts, starts: Collection[Position]) -> ZeroInside | None:
     """As :func:`zero_inside`, among all ops on the path to the targets, where no backward pass was
     seen."""
-    known = facts.once(_known_zeros)
-    if None not in known:
-        ends = facts.paths.targets
-        ancestry = facts.flow.ancestry(ends)
-        edges = chain.from_iterable(ancestry.into.values())
-        ops = {op.id: op for edge in edges if (op := facts.op(edge))}
-        body = sorted(ops.values(), key=lambda op: op.when)
-        known[None] = _Zeros(facts, ancestry, ends, body, frozenset())
-    return known[None].on_paths_from(starts)
+    return facts.once(_zeros_before_targets).on_paths_from(starts)
 
 
-def _known_zeros(facts: CallFacts) -> dict[OpId | None, _Zeros]:
-    """Keep what is known of the body of each op; None: of what the targets are made from."""
-    return {}
+def _zeros_before_targets(facts: CallFacts) -> _Zeros:
+    ends = facts.paths.targets
+    ancestry = facts.flow.ancestry(ends)
+    edges = chain.from_iterable(ancestry.into.values())
+    ops = {op.id: op for edge in edges if (op := facts.op(edge))}
+    body = sorted(ops.values(), key=lambda op: op.when)
+    return _Zeros(facts, ancestry, ends, body, frozenset())
 
 
 class _Suspect(NamedTuple):
