@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ from ..text.op_words import words_on_line
 from ..text.source import SourceText
 from ..trace.calls import Call, Operand, Step
 from ..trace.ids import OpId, TensorId, VariableId, VersionId
-from ..trace.model import Binding, Tape, Trace
+from ..trace.model import Binding, Leave, Tape, Trace
 from ..trace.ops import Op
 from .backward.feeding import Feeding
 from .findings import Cause, Evidence, Link
@@ -22,6 +23,7 @@ from .flow.origins import Origins
 from .flow.paths import Paths
 from .python.blocks import Lines, lines_within
 from .requests.replays import unconnected
+from .status import status_of
 
 T = TypeVar("T")
 
@@ -79,6 +81,28 @@ class CallFacts(KeepsAnswers):
     def spoilers(self) -> dict[tuple[TensorId | None, str], tuple[Step | None, Op] | None]:
         """The step and op that made a source's gradient zero or not finite, once examined."""
         return {}
+
+    @cached_property
+    def flowing(self) -> Sequence[tuple[Operand, TensorId]]:
+        """The sources whose gradients flow, each with its gradient."""
+        asked = zip(self.call.sources, self.call.results, strict=False)
+        return [
+            (source, result)
+            for source, result in asked
+            if result is not None and status_of(self.trace, result) == "flows"
+        ]
+
+    @cached_property
+    def leaves(self) -> Sequence[Leave]:
+        """The values that left TensorFlow while the tape recorded, before the call."""
+        tape, leaves = self.tape, self.trace.leaves
+        if tape is None:
+            return ()
+        first, end = (
+            bisect_left(leaves, when, key=lambda leave: leave.when)
+            for when in (tape.when, self.call.when)
+        )
+        return [leave for leave in leaves[first:end] if tape.is_recording(leave.when)]
 
     @cached_property
     def unconnected(self) -> frozenset[int]:

@@ -123,7 +123,7 @@ def summed_target(facts: CallFacts) -> Iterator[Warned]:
     shape = _shape(facts, target.tensor) if target.tensor is not None else ()
     if int(np.prod(shape)) < 2 or not call.is_direct:
         return
-    if any(_is_shared(facts, index, source, shape) for index, source in enumerate(call.sources)):
+    if any(_is_shared(facts, source, shape) for source, _ in facts.flowing):
         yield Warned(
             "summed-target",
             call.line,
@@ -181,8 +181,8 @@ def half_assigned(facts: CallFacts) -> Iterator[Warned]:
     if not written:
         return
     looked = 0
-    for index, source in enumerate(facts.call.sources):
-        if source.tensor is None or not _flows(facts, index):
+    for source, _ in facts.flowing:
+        if source.tensor is None:
             continue
         edges = facts.paths.recent.edges_from(facts.paths.starts(source.tensor))
         looked += len(edges)
@@ -358,17 +358,12 @@ def _is_averaged(facts: CallFacts, tensor: TensorId) -> bool:
     return False
 
 
-def _is_shared(facts: CallFacts, index: int, source: Operand, target: tuple[int, ...]) -> bool:
+def _is_shared(facts: CallFacts, source: Operand, target: tuple[int, ...]) -> bool:
     """A weight that all elements of the target were made from, not one of its own for each."""
-    if source.kind != "variable" or source.tensor is None or not _flows(facts, index):
+    if source.kind != "variable" or source.tensor is None:
         return False
     shape = _shape(facts, source.tensor)
     return shape != target and shape[:1] != target[:1]
-
-
-def _flows(facts: CallFacts, index: int) -> bool:
-    results = facts.call.results
-    return index < len(results) and status_of(facts.trace, results[index]) == "flows"
 
 
 def _ties(facts: CallFacts, op: Op) -> int:

@@ -8,7 +8,7 @@ passes (:class:`Unwatched`)? Why are these gradients zero (:class:`MadeZero`), o
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -94,13 +94,19 @@ class Used(KeepsAnswers):
         )
 
     @cached_property
+    def makers(self) -> Sequence[Op]:
+        """The ops that made these tensors, each once."""
+        made = (self.facts.trace.maker(tensor) for tensor in self.tensors)
+        return list({op.id: op for op in made if op is not None}.values())
+
+    @cached_property
     def lines(self) -> frozenset[int]:
         """Where the target and what it is made from were made, in all functions around."""
-        trace = self.facts.trace
-        made = {trace.producers[tensor] for tensor in self.tensors if tensor in trace.producers}
-        frames = {frame.line for op in made for frame in trace.ops[op].site.frames}
+        frames = {frame.line for op in self.makers for frame in op.site.frames}
         targets = {target.tensor for target in self.facts.call.targets} - {None}
-        named = (b for b in trace.bindings if not targets.isdisjoint(t for t, _ in b.tensors))
+        named = (
+            b for b in self.facts.trace.bindings if not targets.isdisjoint(t for t, _ in b.tensors)
+        )
         return frozenset(frames | {binding.site.line for binding in named})
 
 

@@ -236,8 +236,8 @@ def _left_inside(facts: CallFacts) -> Cause | None:
     trace, tape = facts.trace, facts.tape
     if tape is None or any(target.tensor in trace.producers for target in facts.call.targets):
         return None
-    for leave in trace.leaves:
-        if tape.is_recording(leave.when) and leave.site.line and leave.how not in NO_NUMBER:
+    for leave in facts.leaves:
+        if leave.site.line and leave.how not in NO_NUMBER:
             return facts.cause(LeftTensorFlow(leave.how), leave.site.line)
     return None
 

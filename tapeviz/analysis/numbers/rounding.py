@@ -10,7 +10,6 @@ from ...trace.ops import Op
 from ...wording import listed
 from ..call_facts import CallFacts
 from ..model import Warned
-from ..status import status_of
 from .spoiled import NORMALISING, is_even, read_tensors
 
 _EPSILON = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1.2e-7, "float64": 2.3e-16}
@@ -20,14 +19,11 @@ _ROUNDINGS = 8
 
 def rounding_only(facts: CallFacts) -> Iterator[Warned]:
     """Contributions of opposite sign add up to almost 0, as for the sum of a softmax."""
-    call = facts.call
-    for source, result in zip(call.sources, call.results, strict=False):
-        if result is None or status_of(facts.trace, result) != "flows":
-            continue
+    for source, result in facts.flowing:
         op = _cancels_at(facts, source, result)
         if op is None:
             continue
-        target = listed([operand.text for operand in call.targets]) or "the target"
+        target = listed([operand.text for operand in facts.call.targets]) or "the target"
         line = facts.line_of(op)
         words = facts.words_of(facts.origins.forward(op)) or op.type
         yield Warned(

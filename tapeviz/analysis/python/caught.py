@@ -11,7 +11,7 @@ from operator import itemgetter
 from ...text.messages import first_words
 from ...text.names import dotted
 from ...trace.ids import TensorId
-from ...trace.model import CaughtError, Leave
+from ...trace.model import CaughtError
 from ..call_facts import CallFacts
 from ..flow.ancestry import Ancestry, Position
 
@@ -52,7 +52,7 @@ def skipped_by_error(facts: CallFacts, starts: Set[Position]) -> SkippedByError 
     left = (
         facts.once(_ancestry_of_left).leads_from(starts) if facts.once(_caught) else set[Position]()
     )
-    gone = max((leave.when for leave in facts.once(_left) if leave.tensor in left), default=0)
+    gone = max((leave.when for leave in facts.leaves if leave.tensor in left), default=0)
     likely = None
     for error, paths, tensors in facts.once(_caught):
         is_meant = not made.isdisjoint(tensors)
@@ -88,19 +88,9 @@ def _ancestry_of_caught(facts: CallFacts) -> Ancestry:
     return facts.flow.ancestry(tensor for _, _, meant in facts.once(_caught) for tensor in meant)
 
 
-def _left(facts: CallFacts) -> Sequence[Leave]:
-    """The values that left TensorFlow while the tape recorded."""
-    tape, until = facts.tape, facts.call.when
-    return [
-        leave
-        for leave in facts.trace.leaves
-        if tape is not None and leave.when < until and tape.is_recording(leave.when)
-    ]
-
-
 def _ancestry_of_left(facts: CallFacts) -> Ancestry:
-    """The paths to these values."""
-    return facts.flow.ancestry(leave.tensor for leave in facts.once(_left))
+    """The paths to the values that left TensorFlow while the tape recorded."""
+    return facts.flow.ancestry(leave.tensor for leave in facts.leaves)
 
 
 def _with_what_it_read(facts: CallFacts, error: CaughtError) -> _Caught:

@@ -26,8 +26,8 @@ from ..flow.ancestry import Ancestry, DataEdge, Position
 from ..model import Warned
 from .outside import follow
 from .terms import (
-    NOT_FOLLOWED,
     flowing_sources,
+    has_no_slope,
     has_sources_behind,
     is_chosen,
     leaves_during,
@@ -161,19 +161,13 @@ def _terms(facts: CallFacts) -> Iterator[_Term]:
     """The terms that are no sum of others."""
     starts = {source: facts.paths.starts(source) for source in flowing_sources(facts)}
     for position in terms_of(facts).last[:_MOST_TERMS]:
-        made_from = facts.flow.ancestry([position], partial(_has_no_slope, facts))
+        made_from = facts.flow.ancestry([position], partial(has_no_slope, facts))
         live = {
             source
             for source, begun in starts.items()
             if not made_from.into.keys().isdisjoint(begun)
         }
         yield _Term(position, made_from, live)
-
-
-def _has_no_slope(facts: CallFacts, edge: DataEdge) -> bool:
-    """Whether no derivative goes along the edge, in TensorFlow or by the rules of calculus."""
-    op = facts.trace.op(edge.op)
-    return edge.kind != "read" and (edge.kind != "op" or op is None or op.type in NOT_FOLLOWED)
 
 
 def _given_to_weights(facts: CallFacts, term: _Term, number: TensorId) -> Op | None:

@@ -21,7 +21,6 @@ from ..call_facts import CallFacts
 from ..flow.ancestry import DataEdge, Position
 from ..flow.dataflow import LEVEL_OPS
 from ..model import Warned
-from ..status import status_of
 from .outside import NO_NUMBER
 
 _ADDING = frozenset({"Add", "AddV2", "AddN", "Sub", "Pack", "ConcatV2"})
@@ -29,7 +28,7 @@ _KEEPING = (frozenset({"Mean", "Neg", "Sum"}) | ops_with("copy", "view")) - {"St
 """Linear in their first input; the others are axes and shapes. What is behind a ``StopGradient``
 is meant to count nothing."""
 _WEIGHING = frozenset({"Mul", "RealDiv"})
-NOT_FOLLOWED = ops_with("no-gradient", "flat", "position", "question", "no-data", "form") | {
+_WITHOUT_SLOPE = ops_with("no-gradient", "flat", "position", "question", "no-data", "form") | {
     "StopGradient"
 }
 """Nothing that can be differentiated goes through them."""
@@ -177,28 +176,15 @@ def _is_level(facts: CallFacts, edge: DataEdge) -> bool:
 
 
 def flowing_sources(facts: CallFacts) -> list[TensorId]:
-    return [
-        source.tensor
-        for source, result in zip(facts.call.sources, facts.call.results, strict=False)
-        if source.tensor is not None
-        and result is not None
-        and status_of(facts.trace, result) == "flows"
-    ]
+    return [source.tensor for source, _ in facts.flowing if source.tensor is not None]
 
 
 def _source_of(facts: CallFacts, op: Op) -> str:
     """The name of a source with a gradient, of whose present value the op's output was computed."""
-    call, trace = facts.call, facts.trace
-
-    def is_flat(edge: DataEdge) -> bool:
-        made_by = trace.op(edge.op)
-        return edge.kind != "read" and (made_by is None or made_by.type in NOT_FOLLOWED)
-
-    made_from = facts.flow.ancestry(op.outputs[:1], is_flat, _MOST_BEFORE)
-    for source, result in zip(call.sources, call.results, strict=False):
-        if source.tensor is None or result is None or status_of(trace, result) != "flows":
-            continue
-        if not made_from.into.keys().isdisjoint(facts.paths.starts(source.tensor)):
+    made_from = facts.flow.ancestry(op.outputs[:1], partial(has_no_slope, facts), _MOST_BEFORE)
+    for source, _ in facts.flowing:
+        starts = facts.paths.starts(source.tensor) if source.tensor is not None else ()
+        if not made_from.into.keys().isdisjoint(starts):
             return source.text
     return ""
 
@@ -242,19 +228,16 @@ def _terms(facts: CallFacts) -> Terms:
 
 
 def leaves_during(facts: CallFacts) -> Set[int]:
-    """The times at which values left TensorFlow between the begin of the tape and a direct call for
-    a gradient: Python may compute with these values."""
+    """The times at which values left TensorFlow while the tape recorded, before a direct call for a
+    gradient: Python may compute with these values."""
     return {leave.when for leave in _leaves_of_tape(facts)}
 
 
 def _leaves_of_tape(facts: CallFacts) -> Sequence[Leave]:
     """See :func:`leaves_during`."""
-    call, tape, leaves = facts.call, facts.tape, facts.trace.leaves
-    if tape is None or call.method != "gradient" or not call.is_direct:
+    if facts.call.method != "gradient" or not facts.call.is_direct:
         return ()
-    first = bisect_left(leaves, tape.when, key=lambda leave: leave.when)
-    end = bisect_left(leaves, call.when, key=lambda leave: leave.when)
-    return [leave for leave in leaves[first:end] if leave.how not in _NO_TERM]
+    return [leave for leave in facts.leaves if leave.how not in _NO_TERM]
 
 
 def _is_added(facts: CallFacts, op: Op, edge: DataEdge) -> bool:
@@ -342,8 +325,13 @@ def _fed_by_sources(facts: CallFacts) -> Set[Position]:
     return facts.flow.ancestry(left, partial(_is_not_followed, facts)).leads_from(starts)
 
 
-def _is_not_followed(facts: CallFacts, edge: DataEdge) -> bool:
-    if edge.kind == "read":
-        return False
+def has_no_slope(facts: CallFacts, edge: DataEdge) -> bool:
+    """Whether no derivative goes along the edge, in TensorFlow or by the rules of calculus."""
     op = facts.trace.op(edge.op)
-    return op is None or facts.call.tape not in op.tapes or op.type in NOT_FOLLOWED
+    return edge.kind != "read" and (edge.kind != "op" or op is None or op.type in _WITHOUT_SLOPE)
+
+
+def _is_not_followed(facts: CallFacts, edge: DataEdge) -> bool:
+    op = facts.trace.op(edge.op)
+    is_recorded = edge.kind == "read" or (op is not None and facts.call.tape in op.tapes)
+    return not is_recorded or has_no_slope(facts, edge)

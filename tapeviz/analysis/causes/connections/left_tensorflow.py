@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....text.names import called_name, dotted
+from ....text.names import called_name, calls_in, dotted
 from ....text.statements import read_text
 from ....trace.ids import TapeId, VersionId
 from ....trace.model import Leave, Trace
@@ -121,7 +121,7 @@ def _how_it_reads(facts: CallFacts, leave: Leave) -> str:
     """How a value left, as the line has it: NumPy calls ``float()`` for ``a[i] = t``, and so does
     ``math.exp(t)``."""
     statement = facts.text.statement(leave.site.line)
-    calls = [n for n in ast.walk(statement) if isinstance(n, ast.Call)] if statement else []
+    calls = list(calls_in(statement))
     if leave.how not in ("float", "int", "complex") or leave.how in map(called_name, calls):
         return leave.how
     targets = statement.targets if isinstance(statement, ast.Assign) else ()
@@ -179,13 +179,8 @@ def only_steered(asked: Unlinked) -> Cause | None:
 
 def _steering(used: Used) -> list[tuple[Leave, Steered, Ancestry]]:
     """The numbers by which Python went on to the target, the last first, and what made them."""
-    facts, tape, until = used.facts, used.facts.tape, used.facts.call.when
-    left = [
-        leave
-        for leave in facts.trace.leaves
-        if tape is not None and leave.when < until and tape.is_recording(leave.when)
-        if leave.how not in NO_NUMBER and leave.site.line
-    ]
+    facts = used.facts
+    left = [leave for leave in facts.leaves if leave.how not in NO_NUMBER and leave.site.line]
     lines: dict[int, Steered | None] = {}
     found = []
     for leave in left[: -_MOST_LEAVES - 1 : -1]:
@@ -201,16 +196,15 @@ def _elsewhere(used: Used) -> tuple[list[tuple[int, Position]], Ancestry]:
     """The values that Python took which TensorFlow calls by itself, the last first, with the lines;
     and the makings of those."""
     facts, trace, flow = used.facts, used.facts.trace, used.facts.flow
-    makers = [op for tensor in used.tensors if (op := trace.maker(tensor)) is not None]
     taken: list[tuple[int, Position]] = []
-    if any(op.type in _FROM_PYTHON for op in makers):
+    if any(op.type in _FROM_PYTHON for op in used.makers):
         left = (each for each in reversed(trace.leaves) if each.how == "thread")
         taken += [
             (each.site.line, flow.position_left(each))
             for each in left
             if each.when < facts.call.when
         ]
-    tapes = {_tape_of(trace, op) for op in makers if op.type == "EagerPyFunc"} - {None}
+    tapes = {_tape_of(trace, op) for op in used.makers if op.type == "EagerPyFunc"} - {None}
     for op in [*trace.ops.values()][::-1] if tapes else ():
         if not tapes.isdisjoint(op.tapes):
             edges = (edge for tensor in op.outputs for edge in flow.into(tensor))
@@ -222,8 +216,7 @@ def _keeping(used: Used) -> list[Op]:
     """The ops that called Python where something was made on a tape of theirs that the target was
     made from, the last first."""
     trace = used.facts.trace
-    makers = [op for tensor in used.tensors if (op := trace.maker(tensor)) is not None]
-    inner = {tape for op in makers for tape in op.tapes if not trace.tapes[tape].name}
+    inner = {tape for op in used.makers for tape in op.tapes if not trace.tapes[tape].name}
     if not inner - {used.facts.call.tape}:
         return []
     called = (op for op in [*trace.ops.values()][::-1] if op.type == "EagerPyFunc")
@@ -268,11 +261,8 @@ def _came_back(used: Used) -> list[tuple[Leave, Ancestry]]:
 def _settings(used: Used) -> Iterator[tuple[Array, int]]:
     """Numbers that ops of the target were set up with (the slope of a leaky ReLU) and that are not
     in the text, and when the ops ran."""
-    facts, trace = used.facts, used.facts.trace
-    text = read_text(facts.text)
-    tensors = (position for position in used.positions if not isinstance(position, VersionId))
-    makers = {trace.producers[tensor] for tensor in tensors if tensor in trace.producers}
-    for op in (trace.ops[maker] for maker in makers):
+    text = read_text(used.facts.text)
+    for op in used.makers:
         for number in op.attrs.values():
             if isinstance(number, float):
                 statement = text.statement(op.line)

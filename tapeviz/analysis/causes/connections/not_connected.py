@@ -27,7 +27,6 @@ from ..ops.not_differentiable import NotDifferentiable
 from ..questions import Unlinked, Used
 
 _LOOPS = ops_with("loop")
-"""Characters of a condition that stands in a sentence."""
 
 HowUnlinked = Literal["constant", "chosen", "repeated", "swapped", "statistics", "form"]
 _HOW: dict[HowUnlinked, str] = {
@@ -252,9 +251,7 @@ def read_late(asked: Unlinked) -> Cause | None:
 
 
 def _late_names(used: Used) -> Sequence[LateName]:
-    trace = used.facts.trace
-    made = {trace.producers[tensor] for tensor in used.tensors if tensor in trace.producers}
-    return list(dict.fromkeys(late_names_called(used.facts, (trace.ops[op] for op in made))))
+    return list(dict.fromkeys(late_names_called(used.facts, used.makers)))
 
 
 def is_same_slope(asked: Unlinked) -> Cause | None:
@@ -359,13 +356,8 @@ def _choice(facts: CallFacts, source: Operand) -> Leave | None:
 def _truth_values(facts: CallFacts) -> tuple[Sequence[Leave], Ancestry]:
     """The truth values that the snippet took before the call while the tape recorded, the latest
     first, and what they were made from."""
-    tape, flow = facts.tape, facts.flow
-    taken = [
-        leave
-        for leave in reversed(facts.trace.leaves)
-        if leave.how in NO_NUMBER and leave.site.line and leave.when < facts.call.when
-        if tape is not None and tape.is_recording(leave.when)
-    ]
+    flow = facts.flow
+    taken = [each for each in reversed(facts.leaves) if each.how in NO_NUMBER and each.site.line]
     return taken, flow.ancestry(map(flow.position_left, taken))
 
 

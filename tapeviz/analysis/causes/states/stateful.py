@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ....text.names import called_name
+from ....text.names import called_name, calls_in
 from ....trace.ids import OpId, VersionId
 from ....trace.op_kinds import ops_with
 from ....trace.ops import Op
@@ -71,10 +71,7 @@ def looped_over_dataset(asked: EdgeUnderTest) -> Cause | None:
         return None
     statement = asked.facts.text.statement(op.line)
     is_loop = statement is None or isinstance(statement, (ast.For, ast.AsyncFor))
-    calls = (
-        (node for node in ast.walk(statement) if isinstance(node, ast.Call)) if statement else ()
-    )
-    is_method = not is_loop and any(called_name(call) == "reduce" for call in calls)
+    is_method = not is_loop and "reduce" in map(called_name, calls_in(statement))
     how = StatefulObject("reduce" if is_method else "loop")
     return asked.facts.cause(how, op.line, asked.edge)
 

@@ -317,12 +317,9 @@ def _made_anew(case: Unlinked) -> Cause | None:
 
 def _makers(used: Used) -> dict[str, list[Op]]:
     """The ops that made the tensors used, by type."""
-    trace = used.facts.trace
     found: dict[str, list[Op]] = {}
-    for tensor in used.tensors:
-        maker = trace.maker(tensor)
-        if maker is not None:
-            found.setdefault(maker.type, []).append(maker)
+    for maker in used.makers:
+        found.setdefault(maker.type, []).append(maker)
     return found
 
 
