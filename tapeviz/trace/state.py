@@ -123,7 +123,7 @@ class VersionTracker:
         touched = [VariableId(tensor) for tensor in op.inputs if tensor in handles]
         for position, handle in enumerate(touched):
             versions = self._of(handle)
-            if position == 0 and self._is_creation(op.id, op.type, op.line, handle):
+            if position == 0 and self._is_creation(op.id, op.type, handle):
                 versions[0].value, versions[0].op = assigned_value(op), op.id
                 continue
             if position == 0 and writes_state(op.type):
@@ -137,17 +137,17 @@ class VersionTracker:
             else:
                 versions[-1].touched_by = _added(versions[-1].touched_by, (op.id,))
 
-    def _is_creation(self, op: OpId, op_type: str, line: int, handle: VariableId) -> bool:
-        """Whether a write is the first one of a variable that was made while a function was traced.
+    def _is_creation(self, op: OpId, op_type: str, handle: VariableId) -> bool:
+        """Whether a write gives a variable its first value.
 
-        Such a variable gets its initial value afterwards, in the function or eagerly
-        (``UnliftedInitializerVariable``, TensorFlow 2.15-2.21).
+        A variable that was made while a function was traced, or loaded from a saved model, has no
+        value yet. It gets it afterwards, in the function or eagerly, on any line
+        (``UnliftedInitializerVariable`` and ``UninitializedVariable``, TensorFlow 2.15-2.21).
         """
         made, versions = self._made.get(handle), self._of(handle)
         return (
             op_type == CREATION
             and made is not None
-            and made.site.line == line
             and len(versions) == 1
             and versions[0].index == 0
             and versions[0].value is None
@@ -164,10 +164,10 @@ class VersionTracker:
             version = next(before, versions[0])
             version.touched_by = _added(version.touched_by, (op.id,))
 
-    def wrote(self, op: Op, handle: VariableId, op_type: str, line: int) -> None:
-        """A call wrote to a variable, by an op of this type on this line of the function."""
+    def wrote(self, op: Op, handle: VariableId, op_type: str) -> None:
+        """A call wrote to a variable, by an op of this type in the function."""
         versions = self._of(handle)
-        if self._is_creation(op.id, op_type, line, handle):
+        if self._is_creation(op.id, op_type, handle):
             versions[0].op = op.id
         else:
             versions.append(OpenVersion(_next(versions), op.id, None, op.when))

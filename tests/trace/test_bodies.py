@@ -32,7 +32,7 @@ def _story(*events: e.Event) -> list[e.Event]:
         _site(4, ("f", 3), (_MODULE, 7)),
     ]
     handle = e.TensorSeen(9, "resource", [], handle=True)
-    made = e.VariableMade(9, "v", "float32", [], site=1)
+    made = e.VariableMade(9, "v", "float32", [], initial=99, site=1)
     begin = e.Begin(1, "2.21.0", "3.11.7")
     return [begin, *sites, handle, made, *events]
 
@@ -402,11 +402,11 @@ def test_while_a_function_is_traced_its_line_is_named_and_not_drawn() -> None:
         reader.feed(event)
     trace = reader.trace(b"")
     assert tracing_words(trace) == "tracing line 7"
-    assert find_scope(TraceIndex(trace, ()), None).ops == {OpId(1)}
+    assert find_scope(TraceIndex(trace, {}), None).ops == {OpId(1)}
     reader.feed(e.Ended("finished"))
     trace = reader.trace(b"", is_kept=False)
     assert tracing_words(trace) == ""
-    assert find_scope(TraceIndex(trace, ()), None).ops == {OpId(1), OpId(2)}
+    assert find_scope(TraceIndex(trace, {}), None).ops == {OpId(1), OpId(2)}
 
 
 def test_a_function_that_no_known_line_traces_hides_no_ops() -> None:
@@ -416,14 +416,14 @@ def test_a_function_that_no_known_line_traces_hides_no_ops() -> None:
         reader.feed(event)
     trace = reader.trace(b"")
     assert tracing_words(trace) == ""
-    assert find_scope(TraceIndex(trace, ()), None).ops == {OpId(1)}
+    assert find_scope(TraceIndex(trace, {}), None).ops == {OpId(1)}
 
 
 # def f(x, flag): if flag: w.assign(x) -- where f also takes v, which it does not write to.
 _BRANCHES: list[e.Event] = [
     *_tensors(1, -1, -2),
     e.TensorSeen(8, "resource", [], handle=True),
-    e.VariableMade(8, "w", "float32", [], site=1),
+    e.VariableMade(8, "w", "float32", [], initial=99, site=1),
     e.BodyTraced(on=True, site=1),
     e.BodyTraced(on=True, site=2),
     e.OpRan(1, "AssignVariableOp", [8, -1], [], site=2, graph=2, name="assign"),

@@ -63,13 +63,14 @@ def test_a_write_makes_a_version_and_reads_belong_to_theirs() -> None:
 
 
 def test_the_first_value_of_a_variable_made_while_a_function_is_traced_is_no_update() -> None:
+    """Such a variable is made on a line of the function, and gets its value on the call's line."""
     script = Script()
     handle = script.tensor((), dtype="resource", handle=True)
     site = script.site(3)
     script.events.append(e.VariableMade(handle, "w:0", "float32", [], True, 0, site))
     first = script.tensor(value=1.0)
-    script.op("AssignVariableOp", [handle, first], outputs=0, line=3)
-    script.op("AssignSubVariableOp", [handle, script.tensor(value=0.1)], outputs=0, line=3)
+    script.op("AssignVariableOp", [handle, first], outputs=0, line=8)
+    script.op("AssignVariableOp", [handle, script.tensor(value=0.1)], outputs=0, line=3)
     versions = script.trace().variables[VariableId(handle)].versions
     assert [version.index for version in versions] == [0, 1]
     assert versions[0].value == first

@@ -13,7 +13,6 @@ from .. import events as e
 from ..ids import OpId, TensorId, VariableId
 from ..number_maps import GrowingMap
 from ..ops import Op, Tensor
-from ..sites import Site
 from ..state import VersionTracker
 from .bodies import Bodies
 from .located import EagerRun, LocatedEvent
@@ -84,7 +83,7 @@ class Functions:
             derived=self.derivatives.get(located.traced),
         )
 
-    def called(self, op: Op, located: LocatedEvent, site_of: Callable[[int], Site]) -> Op:
+    def called(self, op: Op, located: LocatedEvent) -> Op:
         """The call of a function; the events of an opened one's inside came before."""
         body = tuple(OpId(inner) for inner in located.body if OpId(inner) in self._ops)
         if located.loop is not None:  # a tape's entry may have taken the place of a call
@@ -97,8 +96,7 @@ class Functions:
             return op
         run, ended = located.run, located.run.graph.ended
         for write in run.writes:
-            line = site_of(write.site).line
-            self._states.wrote(op, VariableId(TensorId(write.handle)), write.type, line)
+            self._states.wrote(op, VariableId(TensorId(write.handle)), write.type)
         if run.ops is not None:
             self.reruns[op.id] = run.ops
         self.words.update((TensorId(tensor), _word(word)) for tensor, word in run.words.items())

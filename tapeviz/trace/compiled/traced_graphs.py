@@ -34,7 +34,6 @@ class GraphWrite(NamedTuple):
 
     handle: int
     type: str
-    site: int
 
 
 @dataclass
@@ -231,7 +230,7 @@ class TracedGraphs:
                         )
                     pending = []
                 elif writes_state(event.type) and event.inputs:
-                    graph.writes.append(GraphWrite(event.inputs[0], event.type, event.site))
+                    graph.writes.append(GraphWrite(event.inputs[0], event.type))
 
 
 def runs_graphs(op: e.OpRan) -> bool:

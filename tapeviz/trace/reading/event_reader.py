@@ -140,7 +140,7 @@ class EventReader:
             self._states.ran(op, self._handles)
             self._add_op(self._kept_by_tapes(op) if self._may_be_kept(op) else op)
         else:
-            self._add_op(self._functions.called(op, located, self._site))
+            self._add_op(self._functions.called(op, located))
 
     def _op(self, event: e.OpRan) -> Op:
         inputs, outputs = self._ids.of(event.inputs), self._ids.of(event.outputs)
