@@ -38,6 +38,11 @@ class _Column:
     y: float = 0.0
     """Where its top stands: of one beside the ports of a frame below the frame's title."""
 
+    @property
+    def foot(self) -> float:
+        """Where its bottom stands."""
+        return self.y + self.bottom - self.top
+
 
 class ColumnLayout:
     """A layout that runs down, to be cut at these heights (px) into columns."""
@@ -77,13 +82,14 @@ class ColumnLayout:
         }
         routes: dict[EdgeKey, tuple[Point, ...]] = {}
         for key, (first, last) in parts.items():
-            start, end = columns[homes[key[0]]], columns[homes[key[1]]]
+            passed = columns[homes[key[0]] : homes[key[1]] + 1]
+            start, end = passed[0], passed[-1]
             route = [self._shifted(point, start) for point in first]
             if last:
                 into = [self._shifted(point, end) for point in last]
                 leaving = homes[key[0]], value_of(key[0], self._layout.routes[key])
                 ends, numbers = (route[-1], into[0]), (lanes[leaving], levels[leaving])
-                route += self._between(ends, (start, end), numbers, key in self._aside)
+                route += self._between(ends, passed, numbers, key in self._aside)
                 route += into
                 if _runs_through(route, [r for name, r in rects.items() if name not in key[:2]]):
                     return None, over
@@ -274,6 +280,9 @@ class ColumnLayout:
             column.y = below if number else 0.0
             leaving = sum(home == number for home, _ in lanes)
             x += column.right - column.left + _GAP + _LANE * leaving
+        # The last column ends where the longest does, so that what leads up to it is short.
+        last = columns[-1]
+        last.y += max(0.0, max(column.foot for column in columns) - last.foot)
 
     def _shifted(self, point: Point, column: _Column) -> Point:
         return point[0] - column.left + column.x, point[1] - column.top + column.y
@@ -285,17 +294,19 @@ class ColumnLayout:
     def _between(
         self,
         ends: tuple[Point, Point],
-        columns: tuple[_Column, _Column],
+        passed: Sequence[_Column],
         numbers: tuple[int, int],
         is_aside: bool,
     ) -> list[Point]:
         """The points from the foot of a column up beside it to the head of another, or to where the
-        route enters that one from the side (``is_aside``). ``numbers``: those of the lane beside
-        the column and of the level above the other."""
-        (leaves, enters), (column, other), (lane, level) = ends, columns, numbers
-        low = max(leaves[1], column.bottom - column.top + column.y + _STUB + _LANE * lane)
+        route enters that one from the side (``is_aside``). ``passed``: these two columns and those
+        between them, above which the route passes; ``numbers``: those of the lane beside the first
+        column and of the level above the others."""
+        (leaves, enters), column, (lane, level) = ends, passed[0], numbers
+        low = max(leaves[1], column.foot + _STUB + _LANE * lane)
         beside = column.x + column.right - column.left + _GAP / 2 + _LANE * lane
-        high = enters[1] if is_aside else other.y - (_STUB + _LANE * level)
+        above = min(other.y for other in passed[1:]) - (_STUB + _LANE * level)
+        high = enters[1] if is_aside else above
         return [(leaves[0], low), (beside, low), (beside, high), (enters[0], high)]
 
 
