@@ -11,7 +11,7 @@ from ...wording import counted
 
 
 def summary_words(document: Document, troubled: int, asked: int) -> str:
-    """``3 calls · 5 sources · 1 does not flow``; without a call the reason why there is none.
+    """``2 gradients asked for, 30 times · 1 does not flow``; without a call why there is none.
 
     ``troubled``, ``asked``: see :func:`troubled_of`."""
     diagnosis = document.diagnosis
@@ -30,11 +30,17 @@ def summary_words(document: Document, troubled: int, asked: int) -> str:
         return unasked_words(document.trace.source)
     if not calls:
         return "It ended before a gradient was asked for."
-    parts = [counted(calls, "call"), counted(asked, "source")]
+    asked_for = f"{counted(asked, 'gradient')} asked for"
+    if len(groups) > 1:
+        asked_for += f" in {len(groups):,} places"
     if len(groups) < calls:
-        parts.insert(1, f"from {counted(len(groups), 'place')}")
-    verb = "does" if troubled == 1 else "do"
-    parts.append(f"{troubled} {verb} not flow" if troubled else "every gradient flows")
+        asked_for += f", {calls:,} times" + (" in all" if len(groups) > 1 else "")
+    if asked == 1:
+        verdict = "it does not flow" if troubled else "it flows"
+    else:
+        verb = "does" if troubled == 1 else "do"
+        verdict = f"{troubled:,} {verb} not flow" if troubled else "all flow"
+    parts = [asked_for, verdict]
     if "fixes" in document.background.busy:
         parts.append("trying fixes …")
     return " · ".join(parts)
