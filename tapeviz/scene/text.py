@@ -116,14 +116,21 @@ def shorten(text: str, length: int, side: Anchor = "middle") -> str:
 def _shorten(text: str, keep: int, side: Anchor) -> str:
     if side == "end" or text.endswith(ELLIPSIS):
         return text[:keep].rstrip() + ELLIPSIS
-    parts = _PARTS.split(text)
-    longest = max(range(len(parts)), key=lambda place: len(parts[place]))
-    if len(parts) > 1 and (found := _HEAD.match(parts[longest])):
-        # Names of layers that are alike differ by a number, and by the other parts.
-        end = found.end()
-        room = keep - sum(map(len, parts)) + end
-        if _LEAST_PART <= room < end:
-            parts[longest] = parts[longest][:room] + ELLIPSIS + parts[longest][end:]
-            return "".join(parts)
+    if (named := _with_short_parts(_PARTS.split(text), keep + 1)) is not None:
+        return named
     head = (keep + 1) // 2
     return text[:head] + ELLIPSIS + text[len(text) - (keep - head) :]
+
+
+def _with_short_parts(parts: list[str], length: int) -> str | None:
+    """A name of several parts in at most ``length`` characters, the longest parts cut before the
+    numbers at their ends; None where that is not enough.
+
+    Names of layers that are alike differ by such a number, and by the other parts."""
+    heads = [found.end() if (found := _HEAD.match(part)) else 0 for part in parts]
+    for place in sorted(range(len(parts)), key=lambda place: -heads[place]):
+        over = sum(map(len, parts)) - length
+        room, end = max(heads[place] - over - 1, _LEAST_PART), heads[place]
+        if over > 0 and room < end - 1:
+            parts[place] = parts[place][:room] + ELLIPSIS + parts[place][end:]
+    return "".join(parts) if len(parts) > 1 and sum(map(len, parts)) <= length else None

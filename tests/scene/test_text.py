@@ -68,4 +68,5 @@ def test_a_shortened_name_keeps_what_tells_it_from_others() -> None:
         "messag…_12.update.kernel",
     ]
     assert shorten("bottleneck … conv2d_transpose", 24) == "bottleneck … conv2d_tra…"
+    assert shorten("sequential … sequential_3", 16) == "sequ… … seque…_3"
     assert shorten("for mp in (self.mp1, self.mp2)", 24) == "for mp in (s…, self.mp2)"
