@@ -33,7 +33,7 @@ ROOM_FOR_SPEED, ROOM_FOR_PLAY, ROOM_FOR_SELECTION, ROOM_FOR_ENDS = 330, 230, 190
 """Px of the header, without the picker of calls, that these widgets need to be shown."""
 ROOM_FOR_SHARES = 300
 """Px of the header that the word for the shares needs beside the picker of calls."""
-ROWS = 6
+ROWS = 5
 """Steps to show without scrolling."""
 SPEEDS = (("slow", 1600), ("normal", 800), ("fast", 250), ("very fast", 40))
 
@@ -144,7 +144,7 @@ class BackpropPanel(Panel):
         return self.table
 
     def wanted_room(self) -> QSize:
-        """Room for six rows, their headings, and the note if there is one."""
+        """Room for five rows, their headings, and the note if there is one."""
         rows = ROWS * self.table.verticalHeader().defaultSectionSize()
         heading = self.table.horizontalHeader().sizeHint().height()
         note = self.note.heightForWidth(self.width()) if self.note.isVisibleTo(self) else 0

@@ -15,7 +15,7 @@ from ...trace.stats import Array
 from ..look import Theme, colour
 from .sparkline import line_points, scaled, spans_decades
 
-HEIGHT = 36
+HEIGHT = 30
 LOW = 20
 """Px of height without numbers to draw."""
 SIDE = 10.0
