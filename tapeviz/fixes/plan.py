@@ -30,7 +30,7 @@ class Plan:
         self.put_first: dict[cst.CSTNode, list[CstStatement]] = {}
         self.put_last: dict[cst.CSTNode, list[CstStatement]] = {}
         self.unwrapped: set[cst.CSTNode] = set()
-        self.names_made: list[str] = []
+        self.names_made: set[str] = set()
 
     def replace(self, node: cst.CSTNode, new: cst.CSTNode | str | NodeChange) -> None:
         """Replace a node by an expression, or by a function of the node as changed inside.
@@ -69,9 +69,9 @@ class Plan:
         """The code of an expression that an edit needs several times, as changed so far.
 
         What calls something, or is long, is computed once: a statement in front binds it to a name,
-        which is read in its place. It stays as it is where it is not computed each time, or not
-        before everything else: in a lambda, a comprehension, a condition, the head of a loop, or a
-        line of several statements.
+        which is read in its place. It stays as it is where no statement is begun by it: in a
+        lambda, a comprehension, a condition, the head of a ``while``, or a line of several
+        statements.
         ``is_read_later``: by further statements, too.
         """
         source, changed = self.source, self.changed(node)
@@ -86,21 +86,31 @@ class Plan:
         self.changes[node] = lambda _: cst.Name(name)
         return name
 
-    def statement_begun_by(self, node: cst.BaseExpression) -> cst.SimpleStatementLine | None:
+    def statement_begun_by(self, node: cst.BaseExpression) -> CstStatement | None:
         """The statement that computes an expression each time and before everything else, so that
-        a statement in front may do it; None if there is none."""
+        a statement in front may do it; None if there is none.
+
+        That is a line with this statement alone, or the ``if`` or ``for`` with it in its head.
+        """
         statement = self.source.statement_of(node)
-        if not isinstance(statement, cst.SimpleStatementLine) or sole(statement) is None:
-            return None
-        around = self.source.ancestors_below(node, statement)
-        return None if any(isinstance(each, _NOT_ALWAYS) for each in around) else statement
+        around = [] if statement is None else [*self.source.ancestors_below(node, statement)]
+        is_in_line = sole(statement) is not None
+        if isinstance(statement, cst.If):  # an elif has no place in front of it
+            is_in_line = not isinstance(self.source.parent(statement), cst.If)
+        elif isinstance(statement, cst.For):
+            is_in_line = statement.iter in (node, *around)
+        is_always = not any(isinstance(each, _NOT_ALWAYS) for each in around)
+        return statement if is_in_line and is_always else None
 
     def fresh_name(self, wanted: str) -> str:
         """This name, or one like it that neither the text nor this plan uses."""
-        self.names_made.append(self.source.free_name(wanted, self.names_made))
-        return self.names_made[-1]
+        name, number = wanted, 2
+        while name in self.source.names or name in self.names_made:
+            name, number = f"{wanted}{number}", number + 1
+        self.names_made.add(name)
+        return name
 
-    def _name_bound(self, node: cst.BaseExpression, statement: cst.SimpleStatementLine) -> str:
+    def _name_bound(self, node: cst.BaseExpression, statement: CstStatement) -> str:
         """The name that ``y = f(node)`` binds, if nothing else in it reads that name; or empty."""
         small = sole(statement)
         targets = small.targets if isinstance(small, cst.Assign) else ()

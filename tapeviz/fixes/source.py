@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import takewhile
 from typing import TypeAlias
@@ -230,10 +230,3 @@ class ParsedSource:
     @cached_property
     def names(self) -> frozenset[str]:
         return frozenset(n.value for n in nodes_in(self.module) if isinstance(n, cst.Name))
-
-    def free_name(self, wanted: str, taken: Collection[str] = ()) -> str:
-        """This name, or one like it that the text does not use and that is not ``taken``."""
-        name, number = wanted, 2
-        while name in self.names or name in taken:
-            name, number = f"{wanted}{number}", number + 1
-        return name

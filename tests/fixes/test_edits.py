@@ -1090,9 +1090,9 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
                 v_before = v
                 v = v * w
                 n += 1
-                weight = tf.clip_by_value((e - level_before) / (norm(v) - level_before), 0.0, 1.0)
-                n = n_before + weight * (n - n_before)
-                v = v_before + weight * (v - v_before)
+            weight = (e - level_before) / (norm(v) - level_before)
+            n = n_before + weight * (n - n_before)
+            v = v_before + weight * (v - v_before)
             loss = tf.cast(n, tf.float32)
         tape.gradient(loss, w)
         """,
@@ -1114,7 +1114,7 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
         with tf.GradientTape() as tape:
             n, v = tf.while_loop(
                 lambda n, v: v > 0.5,
-                lambda n, v: (n + tf.clip_by_value((0.5 - v) / ((v * w) - v), 0.0, 1.0), v * w),
+                lambda n, v: (n + (1.0 - tf.nn.relu(0.5 - (v * w)) / (v - (v * w))), v * w),
                 (0.0, 1.0),
             )
             loss = tf.cast(n, tf.float32)
@@ -1142,7 +1142,7 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
             v_before = v
             n += 2
             v = v * w
-            weight = tf.clip_by_value((e - v_before) / (v - v_before), 0.0, 1.0)
+            weight = 1.0 - tf.nn.relu(v - e) / (v - v_before)
             return n_before + weight * (n - n_before), v
         with tf.GradientTape() as tape:
             n, v = tf.while_loop(lambda n, v: tf.less(v, e), f, [first, start])

@@ -118,7 +118,7 @@ def codebook_loss(case: FixCase) -> Iterator[Edit]:
             term = f"{tf}.reduce_mean(({q} - {tf}.stop_gradient({z})) ** 2)"
             plan = Plan(source)
             if any(statement is each for each in body_of(block)):
-                name = source.free_name("codebook_loss")
+                name = plan.fresh_name("codebook_loss")
                 plan.before(statement, f"{name} = {term}")
                 plan.last(block.node, f"{loss} = {loss} + {name}")
             elif layer := _layer(source, statement, block):

@@ -55,7 +55,7 @@ def _weighed(
     if not any(loss in bound_names(statement) for statement in body_of(block)):
         return
     plan, tf = Plan(source), source.tf
-    kept, score = source.free_name("log_ps"), source.free_name("log_p")
+    kept, score = plan.fresh_name("log_ps"), plan.fresh_name("log_p")
     draws = list(_draws(case, block, names))
     for statement, call in draws:
         keep(case, plan, statement, call, kept)
@@ -126,14 +126,12 @@ def _keep_log_p(
         _keep_log_p_of_elements(plan, statement, call, kept, elements)
         return
     drawn = target.value if isinstance(target, cst.Name) else plan.fresh_name("draw")
-    formula = _log_p(case, call, drawn)
-    if not formula:
-        return
+    formula, begun = _log_p(case, call, drawn), plan.statement_begun_by(made)
     note = f"{kept}.append({source.tf}.reduce_sum({formula}))"
-    if isinstance(target, cst.Name):
+    if formula and isinstance(target, cst.Name):
         plan.after(statement, note)
-    else:
-        plan.before(statement, f"{drawn} = {source.code(made)}", note)
+    elif formula and begun is not None:
+        plan.before(begun, f"{drawn} = {source.code(made)}", note)
         plan.replace(made, drawn)
 
 
@@ -227,7 +225,7 @@ def _keep_chosen(
         return
     scores, axis = argument(call, 0, "input", "a", "values"), argument(call, 1, "axis")
     at_end = {"argmax": "-1", "argmin": "0"}.get(called_name(call)) or _end_taken(source, call)
-    if scores is None or not at_end:
+    if scores is None or not at_end or plan.statement_begun_by(call) is None:
         return
     axis_code = source.code(axis.value) if axis is not None else "0"
     along = f", axis={axis_code}"
@@ -239,7 +237,7 @@ def _keep_chosen(
     log_p = f"{tf}.nn.log_softmax({code}{along})"
     if are_probabilities(case, call) and at_end == "-1":
         log_p = f"{tf}.math.log({code})"
-    chances = source.free_name("log_ps_of_all")
+    chances = plan.fresh_name("log_ps_of_all")
     first = f"{tf}.argmax({chances}{along})"  # of several that are as large, as it was chosen
     largest = f"{tf}.one_hot({first}, {tf}.shape({chances})[{axis_code}]{along})"
     plan.before(

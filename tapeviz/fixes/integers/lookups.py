@@ -27,7 +27,7 @@ def ask_for_rows(case: FixCase) -> Iterator[Edit]:
     asked = argument(call, 1, "sources") if call is not None else None
     block = block_of_call(source, case.trace, case.call)
     pick = _pick(case, ids)
-    statement = source.statement_of(pick) if pick is not None else None
+    statement = Plan(source).statement_begun_by(pick) if pick is not None else None
     if call is None or asked is None or block is None or pick is None or statement is None:
         return
     if source.function_of(pick) is not source.function_of(call):
@@ -37,9 +37,9 @@ def ask_for_rows(case: FixCase) -> Iterator[Edit]:
     small = sole(statement)
     target = small.targets[0].target if isinstance(small, cst.Assign) else None
     is_named = isinstance(small, cst.Assign) and small.value is pick and len(small.targets) == 1
-    name = source.code(target) if is_named and target is not None else source.free_name("rows")
     for is_watched in (False, True) if places and block.name else ():
         plan = Plan(source)
+        name = source.code(target) if is_named and target is not None else plan.fresh_name("rows")
         plan.replace(places[0], name)
         watch = [f"{block.name}.watch({name})"] if is_watched else []
         if is_named:

@@ -114,7 +114,7 @@ def _of_top_k(source: ParsedSource, line: int) -> Iterator[Edit]:
         new = source.code(values)
         bound: cst.BaseExpression = values
         if new == "_":
-            new = source.free_name("values")
+            new = plan.fresh_name("values")
             plan.replace(bound, new)
         region = region_after(source, statement, None)
         if rename_reads(plan, indices, new, region.statements):

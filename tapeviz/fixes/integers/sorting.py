@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, name_reads
+from ..nodes import all_of, argument, called_name, dotted, name_reads, sole
 from ..plan import Plan, enclosed
 from ..smooth.indices import input_shape, ranks_gathered
 from ..values.leaving import said_in_tensorflow
@@ -26,16 +26,17 @@ def sort_softly(case: FixCase) -> Iterator[Edit]:
     source, tf = case.source, case.source.tf
     for order in case.calls("argsort"):
         given, axis = argument(order, 0, "values", "a"), argument(order, 1, "axis")
-        statement, assign = source.statement_of(order), source.enclosing(order, cst.Assign)
-        if statement is None or assign is None or given is None:
+        statement = source.statement_of(order)
+        assign = sole(statement)
+        if statement is None or not isinstance(assign, cst.Assign) or given is None:
             continue
         name = dotted(assign.targets[0].target)
         is_last = axis is None or source.code(axis.value) == "-1"
         if not name or not is_last or not _is_order(assign.value, order):
             continue
         scores = said_in_tensorflow(case, given.value)
-        ordered, weights = map(source.free_name, ("ordered", "permutation"))
         plan, picks = Plan(source), [*_picks(case, name)]
+        ordered, weights = map(plan.fresh_name, ("ordered", "permutation"))
         averages = [_average(case, pick, values, weights) for pick, values in picks]
         are_same = [values.deep_equals(given.value) for _, values in picks]
         if all(are_same) or not all(map(any, zip(are_same, averages, strict=True))):

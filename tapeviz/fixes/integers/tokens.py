@@ -16,7 +16,6 @@ _CARRYING = ("stack", "concat", "identity", "tuple", "list", "expand_dims", "squ
 _CARRYING_OPS = frozenset(
     ("Cast", "Pack", "ConcatV2", "ExpandDims", "Squeeze", "Identity", "StridedSlice", "Unpack")
 )
-_WITH_OWN_NAMES = (cst.Lambda, cst.ListComp, cst.DictComp, cst.GeneratorExp)
 _ADDING = ("append", "insert", "extend")
 
 
@@ -45,21 +44,22 @@ def pass_one_hot(case: FixCase) -> Iterator[Edit]:
         count = _read_by_vectors(plan, tokens, size)
         _keep_last_axis(plan, tokens)
         _start_one_hot(plan, tokens, size)
-        soft = name = source.free_name("soft")
+        soft = name = plan.fresh_name("soft")
         scores = source.code(given.value)
         if called_name(call) == "argmin":
             scores = f"-{source.code(enclosed(given.value))}"
         is_soft = called_name(call) != "argmin" and are_probabilities(case, call)
         probabilities = scores if is_soft else f"{tf}.nn.softmax({scores})"
-        is_inner = any(source.enclosing(call, kind) for kind in _WITH_OWN_NAMES)
-        if not is_inner:
-            plan.before(statement, f"{soft} = {probabilities}")
+        begun = plan.statement_begun_by(call)
+        if begun is not None:
+            plan.before(begun, f"{soft} = {probabilities}")
         hard = f"{tf}.one_hot({tf}.argmax({soft}, axis=-1), {size})"
         if is_draw:
             hard = f"{tf}.one_hot({source.code(call)}, {size})"
             soft = f"{soft}[:, {tf}.newaxis]"
         text = f"{soft} + {tf}.stop_gradient({hard} - {soft})"
-        plan.replace(call, f"(lambda {name}: {text})({probabilities})" if is_inner else text)
+        alone = f"(lambda {name}: {text})({probabilities})"
+        plan.replace(call, text if begun is not None else alone)
         if count:
             title = "Estimate: pass one-hot vectors on with the slope of the softmax"
             yield Edit(title, plan.text(), is_estimate=True)

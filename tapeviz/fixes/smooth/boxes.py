@@ -27,9 +27,10 @@ def add_enclosing_box(case: FixCase) -> Iterator[Edit]:
         names = {called_name(call) for call in all_of(inter, cst.Call) if _is_choice(call)}
         if not names.issuperset(_SWAPPED):
             continue
-        statement = source.statement_of(divided)
-        assert statement is not None
-        plan, hull = Plan(source), source.free_name("hull")
+        plan = Plan(source)
+        hull, statement = plan.fresh_name("hull"), plan.statement_begun_by(divided)
+        if statement is None:
+            continue
         plan.before(statement, f"{hull} = {source.code(_visited(inter, _Exchanged()))}")
         union = source.code(enclosed(of))
         plan.replace(divided, f"({source.code(divided)} - ({hull} - {union}) / {hull})")

@@ -37,11 +37,10 @@ def weigh_both(case: FixCase) -> Iterator[Edit]:
     while isinstance(above := source.parent(statement), cst.If):  # an elif
         statement = above
     following = source.after(statement)
-    weights: dict[str, str] = {}
-    outcomes = _outcomes_of_if(source, statement, weights, following)
+    plan, weights = Plan(source), dict[str, str]()
+    outcomes = _outcomes_of_if(plan, statement, weights, following)
     if not outcomes:
         return
-    plan = Plan(source)
     plan.before(statement, *(f"{weight} = {value}" for weight, value in weights.items()))
     if _RETURN in outcomes:
         plan.before(statement, f"return {outcomes[_RETURN]}")
@@ -95,31 +94,32 @@ def deciding_line(case: FixCase) -> int:
 
 
 def _outcomes_of_if(
-    source: ParsedSource,
+    plan: Plan,
     statement: cst.If,
     weights: dict[str, str],
     following: Sequence[CstStatement] = (),
 ) -> Mapping[str, str]:
     """The names that the branches bind, or ``return`` → both values weighed; empty where a branch
     does anything else. The weights are named in ``weights``."""
+    source = plan.source
     chosen = soft_truth(source, statement.test)
     if not chosen:
         return {}
-    weight = source.free_name("weight", weights)
+    weight = plan.fresh_name("weight")
     weights[weight] = source.code(bare(cst.parse_expression(chosen)))
-    then = _outcomes(source, statement.body.body, weights)
+    then = _outcomes(plan, statement.body.body, weights)
     if not then:
         return {}
     if isinstance(statement.orelse, cst.If):
-        otherwise = _outcomes_of_if(source, statement.orelse, weights)
+        otherwise = _outcomes_of_if(plan, statement.orelse, weights)
     elif statement.orelse is not None:
-        otherwise = _outcomes(source, statement.orelse.body.body, weights)
+        otherwise = _outcomes(plan, statement.orelse.body.body, weights)
     elif _RETURN in then:
         after, *rest = following or (None,)
         if isinstance(after, cst.If):  # the next of several conditions, each with a return
-            otherwise = _outcomes_of_if(source, after, weights, rest)
+            otherwise = _outcomes_of_if(plan, after, weights, rest)
         else:
-            otherwise = _outcomes(source, following[:1], weights)
+            otherwise = _outcomes(plan, following[:1], weights)
     else:
         otherwise = {name: name for name in then}
     is_return = _RETURN in then
@@ -144,19 +144,19 @@ def _returning_after(
 
 
 def _outcomes(
-    source: ParsedSource,
+    plan: Plan,
     block: Sequence[cst.BaseStatement | cst.BaseSmallStatement],
     weights: dict[str, str],
 ) -> Mapping[str, str]:
     """The names that a block binds, or ``return`` → the code of the value; empty where it does
     anything else. The weights of an ``if`` in it are named in ``weights``."""
-    found: dict[str, str] = {}
+    source, found = plan.source, dict[str, str]()
     for place, line in enumerate(block):
         if isinstance(line, cst.If):
             if set(found) & (read_names(line) | bound_names(line)):
                 return {}
             after = [each for each in block[place + 1 :] if isinstance(each, _STATEMENTS)]
-            inner = _outcomes_of_if(source, line, weights, after)
+            inner = _outcomes_of_if(plan, line, weights, after)
             if not inner or (_RETURN in inner and found):
                 return {}
             found |= {name: _enclosed(code) for name, code in inner.items()}

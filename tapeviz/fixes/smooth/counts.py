@@ -227,7 +227,7 @@ def count_unique(case: FixCase) -> Iterator[Edit]:
         floats, plan = _before_rounding(source, given.value), Plan(source)
         values = source.code(distinct)
         if values == "_":
-            values = source.free_name("values")
+            values = plan.fresh_name("values")
             plan.replace(distinct, values)
         fixed = f"{tf}.stop_gradient({tf}.cast({values}, {tf}.float32))"
         far = f"{tf}.expand_dims({floats}, -1) - {fixed}"

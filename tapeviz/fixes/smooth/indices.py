@@ -121,7 +121,7 @@ def interpolate_edges(case: FixCase) -> Iterator[Edit]:
             continue
         plan, e, indices = Plan(source), code(enclosed(edges.value)), set()
         x = code(enclosed(without_exit(sought.value)))
-        low, part = source.free_name("low"), source.free_name("part")
+        low, part = plan.fresh_name("low"), plan.fresh_name("part")
         for call in all_of(source.module, cst.Call):
             values, place = argument(call, 0, "params"), argument(call, 1, "indices")
             if called_name(call) != "gather" or values is None or place is None:
@@ -132,7 +132,7 @@ def interpolate_edges(case: FixCase) -> Iterator[Edit]:
             v = code(enclosed(values.value))
             rise = f"{tf}.gather({v}, {low} + 1) - {tf}.gather({v}, {low})"
             plan.replace(call, f"{tf}.gather({v}, {low}) + {part} * ({rise})")
-        statement = source.statement_of(found)
+        statement = plan.statement_begun_by(found)
         if len(indices) == 1 and statement is not None:  # with more the text interpolates itself
             most = f"{tf}.size({e}) - 2"
             span = f"{tf}.gather({e}, {low} + 1) - {tf}.gather({e}, {low})"

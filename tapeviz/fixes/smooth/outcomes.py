@@ -80,17 +80,17 @@ def _interpolated(case: FixCase, statement: CstStatement, cast: cst.BaseExpressi
     small = sole(statement)
     target = small.targets[0].target if isinstance(small, cst.Assign) else None
     is_named = isinstance(small, cst.Assign) and small.value is cast and len(small.targets) == 1
+    plan = Plan(source)
     if is_named and isinstance(target, cst.Name):
         whole, inside = target.value, list(source.after(statement))
     else:
-        whole, inside = source.free_name("whole"), [statement, *source.after(statement)]
+        whole, inside = plan.fresh_name("whole"), [statement, *source.after(statement)]
         is_named = False
     result, inside = _up_to_result(case, statement, inside)
     if not inside:
         return ""
     made = source.code(cast)
     made = made if made != x else f"{tf}.floor({x})"
-    plan = Plan(source)
     for each in inside:
         for node in all_of(each, type(cast)):
             if node.deep_equals(cast):
@@ -100,7 +100,7 @@ def _interpolated(case: FixCase, statement: CstStatement, cast: cst.BaseExpressi
         return ""
     start, end = source.line(inside[0]) - 1, source.end_line(inside[-1])
     indent = " " * source.column(statement)
-    outcome, low, part = map(source.free_name, ("outcome", "low", "part"))
+    outcome, low, part = map(plan.fresh_name, ("outcome", "low", "part"))
     carried, later = _carried(source, inside), _later(source, inside, result)
     given = "".join(f", {name}={name}" for name in carried if name != whole)
     body = [f"{_STEP}{line}" if line.strip() else line for line in lines[start:end]]

@@ -29,7 +29,8 @@ def pool_softly(case: FixCase) -> Iterator[Edit]:
         if given is None or None in window or statement is None or not name:
             continue
         x, size = code(given.value), ", ".join(code(arg.value) for arg in window if arg)
-        plan, weight, mean = Plan(source), source.free_name("weight"), source.free_name("in_window")
+        plan = Plan(source)
+        weight, mean = plan.fresh_name("weight"), plan.fresh_name("in_window")
         plan.after(
             statement,
             f"{weight} = {tf}.exp({x} - {tf}.reduce_max({x}))",

@@ -32,10 +32,10 @@ def keep_softly(case: FixCase) -> Iterator[Edit]:
     source, code = case.source, case.source.code
     for chosen in case.calls("non_max_suppression"):
         boxes, scores = argument(chosen, 0, "boxes"), argument(chosen, 1, "scores")
-        most, statement = argument(chosen, 3, "iou_threshold"), source.statement_of(chosen)
+        plan, most = Plan(source), argument(chosen, 3, "iou_threshold")
+        kept, statement = plan.fresh_name("kept_softly"), plan.statement_begun_by(chosen)
         if boxes is None or scores is None or statement is None:
             continue
-        plan, kept = Plan(source), source.free_name("kept_softly")
         for place, counted, _ in counted_in(source):
             if source.leads_to(counted, chosen):
                 put_sum(plan, place, f"{source.tf}.reduce_sum({kept})")
@@ -51,7 +51,7 @@ def keep_softly(case: FixCase) -> Iterator[Edit]:
                     scores=code(enclosed(scores.value)),
                     most=code(enclosed(most.value)) if most is not None else "0.5",
                     kept=kept,
-                    **{name: source.free_name(name) for name in _NAMES},
+                    **{name: plan.fresh_name(name) for name in _NAMES},
                 )
                 for line in _SUPPRESSED
             )

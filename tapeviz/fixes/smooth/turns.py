@@ -24,15 +24,16 @@ from .branches import deciding_line
 from .counts import uncast, up_to_one
 
 _TITLE = "Estimate: count only the part of the last turn that lies before the bound"
-_ORDERS = (cst.LessThan, cst.GreaterThan, cst.LessThanEqual, cst.GreaterThanEqual)
+_ABOVE = (cst.GreaterThan, cst.GreaterThanEqual)
+_ORDERS = (cst.LessThan, cst.LessThanEqual, *_ABOVE)
 _ORDER_CALLS = ("less", "greater", "less_equal", "greater_equal")
 
 
 def blend_last_turn(case: FixCase) -> Iterator[Edit]:
     """``for i in range(int(n))`` → one turn more, and each turn counts by the part of it that lies
-    below ``n``; ``while t < end`` → by the part of its step of ``t`` that lies below ``end``. That
-    is all of it but for the last one. Whole numbers that count the turns are left as they are; in
-    a second edit they become floats and count likewise."""
+    below ``n``; of ``while t < end`` the last turn counts by the part of its step of ``t`` that
+    lies below ``end``. Whole numbers that count the turns are left as they are; in a second edit
+    they become floats and count likewise."""
     source = case.source
     loop = source.statement(deciding_line(case))
     leaves = (cst.Break, cst.Continue, cst.Return)
@@ -52,33 +53,39 @@ def blend_last_turn(case: FixCase) -> Iterator[Edit]:
     carried = before & set().union(*map(bound_names, steps))
     counters = before & set().union(*map(bound_names, counting)) - carried
     for names in (carried, carried | counters) if counters else (carried,):
-        plan = Plan(source)
-        if names and _weigh_turns(plan, loop, sorted(names)):
-            for name in names & counters:
-                _start_as_float(plan, same, name)
-            yield Edit(_TITLE, plan.text(), is_estimate=True)
+        for is_traced in (False,) if isinstance(loop, cst.For) else (False, True):
+            plan = Plan(source)
+            if names and _blend(plan, loop, sorted(names), is_traced):
+                for name in names & counters:
+                    _start_as_float(plan, same, name)
+                yield Edit(_TITLE, plan.text(), is_estimate=True)
 
 
-def _weigh_turns(plan: Plan, loop: cst.For | cst.While, names: Sequence[str]) -> bool:
-    """Give each turn a weight from 0 to 1; False for a loop of another form."""
-    source = plan.source
-    olds = {name: source.free_name(f"{name}_before") for name in names}
+def _blend(plan: Plan, loop: cst.For | cst.While, names: Sequence[str], is_traced: bool) -> bool:
     if isinstance(loop, cst.For):
-        part = _part_of_count(plan, loop)
-    else:
-        part = _part_of_step(plan, loop, olds)
+        return _blend_turns(plan, loop, names)
+    return _blend_last(plan, loop, names, is_traced)
+
+
+def _blend_turns(plan: Plan, loop: cst.For, names: Sequence[str]) -> bool:
+    """Give each turn a weight from 0 to 1; False for a loop of another form."""
+    part = _part_of_count(plan, loop)
     if not part:
         return False
-    weight = source.free_name("weight")
-    for name, old in olds.items():
-        plan.first(loop, f"{old} = {name}")
-    is_counted = isinstance(loop, cst.For)
+    olds = {name: plan.fresh_name(f"{name}_before") for name in names}
+    weight = plan.fresh_name("weight")
+    plan.first(loop, *_kept(olds))
     # A count that is rounded up has turns beyond it: these weigh nothing.
-    clipped = f"{source.tf}.clip_by_value({part}, 0.0, 1.0)"
-    plan.last(loop, f"{weight} = {up_to_one(source.tf, part) if is_counted else clipped}")
-    for name, old in olds.items():
-        plan.last(loop, f"{name} = {old} + {weight} * ({name} - {old})")
+    plan.last(loop, f"{weight} = {up_to_one(plan.source.tf, part)}", *_blended(olds, weight))
     return True
+
+
+def _kept(olds: Mapping[str, str]) -> list[str]:
+    return [f"{old} = {value}" for value, old in olds.items()]
+
+
+def _blended(olds: Mapping[str, str], weight: str) -> list[str]:
+    return [f"{name} = {old} + {weight} * ({name} - {old})" for name, old in olds.items()]
 
 
 def _part_of_count(plan: Plan, loop: cst.For) -> str:
@@ -92,7 +99,7 @@ def _part_of_count(plan: Plan, loop: cst.For) -> str:
         n = source.code(enclosed(count.value))
     if count is None or not n:
         return ""
-    turn = source.free_name("turn")
+    turn = plan.fresh_name("turn")
     if isinstance(loop.target, cst.Name) and loop.target.value.strip("_"):
         turn = loop.target.value
     else:
@@ -101,38 +108,51 @@ def _part_of_count(plan: Plan, loop: cst.For) -> str:
     return f"{n} - {source.tf}.cast({turn}, {source.tf}.float32)" if is_tensor else f"{n} - {turn}"
 
 
-def _part_of_step(plan: Plan, loop: cst.While, olds: Mapping[str, str]) -> str:
-    """How much of its last step ``t`` takes below ``end`` of ``while t < end``; else empty."""
+def _blend_last(plan: Plan, loop: cst.While, names: Sequence[str], is_traced: bool = False) -> bool:
+    """Weigh the last turn of ``while t < end``, after the loop, by how much of its step ``t`` takes
+    below ``end``; False for a loop of another form.
+
+    ``is_traced``: in a compiled loop a name that is read after it must be bound before it, too.
+    """
     source = plan.source
     bound = _bound(source, loop.test)
-    if bound is None or not read_names(bound.level) & olds.keys():
-        return ""
-    level = source.code(enclosed(bound.level))
-    old = olds.get(level)
-    if old is None:
-        old = source.free_name("level_before")
-        plan.first(loop, f"{old} = {level}")
-    return f"({bound.end} - {old}) / ({level} - {old})"
+    if bound is None or not read_names(bound.level).intersection(names):
+        return False
+    level, olds = source.code(enclosed(bound.level)), dict[str, str]()
+    if level not in names:
+        olds[level] = plan.fresh_name("level_before")
+    for name in names:
+        olds[name] = plan.fresh_name(f"{name}_before")
+    if is_traced:
+        plan.before(loop, *_kept(olds))
+    plan.first(loop, *_kept(olds))
+    weight, old = plan.fresh_name("weight"), olds[level]
+    part = f"{weight} = ({bound.end} - {old}) / ({level} - {old})"
+    plan.after(loop, part, *_blended({name: olds[name] for name in names}, weight))
+    return True
 
 
 @dataclass(frozen=True)
 class _Bound:
-    """``level`` is compared with the number that ``end`` is the code of."""
+    """``level`` is compared with the number that ``end`` is the code of: it stays below that while
+    the loop runs, else (``is_least``) above."""
 
     level: cst.BaseExpression
     end: str
+    is_least: bool
 
 
 def _bound(source: ParsedSource, test: cst.BaseExpression) -> _Bound | None:
     """The two sides of ``t < end`` and of ``tf.less(t, end)``; None for another test."""
     if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
         order = test.comparisons[0]
-        is_bound = isinstance(order.operator, _ORDERS)
-        return _Bound(test.left, source.code(enclosed(order.comparator))) if is_bound else None
+        end, is_least = source.code(enclosed(order.comparator)), isinstance(order.operator, _ABOVE)
+        return _Bound(test.left, end, is_least) if isinstance(order.operator, _ORDERS) else None
     if isinstance(test, cst.Call) and called_name(test) in _ORDER_CALLS:
-        level, end = argument(test, 0, "x"), argument(test, 1, "y")
-        if level is not None and end is not None:
-            return _Bound(level.value, source.code(enclosed(end.value)))
+        level, compared = argument(test, 0, "x"), argument(test, 1, "y")
+        if level is not None and compared is not None:
+            end, is_least = source.code(enclosed(compared.value)), "greater" in called_name(test)
+            return _Bound(level.value, end, is_least)
     return None
 
 
@@ -171,7 +191,7 @@ def count_part_of_turn(case: FixCase) -> Iterator[Edit]:
         if test.params != body.params or level not in test.params:
             continue
         plan, place = Plan(source), test.params.index(level)
-        counters = _count_part(plan, body, place, bound.end)
+        counters = _count_part(plan, body, place, bound)
         start = _elements(given[2].value) if given[2] is not None else []
         for counter in counters if len(start) == len(body.params) else ():
             value = start[counter]
@@ -212,28 +232,32 @@ def _elements(node: cst.BaseExpression) -> list[cst.BaseExpression]:
     return [element.value for element in node.elements]
 
 
-def _count_part(plan: Plan, body: _Function, place: int, end: str) -> list[int]:
+def _count_part(plan: Plan, body: _Function, place: int, bound: _Bound) -> list[int]:
     """Let what grows by a number in each turn grow by the part of the step of the value at
-    ``place`` that lies below ``end``. The places of what grows so."""
+    ``place`` that does not lie beyond the bound. The places of what grows so."""
     source, results = plan.source, _elements(body.result)
     if len(results) != len(body.params):
         return []
-    bound = bound_names(body.node.body) if body.node is not None else frozenset()
+    made = bound_names(body.node.body) if body.node is not None else frozenset()
     olds = {
-        name: source.free_name(f"{name}_before") if name in bound else name for name in body.params
+        name: plan.fresh_name(f"{name}_before") if name in made else name for name in body.params
     }
     codes = [source.code(enclosed(result)) for result in results]
-    level = olds[body.params[place]]
-    part = f"{source.tf}.clip_by_value(({end} - {level}) / ({codes[place]} - {level}), 0.0, 1.0)"
+    old, level, end = olds[body.params[place]], codes[place], bound.end
+    beyond, step = f"{level} - {end}", f"({level} - {old})"
+    if bound.is_least:
+        beyond, step = f"{end} - {level}", f"({old} - {level})"
+    part = f"1.0 - {source.tf}.nn.relu({beyond}) / {step}"
     returned = source.statement_of(body.result) if body.node is not None else None
-    weight = source.free_name("weight") if returned is not None else part
+    weight = plan.fresh_name("weight") if returned is not None else part
     counters = []
     for number, (name, result) in enumerate(zip(body.params, results, strict=True)):
         if number == place or not _grows(body, name, result):
             continue
         counters.append(number)
         old = olds[name]
-        grown = weight if _adds_one(name, result) else f"{weight} * ({codes[number]} - {old})"
+        share = weight if returned is not None else f"({weight})"
+        grown = share if _adds_one(name, result) else f"{share} * ({codes[number]} - {old})"
         plan.replace(result, f"{old} + {grown}")
     if body.node is not None and returned is not None and counters:
         plan.before(returned, f"{weight} = {part}")

@@ -58,8 +58,8 @@ def _by_subscript(case: FixCase, write: Write, block: Block | None) -> Iterator[
     lines = (write for line in sorted(case.lines("assign")) for write in writes_on(source, line))
     first = next((write for write in lines if _is_element(write.receiver, whole)), write)
     region = region_after(source, first.statement, block)
-    new = source.free_name(new_name(stem(whole)))
     plan = Plan(source)
+    new = plan.fresh_name(new_name(stem(whole)))
     if not rename_reads(plan, whole, new, region.statements):
         return
     for each in (first, *_further(source, first, whole, region)):
@@ -118,13 +118,12 @@ def _by_loop(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Ed
     source, write, loop = case.source, spread.write, spread.runner
     assert isinstance(loop, cst.For)
     name = source.code(write.receiver)
-    now = source.free_name(new_name(name))
-    new = _list_name(source, spread.variables)
+    plan = Plan(source)
+    now, new = plan.fresh_name(new_name(name)), _list_name(plan, spread.variables)
     value = new_value(source, write, name, case.trace)
     small = sole(write.statement)
     if value is None or not isinstance(small, cst.Expr) or small.value is not write.call:
         return
-    plan = Plan(source)
     plan.before(loop, f"{new} = []")
     state = f"{now} = {source.code(value)}"
     plan.replace(write.statement, lambda old: _keeping_comments(old, cst.parse_statement(state)))
@@ -149,9 +148,8 @@ def _by_rounds(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[
     small = sole(write.statement)
     if rounds is None or value is None or not isinstance(small, cst.Expr):
         return
-    variables, new = source.code(spread.variables), _list_name(source, spread.variables)
-    stepped = source.free_name("stepped")
-    plan = Plan(source)
+    plan, variables = Plan(source), source.code(spread.variables)
+    new, stepped = _list_name(plan, spread.variables), plan.fresh_name("stepped")
     begin_with_tensors(plan, rounds, spread.variables, new)
     plan.before(loop, f"{stepped} = []")
     kept = cst.parse_statement(f"{stepped}.append({source.code(value)})")
@@ -183,8 +181,8 @@ def _by_expression(case: FixCase, spread: _Spread, block: Block | None) -> Itera
             title = f"Compute with {given.value} in place of {source.code(spread.variables)}"
             yield Edit(title, plan.text())
         return
-    new = _list_name(source, spread.variables)
     plan = Plan(source)
+    new = _list_name(plan, spread.variables)
     plan.before(write.statement, f"{new} = {_without_write(source, write, small, value)}")
     if _use(plan, spread.variables, new, region.statements):
         yield Edit(f"Keep the tensors in {new}, and compute with those", plan.text())
@@ -253,10 +251,10 @@ def _pairs(
     return {target.value: iterable} if isinstance(target, cst.Name) else {}
 
 
-def _list_name(source: ParsedSource, variables: cst.BaseExpression) -> str:
+def _list_name(plan: Plan, variables: cst.BaseExpression) -> str:
     name = stem(variables)
     is_weights = "weight" in name or "variable" in name
-    return source.free_name("new_weights" if is_weights else new_name(name))
+    return plan.fresh_name("new_weights" if is_weights else new_name(name))
 
 
 def _keeping_comments(old: CstStatement, new: object) -> cst.CSTNode:

@@ -63,7 +63,7 @@ def _replace_state(
         region = Region(tuple(source.after(write.statement)), None, None)  # made in each round
     if is_rebound(receiver, region.statements):
         return ""
-    new = source.free_name(new_name(stem(receiver)))
+    new = plan.fresh_name(new_name(stem(receiver)))
     name = source.code(receiver)
     read_elsewhere = functions_that_read(source, receiver)
     is_safe = not calls_any((write.statement, *region.statements), read_elsewhere)
@@ -264,7 +264,7 @@ def _rebind(case: FixCase, plan: Plan, block: Block, write: Write) -> bool | Non
     writer = source.function_of(write.statement)
     if not (readers if inside else isinstance(writer, cst.FunctionDef)):
         return None
-    name, stored = receiver.value, source.free_name(f"{receiver.value}_variable")
+    name, stored = receiver.value, plan.fresh_name(f"{receiver.value}_variable")
     if not _compute(case, plan, write, name, name):
         return None
     at_top = (made for made in source.statements if source.function_of(made) is source.module)
@@ -360,7 +360,7 @@ def _returned(case: FixCase, write: Write, line: int, block: Block | None) -> Ed
         plan.replace(write.call, value)
     elif function is not None and not all_of(function.body, cst.Return):
         called, params = function.name.value, function.params
-        new = source.free_name(new_name(stem(receiver)))
+        new = plan.fresh_name(new_name(stem(receiver)))
         is_last = source.beside(write.statement, function.body.body[-1]) is not None  # type: ignore[arg-type]
         if not is_last or not _compute(case, plan, write, name, new):
             return None
@@ -371,7 +371,7 @@ def _returned(case: FixCase, write: Write, line: int, block: Block | None) -> Ed
     if called_name(small.value) != called:
         return None
     receiver = _given_for(params, small.value, receiver)
-    bound = source.free_name(new_name(stem(receiver)))
+    bound = plan.fresh_name(new_name(stem(receiver)))
     target = cst.AssignTarget(cst.Name(bound))
 
     def bind(updated: cst.Expr) -> cst.CSTNode:

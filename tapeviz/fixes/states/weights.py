@@ -57,7 +57,7 @@ def begin_with_tensors(
     """``new`` holds the variables' tensors before the first round, and tapes in the rounds that are
     asked for the variables watch them: a tape follows by itself only variables."""
     source, loop = plan.source, rounds.loop
-    v = source.free_name("v")
+    v = plan.fresh_name("v")
     tensors = f"[{source.tf}.convert_to_tensor({v}) for {v} in {source.code(variables)}]"
     plan.before(loop, f"{new} = {tensors}")
     listed = variables.elements if isinstance(variables, (cst.List, cst.Tuple)) else ()
@@ -85,11 +85,11 @@ def call_with_computed_weights(case: FixCase) -> Iterator[Edit]:
             for call in all_of(source.module, cst.Call)
             if call.func is made or (name and dotted(call.func) == name and call.args)
         ]
-        statement = source.statement_of(calls[0]) if weights and calls else None
+        plan = Plan(source)
+        statement = plan.statement_begun_by(calls[0]) if weights and calls else None
         if statement is None or not calls[0].args:
             continue
-        plan = Plan(source)
-        layer = name or source.free_name("layer")
+        layer = name or plan.fresh_name("layer")
         if not name:
             plan.before(statement, f"{layer} = {source.code(made)}")
         plan.before(
@@ -197,8 +197,8 @@ def _steps(source: ParsedSource, step: _InnerStep) -> Iterator[Edit]:
     variables = step.variables
     region = region_after(source, step.statement, step.block)
     plan = Plan(source)
-    new = source.free_name("new_weights")
-    plan.before(step.statement, _stepped(source, step, new, source.code(variables)))
+    new = plan.fresh_name("new_weights")
+    plan.before(step.statement, _stepped(plan, step, new, source.code(variables)))
     model = model_of_weights(source, variables)
     count = rename_reads(plan, variables, new, region.statements)
     if isinstance(variables, (cst.List, cst.Tuple)):
@@ -220,9 +220,9 @@ def _steps_in_rounds(source: ParsedSource, step: _InnerStep) -> Iterator[Edit]:
     if rounds is None or not (model or listed):
         return
     plan = Plan(source)
-    new = source.free_name("new_weights")
+    new = plan.fresh_name("new_weights")
     begin_with_tensors(plan, rounds, step.variables, new)
-    plan.after(step.statement, _stepped(source, step, new, new))
+    plan.after(step.statement, _stepped(plan, step, new, new))
     rename_reads(plan, step.variables, new, rounds.statements)
     count = call_with_weights(plan, model, new, rounds.statements) if model else 0
     for place, element in enumerate(listed):
@@ -234,8 +234,8 @@ def _steps_in_rounds(source: ParsedSource, step: _InnerStep) -> Iterator[Edit]:
         yield Edit(title, plan.text(), is_estimate=True)
 
 
-def _stepped(source: ParsedSource, step: _InnerStep, new: str, variables: str) -> str:
+def _stepped(plan: Plan, step: _InnerStep, new: str, variables: str) -> str:
     """Code that makes ``new`` of the variables by a plain gradient step."""
-    w, g = source.free_name("w"), source.free_name("g")
-    pairs = f"zip({source.code(step.gradients)}, {variables})"
+    w, g = plan.fresh_name("w"), plan.fresh_name("g")
+    pairs = f"zip({plan.source.code(step.gradients)}, {variables})"
     return f"{new} = [{w} - {step.rate} * {g} for {g}, {w} in {pairs}]"

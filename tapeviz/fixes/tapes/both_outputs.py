@@ -64,8 +64,8 @@ def _both(
             source.line(removed) < line < source.line(statement) for line in reads
         ):
             removed = None
-        model, both = source.code(call.func), source.free_name("both")
         plan = Plan(source)
+        model, both = source.code(call.func), plan.fresh_name("both")
         outputs = f"[{part}, {model}.outputs[0]]"
         plan.before(block.node, f"{both} = {source.tf}.keras.Model({model}.inputs, {outputs})")
         given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)

@@ -57,13 +57,13 @@ def compute_on_tape(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     plan = Plan(source)
     for call in all_of(source.module, cst.Call):
         loss, variables = argument(call, 0, "loss"), argument(call, 1, "var_list")
-        statement = source.statement_of(call)
+        statement = plan.statement_begun_by(call)
         if called_name(call) not in _COMPUTING or not isinstance(call.func, cst.Attribute):
             continue
         value = _value(source, loss) if loss is not None else ""
-        if not value or variables is None or not isinstance(statement, cst.SimpleStatementLine):
+        if not value or variables is None or statement is None:
             continue
-        tape, result = source.free_name("tape"), source.free_name("value")
+        tape, result = plan.fresh_name("tape"), plan.fresh_name("value")
         asked = source.code(variables.value)
         plan.before(statement, _on_tape(source, tape, f"{result} = {value}"))
         pairs = f"zip({tape}.gradient({result}, {asked}), {asked})"

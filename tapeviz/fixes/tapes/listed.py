@@ -81,7 +81,7 @@ def _compute_listed(
         return
     plan = Plan(source)
     item = inputs[0] if len(inputs) == 1 else f"({', '.join(inputs)})"
-    name = source.free_name(dotted(kept).rpartition(".")[2])
+    name = plan.fresh_name(dotted(kept).rpartition(".")[2])
     rename_reads(plan, kept, name, [reader.body])
     plan.replace(value, item)
     for step in steps:

@@ -150,7 +150,7 @@ def compute_target_inside(case: FixCase) -> Iterator[Edit]:
     if source.beside(asked, block.node) in (None, block.node):
         return
     plan = Plan(source)
-    name = source.free_name("target")
+    name = plan.fresh_name("target")
     plan.last(block.node, f"{name} = {source.code(target.value)}")
     plan.replace(target.value, name)
     yield Edit("Compute the target inside the tape's block", plan.text())

@@ -38,8 +38,7 @@ def _ask_for_wholes(case: FixCase, call: cst.Call, asked: cst.List | cst.Tuple) 
     """``tape.gradient(y, [x[0], w])`` → ``whole = tape.gradient(y, [x, w])`` before it, and
     ``[whole[0][0], whole[1]]`` in its place."""
     source, trace = case.source, case.trace
-    statement = source.statement_of(call)
-    if statement is None or len(asked.elements) != len(case.call.sources):
+    if len(asked.elements) != len(case.call.sources):
         return
     wholes, parts = [], []
     for element, operand in zip(asked.elements, case.call.sources, strict=True):
@@ -51,9 +50,11 @@ def _ask_for_wholes(case: FixCase, call: cst.Call, asked: cst.List | cst.Tuple) 
         parts.append(part)
     if not any(parts):
         return
-    name = source.free_name("whole")
-    picked = ", ".join(f"{name}[{place}]{part}" for place, part in enumerate(parts))
     plan = Plan(source)
+    name, statement = plan.fresh_name("whole"), plan.statement_begun_by(call)
+    if statement is None:
+        return
+    picked = ", ".join(f"{name}[{place}]{part}" for place, part in enumerate(parts))
     in_full = call.deep_replace(asked, cst.parse_expression(f"[{', '.join(wholes)}]"))
     plan.before(statement, f"{name} = {source.code(in_full)}")
     plan.replace(call, f"[{picked}]")
@@ -84,16 +85,16 @@ def ask_for_all_parts(case: FixCase) -> Iterator[Edit]:
     source = case.source
     call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources") if call is not None else None
-    statement = source.statement_of(call) if call is not None else None
-    if asked is None or statement is None or case.cause.evidence != ReplacedSource("copy"):
+    if call is None or asked is None or case.cause.evidence != ReplacedSource("copy"):
         return
     parts = _parts_expression(source, asked.value)
     x = _divided(source, parts) if parts is not None else None
     subscripts = _subscripts(source, parts, x, len(case.call.sources)) if parts and x else ()
-    if call is None or parts is None or x is None or not subscripts:
-        return
     plan = Plan(source)
-    whole, code = source.free_name("whole"), source.code(x)
+    statement = plan.statement_begun_by(call)
+    if statement is None or parts is None or x is None or not subscripts:
+        return
+    whole, code = plan.fresh_name("whole"), source.code(x)
     plan.before(statement, f"{whole} = {source.code(call.deep_replace(asked.value, x))}")
     plan.replace(call, source.code(parts.deep_replace(x, cst.Name(whole))))
     title = f"Ask for the gradient of {code}, and take its parts"

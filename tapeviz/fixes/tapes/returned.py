@@ -46,8 +46,8 @@ def _kept(source: ParsedSource, line: int, left: cst.Call, back: int) -> Iterato
     if len(made) != 1:
         return
     value = without_exit(left)
-    name = source.free_name(f"{value.value}_kept" if isinstance(value, cst.Name) else "kept")
     plan = Plan(source)
+    name = plan.fresh_name(f"{value.value}_kept" if isinstance(value, cst.Name) else "kept")
     plan.before(first, f"{name} = {source.tf}.convert_to_tensor({source.code(value)})")
     plan.replace(made[0], name)
     title = f"Keep the tensor as {name}, and use it where its numbers come back"

@@ -335,9 +335,8 @@ def keep_first(case: FixCase) -> Iterator[Edit]:
         for target in all_of(rebinding, cst.AssignTarget)
     ):
         return  # its object was made anew
-    first = source.free_name(f"{last}_first")
-    receiver = cst.parse_expression(name)
-    plan = Plan(source)
+    plan, receiver = Plan(source), cst.parse_expression(name)
+    first = plan.fresh_name(f"{last}_first")
     block = block_of_call(source, case.trace, case.call)
     place = _before_rebinding(source, _given_away(source, rebinding, name), block, name)
     plan.before(place, f"{first} = {name}")

@@ -121,7 +121,7 @@ def _named(plan: Plan, block: Block) -> str:
     """The tape's name; a tape without one gets one."""
     if block.name:
         return block.name
-    name = plan.source.free_name("tape")
+    name = plan.fresh_name("tape")
     given = cst.AsName(cst.Name(name))
     plan.replace(block.item, lambda old: old.with_changes(asname=given))
     return name

@@ -44,7 +44,7 @@ def take_caches_away(plan: Plan, nodes: Iterable[cst.CSTNode]) -> None:
             plan.unwrap(node)
         else:
             continue
-        name = source.free_name(f"{dotted(stored[0].value).rpartition('.')[2] or 'kept'}_value")
+        name = plan.fresh_name(f"{dotted(stored[0].value).rpartition('.')[2] or 'kept'}_value")
         for part in kept:
             plan.replace(part, name)
 

@@ -223,8 +223,8 @@ def reduce_in_python(case: FixCase) -> Iterator[Edit]:
         if small.value is not call or statement is None or not isinstance(call.func, cst.Attribute):
             continue
         y, f = source.code(small.targets[0].target), source.code(enclosed(function.value))
-        element, elements = source.free_name("element"), source.code(call.func.value)
         plan = Plan(source)
+        element, elements = plan.fresh_name("element"), source.code(call.func.value)
         plan.replace(call, source.code(start.value))
         plan.after(statement, f"for {element} in {elements}:\n    {y} = {f}({y}, {element})\n")
         yield Edit("Loop over the dataset in Python, where the tape records it", plan.text())

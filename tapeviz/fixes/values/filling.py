@@ -111,7 +111,8 @@ def blend_window(case: FixCase) -> Iterator[Edit]:
         statement = source.statement(line)
         if not count or statement is None:
             continue
-        plan, window = Plan(source), source.free_name("window")
+        plan = Plan(source)
+        window = plan.fresh_name("window")
         plan.replace(made, f"{tf}.cast({source.code(made)}, {tf}.float32)")
         plan.before(statement, f"{window} = {weights}")
         plan.replace(small.targets[0].target, name)

@@ -109,8 +109,8 @@ def _collected(source: ParsedSource, metric: str, call: cst.Call) -> Iterator[Ed
     ]
     if loop is None or form is None or len(call.args) != 1 or not results:
         return
-    name = source.free_name(f"{metric.rsplit('.', 1)[-1]}_values")
     plan = Plan(source)
+    name = plan.fresh_name(f"{metric.rsplit('.', 1)[-1]}_values")
     plan.before(loop, f"{name} = []")
     plan.replace(call, f"{name}.append({source.code(call.args[0].value)})")
     for result in results:

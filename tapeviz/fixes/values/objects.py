@@ -24,10 +24,11 @@ def match_keys(case: FixCase) -> Iterator[Edit]:
     source, tf, code = case.source, case.source.tf, case.source.code
     for filled in case.calls(*_FILLING):
         keys, values = argument(filled, 0, "keys"), argument(filled, 1, "values")
-        statement, table = source.statement_of(filled), _object_filled(source, filled)
+        plan, table = Plan(source), _object_filled(source, filled)
+        statement = plan.statement_begun_by(filled)
         if keys is None or values is None or statement is None or not table:
             continue
-        plan, held = Plan(source), source.free_name("held")
+        held = plan.fresh_name("held")
         plan.before(statement, f"{held} = {code(values.value)}")
         plan.replace(values.value, held)
         looked_up = 0

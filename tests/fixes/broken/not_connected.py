@@ -148,7 +148,7 @@ ROWS: dict[str, Row] = {
             loss = fallen(end)
         tape.gradient(loss, end)
         """,
-        "weight = tf.clip_by_value((end - time_before) / (time - time_before), 0.0, 1.0)",
+        "weight = (end - time_before) / (time - time_before)",
         4.0,
     ),
     "a layer of Keras that a compiled loss does not use": (
