@@ -117,6 +117,8 @@ class FixGoal:
 
 
 def goals_of(diagnosis: Diagnosis) -> Iterator[FixGoal]:
+    """What is to be mended. A source whose gradient across the cut is known stands before others of
+    its call: of those the target may not depend on some, as where the largest is chosen."""
     found: dict[tuple[str, int, str], FixGoal] = {}
     for number, call in enumerate(diagnosis.calls):
         for index, finding in enumerate(call.findings):
@@ -126,9 +128,15 @@ def goals_of(diagnosis: Diagnosis) -> Iterator[FixGoal]:
                 words = cause.op_words if finding.status == "nonfinite" else ""
                 goal = found.setdefault((cause.kind, cause.line, words), FixGoal(cause))
                 goal.keys.append((number, index))
-    yield from found.values()
+    for goal in found.values():
+        goal.keys.sort(key=lambda key: (key[0], _across(diagnosis, key) is None))
+        yield goal
     if diagnosis.error is not None:
         yield FixGoal(None)
+
+
+def _across(diagnosis: Diagnosis, key: FindingKey) -> object:
+    return diagnosis.calls[key[0]].findings[key[1]].across
 
 
 def _has_more_than(edit: Edit, titles: set[str]) -> bool:

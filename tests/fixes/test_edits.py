@@ -1087,12 +1087,10 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
             while norm(v) > e:
                 level_before = norm(v)
                 n_before = n
-                v_before = v
                 v = v * w
                 n += 1
             weight = (e - level_before) / (norm(v) - level_before)
             n = n_before + weight * (n - n_before)
-            v = v_before + weight * (v - v_before)
             loss = tf.cast(n, tf.float32)
         tape.gradient(loss, w)
         """,
@@ -1118,6 +1116,27 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
                 (0.0, 1.0),
             )
             loss = tf.cast(n, tf.float32)
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        LeftTensorFlow("array"),
+        5,
+        """
+        with tf.GradientTape() as tape:
+            # turned by an angle
+            R = np.eye(2)
+            R[0, 0] = R[1, 1] = np.cos(w)
+            R[0, 1] = -np.sin(w)
+            R[1, 0] = np.sin(w)
+            loss = tf.reduce_sum(R @ x)
+        tape.gradient(loss, w)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            # turned by an angle
+            R = tf.convert_to_tensor([[tf.cos(w), -tf.sin(w)], [tf.sin(w), tf.cos(w)]])
+            loss = tf.reduce_sum(R @ x)
         tape.gradient(loss, w)
         """,
     ),

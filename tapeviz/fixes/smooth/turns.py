@@ -52,8 +52,9 @@ def blend_last_turn(case: FixCase) -> Iterator[Edit]:
     steps = (*all_of(loop.body, cst.Assign), *(step for step in added if step not in counting))
     carried = before & set().union(*map(bound_names, steps))
     counters = before & set().union(*map(bound_names, counting)) - carried
+    may_be_traced = isinstance(loop, cst.While) and isinstance(function, cst.FunctionDef)
     for names in (carried, carried | counters) if counters else (carried,):
-        for is_traced in (False,) if isinstance(loop, cst.For) else (False, True):
+        for is_traced in (False, True) if may_be_traced else (False,):
             plan = Plan(source)
             if names and _blend(plan, loop, sorted(names), is_traced):
                 for name in names & counters:
@@ -108,7 +109,7 @@ def _part_of_count(plan: Plan, loop: cst.For) -> str:
     return f"{n} - {source.tf}.cast({turn}, {source.tf}.float32)" if is_tensor else f"{n} - {turn}"
 
 
-def _blend_last(plan: Plan, loop: cst.While, names: Sequence[str], is_traced: bool = False) -> bool:
+def _blend_last(plan: Plan, loop: cst.While, names: Sequence[str], is_traced: bool) -> bool:
     """Weigh the last turn of ``while t < end``, after the loop, by how much of its step ``t`` takes
     below ``end``; False for a loop of another form.
 
@@ -118,18 +119,32 @@ def _blend_last(plan: Plan, loop: cst.While, names: Sequence[str], is_traced: bo
     bound = _bound(source, loop.test)
     if bound is None or not read_names(bound.level).intersection(names):
         return False
-    level, olds = source.code(enclosed(bound.level)), dict[str, str]()
-    if level not in names:
-        olds[level] = plan.fresh_name("level_before")
-    for name in names:
-        olds[name] = plan.fresh_name(f"{name}_before")
+    used = [name for name in names if name in _read_later(source, loop)]
+    level = source.code(enclosed(bound.level))
+    stem = level if level in names else "level"
+    old = plan.fresh_name(f"{stem}_before")
+    olds = {name: plan.fresh_name(f"{name}_before") for name in used if name != level}
+    kept = [f"{old} = {level}", *_kept(olds)]
     if is_traced:
-        plan.before(loop, *_kept(olds))
-    plan.first(loop, *_kept(olds))
-    weight, old = plan.fresh_name("weight"), olds[level]
+        plan.before(loop, *kept)
+    plan.first(loop, *kept)
+    weight, last = plan.fresh_name("weight"), {level: old} if level in used else {}
     part = f"{weight} = ({bound.end} - {old}) / ({level} - {old})"
-    plan.after(loop, part, *_blended({name: olds[name] for name in names}, weight))
-    return True
+    plan.after(loop, part, *_blended(olds | last, weight))
+    return bool(used)
+
+
+def _read_later(source: ParsedSource, loop: cst.While) -> frozenset[str]:
+    """The names that the function around reads after the loop, or in a further turn of a loop that
+    it stands in."""
+    outer = [each for each in source.ancestors(loop) if isinstance(each, (cst.For, cst.While))]
+    function, end = source.function_of(loop), source.end_line(loop)
+    after = [
+        each
+        for each in source.statements
+        if source.function_of(each) is function and source.line(each) > end
+    ]
+    return frozenset().union(*map(read_names, [*outer, *after]))
 
 
 @dataclass(frozen=True)

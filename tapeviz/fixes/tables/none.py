@@ -136,6 +136,7 @@ from ..values.leaving import (
     stay_in_tensorflow,
     with_the_rest,
 )
+from ..values.matrices import list_elements
 from ..values.metrics import compute_beside_metric, follow_average
 from ..values.objects import keep_in_list, match_keys
 from ..values.settings import compute_by_hand
@@ -197,6 +198,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         compute_by_hand,
         call_with_computed_weights,
         with_the_rest(blend_window),
+        list_elements,
         stay_in_tensorflow,
         interpolate_outcome,
         with_the_rest(fill_tensor),

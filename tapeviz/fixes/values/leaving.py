@@ -62,7 +62,7 @@ def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
     plain = ((region, TranslationRules()) for region in regions)
     manners = (TranslationRules(has_vectors=True), TranslationRules(is_like_numpy=True))
     for region, manner in (*plain, *(("block", manner) for manner in manners)):
-        translated = Translated(case, set(_in_region(case, region)), manner)
+        translated = Translated(case, set(nodes_of_region(case, region)), manner)
         if translated.count and translated.cuts_digits:
             title = "Estimate: compute with TensorFlow, and keep the digits that are cut off"
             yield Edit(title, translated.text(), is_estimate=True)
@@ -144,7 +144,7 @@ def _function_named(source: ParsedSource, name: str) -> cst.CSTNode | None:
 _Region = Literal["readers", "block", "line"]
 
 
-def _in_region(case: FixCase, region: _Region) -> Iterator[cst.CSTNode]:
+def nodes_of_region(case: FixCase, region: _Region) -> Iterator[cst.CSTNode]:
     """The statements where a value leaves and those after them that read what was made of it; the
     tape's whole block and the functions that ran there; or the deciding statement alone."""
     source = case.source
