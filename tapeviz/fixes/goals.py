@@ -117,8 +117,9 @@ class FixGoal:
 
 
 def goals_of(diagnosis: Diagnosis) -> Iterator[FixGoal]:
-    """What is to be mended. A source whose gradient across the cut is known stands before others of
-    its call: of those the target may not depend on some, as where the largest is chosen."""
+    """The goals of a diagnosis. In each, sources whose gradient across the cut is known stand
+    before others of their call: on some of those the target may not depend, as where the largest is
+    chosen."""
     found: dict[tuple[str, int, str], FixGoal] = {}
     for number, call in enumerate(diagnosis.calls):
         for index, finding in enumerate(call.findings):

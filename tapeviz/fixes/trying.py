@@ -234,7 +234,8 @@ class _Trials:
             similar = [each for each in goal.edits if each.title == edit.title]
             if edit in similar[:-1]:
                 self._offer(goal, similar[similar.index(edit) + 1], trial.depth)
-            if goal.keys and trial.depth < _DEEPEST and not goal.is_done:
+            is_mended = any(not kept.is_partial for kept in goal.kept)
+            if goal.keys and trial.depth < _DEEPEST and not goal.is_done and not is_mended:
                 self._follow_up(trial, goal, edit, after)
 
     def _offer_to_others(self, trial: _Trial, edit: Edit, after: Outcome) -> None:

@@ -1120,6 +1120,24 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
         """,
     ),
     (
+        "assign",
+        3,
+        """
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(a * b)
+            kept.assign(loss)
+            bound = [kept + a for a in parts]
+        tape.gradient(kept, a)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(a * b)
+            kept.assign(loss)
+            bound = [loss + a for a in parts]
+        tape.gradient(loss, a)
+        """,
+    ),
+    (
         LeftTensorFlow("array"),
         5,
         """
@@ -2029,7 +2047,7 @@ def test_a_function_that_hands_out_what_was_computed_before(function: str, mende
 
 def test_inner_functions_with_a_name_of_their_own_are_left_alone() -> None:
     text = (
-        "with tf.GradientTape() as tape:\n    c.assign(a)\n"
+        "with tf.GradientTape() as tape:\n    c.assign(2.0 * a)\n"
         "    y = (lambda c: c + 1)(c) + sum(c for c in [1]) + (lambda: c)()\ntape.gradient(y, a)\n"
     )
     new = next(edits_for(fix_case(text, "assign", 2))).new_text

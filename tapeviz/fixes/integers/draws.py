@@ -177,8 +177,24 @@ def _drawn_elements(case: FixCase, plan: Plan, call: cst.Call) -> _Elements | No
     p = source.code(weights)
     if is_of_python and not _is_softmax(source, weights):  # its weights may have any sum
         p = f"{source.code(enclosed(weights))} / {tf}.reduce_sum({p})"
-    log_p = f"{tf}.reduce_sum({tf}.gather({tf}.math.log({p}), {name}))"
-    return _Elements(first, name, draw, picked, log_p)
+    log_ps = _log_p_of_positions(source, call, p, name)
+    return _Elements(first, name, draw, picked, f"{tf}.reduce_sum({log_ps})") if log_ps else None
+
+
+def _log_p_of_positions(source: ParsedSource, call: cst.Call, p: str, drawn: str) -> str:
+    """The log-probabilities of the positions ``drawn`` [n] by ``np.random.choice`` and the like.
+
+    Without replacement each is drawn of what those before it left (Plackett 1975, "The analysis of
+    permutations"); empty where it is not known in which order several rows of these were drawn.
+    """
+    tf, size = source.tf, argument(call, 1, "size")
+    again = argument(call, 2, "replace") if called_name(call) == "choice" else None
+    if again is None or size is None or source.code(again.value) == "True":
+        return f"{tf}.gather({tf}.math.log({p}), {drawn})"
+    if isinstance(size.value, (cst.Tuple, cst.List)):
+        return ""
+    q = f"{tf}.gather({p}, {drawn})"
+    return f"{tf}.math.log({q}) - {tf}.math.log(1.0 - {tf}.cumsum({q}, exclusive=True))"
 
 
 def _of_copies(node: cst.BaseExpression) -> cst.BaseExpression:
@@ -263,7 +279,8 @@ def _log_p(case: FixCase, call: cst.Call, drawn: str) -> str:
         p, numbers = argument(call, 3, "p"), argument(call, 0, "a")
         if p is None or numbers is None or not _is_count(source, numbers.value):
             return ""
-        return f"{tf}.gather({tf}.math.log({source.code(_in_tensorflow(case, p.value))}), {drawn})"
+        shares = source.code(bare(_in_tensorflow(case, p.value)))
+        return _log_p_of_positions(source, call, shares, drawn)
     if called_name(call) == "multinomial":  # of NumPy, which gives a count for each outcome
         p = argument(call, 1, "pvals")
         if p is None or source.code(call.func).startswith(f"{tf}."):

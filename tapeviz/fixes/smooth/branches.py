@@ -182,7 +182,7 @@ def _outcomes(
 
 def _weighed(weight: str, value: str, other: str) -> str:
     if _is_zero(other):
-        return f"{weight} * {value}"
+        return weight if value in ("1", "1.0") else f"{weight} * {value}"
     return f"{weight} * {value} + (1.0 - {weight}) * {_enclosed(other)}"
 
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 import libcst as cst
 
 from ..blocks import Block, block_of_call, gradient_call, watch_inside
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, called_name, dotted, read_names, sole
+from ..nodes import (
+    all_of,
+    argument,
+    bindings_of,
+    called_name,
+    nodes_in,
+    read_names,
+    sole,
+    targets_of,
+)
 from ..plan import Plan
 from ..regions import Region, region_after
 from ..renaming import calls_any, functions_that_read, is_rebound, reads_of, rename_reads
 from ..source import ParsedSource
-from ..tapes.functions import run_in_python
 from .writes import Write, new_value, writes_on, writes_to
 
 SLICE_OP = "ResourceStridedSliceAssign"
@@ -56,13 +64,18 @@ def _replace_state(
     source, receiver = case.source, write.receiver
     is_weight = isinstance(receiver, cst.Subscript) and not isinstance(receiver.value, cst.Name)
     is_named = isinstance(receiver, (cst.Name, cst.Attribute))
-    if not (is_named or is_weight) or _is_own(source, write):
+    if not (is_named or is_weight) or is_name_of_loop(source, write):
         return ""
     region = region_after(source, write.statement, block)
     if region.loop is not None and is_rebound(receiver, source.before(write.statement)):
         region = Region(tuple(source.after(write.statement)), None, None)  # made in each round
     if is_rebound(receiver, region.statements):
         return ""
+    if case.call.method != "tf.gradients" and (value := _assigned_name(source, write, region)):
+        rename_reads(plan, receiver, value, region.statements)
+        for is_target in (True, False):
+            _ask_for(case, plan, block, receiver, value, is_target=is_target)
+        return value
     new = plan.fresh_name(new_name(stem(receiver)))
     name = source.code(receiver)
     read_elsewhere = functions_that_read(source, receiver)
@@ -72,10 +85,10 @@ def _replace_state(
     _ask_for(case, plan, block, receiver, new, is_target=True)
     if region.loop is not None:
         plan.before(region.loop, f"{new} = {name}")
-        watch_inside(plan, region.statements, block, _where_read(source, receiver, new))
+        watch_inside(plan, region.statements, block, where_read(source, receiver, new))
     following = [write, *_others(source, write, region)]
     if region.loop is None and any(_is_repeated(source, each, write) for each in following):
-        watch_inside(plan, region.statements, block, _where_read(source, receiver, new))
+        watch_inside(plan, region.statements, block, where_read(source, receiver, new))
     if case.call.method == "tf.gradients" and not case.call.traced:
         states = [name, *(new for _ in following)]
         is_done = all(
@@ -85,7 +98,7 @@ def _replace_state(
         return new if is_done else ""
     for place, following_write in enumerate(following):
         is_first = place == 0 and region.loop is None
-        if not _compute(case, plan, following_write, name if is_first else new, new):
+        if not bind_new_state(case, plan, following_write, name if is_first else new, new):
             return ""
         if not stored_later:
             plan.after(following_write.statement, f"{name}.assign({new})")
@@ -94,6 +107,20 @@ def _replace_state(
     if write.is_whole and not any(True for _ in reads_of(source, receiver, write.values)):
         _ask_for(case, plan, block, receiver, new)
     return new
+
+
+def _assigned_name(source: ParsedSource, write: Write, region: Region) -> str:
+    """``y`` of ``x.assign(y)``, if it is the only write there and ``y`` keeps this value: then what
+    follows may read ``y``, and ``x`` is written as before. Else empty."""
+    small, value = sole(write.statement), write.values[-1]
+    is_alone = isinstance(small, cst.Expr) and small.value is write.call
+    if not (write.is_whole and is_alone and isinstance(value, cst.Name)) or region.loop is not None:
+        return ""
+    changed = [*_others(source, write, region), *writes_to(source, value, region.statements, False)]
+    inner = (node for each in region.statements for node in nodes_in(each))
+    own = (targets_of(node.target) for node in inner if isinstance(node, cst.CompFor))
+    bindings = [each for node in region.statements for each in bindings_of(node, value.value)]
+    return "" if changed or bindings or value.value in set().union(*own) else value.value
 
 
 def _is_repeated(source: ParsedSource, write: Write, first: Write) -> bool:
@@ -131,7 +158,7 @@ _RUNNING = ("control_dependencies", "run", "group", "eval")
 """Calls that run an op of a graph, or let another one wait for it."""
 
 
-def _where_read(
+def where_read(
     source: ParsedSource, receiver: cst.BaseExpression, new: str
 ) -> Callable[[cst.BaseExpression], str]:
     """``new`` for an expression that reads the variable, nothing for another."""
@@ -145,7 +172,7 @@ def _others(source: ParsedSource, write: Write, region: Region) -> list[Write]:
     return [found_write for found_write in found if found_write.call is not write.call]
 
 
-def _compute(case: FixCase, plan: Plan, write: Write, now: str, new: str) -> bool:
+def bind_new_state(case: FixCase, plan: Plan, write: Write, now: str, new: str) -> bool:
     """Make the statement bind the new state; one that does more gets a line in front."""
     source = case.source
     value = new_value(source, write, now, case.trace)
@@ -196,7 +223,7 @@ def _ask_for(
         rename_reads(plan, receiver, new, [asked.value])
 
 
-def _is_own(source: ParsedSource, write: Write) -> bool:
+def is_name_of_loop(source: ParsedSource, write: Write) -> bool:
     """Whether the receiver is a name of the loop, lambda or comprehension around the write."""
     if not isinstance(write.receiver, cst.Name):
         return False
@@ -215,188 +242,6 @@ def _is_own(source: ParsedSource, write: Write) -> bool:
         elif isinstance(above, cst.FunctionDef):
             return False
     return False
-
-
-def rebind_name(case: FixCase) -> Iterator[Edit]:
-    """``c.assign(e)`` → ``c = e``, for functions that read ``c``; later ``c`` is as before.
-
-    Functions that write it do so without ``tf.function``, which cannot keep a tensor from one call
-    to the next.
-    """
-    source = case.source
-    block = block_of_call(source, case.trace, case.call)
-    if block is None:
-        return
-    writes = list(writes_on(source, case.cause.line, case.cause.op == SLICE_OP))
-    for write in writes:
-        if edit := _rebound_parameter(case, write):
-            yield edit
-            return
-    beside = [each for line in case.lines("assign") for each in writes_on(source, line, False)]
-    together = [*writes, *(each for each in beside if _is_in_function_of(source, each, writes))]
-    for several in (together, writes):  # a state of several variables, then of one
-        plan, names, is_compiled = Plan(source), dict[str, None](), False
-        for write in several:
-            name = source.code(write.receiver)
-            if name not in names and (compiled := _rebind(case, plan, block, write)) is not None:
-                names[name] = None
-                is_compiled |= compiled
-        if names:
-            words = " and ".join(names)
-            mean = "mean the tensors themselves" if len(names) > 1 else "mean the tensor itself"
-            without = f", without {source.tf}.function" if is_compiled else ""
-            yield Edit(f"Let {words} {mean} while the tape records{without}", plan.text())
-
-
-def _is_in_function_of(source: ParsedSource, write: Write, others: Sequence[Write]) -> bool:
-    function = source.function_of(write.statement)
-    return any(source.function_of(other.statement) is function for other in others)
-
-
-def _rebind(case: FixCase, plan: Plan, block: Block, write: Write) -> bool | None:
-    """Let the name that a write changes mean the tensor; None where that cannot be done, else
-    whether functions run without ``tf.function`` for it."""
-    source, receiver = case.source, write.receiver
-    if not isinstance(receiver, cst.Name) or _is_own(source, write):
-        return None
-    readers = functions_that_read(source, receiver)
-    inside = source.beside(write.statement, block.node) is block.node
-    writer = source.function_of(write.statement)
-    if not (readers if inside else isinstance(writer, cst.FunctionDef)):
-        return None
-    name, stored = receiver.value, plan.fresh_name(f"{receiver.value}_variable")
-    if not _compute(case, plan, write, name, name):
-        return None
-    at_top = (made for made in source.statements if source.function_of(made) is source.module)
-    lines = (made for made in at_top if isinstance(made, cst.SimpleStatementLine))
-    is_global = any(name in bound_names(line) for line in lines)
-    for function in {writer, source.function_of(block.node)} if is_global else ():
-        if isinstance(function, cst.FunctionDef):
-            plan.first(function, f"global {name}")
-    watch_inside(plan, [block.node], block, _where_read(source, receiver, name))
-    plan.before(block.node, f"{stored} = {name}")
-    plan.after(block.node, f"{stored}.assign({name})", f"{name} = {stored}")
-    if isinstance(writer, cst.FunctionDef) and not inside:
-        return run_in_python(plan, *readers, writer.name.value)
-    return False
-
-
-def _rebound_parameter(case: FixCase, write: Write) -> Edit | None:
-    """``def step(u): u.assign(e); return u`` → ``u = e``: what is returned goes on from call to
-    call, and the caller gives the first."""
-    source, function = case.source, case.source.function_of(write.statement)
-    name = source.code(write.receiver)
-    if not isinstance(function, cst.FunctionDef):
-        return None
-    if all(param.name.value != name for param in all_of(function.params, cst.Param)):
-        return None
-    results = (read_names(each) for each in all_of(function.body, cst.Return))
-    plan, is_slice = Plan(source), write.subscript is not None
-    writes = list(writes_to(source, write.receiver, [function.body], is_slice))
-    if not any(name in read for read in results):
-        return None
-    if not all(_compute(case, plan, each, name, name) for each in writes):
-        return None
-    return Edit(f"Let {name} mean the tensor itself in {function.name.value}", plan.text())
-
-
-def rebind_attribute(case: FixCase) -> Iterator[Edit]:
-    """``self.h.assign(e)`` → ``self.h = e``: the object keeps the tensor itself as its state, and
-    methods that use it run without ``tf.function``, as in :func:`rebind_name`. So does a dict for
-    ``state["h"].assign(e)``."""
-    source = case.source
-    for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
-        receiver = write.receiver
-        if not isinstance(receiver, (cst.Attribute, cst.Subscript)):
-            continue
-        name = source.code(receiver)
-        is_slice = write.subscript is not None
-        plan = Plan(source)
-        every = list(writes_to(source, receiver, [source.module], is_slice))
-        for each in every:
-            value = new_value(source, each, name, case.trace)
-            small = sole(each.statement)
-            if value is None or not isinstance(small, cst.Expr) or small.value is not each.call:
-                return
-            target = cst.AssignTarget(cst.parse_expression(name))  # type: ignore[arg-type]
-            plan.replace(small, cst.Assign([target], value))
-        if every:
-            writers = [source.function_of(each.statement) for each in every]
-            names = {writer.name.value for writer in writers if isinstance(writer, cst.FunctionDef)}
-            run_in_python(plan, *functions_that_read(source, receiver), *names)
-            yield Edit(f"Keep the tensor itself as {name}, in place of a variable", plan.text())
-
-
-def return_tensor(case: FixCase) -> Iterator[Edit]:
-    """A function that does nothing but write a variable returns the tensor, and its caller uses
-    that."""
-    source, trace = case.source, case.trace
-    block = block_of_call(source, trace, case.call)
-    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
-    frames = op.site.frames[1:2] if op is not None else ()
-    for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
-        for frame in frames:
-            edit = _returned(case, write, frame.line, block)
-            if edit is not None:
-                yield edit
-
-
-def _returned(case: FixCase, write: Write, line: int, block: Block | None) -> Edit | None:
-    source, receiver = case.source, write.receiver
-    caller = source.statement(line)
-    small = sole(caller)
-    if caller is None or not isinstance(small, cst.Expr) or not isinstance(small.value, cst.Call):
-        return None
-    plan = Plan(source)
-    above, name = source.parent(write.call), source.code(receiver)
-    function = source.enclosing(write.call, cst.FunctionDef)
-    params: cst.Parameters
-    if isinstance(above, cst.Lambda):
-        given_to, params = source.parent(above), above.params
-        called = dotted(given_to.targets[0].target) if isinstance(given_to, cst.Assign) else ""
-        value = new_value(source, write, name, case.trace)
-        if value is None:
-            return None
-        plan.replace(write.call, value)
-    elif function is not None and not all_of(function.body, cst.Return):
-        called, params = function.name.value, function.params
-        new = plan.fresh_name(new_name(stem(receiver)))
-        is_last = source.beside(write.statement, function.body.body[-1]) is not None  # type: ignore[arg-type]
-        if not is_last or not _compute(case, plan, write, name, new):
-            return None
-        plan.after(write.statement, f"{name}.assign({new})")
-        plan.last(function, f"return {new}")
-    else:
-        return None
-    if called_name(small.value) != called:
-        return None
-    receiver = _given_for(params, small.value, receiver)
-    bound = plan.fresh_name(new_name(stem(receiver)))
-    target = cst.AssignTarget(cst.Name(bound))
-
-    def bind(updated: cst.Expr) -> cst.CSTNode:
-        return cst.Assign([target], updated.value)
-
-    plan.replace(small, bind)
-    if isinstance(above, cst.Lambda):
-        plan.after(caller, f"{source.code(receiver)}.assign({bound})")
-    region = region_after(source, caller, block)
-    if not rename_reads(plan, receiver, bound, region.statements):
-        return None
-    return Edit(f"Return the tensor from {called}, and compute with it", plan.text())
-
-
-def _given_for(
-    params: cst.Parameters, call: cst.Call, receiver: cst.BaseExpression
-) -> cst.BaseExpression:
-    """The argument that the caller gives for a parameter; the receiver itself if it is none."""
-    names = [parameter.name.value for parameter in params.params]
-    if isinstance(call.func, cst.Attribute) and names[:1] == ["self"]:
-        names = names[1:]
-    if not isinstance(receiver, cst.Name) or receiver.value not in names:
-        return receiver
-    given = argument(call, names.index(receiver.value), receiver.value)
-    return given.value if given is not None else receiver
 
 
 def stem(receiver: cst.BaseExpression) -> str:

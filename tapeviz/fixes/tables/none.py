@@ -58,7 +58,9 @@ from ..smooth.widths import (
 )
 from ..smooth.zeros import SMOOTH_EXTREME
 from ..states.assigned_lists import use_new_list
-from ..states.assigns import rebind_attribute, rebind_name, return_tensor, use_new_tensor
+from ..states.assigns import use_new_tensor
+from ..states.rebinding import rebind_attribute, rebind_name
+from ..states.returned import return_tensor
 from ..states.variables import SHALLOW_COPY, keep_in_scope, keep_tensor, use_original
 from ..states.weights import call_with_computed_weights, step_by_hand
 from ..tapes.both_outputs import give_both

@@ -179,6 +179,7 @@ class Translated:
                 call,
                 lambda old: self._given(call, old),
             )
+            self.cuts_digits |= dotted(call.func) == "int" and not self._is_whole(call)
         elif module == self.source.np and function in _MAKING and self._is_filled(call):
             self._do(call, lambda old: cst.parse_expression(f"list({self.source.code(old)})"))
         elif module in (self.source.np, *_MODULES) and function in FUNCTIONS and call.args:
@@ -272,6 +273,13 @@ class Translated:
         if called_name(call) != "item" or not has_axes:
             return value
         return cst.parse_expression(f"{self.source.tf}.reshape({self.source.code(value)}, [])")
+
+    def _is_whole(self, call: cst.Call) -> bool:
+        """Whether whole numbers left TensorFlow on the line of a call of ``int``, and no others."""
+        line, trace = self.source.line(call), self.trace
+        left = [leave.tensor for leave in trace.leaves if leave.site.line == line]
+        values = [trace.value(tensor) for tensor in left]
+        return bool(left) and all(v is not None and not (v % 1).any() for v in values)
 
     def _is_module(self, call: cst.Call) -> bool:
         root = dotted(call.func).partition(".")[0]

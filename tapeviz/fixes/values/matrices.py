@@ -18,7 +18,7 @@ _MOST = 16
 _WIDTH = 80
 _MAKING = {"zeros": ("0.0", "0.0"), "empty": ("0.0", "0.0"), "ones": ("1.0", "1.0")}
 _MAKING |= dict.fromkeys(("eye", "identity"), ("0.0", "1.0"))
-"""What makes an array of known numbers: those off the diagonal, and those on it."""
+"""Functions that make an array of known numbers: the one off the diagonal, and the one on it."""
 _Place = tuple[int, ...]
 
 
