@@ -1899,6 +1899,38 @@ tape.gradient(loss, x)
     assert ("len(elements)" in edits, "tf.gather" in edits) == (not turns, not turns)
 
 
+@pytest.mark.parametrize(
+    ("kind", "line", "between", "title"),
+    [
+        ("outside-tape", 2, "s = s + 1.0", "Move"),
+        ("outside-tape", 2, "w.assign(s)", "Move"),
+        ("outside-tape", 2, "t = s + 1.0", ""),
+        ("stateful", 4, "mean = tf.reduce_mean(v)", "Let the dataset give positions"),
+        ("stateful", 4, "mean = tf.reduce_mean(h)", ""),
+    ],
+)
+def test_a_line_is_not_moved_past_what_changes_its_value(
+    kind: str, line: int, between: str, title: str
+) -> None:
+    text = dedent(
+        f"""
+        s = 2.0
+        h = s * w
+        {between}
+        ds = tf.data.Dataset.from_tensor_slices(h + 1.0).batch(2)
+        for v in ds:
+            {between}
+            with tf.GradientTape() as tape:
+                loss = h * tf.reduce_sum(v)
+            tape.gradient(loss, w)
+        """
+    ).lstrip()
+    titles = [edit.title for edit in edits_for(fix_case(text, kind, line))]
+    offered = [each for each in titles if each.startswith(("Move", "Let the dataset give"))]
+    assert not title or not any(each.startswith(title) for each in offered)
+    assert title or offered
+
+
 def test_all_that_a_draw_picks_is_averaged() -> None:
     text = (
         "with tf.GradientTape() as t:\n    i = tf.random.categorical(p, 1)[:, 0]\n"

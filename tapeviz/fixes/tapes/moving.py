@@ -15,6 +15,7 @@ from ..plan import Plan
 from ..source import CstStatement
 from .neighbours import (
     dependents,
+    is_moved_past,
     lines_of,
     place_in,
     statements_of,
@@ -82,6 +83,8 @@ def _from_before(
     ]  # a function reads names when it is called
     if any(isinstance(statement, (cst.ClassDef, cst.FunctionDef)) for statement in outside):
         return
+    if is_moved_past(between, moved):
+        return
     if around is not block.node:
         made = set[str]().union(*map(bound_names, moved))
         if made & bound_names(around) or not all(map(bound_names, moved)):
@@ -104,6 +107,8 @@ def _from_after(case: FixCase, block: Block, outside: CstStatement) -> Iterator[
     if not any(statement is outside for statement in between):
         return
     moved = with_needed(between, dependents(between, [outside]))
+    if is_moved_past([*reversed(between)], moved):
+        return
     plan = Plan(source)
     for statement in moved:
         plan.remove(statement)

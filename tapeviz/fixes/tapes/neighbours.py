@@ -49,11 +49,11 @@ def dependents(
         is_shown = isinstance(sole(statement), cst.Expr) and not with_shown
         if statement in firsts or (names & read_names(statement) and not is_shown):
             kept.append(statement)
-            names |= bound_names(statement) | _filled_names(statement)
+            names |= bound_names(statement) | filled_names(statement)
     return kept
 
 
-def _filled_names(statement: CstStatement) -> set[str]:
+def filled_names(statement: CstStatement) -> set[str]:
     """``memory`` of ``memory.append(x)``, in the statement or anywhere in it."""
     alone = (each.value for each in all_of(statement, cst.Expr))
     called = (each.func for each in alone if isinstance(each, cst.Call))
@@ -77,6 +77,20 @@ def with_needed(
             kept.append(statement)
             needed |= read_names(statement)
     return sorted(kept, key=lambda statement: place_in(statements, statement))
+
+
+def is_moved_past(statements: Sequence[CstStatement], moved: Sequence[CstStatement]) -> bool:
+    """Whether a statement that stays changes what a moved one before it reads: ``s += 1`` or
+    ``w.assign(e)`` behind ``h = s * w``. Statements that are moved to the front: in reverse."""
+    read = set[str]()
+    for statement in statements:
+        if any(statement is each for each in moved):
+            read |= read_names(statement)
+            continue
+        is_run = not isinstance(statement, (cst.FunctionDef, cst.ClassDef))
+        if is_run and read & (bound_names(statement) | filled_names(statement)):
+            return True
+    return False
 
 
 def place_in(statements: Sequence[CstStatement], node: cst.CSTNode) -> int:
