@@ -15,6 +15,8 @@ from .source import SourceText, TextSpan
 
 LAYER_METHODS = frozenset(("call", "__call__", "build"))
 """Methods in which the name scope says which layer runs."""
+VARIABLE_LISTS = ("trainable_variables", "trainable_weights", "variables", "weights")
+"""Attributes of layers and models of Keras that list their variables."""
 _MODELS = frozenset(("sequential", "functional", "model"))
 """Keras names models without a class of their own so (from Keras 3 on ``functional``, before
 ``model``)."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 import libcst as cst
 
 from ...analysis.call_facts import maker_past
+from ...trace.op_kinds import ops_with
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, header_nodes, is_zero
 from ..plan import Plan, bare, enclosed
@@ -191,7 +192,8 @@ _PLACE_OF_LARGER = {"Greater": 0, "GreaterEqual": 0, "Less": 1, "LessEqual": 1}
 
 _PROBABILITIES = ("Sigmoid", "Softmax")
 
-_REARRANGING = ("Identity", "Cast", "Reshape", "Squeeze", "ExpandDims", "StridedSlice", "Transpose")
+_REARRANGING = ops_with("view") - ops_with("places")
+"""Ops that give elements of one input, which are as likely there as here."""
 
 
 def soften_bounds(case: FixCase) -> Iterator[Edit]:

@@ -8,6 +8,7 @@ from functools import partial
 
 import libcst as cst
 
+from ...text.called_names import VARIABLE_LISTS
 from ..blocks import Block, block_of_call, watch_inside
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, header_nodes, nodes_in, sole
@@ -18,12 +19,10 @@ from ..source import CstStatement, ParsedSource
 from ..translation.numpy_words import without_exit
 from .variables import constant_of
 
-_WEIGHTS = ("trainable_variables", "trainable_weights", "variables", "weights")
-
 
 def model_of_weights(source: ParsedSource, variables: cst.BaseExpression) -> str:
     """``model`` of ``model.trainable_variables``, or of a name that was given those."""
-    if isinstance(variables, cst.Attribute) and variables.attr.value in _WEIGHTS:
+    if isinstance(variables, cst.Attribute) and variables.attr.value in VARIABLE_LISTS:
         return dotted(variables.value)
     if isinstance(variables, cst.Name):
         for assign in all_of(source.module, cst.Assign):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator
 
 import libcst as cst
 
 from ...analysis.causes.tapes.replaced_source import ReplacedSource
+from ...text.called_names import VARIABLE_LISTS
 from ...trace.calls import Operand
 from ...trace.ids import TensorId
 from ..blocks import Block, block_of_call, body_of, gradient_call, is_method_statement
@@ -80,9 +82,6 @@ def ask_for_bound(case: FixCase) -> Iterator[Edit]:
         yield Edit("Ask for what the target was computed with, by its name", plan.text())
 
 
-_WEIGHTS = ("trainable_variables", "trainable_weights", "variables", "weights")
-
-
 def ask_for_called(case: FixCase) -> Iterator[Edit]:
     """``second.trainable_variables``, or a list by its name → the weights of what the tape's block
     calls; or else ``second`` is called in place of its twin, a target network. That comes first
@@ -95,7 +94,7 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
         return
     given, attribute = asked.value, "trainable_variables"
     owner = ""
-    if isinstance(given, cst.Attribute) and given.attr.value in _WEIGHTS:
+    if isinstance(given, cst.Attribute) and given.attr.value in VARIABLE_LISTS:
         owner, attribute = dotted(given.value), given.attr.value
     elif not isinstance(given, cst.Name) or case.finding.source == given.value:
         return
@@ -105,7 +104,7 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
     is_meant = sum(alike) > 1
     for name in called:
         root = name.split(".")[0]
-        if not name or name == owner or root in (source.tf, source.np, block.name):
+        if not name or name == owner or root in (source.tf, source.np, block.name, *dir(builtins)):
             continue
         plan = Plan(source)
         plan.replace(given, f"{name}.{attribute}")

@@ -6,6 +6,7 @@ import ast
 import re
 from pathlib import PurePath
 
+from ....text.called_names import VARIABLE_LISTS
 from ....text.names import dotted, targets_of
 from ..case import Case
 
@@ -106,7 +107,7 @@ def no_place(case: Case) -> str:
             f"Line {case.line} takes device {index} of a list, and TensorFlow finds fewer of this "
             f"kind. Ask first, as in if gpus:, so that the program runs without one, too."
         )
-    if owner.rpartition(".")[2] in _VARIABLES:
+    if owner.rpartition(".")[2] in VARIABLE_LISTS:
         return (
             f"Line {case.line} takes element {index} of {owner}, which has fewer. A layer or model "
             f"of Keras makes its variables when it is first called, and has none before. Call it "
@@ -116,7 +117,3 @@ def no_place(case: Case) -> str:
         f"Line {case.line} takes element {index} of {owner}, which is shorter than that. Elements "
         f"are counted from 0. Print len({owner}) just before."
     )
-
-
-_VARIABLES = ("variables", "trainable_variables", "weights", "trainable_weights")
-"""Lists of a layer or model of Keras."""
