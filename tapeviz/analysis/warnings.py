@@ -154,7 +154,7 @@ def shared_ties(facts: CallFacts) -> Iterator[Warned]:
 def softmax_twice(facts: CallFacts) -> Iterator[Warned]:
     """Probabilities, which lie between 0 and 1, are taken for logits by a second softmax."""
     for op in _passed(facts, _SOFTMAX):
-        first = maker_past(facts.trace, op.inputs[0], _RESHAPING | {"Identity"})
+        first = maker_past(facts.trace, op.inputs[0], _RESHAPING | ops_with("copy"))
         if first is None or first.type != "Softmax" or op.call is not None:
             continue
         again, line = facts.line_of(op), facts.line_of(first)

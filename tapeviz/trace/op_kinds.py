@@ -31,6 +31,8 @@ TRAITS: Mapping[str, str] = MappingProxyType(
         "product": "linear in each of several inputs: one's gradient is multiplied by the others",
         "linear": "linear in all its inputs at once: its gradient does not depend on them",
         "mask": "a mask chooses the elements that it lets through",
+        "selects": "takes each element from one of two inputs, as a mask tells",
+        "divides": "divides its first input by its second",
         "places": "puts its elements among others: its gradient is the part that belongs to them",
         "moves": "moves elements: a part that is zero was zero before",
         "singular": "its slope or its result is infinite or undefined at a point",
@@ -113,8 +115,8 @@ DenseToSparseSetOperation            data-sized
 DepthwiseConv2dNative                product
 DestroyResourceOp                    plumbing
 Diag                                 places
-Div                                  product singular
-DivNoNan                             product
+Div                                  product divides singular
+DivNoNan                             product divides
 DynamicPartition                     data-sized
 DynamicStitch                        places
 Einsum                               product
@@ -126,7 +128,7 @@ Erf                                  clips
 Erfc                                 clips
 EuclideanNorm                        singular reduces
 Exp                                  clips grows
-ExpandDims                           moves view reshape
+ExpandDims                           moves copy view reshape
 Expm1                                grows
 ExtractGlimpse                       no-gradient
 FakeQuantWithMinMaxArgs              clips
@@ -226,7 +228,7 @@ RandomUniformInt                     draw
 Range                                no-gradient data-sized
 Rank                                 shape form no-data plumbing
 ReadVariableOp                       plumbing
-RealDiv                              product singular
+RealDiv                              product divides singular
 Reciprocal                           clips singular
 ReduceDataset                        loop dataset-loop
 RefSwitch                            switch
@@ -251,8 +253,8 @@ SegmentMax                           clips
 SegmentMean                          product
 SegmentMin                           clips
 SegmentProd                          clips
-Select                               mask
-SelectV2                             mask
+Select                               mask selects
+SelectV2                             mask selects
 SelfAdjointEigV2                     matrix
 Selu                                 clips
 SeluGrad                             clips
@@ -281,7 +283,7 @@ SplitV                               moves
 Sqrt                                 singular
 Square                               product
 SquaredDifference                    product difference
-Squeeze                              moves view
+Squeeze                              moves copy view
 StatefulPartitionedCall              call
 StatefulRandomBinomial               draw discrete
 StatefulStandardNormal               draw

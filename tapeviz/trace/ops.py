@@ -195,6 +195,16 @@ class Op(msgspec.Struct, frozen=True, gc=False):
         return self.description.derived
 
     @property
+    def is_custom_gradient(self) -> bool:
+        """Whether it is the tape's entry for a function with a gradient function of its own."""
+        described = self.description
+        return (
+            described.is_recorded_operation
+            and bool(described.function)
+            and not self.is_compiled_call
+        )
+
+    @property
     def is_compiled_call(self) -> bool:
         """Whether it is the call, or the tape's entry for one, of a function that was compiled."""
         return self.type.startswith(("__inference_", "__forward_"))

@@ -184,6 +184,8 @@ SNIPPET = dedent(
     forward(lambda h: tf.nn.relu(h - 99.0) + tf.sign(h), [1.0, 1.0])  # cut forward_both
     forward(tf.reduce_sum, [1.0, -1.0])
     forward(lambda h: tf.reduce_sum(h) + tf.reduce_sum(tf.sign(h)), [1.0, -1.0])
+    ends = [99.0, 1.0]
+    forward(lambda h: tf.nn.relu6(tf.concat([h * ends, h[:1] - h[1:]], 0)), [1.0, 1.0])
 
     def slope(function):
         with tf.GradientTape() as tape:
@@ -268,6 +270,7 @@ FOUND = {
     "forward_both": ("flat-op", "tf.sign on line {line} has a derivative of 0 everywhere"),
     "forward_sum": ("cancelled", "tangents contribute to out is 0 or adds up"),
     "forward_beside": ("cancelled", "tangents contribute to out is 0 or adds up"),
+    "forward_between": ("cancelled", "tangents contribute to out is 0 or adds up"),
     "sign": ("flat-op", "tf.linalg.slogdet on line {line} has a derivative of 0 everywhere"),
     "equal": ("saturated", "tf.linalg.svd on line {line} found values that are equal"),
     "padded": ("multiplied-by-zero", "tf.pad on line {line} puts together what comes from w and"),
@@ -312,7 +315,8 @@ FOUND = {
 
 def _line(name: str) -> int:
     lines = SNIPPET.splitlines()
-    name = {"beside": "gate", "forward_beside": "forward_sum"}.get(name, name)
+    beside = dict.fromkeys(("forward_beside", "forward_between"), "forward_sum")
+    name = {"beside": "gate", **beside}.get(name, name)
     return next(n for n, line in enumerate(lines, 1) if line.endswith(f"# cut {name}"))
 
 

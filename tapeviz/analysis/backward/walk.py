@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Literal
 
 from msgspec import structs
 
 from ...text.op_words import function_words
 from ...trace.calls import Call, Step
-from ...trace.compiled.model import Loop
+from ...trace.compiled.handed import innermost_loops
 from ...trace.ids import OpId, TensorId, VariableId, VersionId
 from ...trace.model import Trace
 from ...trace.op_kinds import ops_with
@@ -144,24 +143,22 @@ class _Rows:
 
     def _then(self, tensors: tuple[TensorId, ...], step: Step) -> tuple[TensorId, ...]:
         """The tensors in the turns of a step, of which those of the last turns are drawn."""
-        loop = self.loops.get(step.op) if step.turns and step.op is not None else None
+        loop = (
+            innermost_loops(self.trace).get(step.op) if step.turns and step.op is not None else None
+        )
         known = loop.turns.get(step.turns) if loop is not None else None
         return tuple([known.get(tensor, tensor) for tensor in tensors]) if known else tensors
 
     def _is_drawn(self, step: Step) -> bool:
         """Whether a step is in the turns drawn of the loops around it: the last ones."""
-        loop = self.loops.get(step.op) if step.turns and step.op is not None else None
+        loop = (
+            innermost_loops(self.trace).get(step.op) if step.turns and step.op is not None else None
+        )
         if loop is None:
             return True
         if loop.op not in self.last:
             self.last[loop.op] = max(loop.turns, default=())
         return step.turns == self.last[loop.op]
-
-    @cached_property
-    def loops(self) -> dict[OpId, Loop]:
-        """The innermost compiled loop around each op."""
-        by_size = sorted(self.trace.loops.values(), key=lambda loop: -len(loop.body))
-        return {op: loop for loop in by_size for op in loop.body}
 
     def _row(self, index: int, step: Step, op: Op, kind: _Kind) -> WalkStep:
         key = op.type, id(op.description), len(op.inputs)

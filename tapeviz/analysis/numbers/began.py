@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...trace.calls import Call
-from ...trace.compiled.model import Loop
+from ...trace.compiled.handed import innermost_loops
 from ...trace.ids import OpId, TensorId
 from ...trace.model import Trace
 from ...trace.ops import Op
@@ -171,12 +171,6 @@ def _unknown(trace: Trace, op: Op) -> Iterator[TensorId]:
             yield tensor
 
 
-def innermost_loop(trace: Trace, op: Op) -> Loop | None:
-    """The innermost compiled loop in whose body an op ran; None if there is none."""
-    around = (loop for loop in trace.loops.values() if op.id in loop.body)
-    return min(around, key=lambda loop: len(loop.body), default=None)
-
-
 def in_first_turn(
     trace: Trace, op: Op, singular: Collection[str]
 ) -> tuple[Op, Mapping[TensorId, TensorId]]:
@@ -185,7 +179,7 @@ def in_first_turn(
     ``op``: the loop, or one of its body, which is drawn with the last turn. Where none of the body
     gave such a number the backward pass did: by an op of a ``singular`` type that got a 0.
     """
-    innermost = trace.loops.get(op.id) or innermost_loop(trace, op)
+    innermost = trace.loops.get(op.id) or innermost_loops(trace).get(op.id)
     if innermost is None:
         return op, {}
     body = [trace.ops[inner] for inner in innermost.body if inner in trace.ops]

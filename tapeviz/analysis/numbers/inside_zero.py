@@ -14,6 +14,7 @@ from weakref import ref
 
 import numpy as np
 
+from ...trace.compiled.handed import innermost_loops
 from ...trace.ids import OpId, TensorId
 from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
@@ -26,16 +27,7 @@ from ..flow.ancestry import Ancestry, DataEdge, Position
 from ..flow.onward import PASSES, ByPosition, ForwardEdges, PositionIndex
 from ..flow.shared_sets import EVERYTHING, SharedSet, SharedSets
 from ..status import is_zero
-from .began import innermost_loop
-
-_SLOPED = {
-    **dict.fromkeys(("Erf", "Softsign", "Tanh"), (-1.0, 1.0)),
-    **dict.fromkeys(("Exp", "Relu", "Softplus"), (0.0, inf)),
-    "Elu": (-1.0, inf),
-    "Relu6": (0.0, 6.0),
-    "Sigmoid": (0.0, 1.0),
-}
-"""Ops of one input, with the open range of their outputs for which they have a slope."""
+from .slopes import SLOPED
 
 _CHOICES: Mapping[str, Callable[..., Array]] = {
     "Maximum": lambda at, x, y: x < y if at == 0 else y < x,
@@ -262,7 +254,7 @@ def _ops_inside(facts: CallFacts, op: Op) -> Sequence[OpId]:
 def _turns(facts: CallFacts, op: Op) -> Sequence[_Turn]:
     """The tensors of each turn of the innermost loop around an op in which it ran; where it is in
     none, those drawn."""
-    loop = innermost_loop(facts.trace, op)
+    loop = innermost_loops(facts.trace).get(op.id)
     if loop is None:
         return ({},)
     return [now for now in loop.turns.values() if not now.keys().isdisjoint(op.outputs)]
@@ -319,7 +311,7 @@ def _is_flat(facts: CallFacts, op: Op, turns: Sequence[_Turn]) -> bool | None:
     """Whether the slope of an op is 0 at all values that it was given; None: not known."""
     if op.type in FLAT:
         return True
-    if op.type not in _SLOPED or not op.outputs:
+    if op.type not in SLOPED or not op.outputs:
         return None
     answers = {_is_flat_at(op.type, _stats(facts, op.outputs[0], now)) for now in turns}
     if False in answers:
@@ -328,9 +320,11 @@ def _is_flat(facts: CallFacts, op: Op, turns: Sequence[_Turn]) -> bool | None:
 
 
 def _is_flat_at(op_type: str, stats: Stats | None) -> bool | None:
-    low, high = _SLOPED[op_type]
+    low, high = SLOPED[op_type]
     if stats is None:
         return None
     if stats.min is None or stats.max is None:  # of a large tensor that is not 0 everywhere
         return False if stats.norm and (low, high) == (0.0, inf) else None
-    return not (low < stats.min < high or low < stats.max < high)
+    if low < stats.min < high or low < stats.max < high:
+        return False
+    return True if stats.max <= low or stats.min >= high else None  # what lies between is not known

@@ -43,8 +43,14 @@ def has_equal_values(facts: CallFacts, op: Op) -> bool:
     return values is not None and bool((np.diff(np.sort(values)) == 0).any())
 
 
-# The open range of results in which the slope is not 0.
-_SLOPED = {"Exp": (0.0, inf), "Sigmoid": (0.0, 1.0), "Tanh": (-1.0, 1.0)}
+SLOPED = {
+    **dict.fromkeys(("Erf", "Softsign", "Tanh"), (-1.0, 1.0)),
+    **dict.fromkeys(("Exp", "Relu", "Softplus"), (0.0, inf)),
+    "Elu": (-1.0, inf),
+    "Relu6": (0.0, 6.0),
+    "Sigmoid": (0.0, 1.0),
+}
+"""Ops of one input, with the open range of their outputs for which they have a slope."""
 
 
 def has_no_element(facts: CallFacts, tensor: TensorId) -> bool:
@@ -67,9 +73,9 @@ def has_slope_everywhere(facts: CallFacts, op: Op) -> bool:
     if op.type == "Sin":
         return True
     stats = facts.trace.stats(op.outputs[0]) if op.outputs else None
-    if op.type not in _SLOPED or stats is None or stats.min is None or stats.max is None:
+    if op.type not in SLOPED or stats is None or stats.min is None or stats.max is None:
         return False
-    low, high = _SLOPED[op.type]
+    low, high = SLOPED[op.type]
     return stats.has_range and low < stats.min and stats.max < high
 
 

@@ -20,7 +20,7 @@ NORMALISING = ops_with("normalises")
 # Where the gradient of one input is zero, by the op's own slope, by its mask or its predicate.
 _CHOOSING = ops_with("clips", "mask", "switch")
 _FLAT = ops_with("flat")
-_SELECTING = frozenset({"Select", "SelectV2"})
+_SELECTING = ops_with("selects")
 # They move elements about: a part that is zero was so before.
 _MOVES = ops_with("moves")
 _CONTROL_FLOW = ops_with("branch", "loop")

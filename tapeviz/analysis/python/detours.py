@@ -38,7 +38,7 @@ from .terms import (
 _MOST_NUMBERS = 20
 _MOST_TERMS = 20
 _MOST_POSITIONS = 100_000
-_ELEMENTWISE = frozenset({"Mul", "MulNoNan", "Div", "DivNoNan", "RealDiv", "Square", "Pow"})
+_ELEMENTWISE = frozenset({"Mul", "MulNoNan", "Square", "Pow"}) | ops_with("divides")
 _CONTRACTING = ops_with("product") - ops_with("singular", "difference", "grows") - _ELEMENTWISE
 _PLAIN_MODULES = frozenset({"tf", "np", "keras"})
 _DISCRETE = frozenset(

@@ -10,6 +10,7 @@ from ...trace.ids import TensorId
 from ...trace.model import Trace
 from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
+from .program import is_custom
 
 _COPIES = ops_with("copy")
 
@@ -34,15 +35,13 @@ def _first_uses(trace: Trace) -> Iterator[tuple[Call, Step, Op]]:
             continue
         for step in call.steps:
             op = trace.op(step.op)
-            if op is not None and is_own(trace, op) and not _gives_back(trace, op):
+            if op is not None and _is_own(trace, op) and not _gives_back(trace, op):
                 yield call, step, op
 
 
-def is_own(trace: Trace, op: Op) -> bool:
+def _is_own(trace: Trace, op: Op) -> bool:
     """Whether it is a ``custom_gradient`` function of the snippet whose body ran op by op."""
-    if not (op.is_recorded_operation and op.function_line and op.body):
-        return False
-    return not any(trace.ops[inner].graph for inner in op.body)
+    return bool(op.function_line) and is_custom(trace, op)
 
 
 def _gives_back(trace: Trace, op: Op) -> bool:

@@ -1,10 +1,11 @@
-"""Values that the turns of a compiled loop hand on to the next turn."""
+"""The loops around an op, and the values that their turns hand on to the next turn."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...latest import for_latest
 from ..ids import OpId, TensorId
 from .model import Loop
 
@@ -25,6 +26,13 @@ def handed_on(trace: Trace) -> Mapping[tuple[OpId, TensorId], Sequence[TensorId]
             for tensor in handed.keys() & trace.ops[op].inputs:
                 found.setdefault((op, tensor), []).extend(handed[tensor])
     return found
+
+
+@for_latest
+def innermost_loops(trace: Trace) -> Mapping[OpId, Loop]:
+    """The innermost compiled loop around each op that ran in one."""
+    by_size = sorted(trace.loops.values(), key=lambda loop: -len(loop.body))
+    return {op: loop for loop in by_size for op in loop.body}
 
 
 def handed_by(loop: Loop) -> dict[TensorId, list[TensorId]]:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ...latest import for_latest
+from .handed import innermost_loops
 
 if TYPE_CHECKING:
     from ..model import Trace
@@ -54,7 +55,7 @@ def eager_op_that_raised(trace: Trace) -> Op | None:
 
 def raised_words(trace: Trace, op: Op) -> str:
     """``raised``, in a loop ``raised in turn 4``: one after the last that could be computed."""
-    loop = next((loop for loop in trace.loops.values() if op.id in (loop.op, *loop.body)), None)
+    loop = trace.loops.get(op.id) or innermost_loops(trace).get(op.id)
     if loop is None or loop.count is None:
         return "raised"
     return f"raised in turn {loop.count + 1}"

@@ -56,7 +56,7 @@ def captured(asked: EdgeUnderTest) -> Cause | None:
 def gave_none(asked: EdgeUnderTest) -> Cause | None:
     """The gradient function that the snippet wrote gave None for this input."""
     facts, op = asked.facts, asked.op
-    if op is None or not (op.is_recorded_operation and op.function and asked.gave_none):
+    if op is None or not (op.is_custom_gradient and asked.gave_none):
         return None
     line = gradient_return_line(facts.text, op) or op.line
     return facts.cause(CustomGradient(op.function), line, asked.edge)
@@ -65,7 +65,7 @@ def gave_none(asked: EdgeUnderTest) -> Cause | None:
 def gave_zeros(zero: MadeZero) -> Cause | None:
     """The gradient function that the snippet wrote was given a gradient, and gave zeros."""
     facts, op = zero.facts, zero.suspect or zero.op
-    if op is None or not (op.is_recorded_operation and op.function) or op.is_compiled_call:
+    if op is None or not op.is_custom_gradient:
         return None
     if zero.step is None and zero.suspect is None:
         return None

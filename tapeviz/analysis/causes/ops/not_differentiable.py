@@ -23,6 +23,7 @@ _SHAPES = ops_with("shape")
 _DRAWS = ops_with("draw")
 _DISCRETE_DRAWS = ops_with("discrete")
 _BRANCHES = ops_with("branch")
+_PASSED = ops_with("copy") | {"ReadVariableOp"}
 # Ops from floats to floats that are registered as not differentiable, or with a gradient function
 # that gives None (gradient registry of 2.15 to 2.21). Asked where no gradient function was called.
 _WITHOUT_GRADIENT = ops_with("no-gradient")
@@ -221,9 +222,8 @@ def _is_made_by_same_call(facts: CallFacts, edge: DataEdge, op: Op) -> bool:
     """Tell whether one call of the snippet computed a value and cast it, too.
 
     ``tf.histogram_fixed_width_bins`` does so with its positions; a loss only casts its labels."""
-    passed = ("ReadVariableOp", "Identity", "Reshape", "Squeeze")
-    maker = maker_past(facts.trace, edge.tensor, passed) if edge.tensor is not None else None
-    return maker is not None and maker.type not in passed and maker.site.id == op.site.id
+    maker = maker_past(facts.trace, edge.tensor, _PASSED) if edge.tensor is not None else None
+    return maker is not None and maker.type not in _PASSED and maker.site.id == op.site.id
 
 
 def _whole_number(facts: CallFacts, position: Position, dtype: str) -> IntegerValue:

@@ -16,24 +16,14 @@ from ...numbers.spoiled import NORMALISING, is_even
 from ..questions import MadeZero
 
 _PRODUCTS = ops_with("product")
-_SCALING = _PRODUCTS | {
-    "AddV2",
-    "Identity",
-    "Maximum",
-    "Reciprocal",
-    "Reshape",
-    "Rsqrt",
-    "Sqrt",
-    "Squeeze",
-}
+_COPIES = ops_with("copy")
+_SCALING = _PRODUCTS | _COPIES | {"AddV2", "Maximum", "Reciprocal", "Rsqrt", "Sqrt"}
 _SQUARES = frozenset({"Square", "SquaredDifference"})
 _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
 # What a layer of Keras 2 normalises by in one op (tf_keras of TensorFlow 2.15).
 FUSED = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 _DEEPEST = 12
 _ADDING = frozenset({"Add", "AddV2", "Sub"})
-# The same numbers, perhaps in another form.
-_COPIES = frozenset({"ExpandDims", "Identity", "Reshape", "Squeeze"})
 _NORMALISED_BY_HAND = frozenset({"RealDiv", "Sub"})
 SHARING = _NORMALISED_BY_HAND | {"Sum", "Mean"} | ops_with("moves")
 
@@ -195,7 +185,7 @@ def _terms_behind(facts: CallFacts, tensor: TensorId, known: Mapping[TensorId, _
     is_mean, maker = False, facts.trace.maker(tensor)
     while tensor not in known and maker is not None:
         is_mean |= maker.type == "Mean"
-        if not (maker.type in _COPIES | {"StopGradient"} or _is_mean_of_one(facts, maker)):
+        if not (maker.type in _COPIES or _is_mean_of_one(facts, maker)):
             return {}
         tensor, maker = maker.inputs[0], facts.trace.maker(maker.inputs[0])
     terms = known.get(tensor, {})

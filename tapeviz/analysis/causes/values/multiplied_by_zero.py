@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ....trace.op_kinds import ops_with
 from ...findings import Cause, Evidence
 
 # The smallest positive number of a dtype (IEEE 754, subnormal; bfloat16: float32's exponent).
 SMALLEST = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149}
-_CHOOSING = frozenset({"Select", "SelectV2"})
-_QUOTIENTS = frozenset({"RealDiv", "Div"})
+_SELECTING = ops_with("selects")
+_QUOTIENTS = ops_with("divides") & ops_with("singular")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class MultipliedByZero(Evidence):
                 f"Nothing is wrong if {target} is meant to be smallest there; else look at why "
                 f"that {value} is 0."
             )
-        if cause.op in _CHOOSING:
+        if cause.op in _SELECTING:
             return (
                 f"{cause.op_words} on line {cause.line} {cause.probably}chooses the other value "
                 f"wherever a gradient arrives, and nothing of what is made from {source}. So "

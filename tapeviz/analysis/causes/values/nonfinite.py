@@ -45,7 +45,7 @@ _OF_MATRICES = ops_with("matrix")
 # Their slope is finite wherever their inputs are: what they give can only be too large.
 _STEADY = ops_with("product", "linear", "moves", "copy", "view", "mask") - _SINGULAR - _GROWING
 _MULTIPLYING = _STEADY & ops_with("product")
-_DIVISIONS = frozenset({"Div", "RealDiv"})
+_DIVISIONS = ops_with("divides")
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +250,7 @@ def _cause_of_step(facts: CallFacts, step: Step, op: Op) -> Cause:
     trace = facts.trace
     bad = next((t for t in op.inputs if is_bad(facts, t) and not is_meant(trace, t)), None)
     if bad is None:
-        is_written = op.is_recorded_operation and op.function and not op.is_compiled_call
-        line = gradient_return_line(facts.text, op) if is_written else 0
+        line = gradient_return_line(facts.text, op) if op.is_custom_gradient else 0
         if line and not any(is_bad(facts, tensor) for tensor in op.outputs):
             written = facts.cause_at(Nonfinite("written"), op)
             return replace(written, line=line, code=facts.text.code(line))

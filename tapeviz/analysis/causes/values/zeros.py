@@ -226,7 +226,7 @@ def _vanished(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
     """The evidence if a tensor is 0 since the product of its factors, none of them 0,
     underflows."""
     smallest = SMALLEST.get(facts.dtype(zero), 0.0)
-    maker = maker_past(facts.trace, zero, ("Identity", "Reshape"))
+    maker = maker_past(facts.trace, zero, ops_with("copy"))
     if maker is None or not (maker.type == "Cast" or maker.type in PRODUCTS):
         return None
     factors = [largest(facts, tensor) for tensor in maker.inputs]
