@@ -22,13 +22,15 @@ _DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 MOST_LINES = 12
 MOST_ROUNDS_DRAWN = 4_000
 LONGEST_NAME = 22
-LEGEND_ROW, LEGEND_EDGE, AXIS = 20, 14, 50
-"""Px of height: a row of names, the edges around them, and the axis with its words."""
-ROOM_FOR_LEGEND = (330, 150)
+LEGEND_ROW, LEGEND_EDGE, AXIS = 20, 22, 28
+"""Px of height: a row of names, the edges around them, and the axis with its numbers."""
+ROOM_FOR_LEGEND = (330, 130)
 LEGEND_COLUMNS, LEGEND_SAMPLE, LEGEND_TEXT = 3, 44, 11
 """Columns of names at most; px of width of a sample with its margins, and of height of a name."""
 LEGEND_PART = 0.5
 """The part of the plot's height that the legend takes at most."""
+_DECADES = 1.0
+"""Decades from which the powers of ten alone are labelled."""
 APART = 8.0
 """Lines whose highest points differ by this factor have a logarithmic axis."""
 FEW_ROUNDS = 12
@@ -141,7 +143,14 @@ class RoundPlot(PlotByRound):
         self.setXRange(1, max(len(site), 2), padding=0.02)
         self._drawn = [(left, table), (right, values)]
         self._leave_room()
-        self.getAxis("bottom").setLabel("round", color=theme.text_muted)
+        self._label_decades(table, is_log)
+
+    def _label_decades(self, heights: Numbers, is_log: bool) -> None:
+        """Label powers of ten alone where the axis has several: with others between them the labels
+        of a low plot overlap."""
+        known = heights[np.isfinite(heights)]
+        has_several = is_log and known.size > 0 and float(np.ptp(known)) >= _DECADES
+        self.getAxis("left").setStyle(maxTextLevel=0 if has_several else 2)
 
     def _leave_room(self) -> None:
         """The legend stands above the lines."""
