@@ -14,6 +14,7 @@ from ..analysis.findings import Finding, Fix
 from ..analysis.inside_words import call_words, runs_words, site_words, words_about_values
 from ..analysis.model import CallDiagnosis, Diagnosis, Warned
 from ..analysis.rounds.call_sites import CallSite
+from ..analysis.rounds.over_time import trend_sentences
 from ..analysis.rounds.round_words import (
     numbers_words,
     odd_rounds_words,
@@ -168,6 +169,7 @@ def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[s
                 yield f"  In round {number:,}:"
             findings = diagnosis.round(site, number).findings
             yield from _trouble(trace, [findings[series.place] for series in group])
+    yield from map(_wrapped, trend_sentences(site, site.sources))
 
 
 def _trouble(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:

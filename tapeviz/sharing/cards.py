@@ -19,6 +19,7 @@ from ..analysis.alike import (
 from ..analysis.findings import Finding, Fix
 from ..analysis.model import CallDiagnosis, Diagnosis, Warned
 from ..analysis.rounds.call_sites import CallSite
+from ..analysis.rounds.over_time import trend_sentences
 from ..analysis.rounds.round_words import numbers_words, series_words
 from ..analysis.run_words import bridge_heading, plain_message, result_in_a_line, trust_words
 from ..analysis.status import word_of
@@ -101,7 +102,8 @@ def _result_card(trace: Trace, diagnosis: Diagnosis, result: SourceResult) -> Pa
     site = diagnosis.rounds.site_of(call.id)
     if result.series is not None and site is not None:
         outcomes = series_words(diagnosis, site, result.series)
-        words = [f"{outcomes[0].upper()}{outcomes[1:]}.", numbers_words(result.series), *words]
+        numbers, trends = numbers_words(result.series), trend_sentences(site, [result.series])
+        words = [f"{outcomes[0].upper()}{outcomes[1:]}.", numbers, *trends, *words]
         number = site.round_of(call.id)
     if finding.not_tried:
         words.append(f"Fixes were {finding.not_tried}.")

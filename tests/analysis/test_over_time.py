@@ -80,6 +80,8 @@ def test_words_compare_the_first_layer_with_the_last() -> None:
         "Vanishes towards the first layer, by a factor of 2,000: ‖∂w0‖ is 1e-05, ‖∂w3‖ 0.02 "
         "(round 1)."
     )
+    to_and_fro = _site([[1e-5], [1e-3], [1e-4], [1e-6], [0.02]], [1.0], 2)
+    assert not plot_sentences(Diagnosis(), to_and_fro, 1, ())
 
 
 def test_words_tell_a_blow_up_from_learning() -> None:

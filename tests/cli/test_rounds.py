@@ -32,6 +32,14 @@ def test_a_line_for_each_source_tells_all_rounds(capsys: pytest.CaptureFixture[s
     assert lines[3:] == ["", "(--round N shows one round in full)"]
 
 
+def test_what_explodes_is_said_below_the_sources(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapeviz.analysis.rounds.over_time._COLLAPSE", 0.5)
+    words = " ".join(explained(capsys).split())
+    assert "‖∂layer.kernel‖ explodes over the rounds: 8.02 in round 1" in words
+
+
 def test_one_round_in_full(capsys: pytest.CaptureFixture[str]) -> None:
     words = explained(capsys, "--round", "2")
     assert "Round 2 of 5, line 21" in words

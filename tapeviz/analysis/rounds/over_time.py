@@ -14,7 +14,7 @@ from ...trace.ids import OpId, SiteId, TensorId
 from ...trace.model import Trace
 from ...trace.ops import Op
 from ..model import CallDiagnosis, Diagnosis
-from .call_sites import CallSite, Numbers
+from .call_sites import CallSite, Numbers, SourceSeries
 from .round_words import number_text, series_words
 
 LEAST_TURNS = 4
@@ -25,6 +25,8 @@ _STEEP = 100.0
 """Factor between first and last layer from which a gradient vanishes or explodes."""
 _COLLAPSE = 1000.0
 _LEAST_LAYERS = 4
+_STEADY = 2 / 3
+"""The part of the layers from which on to the next one the norm changes in the same direction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +87,16 @@ def plot_sentences(
     turns = tuple(_turns(shares))
     if site is None:
         return turns
-    return (*_spoiled_rounds(diagnosis, site), *turns, *_layers(site, number), *_rounds(site))
+    trends = trend_sentences(site, site.sources, number)
+    return (*_spoiled_rounds(diagnosis, site), *turns, *trends)
+
+
+def trend_sentences(
+    site: CallSite, about: Sequence[SourceSeries], number: int | None = None
+) -> tuple[str, ...]:
+    """Sentences about some sources of a call site whose gradients vanish or explode: from layer to
+    layer, in a round (``number``, from 1; None: the last), or over all rounds."""
+    return (*_layers(site, about, number or len(site)), *_rounds(site, about))
 
 
 def _spoiled_rounds(diagnosis: Diagnosis, site: CallSite) -> Iterator[str]:
@@ -113,15 +124,19 @@ def _turns(shares: Sequence[TurnShares]) -> Iterator[str]:
             )
 
 
-def _layers(site: CallSite, round_number: int) -> Iterator[str]:
+def _layers(site: CallSite, about: Sequence[SourceSeries], round_number: int) -> Iterator[str]:
     """Weights of several dimensions, in the order in which they were given: the first layer's
-    against the last one's."""
+    against the last one's, if those between them lead from one to the other."""
     layers = [series for series in site.sources if series.rank > 1]
-    if len(layers) < _LEAST_LAYERS:
+    if len(layers) < _LEAST_LAYERS or layers[0] not in about:
         return
     first, last = layers[0], layers[-1]
-    low, high = first.norms[round_number - 1], last.norms[round_number - 1]
+    norms = np.array([series.norms[round_number - 1] for series in layers])
+    low, high = norms[0], norms[-1]
     if not (low > 0 and high > 0):
+        return
+    changes = np.diff(norms) if high > low else -np.diff(norms)
+    if np.mean(changes > 0) < _STEADY:
         return
     ends = (
         f"‖∂{first.source}‖ is {number_text(low)}, ‖∂{last.source}‖ {number_text(high)} "
@@ -133,11 +148,11 @@ def _layers(site: CallSite, round_number: int) -> Iterator[str]:
         yield f"Explodes towards the first layer, by {_factor(low / high)}: {ends}."
 
 
-def _rounds(site: CallSite) -> Iterator[str]:
+def _rounds(site: CallSite, about: Sequence[SourceSeries]) -> Iterator[str]:
     known = site.target_values[np.isfinite(site.target_values)]
     end = number_text(float(known[-1])) if known.size else ""
     has_stuck = known.size > 1 and abs(known[-1]) > abs(known[0]) / 2
-    for series in site.sources:
+    for series in about:
         norms = np.where(series.norms > 0, series.norms, np.nan)
         there = np.flatnonzero(np.isfinite(norms))
         if len(there) < LEAST_TURNS:

@@ -15,6 +15,7 @@ from ...analysis.findings import Finding
 from ...analysis.inside_words import runs_words, site_words, words_about_values
 from ...analysis.model import ExplainedError, Warned
 from ...analysis.rounds.call_sites import CallSite, SourceSeries
+from ...analysis.rounds.over_time import trend_sentences
 from ...analysis.rounds.round_words import numbers_words, rounds_words, series_words
 from ...analysis.run_words import plain_message
 from ...analysis.status import WORST_FIRST, joint_word, round_word, word_of
@@ -64,6 +65,7 @@ class FindingCard(Card):
         self.title = f"∂{finding.target} / ∂{name}"
         named = (document.links.name_of(call.call.sources[n.place]) for n in alike[:MOST_ALIKE])
         names = [*named, *[""] * (len(alike) - MOST_ALIKE)]  # those are only counted
+        self._results, self._names = alike or (result,), names or [name]
         if alike and call.call.is_forward:
             self.title = f"∂ of {len(alike)} outputs / ∂{finding.source}"
         elif alike:
@@ -89,8 +91,6 @@ class FindingCard(Card):
         self.column.addWidget(FixList(self.title, asks, theme, when))
         self._gradients = Gradients(document, theme, self.title)
         self.column.addWidget(self._gradients)
-        self._results = alike or (result,)
-        self._names = names or [name]
         self._shown: tuple[Finding, ...] = ()
         """The findings whose gradients are shown."""
         self._show_gradients(0)
@@ -161,6 +161,9 @@ class FindingCard(Card):
         numbers = numbers_words(series)
         if numbers:
             self.add_words(numbers, "muted")
+        ours = [result.series for result in self._results if result.series is not None]
+        for sentence in trend_sentences(site, ours):
+            self.add_words(sentence)
         if np.isfinite(series.shown).any():
             marked = [n for n, s in enumerate(series.statuses, 1) if s not in ("flows", None)]
             self.line = Sparkline(series.shown, marked, self._theme.gradient, self._theme)
