@@ -125,17 +125,18 @@ def make_window(settings: Any, options: Any = None, pools: Pools | None = None) 
     pools = pools or make_pools(options)
     from ..bugs import start_log
     from ..document import Document
+    from ..document.pipeline import Stages
     from .processes import trouble
     from .processes.freeing import Freeing
     from .processes.garbage import GarbageCollector
-    from .processes.live import LivePipeline, live_stages
+    from .processes.live import LivePipeline
     from .window import Window
 
     start_log(settings.state)
     pipeline = LivePipeline(pools)
     pipeline.timeout = getattr(options, "timeout", None)
     pipeline.arguments = tuple(getattr(options, "args", None) or ())
-    window = Window(Document(pipeline, live_stages()), settings, pipeline)
+    window = Window(Document(pipeline, Stages()), settings, pipeline)
     collector = make_application().findChild(GarbageCollector)
     if collector is not None:
         collector.watch(window.document)

@@ -14,6 +14,8 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QWidgetAction
 
 from ..canvas.tips import plain_tip
 from ..files.examples import examples
+from ..graph.groups.tree import GROUPINGS
+from ..layout import LAYOUTS
 from ..panels.widgets import plain_label
 from .action import Action, filled_on_opening
 from .actions import ACTIONS
@@ -135,9 +137,9 @@ class Menus:
     def _fill_form(self, part: str, menu: QMenu) -> None:
         """Offer the values of a part of the view: ``layout``, ``direction`` or ``grouping``."""
         document = self._window.document
-        groupings = [(name, form_words(name)) for name in document.stages.groupings if name]
+        groupings = [(name, form_words(name)) for name in GROUPINGS if name]
         offered = {
-            "layout": [(name, form_words(name)) for name in document.stages.layouts],
+            "layout": [(name, form_words(name)) for name in LAYOUTS],
             "direction": list(DIRECTIONS.items()),
             "grouping": [("", "Nothing"), *groupings],
         }

@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from ..analysis.comparing import Comparison, compare
 from ..analysis.findings import Fix
+from ..drawing import Arranged
 from ..drawing.both import Shown, draw_both, only_drawn, open_in_picture
 from ..graph.model import NodeId
 from ..graph.nodes import op_id
@@ -22,7 +23,7 @@ from ..scene.model import Scene
 from ..trace.ids import CallId
 from ..trace.model import Trace
 from ..view import DEFAULT_VIEW, View
-from .pipeline import ArrangedGraph, LookInto, Opener
+from .pipeline import LookInto, Opener
 
 if TYPE_CHECKING:
     from .document import Document
@@ -42,7 +43,7 @@ class ComparedRuns:
     after: Shown
     found: Comparison
     comparison: Comparison
-    arranged: ArrangedGraph
+    arranged: Arranged
     scene: Scene
     fix: Fix | None = None
 

@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal
 from ..analysis.backward.steps import WalkStep
 from ..analysis.model import CallDiagnosis, Diagnosis
 from ..analysis.rounds.call_sites import CallSite
+from ..drawing import Arranged
 from ..errors import TapevizError
 from ..scene.model import Overlay, Scene
 from ..trace.ids import CallId
@@ -31,7 +32,7 @@ from .folding import Folding
 from .jobs import Jobs
 from .links import Links
 from .picturing import Picturing
-from .pipeline import ArrangedGraph, Opener, Pipeline, Stages
+from .pipeline import Opener, Pipeline, Stages
 from .runs import Runs
 from .selecting import Selecting, Selection
 from .shares import Shares
@@ -79,7 +80,7 @@ class Document(QObject):
         self.jobs = Jobs(self)
         self.runs = Runs(pipeline, self.background, self)
         self.fix_trials = FixTrials(self.runs, self.background, self)
-        self.shares = Shares(self.runs, stages, self.background, self)
+        self.shares = Shares(self.runs, self.background, self)
         self.diagnosing = Diagnosing(self)
         self.fix_trials.fixed.connect(self.diagnosing.take_fixes)
         self.background.failed.connect(self._take_failure)
@@ -198,7 +199,7 @@ class Document(QObject):
         return self.diagnosing.diagnosis
 
     @property
-    def arranged(self) -> ArrangedGraph:
+    def arranged(self) -> Arranged:
         """The graph that is drawn, with a rectangle for each node and a route for each edge."""
         return self.picturing.arranged
 

@@ -11,6 +11,7 @@ from typing import Any
 from ..analysis.backward.steps import WalkStep
 from ..analysis.findings import Cause
 from ..analysis.model import CallDiagnosis
+from ..drawing import Arranged
 from ..graph.groups.fold import path_of
 from ..graph.groups.tree import upwards
 from ..graph.model import Node, NodeId
@@ -21,7 +22,6 @@ from ..trace.ids import OpId, TensorId, VariableId
 from ..trace.model import Trace
 from ..trace.ops import Op
 from ..trace.sites import StackFrame
-from .pipeline import ArrangedGraph
 from .selecting import Selection
 
 MOST_SPANS = 30
@@ -30,7 +30,7 @@ MOST_INSIDE = 20_000
 """Folded nodes whose names a search knows, at most."""
 
 
-def groups_in(arranged: ArrangedGraph) -> Mapping[NodeId, NodeId]:
+def groups_in(arranged: Arranged) -> Mapping[NodeId, NodeId]:
     """The group that stands for each node that is folded away."""
     nodes = arranged.graph.nodes(data="node")
     return {member: name for name, node in nodes for member in node.members}
@@ -44,7 +44,7 @@ class Links:
 
     def __init__(
         self,
-        arranged: ArrangedGraph,
+        arranged: Arranged,
         trace: Trace,
         call: CallDiagnosis | None,
         groups: Mapping[NodeId, NodeId] | None = None,

@@ -10,13 +10,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..drawing import Arranged
 from ..graph.model import NodeId
 from ..scene.model import EMPTY_SCENE, Scene
 from ..trace.model import EMPTY_TRACE, Trace
 from ..view import DEFAULT_VIEW, View
 from .background import are_same
 from .links import Links, groups_in
-from .pipeline import NOTHING_ARRANGED, ArrangedGraph
+from .pipeline import NOTHING_ARRANGED
 
 if TYPE_CHECKING:
     from .document import Document
@@ -37,7 +38,7 @@ class Picturing:
     def __init__(self, document: Document) -> None:
         self._document = document
         self.form = DEFAULT_VIEW
-        self.arranged: ArrangedGraph = NOTHING_ARRANGED
+        self.arranged: Arranged = NOTHING_ARRANGED
         self.scene: Scene = EMPTY_SCENE
         self.links = Links(NOTHING_ARRANGED, EMPTY_TRACE, None)
         self._arranged_from: tuple[object, ...] = ()
@@ -46,9 +47,9 @@ class Picturing:
         """The base of the scene: graph, trace, call, and whether it has the bridge. Another step or
         selection over it costs little."""
         self._linked_from: tuple[object, ...] = ()
-        self._groups: tuple[ArrangedGraph, Mapping[NodeId, NodeId]] = (NOTHING_ARRANGED, {})
+        self._groups: tuple[Arranged, Mapping[NodeId, NodeId]] = (NOTHING_ARRANGED, {})
         """An arrangement, and for each node folded away in it the group that stands for it."""
-        self._held: ArrangedGraph | None = None
+        self._held: Arranged | None = None
         """An arrangement that is shown when the insides that it lacks have come, or do not come."""
         self._before: Trace | None = None
         """The trace of the run before, while the picture is of that run: it stays until this run
@@ -102,10 +103,10 @@ class Picturing:
         else:
             document.background.submit("arrange", work, self.take_arranged)
 
-    def _arranged(self, *inputs: Any) -> ArrangedGraph:
+    def _arranged(self, *inputs: Any) -> Arranged:
         """Arrange, and index what is folded away: of a long tape a tenth of a second's work, which
         the window's thread would do otherwise."""
-        arranged: ArrangedGraph = self._document.stages.arrange(*inputs)
+        arranged: Arranged = self._document.stages.arrange(*inputs)
         self._groups = arranged, groups_in(arranged)
         return arranged
 
@@ -117,7 +118,7 @@ class Picturing:
         is_form = isinstance(form, View) and replace(form, turns=self.form.turns) == self.form
         return trace is self._document.trace and is_form
 
-    def take_arranged(self, arranged: ArrangedGraph) -> None:
+    def take_arranged(self, arranged: Arranged) -> None:
         """Show an arranged graph. If a call stands open in it that was not looked into yet, the
         picture of now stays until it was, so that the eye sees one change; of a large trace that
         would take too long."""
@@ -137,7 +138,7 @@ class Picturing:
         if held is not None:
             self._show(held)
 
-    def _show(self, arranged: ArrangedGraph) -> None:
+    def _show(self, arranged: Arranged) -> None:
         self.arranged = arranged
         self._before = None
         self.relink()
@@ -146,7 +147,7 @@ class Picturing:
         self.compose()
         self.arrange()
 
-    def take_ready(self, arranged: ArrangedGraph, call: int | None) -> None:
+    def take_ready(self, arranged: Arranged, call: int | None) -> None:
         """Take a graph that was laid out with the trace and the form of now."""
         self._arranged_from = (self._document.trace, self.form, call)
         self._document.background.drop("arrange")
@@ -188,7 +189,7 @@ class Picturing:
             self._linked_from, self.links = wanted, Links(*wanted, known)
 
 
-def _is_small(arranged: ArrangedGraph) -> bool:
+def _is_small(arranged: Arranged) -> bool:
     """Whether a picture has few boxes, and little is folded into them."""
     if len(arranged.layout.rects) > SMALL:
         return False

@@ -5,18 +5,15 @@ The window is tried without a kernel by giving it other implementations of these
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from ..analysis import diagnose as diagnose_trace
 from ..analysis.model import CallDiagnosis, Diagnosis
-from ..drawing import Arranged
-from ..drawing.arranging import FirstOpening
-from ..errors import TapevizError
-from ..layout.model import Layout
-from ..recording.shares import ShareTable
+from ..drawing import Arranged, arranging
+from ..repair import Repaired, repairing
 from ..scene.model import Overlay, Scene
-from ..trace.calls import Call
 from ..trace.ids import CallId, OpId, TensorId
 from ..trace.model import Trace
 from ..trace.stats import Array
@@ -88,69 +85,18 @@ class Pipeline(Protocol):
     def close(self) -> None: ...
 
 
-class ArrangedGraph(Protocol):
-    """A graph (``networkx.MultiDiGraph`` of :mod:`tapeviz.graph.model`) and where it stands."""
-
-    @property
-    def graph(self) -> Any: ...
-
-    @property
-    def layout(self) -> Layout: ...
-
-    @property
-    def successors(self) -> Mapping[str, str]:
-        """Node of the arrangement before → its counterpart; empty: another picture."""
-        ...
-
-    @property
-    def first_opening(self) -> FirstOpening:
-        """The groups that were opened without being asked for."""
-        ...
-
-
-NOTHING_ARRANGED: ArrangedGraph = Arranged()
+NOTHING_ARRANGED = Arranged()
 """In place of ``None``: nothing stands anywhere yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repairs:
-    """A text after its repairs, each with its line and words; ``error``: it is beyond repair.
-
-    ``skipped``: first line, last line and reason of each part of a page that was left out;
-    ``blocks``: how many blocks of code the page has, those left out too. ``prose``: the lines that
-    are no code and run as comments.
-    """
-
-    text: str
-    repairs: tuple[tuple[int, str], ...] = ()
-    error: str = ""
-    skipped: tuple[tuple[int, int, str], ...] = ()
-    blocks: int = 0
-    prose: tuple[int, ...] = ()
-
-
-def have_no_shares(trace: Trace, call: Call) -> bool:
-    return False
-
-
-def share_nothing(recording: Any, call: Call) -> ShareTable:
-    raise TapevizError("there are no shares here")
-
-
-def leave_text_alone(text: str) -> Repairs:
-    return Repairs(text)
 
 
 @dataclass(frozen=True, slots=True)
 class Stages:
     """The functions from a trace to a scene, and from a pasted text to a sound one."""
 
-    diagnose: Callable[[Trace], Diagnosis]
-    arrange: Callable[[Trace, View, int | None, Any], ArrangedGraph]
+    diagnose: Callable[[Trace], Diagnosis] = diagnose_trace
+    arrange: Callable[[Trace, View, int | None, Arranged | None], Arranged] = arranging.arrange
     """Trace, view, call, and the arrangement before of the same trace (or None)."""
-    compose: Callable[[ArrangedGraph, Trace, CallDiagnosis | None, Overlay], Scene]
-    repair: Callable[[str], Repairs] = leave_text_alone
-    has_shares: Callable[[Trace, Call], bool] = have_no_shares
-    share: Callable[[Any, Call], ShareTable] = share_nothing
-    layouts: Sequence[str] = ("layered",)
-    groupings: Sequence[str] = ()
+    compose: Callable[[Arranged, Trace, CallDiagnosis | None, Overlay], Scene] = (
+        arranging.compose_over
+    )
+    repair: Callable[[str], Repaired] = repairing.repair

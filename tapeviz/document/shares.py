@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from ..analysis.model import CallDiagnosis
-from ..recording.shares import ShareTable
+from ..recording.shares import ShareTable, has_shares, share_table
 from ..trace.ids import CallId
 from ..trace.model import Trace
 from .background import Background
-from .pipeline import Stages
 from .runs import Runs
 
 
@@ -23,11 +23,10 @@ class Shares(QObject):
 
     computed = Signal()
 
-    def __init__(self, runs: Runs, stages: Stages, background: Background, parent: QObject) -> None:
+    def __init__(self, runs: Runs, background: Background, parent: QObject) -> None:
         super().__init__(parent)
         self.tables: dict[CallId, ShareTable] = {}
         self._runs = runs
-        self._stages = stages
         self._background = background
 
     def forget(self) -> None:
@@ -39,12 +38,13 @@ class Shares(QObject):
         """Whether the gradients are sums over targets, and the run can still be asked for them."""
         if call is None or self._runs.recording is None or self._runs.is_running:
             return False
-        return self._stages.has_shares(trace, call.call)
+        return has_shares(trace, call.call)
 
     def ask(self, call: CallDiagnosis) -> None:
         """Compute what each target gave to each source; emit ``computed`` when it is done."""
-        if call.call.id not in self.tables:
-            work = partial(self._stages.share, self._runs.recording, call.call)
+        recording: Any = self._runs.recording
+        if call.call.id not in self.tables and recording is not None:
+            work = partial(share_table, recording, call.call)
             self._background.submit("shares", work, self._keep)
 
     def _keep(self, table: ShareTable) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..analysis.model import Diagnosis
+from ..drawing import Arranged
 from ..trace.ids import CallId
 from ..trace.model import Trace
 from ..view import View
 from .diagnosing import diagnosed
-from .pipeline import ArrangedGraph, Stages
+from .pipeline import Stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Snapshot:
 
     trace: Trace
     diagnosis: Diagnosis
-    arranged: ArrangedGraph
+    arranged: Arranged
     form: View
     call: int | None
 
@@ -33,7 +34,7 @@ def take_snapshot(
     stages: Stages,
     form: View,
     call: int | None,
-    before: ArrangedGraph | None,
+    before: Arranged | None,
 ) -> Snapshot:
     """Diagnose and arrange the trace that ``give`` returns. Slow: runs in the background.
 

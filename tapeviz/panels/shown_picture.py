@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..document import Document
 from ..document.comparing import BEFORE, Comparing
 from ..document.folding import Folding
-from ..document.pipeline import ArrangedGraph
+from ..drawing import Arranged
 from ..graph.model import NodeId
 from ..scene.model import Scene
 
@@ -27,7 +27,7 @@ class ShownPicture:
         return self._document.scene if both is None else both.scene
 
     @property
-    def arranged(self) -> ArrangedGraph:
+    def arranged(self) -> Arranged:
         both = self._document.comparing.both
         return self._document.arranged if both is None else both.arranged
 

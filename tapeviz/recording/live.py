@@ -196,8 +196,8 @@ class LiveRecording:
             filename=self.snippet.filename,
             events=self._growing.lines.copy(),
             blob=self._growing.values(),
-            repairs=tuple((repair.line, repair.what) for repair in self.repaired.repairs),
-            skipped=tuple((part.line, part.last_line, part.why) for part in self.repaired.skipped),
+            repairs=self.repaired.repairs,
+            skipped=self.repaired.skipped,
             blocks=self.repaired.blocks,
         )
 

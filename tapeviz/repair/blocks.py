@@ -106,7 +106,7 @@ def _without_unreadable(
         problem = find_problem(kept, left, lines_before=first)
         place = max(bisect_right(starts, left.line - 1) - 1, 0)
         begin, end = starts[place], [*starts, len(part.lines)][place + 1]
-        why = f"line {problem.line}: {problem.message}"
+        why = str(problem)
         kept = kept.with_part(begin, _as_comments(kept.part(begin, end)))
         if any(skip.line == first + begin + 1 for skip in found):
             break  # leaving it out did not help
@@ -115,7 +115,7 @@ def _without_unreadable(
     if left is None and has_code(kept):
         return kept, sorted(found, key=lambda part: part.line)
     problem = find_problem(part, failure, lines_before=first)
-    whole = Skipped(first + 1, first + len(part.lines), f"line {problem.line}: {problem.message}")
+    whole = Skipped(first + 1, first + len(part.lines), str(problem))
     return _as_comments(part), [whole]
 
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import NamedTuple
 
 PAGE_MARK = "#¶"
 """The start of a comment with page text, which ends the block of code before it."""
 _LINE_END = re.compile(r"(\r\n|\r|\n)")
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(NamedTuple):
     """A repair of a line (1-based) of the pasted text."""
 
     line: int
@@ -29,9 +29,11 @@ class SyntaxProblem:
     column: int
     message: str
 
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.message}"
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+
+class Skipped(NamedTuple):
     """Lines of a pasted page that do not run, 1-based and inclusive; ``why``: a short phrase."""
 
     line: int
@@ -48,23 +50,26 @@ class Repaired:
 
     With an ``error`` it is the pasted text, unchanged. ``skipped``: the parts that were left out,
     by line; they are comments in ``text``. ``blocks``: the number of pieces of code between the
-    sentences of the page, 1 for a single program."""
+    sentences of the page, 1 for a single program. ``prose``: the other lines (from 1) that were
+    made comments."""
 
     text: str
-    repairs: tuple[Repair, ...]
-    error: SyntaxProblem | None
+    repairs: tuple[Repair, ...] = ()
+    error: SyntaxProblem | None = None
     skipped: tuple[Skipped, ...] = ()
     blocks: int = 1
+    prose: tuple[int, ...] = ()
 
-    def prose_of(self, pasted: str) -> tuple[int, ...]:
-        """The lines (from 1) of the pasted text that were made comments, and not left out."""
-        out = {n for part in self.skipped for n in range(part.line, part.last_line + 1)}
-        pairs = zip(pasted.split("\n"), self.text.split("\n"), strict=False)
-        return tuple(
-            number
-            for number, (before, after) in enumerate(pairs, 1)
-            if number not in out and _is_comment(after) and not _is_comment(before)
-        )
+
+def prose_lines(pasted: str, repaired: str, skipped: Iterable[Skipped]) -> tuple[int, ...]:
+    """The lines (from 1) of the pasted text that were made comments, and not left out."""
+    out = {n for part in skipped for n in range(part.line, part.last_line + 1)}
+    pairs = zip(pasted.split("\n"), repaired.split("\n"), strict=False)
+    return tuple(
+        number
+        for number, (before, after) in enumerate(pairs, 1)
+        if number not in out and _is_comment(after) and not _is_comment(before)
+    )
 
 
 def _is_comment(line: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .blocks import blocks_of, has_code, leave_out_undefined, leave_out_unreadable
-from .page import Page, Pass, Repaired, Skipped
+from .page import Page, Pass, Repaired, Skipped, prose_lines
 from .parsing import TOO_DEEP, SyntaxFailure, compile_failure, parse
 from .passes.characters import decode_entities, drop_invisible, plain_spaces, strip_after_backslash
 from .passes.debris import (
@@ -62,7 +62,7 @@ def repair(text: str) -> Repaired:
     failure = _failure(page)
     before_restoring = page
     if failure and failure.message == TOO_DEEP and compile_failure(text) is None:
-        return Repaired(text, (), None)
+        return Repaired(text)
     if failure:
         for apply in PASSES:
             if failure is None and apply in RESTORING:
@@ -78,12 +78,13 @@ def repair(text: str) -> Repaired:
         if has_code(whole) and not (_failure(whole) or compile_failure(whole.text)):
             page, failure = whole, None
     if failure:
-        return Repaired(text, (), find_problem(page, failure))
+        return Repaired(text, error=find_problem(page, failure))
     if len(blocks) > 1:
         page, undefined = leave_out_undefined(page, blocks)
         skipped = [part for part in skipped if not any(map(part.is_within, undefined))]
         skipped = sorted([*skipped, *undefined], key=lambda part: part.line)
-    return Repaired(page.text, page.repairs, None, tuple(skipped), len(blocks) or 1)
+    prose = prose_lines(text, page.text, skipped)
+    return Repaired(page.text, page.repairs, None, tuple(skipped), len(blocks) or 1, prose)
 
 
 def _after(

@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.comparing import Comparison
 from tapeviz.app.compare import CompareDialog, changed_lines
-from tapeviz.app.processes.live import live_stages
 from tapeviz.app.window import Window
 from tapeviz.document.comparing import AFTER, BEFORE
+from tapeviz.document.pipeline import Stages
 from tapeviz.panels.both_strip import said_of
 from tapeviz.scene.parts.frames import frame_buttons
 from tapeviz.scene.sizes import LEGIBLE
@@ -27,7 +27,7 @@ RECORDINGS = Path(__file__).parents[1] / "recordings"
 @pytest.fixture
 def compared(qtbot: QtBot, ran: Window, pipeline: SamplePipeline) -> Window:
     """Before the slice assign was mended, and after, recorded with TensorFlow."""
-    ran.document.stages = live_stages()
+    ran.document.stages = Stages()
     assert ran.files.open(RECORDINGS / "slice_assign.tape")
     qtbot.waitUntil(lambda: bool(ran.document.diagnosis.calls))
     ran.side_by_side.show_file(RECORDINGS / "slice_assign_repaired.tape")
@@ -253,7 +253,7 @@ def test_the_cut_and_what_is_searched_are_found_on_the_side_of_the_run(
 
 def test_a_group_opens_and_closes_in_both_pictures(qtbot: QtBot, ran: Window) -> None:
     document, graph = ran.document, ran.graph
-    document.stages = live_stages()
+    document.stages = Stages()
     assert ran.files.open(RECORDINGS / "chain_for_lists.tape")
     qtbot.waitUntil(lambda: bool(document.diagnosis.calls))
     ran.side_by_side.show_file(RECORDINGS / "chain_for_lists.tape")
@@ -282,7 +282,7 @@ def test_a_round_that_is_chosen_while_a_comparison_is_made_is_drawn(
     qtbot: QtBot, ran: Window
 ) -> None:
     document, graph = ran.document, ran.graph
-    document.stages = live_stages()
+    document.stages = Stages()
     assert ran.files.open(RECORDINGS / "training_loop.tape")
     qtbot.waitUntil(lambda: document.rounds > 1)
     ran.side_by_side.show_file(RECORDINGS / "training_loop.tape")
@@ -302,7 +302,7 @@ def test_a_round_that_is_chosen_while_a_comparison_is_made_is_drawn(
 
 def test_another_round_is_drawn_of_both(qtbot: QtBot, ran: Window) -> None:
     document, graph = ran.document, ran.graph
-    document.stages = live_stages()
+    document.stages = Stages()
     assert ran.files.open(RECORDINGS / "training_loop.tape")
     qtbot.waitUntil(lambda: document.rounds > 1)
     ran.side_by_side.show_file(RECORDINGS / "training_loop.tape")

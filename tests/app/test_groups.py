@@ -10,9 +10,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from tapeviz.app.processes.live import live_stages
 from tapeviz.app.search import named_repetition
 from tapeviz.app.window import Window
+from tapeviz.document.pipeline import Stages
 from tapeviz.scene.parts.boxes import minus_rect, plus_rect
 from tapeviz.scene.parts.frames import FrameButton, frame_buttons
 from tests.graph.test_fold import recurrent
@@ -31,8 +31,7 @@ KINDS = [
 def open_grouped(qtbot: QtBot, window: Window, name: str, grouping: str) -> list[str]:
     """The folded groups of a recording, by their paths."""
     document = window.document
-    document.stages = live_stages()
-    assert grouping in document.stages.groupings
+    document.stages = Stages()
     document.change_form(grouping=grouping)
     assert window.files.open(RECORDINGS / f"{name}.tape")
     qtbot.waitUntil(lambda: is_drawn(window) and bool(document.diagnosis.calls), timeout=10_000)
@@ -119,7 +118,7 @@ def test_the_picker_on_a_frame_shows_another_turn_and_the_minus_folds_it(
     qtbot: QtBot, window: Window
 ) -> None:
     document, view = window.document, window.graph.view
-    document.stages = live_stages()
+    document.stages = Stages()
     document.open_trace(recurrent(50, odd=30))
     qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames), timeout=10_000)
 
@@ -158,7 +157,7 @@ def test_the_search_goes_to_a_turn_of_a_loop_that_stands_open_or_closed(
     qtbot: QtBot, window: Window
 ) -> None:
     document, search = window.document, window.top_bar.search
-    document.stages = live_stages()
+    document.stages = Stages()
     document.open_trace(recurrent(50))
     qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames), timeout=10_000)
     qtbot.keyClicks(search, "turn 12")
@@ -180,7 +179,7 @@ def test_the_search_finds_the_box_that_something_is_folded_into(
     qtbot: QtBot, window: Window
 ) -> None:
     document, search = window.document, window.top_bar.search
-    document.stages = live_stages()
+    document.stages = Stages()
     document.open_trace(recurrent(50))
     qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames), timeout=10_000)
     path = document.scene.frames[0].path
@@ -198,7 +197,7 @@ def test_the_search_finds_the_box_that_something_is_folded_into(
 
 def test_the_minus_of_a_box_folds_the_loop_that_it_stands_in(qtbot: QtBot, window: Window) -> None:
     document, view = window.document, window.graph.view
-    document.stages = live_stages()
+    document.stages = Stages()
     document.open_trace(recurrent(50))
     qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames), timeout=10_000)
     inside = [box for box in document.scene.boxes if document.links.open_path(box.node)]

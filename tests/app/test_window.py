@@ -15,12 +15,13 @@ from pytestqt.qtbot import QtBot
 from tapeviz.analysis.model import Diagnosis
 from tapeviz.app.actions import ACTIONS
 from tapeviz.app.help import about_window, keys_window
-from tapeviz.app.processes.live import LivePipeline, live_stages
+from tapeviz.app.processes.live import LivePipeline
 from tapeviz.app.processes.pools import Pools
 from tapeviz.app.sizes import GRAPH, SizesByHand, sizes_by_content
 from tapeviz.app.storage.settings import Settings
 from tapeviz.app.window import Window
 from tapeviz.document import Document
+from tapeviz.document.pipeline import Stages
 from tapeviz.files.examples import examples
 from tapeviz.kernel import Confinement, KernelPool, own_interpreter
 from tapeviz.panels.backprop.cells import BESIDE
@@ -84,7 +85,7 @@ def test_ctrl_enter_runs_and_the_picture_comes(qtbot: QtBot, window: Window) -> 
 
 def test_ops_inside_of_a_call_are_not_counted_as_recorded(qtbot: QtBot, window: Window) -> None:
     """They become known with the call that is shown."""
-    window.document.stages = live_stages()
+    window.document.stages = Stages()
     assert window.files.open(Path(__file__).parents[1] / "graph" / "compiled_silu.tape")
     qtbot.waitUntil(lambda: settled(window))
     ops = window.document.trace.ops.values()

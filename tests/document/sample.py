@@ -17,12 +17,13 @@ from tapeviz.analysis.backward.steps import BackwardPass, Flow, WalkStep
 from tapeviz.analysis.causes.states.assign import Assigned
 from tapeviz.analysis.findings import Cause, Finding, Fix
 from tapeviz.analysis.model import CallDiagnosis, Diagnosis, Warned
-from tapeviz.document.pipeline import ArrangedGraph, Stages
-from tapeviz.drawing.arranging import FirstOpening
+from tapeviz.document.pipeline import Stages
+from tapeviz.drawing import Arranged
 from tapeviz.errors import TapevizError
 from tapeviz.graph.model import Edge, Node
 from tapeviz.layout.model import Layout, Rect
 from tapeviz.recording.live import Listener
+from tapeviz.repair import Repaired
 from tapeviz.scene.model import (
     EMPTY_SCENE,
     Box,
@@ -195,17 +196,7 @@ ROUTES = {
 }
 
 
-@dataclass(frozen=True)
-class SampleArranged:
-    graph: Any
-    layout: Layout
-    successors: dict[str, str] = field(default_factory=dict)
-    first_opening: FirstOpening = field(default_factory=FirstOpening)
-
-
-def arrange(
-    trace: Trace, view: View, call: int | None = None, before: Any = None
-) -> SampleArranged:
+def arrange(trace: Trace, view: View, call: int | None = None, before: Any = None) -> Arranged:
     graph = nx.MultiDiGraph()
     for node in NODES:
         graph.add_node(node.id, node=node)
@@ -213,7 +204,7 @@ def arrange(
         graph.add_edge(edge.source, edge.target, edge.key, edge=edge)
     rects = {name: Rect(*place) for name, place in PLACES.items()}
     bounds = Rect(802, 327, 500, 490)
-    return SampleArranged(graph, Layout(view.layout, view.direction, rects, ROUTES, bounds))
+    return Arranged(graph, Layout(view.layout, view.direction, rects, ROUTES, bounds))
 
 
 def picture(value: Any) -> Picture | None:
@@ -224,7 +215,7 @@ def picture(value: Any) -> Picture | None:
 
 
 def compose(
-    arranged: ArrangedGraph, trace: Trace, call: CallDiagnosis | None, overlay: Overlay
+    arranged: Arranged, trace: Trace, call: CallDiagnosis | None, overlay: Overlay
 ) -> Scene:
     if not arranged.layout.rects:  # before the first picture
         return EMPTY_SCENE
@@ -353,4 +344,4 @@ class SamplePipeline:
 
 
 def make_stages() -> Stages:
-    return Stages(make_diagnosis, arrange, compose, layouts=("layered", "spring"))
+    return Stages(make_diagnosis, arrange, compose, Repaired)

@@ -20,7 +20,7 @@ from tapeviz.analysis.model import EMPTY_DIAGNOSIS, CallDiagnosis, Diagnosis
 from tapeviz.document import Document
 from tapeviz.document.background import Background
 from tapeviz.document.inbox import MOST_PIECES, Inbox
-from tapeviz.document.pipeline import ArrangedGraph
+from tapeviz.drawing import Arranged
 from tapeviz.errors import TapevizError, go_on
 from tapeviz.recording.live import Listener
 from tapeviz.scene.model import Scene
@@ -106,13 +106,13 @@ def test_the_picture_of_the_last_run_is_not_composed_with_the_trace_of_this_one(
     """Ids of ops and variables are those of one run."""
     run(qtbot, document)
     stages, before, go_on = document.stages, document.trace, threading.Event()
-    first, drawn = document.arranged, list[tuple[ArrangedGraph, Trace]]()
+    first, drawn = document.arranged, list[tuple[Arranged, Trace]]()
 
-    def arrange(*asked: Any) -> ArrangedGraph:
+    def arrange(*asked: Any) -> Arranged:
         go_on.wait(5)
         return stages.arrange(*asked)
 
-    def compose(arranged: ArrangedGraph, trace: Trace, *rest: Any) -> Scene:
+    def compose(arranged: Arranged, trace: Trace, *rest: Any) -> Scene:
         drawn.append((arranged, trace))
         return stages.compose(arranged, trace, *rest)
 
@@ -134,7 +134,7 @@ def test_a_new_form_waits_for_the_first_trace_of_the_run(
     run(qtbot, document)
     stages, before, asked = document.stages, document.trace, list[Trace]()
 
-    def arrange(trace: Trace, *rest: Any) -> ArrangedGraph:
+    def arrange(trace: Trace, *rest: Any) -> Arranged:
         asked.append(trace)
         return stages.arrange(trace, *rest)
 
@@ -203,7 +203,7 @@ def test_strip_cards_and_picture_of_a_growing_run_are_of_one_moment(
         calls = (CallDiagnosis(call, (), lambda: BackwardPass((), Flow())) for call in trace.calls)
         return Diagnosis(tuple(calls))
 
-    def arrange(trace: Trace, view: View, call: int | None, before: Any) -> ArrangedGraph:
+    def arrange(trace: Trace, view: View, call: int | None, before: Any) -> Arranged:
         assert call == trace.calls[-1].id
         return stages.arrange(trace, view, call, before)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tapeviz.app.processes.live import live_stages
 from tapeviz.document import Document
+from tapeviz.document.pipeline import Stages
 from tapeviz.errors import TapevizError
 from tapeviz.panels.backprop.panel import BackpropPanel
 from tapeviz.panels.backprop.walk_model import FORMULA, OP
@@ -39,7 +39,7 @@ def document(qtbot: QtBot, recorder: Recorder) -> Document:
     live = recorder.record(Snippet(SOURCE, "snippet.py"))
     trace = live.wait()
     assert trace is not None
-    document = Document(SamplePipeline(), live_stages())
+    document = Document(SamplePipeline(), Stages())
     document.open_trace(trace, live)
     qtbot.waitUntil(lambda: bool(document.scene.boxes) and not document.background.busy)
     return document

@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
-from tapeviz.app.processes.live import live_stages
 from tapeviz.document import Document
+from tapeviz.document.pipeline import Stages
 from tapeviz.panels.look import THEMES
 from tapeviz.panels.rounds.strip import RoundStrip
 from tapeviz.recording.kept import KeptRecording
@@ -51,7 +51,7 @@ Opens = Callable[[KeptRecording, "Slow | None"], Document]
 @pytest.fixture
 def opens(qtbot: QtBot) -> Opens:
     def opened(kept: KeptRecording, asked: Slow | None = None) -> Document:
-        document = Document(SamplePipeline(), live_stages())
+        document = Document(SamplePipeline(), Stages())
         document.open_trace(kept.wait(), asked or kept)
         qtbot.waitUntil(lambda: bool(document.scene.boxes) and not document.background.busy)
         return document

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tapeviz.app.processes.live import live_stages
 from tapeviz.document import Document, picturing
 from tapeviz.document.compiled import insides
-from tapeviz.document.pipeline import ArrangedGraph
+from tapeviz.document.pipeline import Stages
+from tapeviz.drawing import Arranged
 from tapeviz.recording.live import Recorder, Snippet
 from tests.document.sample import SamplePipeline
 
@@ -33,7 +33,7 @@ for step in range(5):
 def document(qtbot: QtBot, recorder: Recorder) -> Document:
     live = recorder.record(Snippet(SOURCE, "snippet.py"))
     trace = live.wait()
-    document = Document(SamplePipeline(), live_stages())
+    document = Document(SamplePipeline(), Stages())
     document.open_trace(trace, live)
     qtbot.waitUntil(lambda: bool(document.scene.boxes) and not document.background.busy)
     return document
@@ -145,7 +145,7 @@ def test_an_earlier_round_of_another_place_comes_with_its_inside(
     )
     live = recorder.record(Snippet(text, "snippet.py"))
     trace = live.wait()
-    document = Document(SamplePipeline(), live_stages())
+    document = Document(SamplePipeline(), Stages())
     document.open_trace(trace, live)
     qtbot.waitUntil(lambda: bool(document.scene.boxes) and not document.background.busy)
     lines = sorted({call.line for call in trace.calls})
@@ -163,7 +163,7 @@ def test_the_inside_of_a_first_picture_is_arranged_after_that_picture(
 ) -> None:
     asked: list[bool] = []
 
-    def note(arranged: ArrangedGraph) -> bool:
+    def note(arranged: Arranged) -> bool:
         asked.append(document.arranged is arranged)
         return False
 

@@ -8,9 +8,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.findings import Fix
-from tapeviz.app.processes.live import live_stages
 from tapeviz.document import Document
-from tapeviz.document.pipeline import Repairs
+from tapeviz.document.pipeline import Stages
 from tapeviz.document.text.parts import (
     LinePart,
     cell_at,
@@ -19,6 +18,7 @@ from tapeviz.document.text.parts import (
     merge_fix,
     names_from_above,
 )
+from tapeviz.repair import Repaired
 from tests.document.sample import SOURCE, SamplePipeline, make_stages, make_trace
 
 CELLS = "import a\n# %% one\nb = 1\n\n    #%% two\nc = 2"
@@ -101,12 +101,12 @@ def test_the_fix_of_a_page_leaves_its_prose_as_it_was() -> None:
 
 
 def test_a_fixed_page_that_would_run_otherwise_is_taken_as_it_was_tried(qtbot: QtBot) -> None:
-    def mend(text: str) -> Repairs:
-        return Repairs(RAN if text == PAGE else text, prose=(1, 4))
+    def mend(text: str) -> Repaired:
+        return Repaired(RAN if text == PAGE else text, prose=(1, 4))
 
-    def mend_anew(text: str) -> Repairs:
+    def mend_anew(text: str) -> Repaired:
         made = text.replace("Why", "#¶ Why").replace("Thanks", "#¶ Thanks")
-        return Repairs(made.replace("#¶ #¶", "#¶"), prose=(1, 4))
+        return Repaired(made.replace("#¶ #¶", "#¶"), prose=(1, 4))
 
     fixed = RAN.replace("z = 2", "z = 3")
     for mended, wanted in ((mend, fixed), (mend_anew, PAGE.replace("z = 2", "z = 3"))):
@@ -150,7 +150,7 @@ def test_a_part_that_uses_names_from_above_runs_with_the_lines_above(qtbot: QtBo
 
 def test_a_cell_of_a_notebook_with_commands_runs_with_the_cells_above(qtbot: QtBot) -> None:
     pipeline = SamplePipeline()
-    document = Document(pipeline, live_stages())
+    document = Document(pipeline, Stages())
     cells = "# %%\n%matplotlib inline\nn = 2\n# %%\n!ls\nprint(n)\n# %%\nprint(3)\n"
     document.open_source(cells)
     document.run((4, 6))

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from tapeviz.analysis.backward.steps import BackwardPass, WalkStep
 from tapeviz.analysis.backward.turns import find_turns
 from tapeviz.analysis.model import CallDiagnosis, Diagnosis
-from tapeviz.document import Document
+from tapeviz.document import Document, shares
 from tapeviz.panels.backprop.cut_rows import MOST
 from tapeviz.panels.backprop.panel import BackpropPanel
 from tapeviz.panels.backprop.table import shared_between, shared_widths
@@ -202,16 +202,16 @@ def test_shares_leave_the_picker_of_calls_room(qtbot: QtBot, panel: BackpropPane
     assert panel.shares_button.accessibleName() == "Shares"
 
 
-def test_targets_can_be_taken_apart(qtbot: QtBot, panel: BackpropPanel) -> None:
+def test_targets_can_be_taken_apart(
+    qtbot: QtBot, panel: BackpropPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     document = panel.document
     single, pair = np.float32(1.0), np.array([2.0, 3.0], np.float32)
     rows = (ShareRow("a", (single, None)), ShareRow("b", (None, pair)))
     table = ShareTable(CallId(1), 8, ("x", "y"), rows, (single, pair))
     assert panel.shares_button.isHidden()
-    stages = replace(
-        document.stages, has_shares=lambda trace, call: True, share=lambda live, call: table
-    )
-    document.shares._stages = stages
+    monkeypatch.setattr(shares, "has_shares", lambda trace, call: True)
+    monkeypatch.setattr(shares, "share_table", lambda live, call: table)
     document.progress_changed.emit()
     assert not panel.shares_button.isHidden()
     panel.shares_button.click()

@@ -15,7 +15,7 @@ from tapeviz.canvas.camera import Camera
 from tapeviz.canvas.framing import FirstView
 from tapeviz.document import Document
 from tapeviz.document.background import Background
-from tapeviz.document.pipeline import ArrangedGraph
+from tapeviz.drawing import Arranged
 from tapeviz.layout.model import EMPTY_LAYOUT, Rect
 from tapeviz.panels.graph import GRAIN, MARGIN, GraphPanel
 from tapeviz.panels.look import Theme
@@ -26,7 +26,6 @@ from tapeviz.scene.sizes import LEGIBLE
 from tapeviz.trace.model import Trace
 from tests.document.sample import (
     SOURCE,
-    SampleArranged,
     SamplePipeline,
     SampleRecording,
     compose,
@@ -201,7 +200,7 @@ def test_a_round_with_a_wider_box_is_fitted_unless_the_user_moved(
         view.zoom(0.99)
     arranged, scene, camera = picturing.arranged, picturing.scene, view.camera
     bounds = replace(scene.bounds, width=2 * scene.bounds.width)
-    picturing.arranged = SampleArranged(
+    picturing.arranged = Arranged(
         arranged.graph,
         replace(arranged.layout, bounds=bounds),
         {name: name for name in arranged.graph},
@@ -350,7 +349,7 @@ def test_the_first_view_is_the_same_whatever_is_slow(
 
 
 def _ringed_by_its_own_diagnosis(
-    arranged: ArrangedGraph, trace: Trace, call: CallDiagnosis | None, overlay: Overlay
+    arranged: Arranged, trace: Trace, call: CallDiagnosis | None, overlay: Overlay
 ) -> Scene:
     scene = compose(arranged, trace, call, overlay)
     if call is not None and any(known is call.call for known in trace.calls):

@@ -18,9 +18,9 @@ from tapeviz.analysis.model import Diagnosis, Warned
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.rounds.round_words import numbers_words
 from tapeviz.analysis.run_words import result_in_a_line
-from tapeviz.app.processes.live import live_stages
 from tapeviz.app.search import named_repetition
 from tapeviz.document import Document
+from tapeviz.document.pipeline import Stages
 from tapeviz.panels.backprop.panel import BackpropPanel
 from tapeviz.panels.diagnosis.findings import FindingCard, WarningCard
 from tapeviz.panels.diagnosis.panel import DiagnosisPanel
@@ -51,7 +51,7 @@ def trace() -> Trace:
 
 @pytest.fixture
 def loop(qtbot: QtBot, trace: Trace) -> Document:
-    loop = Document(SamplePipeline(), live_stages())
+    loop = Document(SamplePipeline(), Stages())
     loop.open_trace(trace)
     qtbot.waitUntil(lambda: bool(loop.scene.boxes) and not loop.background.busy)
     return loop

@@ -10,16 +10,15 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.model import Diagnosis
-from tapeviz.app.processes.live import mend
 from tapeviz.app.stage import CARD_BORDERS
 from tapeviz.document import Document
-from tapeviz.document.pipeline import Repairs
 from tapeviz.panels.look import Theme
 from tapeviz.panels.source.line_marks import LineMark, marks_of
 from tapeviz.panels.source.panel import SourcePanel
 from tapeviz.panels.source.pasting import has_code
 from tapeviz.panels.source.repair_strip import listed
 from tapeviz.panels.source.sight import rows_in_sight
+from tapeviz.repair import Repair, Repaired, Skipped, SyntaxProblem, repair
 from tapeviz.trace.ids import OpId, SiteId
 from tapeviz.trace.model import Failure, Trace
 from tapeviz.trace.sites import Site, StackFrame
@@ -125,14 +124,14 @@ def test_a_pasted_page_is_repaired_and_can_be_undone(
 ) -> None:
     document = panel.document
 
-    def repair(text: str) -> Repairs:
+    def repair(text: str) -> Repaired:
         mended = text.replace(">>> ", "")
         found = tuple(
-            (n, "removed the prompt >>>")
+            Repair(n, "removed the prompt >>>")
             for n, line in enumerate(text.split("\n"), start=1)
             if line.startswith(">>> ")
         )
-        return Repairs(mended, found)
+        return Repaired(mended, found)
 
     document.stages = replace(document.stages, repair=repair)
     document.open_source("")
@@ -155,7 +154,10 @@ def test_a_pasted_page_is_repaired_and_can_be_undone(
 def test_repairs_are_listed_by_kind_with_their_lines() -> None:
     prose, prompt = "not Python: kept as a comment", "removed the prompt >>>"
     done = ((0, "changed all"), (1, prose), (2, prose), (3, prompt), (5, prose), (5, prompt))
-    assert listed(Repairs("", done), ((7, 9, "it is broken"), (8, 8, "it is bad"))) == [
+    assert listed(
+        Repaired("", tuple(Repair(*each) for each in done)),
+        ((7, 9, "it is broken"), (8, 8, "it is bad")),
+    ) == [
         "lines 7–9 left out: it is broken",
         "line 8 left out: it is bad",
         "changed all",
@@ -166,7 +168,7 @@ def test_repairs_are_listed_by_kind_with_their_lines() -> None:
 
 def test_a_page_without_code_is_not_called_repaired(qtbot: QtBot, panel: SourcePanel) -> None:
     text = panel.document.text
-    text.take_repairs(Repairs("#¶ no code\n", ((1, "not Python: kept as a comment"),)))
+    text.take_repairs(Repaired("#¶ no code\n", (Repair(1, "not Python: kept as a comment"),)))
     assert panel.repair_strip.words.text().startswith("No line of it is Python")
 
 
@@ -183,7 +185,8 @@ def test_what_is_beyond_repair_is_said_and_kept(
 ) -> None:
     document = panel.document
     document.stages = replace(
-        document.stages, repair=lambda text: Repairs(text, (), "line 2: a bracket is open")
+        document.stages,
+        repair=lambda text: Repaired(text, error=SyntaxProblem(2, 1, "a bracket is open")),
     )
     document.open_source("")
     QApplication.clipboard().setText("f(\n\n")
@@ -217,7 +220,7 @@ LEFT_OUT = "x = 1\n# y = f(\n# z\nw = 2\n"
 
 def paste_a_page(qtbot: QtBot, panel: SourcePanel) -> Document:
     document = panel.document
-    page = Repairs(LEFT_OUT, (), "", ((2, 3, "a bracket is open"),), 3)
+    page = Repaired(LEFT_OUT, skipped=(Skipped(2, 3, "a bracket is open"),), blocks=3)
     document.stages = replace(document.stages, repair=lambda text: page)
     document.open_source("")
     QApplication.clipboard().setText(LEFT_OUT.replace("# ", ""))
@@ -244,7 +247,7 @@ def test_what_is_left_out_of_a_page_is_greyed_and_told(qtbot: QtBot, panel: Sour
 def test_prose_of_a_page_is_greyed_and_needs_no_room(qtbot: QtBot, panel: SourcePanel) -> None:
     document, prose = panel.document, "Why is this " + "so very " * 9 + "long?"
     source = f"{prose}\nDoes it work?\n\nx = 1\nThanks\n"
-    document.stages = replace(document.stages, repair=mend)
+    document.stages = replace(document.stages, repair=repair)
     document.open_source(source, name="page.txt")
     needed = panel.editor.wanted_width()
     document.run()
@@ -258,9 +261,9 @@ def test_prose_of_a_page_is_greyed_and_needs_no_room(qtbot: QtBot, panel: Source
 def test_a_run_waits_for_the_repair_of_what_was_pasted(qtbot: QtBot, panel: SourcePanel) -> None:
     document, gate = panel.document, threading.Event()
 
-    def repair(text: str) -> Repairs:
+    def repair(text: str) -> Repaired:
         gate.wait(20)
-        return Repairs("x = 1\ny = 2\n", ((1, "removed the prompt >>>"),))
+        return Repaired("x = 1\ny = 2\n", (Repair(1, "removed the prompt >>>"),))
 
     document.stages = replace(document.stages, repair=repair)
     document.open_source("")

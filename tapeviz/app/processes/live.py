@@ -1,4 +1,4 @@
-"""Connect the pools of processes to the pipeline and the stages of the window."""
+"""Record the snippets of the window in its pools of processes."""
 
 from __future__ import annotations
 
@@ -6,19 +6,12 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from ...analysis import diagnose
 from ...analysis.model import Diagnosis
-from ...document.pipeline import LookInto, Repairs, Stages
-from ...drawing import arrange, compose_over
+from ...document.pipeline import LookInto
 from ...errors import TapevizError
 from ...fixes import try_fixes
-from ...graph.groups.tree import GROUPINGS
-from ...layout import LAYOUTS
 from ...recording.live import Listener, LiveRecording, Recorder, Snippet
-from ...recording.shares import has_shares, share_table
-from ...repair import repair
 from ...trace.model import Trace
 from .pools import Pools
 
@@ -84,30 +77,3 @@ class LivePipeline:
         """End every process, and wait for that."""
         self._last = None
         self.pools.close()
-
-
-def mend(text: str) -> Repairs:
-    mended = repair(text)
-    error = mended.error
-    return Repairs(
-        mended.text,
-        tuple((repair.line, repair.what) for repair in mended.repairs),
-        f"line {error.line}: {error.message}" if error else "",
-        tuple((part.line, part.last_line, part.why) for part in mended.skipped),
-        mended.blocks,
-        mended.prose_of(text),
-    )
-
-
-def live_stages() -> Stages:
-    compose: Any = compose_over
-    return Stages(
-        diagnose,
-        arrange,
-        compose,
-        mend,
-        has_shares,
-        share_table,
-        tuple(LAYOUTS),
-        tuple(GROUPINGS),
-    )

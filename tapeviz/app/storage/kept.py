@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...graph.groups.tree import GROUPINGS
+from ...layout import LAYOUTS
 from ..menus import DIRECTIONS
 from ..sizes import SizesByHand
 from ..stage import VERSION
@@ -34,11 +36,11 @@ def _attribute(name: str, of: Callable[[Window], object], attribute: str) -> Kep
     )
 
 
-def _form(name: str, known: Callable[[Window], Collection[str]]) -> Kept:
+def _form(name: str, known: Collection[str]) -> Kept:
     """A choice on which the layout depends; ``known``: the choices that there are."""
 
     def put(window: Window, value: str) -> None:
-        if value in known(window):
+        if value in known:
             window.document.change_form(**{name: value})
 
     return Kept(name, lambda window: getattr(window.document.view, name), put)
@@ -66,9 +68,9 @@ KEPT: tuple[Kept, ...] = (
         lambda w, size: w.source.editor.set_size(size),
     ),
     _attribute("fixes", lambda w: w.document.fix_trials, "is_on"),
-    _form("layout", lambda w: w.document.stages.layouts),
-    _form("direction", lambda w: DIRECTIONS),
-    _form("grouping", lambda w: w.document.stages.groupings),
+    _form("layout", LAYOUTS),
+    _form("direction", DIRECTIONS),
+    _form("grouping", GROUPINGS),
     Kept(
         "shows-all",
         lambda w: w.document.view.shows_all,

@@ -12,7 +12,6 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ...document import Document
-from ...drawing import Arranged
 from ...errors import TapevizError
 from ...export import (
     Drawing,
@@ -151,8 +150,7 @@ class Pictures:
         steps = steps_filmed(len(document.steps))
 
         def film() -> None:
-            seen = before if isinstance(before, Arranged) else None
-            drawings = draw_steps(trace, diagnosis, view, steps, theme, seen)
+            drawings = draw_steps(trace, diagnosis, view, steps, theme, before)
             write_animation(drawings, path, report=self._report)
 
         self._export(path, film)

@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal
 from ...analysis.backward.steps import WalkStep
 from ...analysis.requests.inside import has_inside
 from ...analysis.requests.looks import MOST_OPS_AROUND
+from ...drawing import Arranged
 from ...graph.groups.branches import asking_functions
 from ...graph.groups.opening import MOST_BOXES, any_turn
 from ...graph.groups.tree import upwards
@@ -23,7 +24,7 @@ from ...trace.calls import Step
 from ...trace.ids import CallId, OpId
 from ...trace.model import Trace
 from ...trace.ops import Op
-from ..pipeline import ArrangedGraph, Opener
+from ..pipeline import Opener
 from ..snapshot import Snapshot, take_snapshot
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class Insides(QObject):
         self._asked_turns.clear()
         self._entered.clear()
 
-    def look_at_open(self, arranged: ArrangedGraph) -> bool:
+    def look_at_open(self, arranged: Arranged) -> bool:
         """Ask for what stands open in a picture and was not looked into yet: a call, after a step
         to another round of the loop that it is called in; a turn of a loop in a call.
 
@@ -188,7 +189,7 @@ class Insides(QObject):
                 return False
         return False
 
-    def _lacking_turns(self, arranged: ArrangedGraph) -> Iterator[tuple[Op, OpId, int]]:
+    def _lacking_turns(self, arranged: Arranged) -> Iterator[tuple[Op, OpId, int]]:
         """The turns (from 0) that are shown without their values: the call, the loop, the turn."""
         ops = self._document.trace.ops
         for frame in arranged.graph.graph.get("frames", ()):
@@ -197,7 +198,7 @@ class Insides(QObject):
             if loop is not None and call is not None and call.ran_as is not None:
                 yield call, loop.id, frame.turn - 1
 
-    def _open_calls(self, arranged: ArrangedGraph) -> Iterator[Op]:
+    def _open_calls(self, arranged: Arranged) -> Iterator[Op]:
         """Calls that stand open, or would if their inside were known: in another round of the place
         they do, or their function is so small that a first view may open it. In a large
         trace, which takes long to diagnose again, a call that the program alone would open stays

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ...analysis.findings import Fix
-from ..pipeline import Repairs
+from ...repair import Repaired
 from .parts import LinePart, fix_of_page, merge_fix
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Repairing:
         self._runs_then = "repair" in self._document.background.busy
         return self._runs_then
 
-    def _take(self, source: str, repairs: Repairs) -> None:
+    def _take(self, source: str, repairs: Repaired) -> None:
         document = self._document
         if source != document.text.source:  # it was edited meanwhile
             self.repair()
@@ -57,10 +58,10 @@ class Repairing:
         if text.repairs is not None or len(source) > LONGEST_PAGE:
             return
 
-        def take(found: Repairs) -> None:
+        def take(found: Repaired) -> None:
             is_page = bool(found.skipped or found.prose)
             if is_page and source == text.source and text.repairs is None:
-                text.take_repairs(Repairs(source, (), "", found.skipped, found.blocks, found.prose))
+                text.take_repairs(replace(found, text=source, repairs=(), error=None))
 
         work = partial(self._document.stages.repair, source)
         self._document.background.submit("look", work, take)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from ..pipeline import Repairs
+from ...repair import Repaired
 from .carrying import CarriedLines
 
 UNNAMED = "snippet.py"
@@ -29,7 +29,7 @@ class Text(QObject):
         self.ran = ""
         self.path: Path | None = None
         self.name = UNNAMED
-        self.repairs: Repairs | None = None
+        self.repairs: Repaired | None = None
         self._since_run, self._since_repair = CarriedLines(), CarriedLines()
 
     @property
@@ -84,7 +84,7 @@ class Text(QObject):
         self.saved = self.source
         self.changed.emit()
 
-    def take_repairs(self, repairs: Repairs) -> None:
+    def take_repairs(self, repairs: Repaired) -> None:
         """Keep what was repaired in the text, or will be left out when it runs, to be shown."""
         self.repairs = repairs
         self.repairs_changed.emit()

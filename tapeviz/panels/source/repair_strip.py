@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout
 
 from ...analysis.run_words import part_words, repair_words
 from ...document import Document
-from ...document.pipeline import Repairs
+from ...repair import Repaired
 from ...text.source import holds_code
 from ...wording import counted
 from ..look import Theme
@@ -24,7 +24,7 @@ class RepairStrip(QFrame):
         super().__init__()
         self.setObjectName("strip")
         self._document = document
-        self._closed: Repairs | None = None
+        self._closed: Repaired | None = None
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 5, 6, 5)
         column.setSpacing(2)
@@ -71,7 +71,8 @@ class RepairStrip(QFrame):
         if repairs is None or repairs is self._closed:
             self.hide()
             return
-        error = repairs.error if text.source == repairs.text else ""  # an edit may mend it
+        is_as_pasted = text.source == repairs.text  # an edit may mend it
+        error = str(repairs.error) if repairs.error and is_as_pasted else ""
         if not (repairs.repairs or left_out or error):
             self.hide()
             return
@@ -100,7 +101,7 @@ def left_out_words(parts: tuple[tuple[int, int, str], ...], blocks: int) -> str:
     return f"{blocks - len(parts)} of {blocks} blocks run · {parts_words}"
 
 
-def listed(repairs: Repairs, left_out: tuple[tuple[int, int, str], ...]) -> list[str]:
+def listed(repairs: Repaired, left_out: tuple[tuple[int, int, str], ...]) -> list[str]:
     """A line for each part left out, and one for each kind of the first repairs with all its
     lines."""
     mended = list(repair_words(repairs.repairs, MOST))
