@@ -21,7 +21,7 @@ class Component:
 
 def components(graph: GraphArrays) -> list[Component]:
     """The connected parts, the largest first; of equal size, by first node."""
-    label = _labels(graph)
+    label = joined_parts(graph.size, graph.tails, graph.heads)
     members = np.argsort(label, kind="stable")
     sizes = np.bincount(label)
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -36,18 +36,20 @@ def components(graph: GraphArrays) -> list[Component]:
     return parts
 
 
-def _labels(graph: GraphArrays) -> Ints:
-    """The number of each node's component, in order of first appearance (union-find)."""
-    parent = list(range(graph.size))
-    for tail, head in zip(graph.tails.tolist(), graph.heads.tolist(), strict=True):
-        while parent[tail] != tail:
-            parent[tail] = parent[parent[tail]]
-            tail = parent[tail]
-        while parent[head] != head:
-            parent[head] = parent[parent[head]]
-            head = parent[head]
-        if tail != head:  # the older root stays, so that labels follow insertion order
-            parent[max(tail, head)] = min(tail, head)
+def joined_parts(count: int, first: Ints, second: Ints) -> Ints:
+    """The number of the part that each of ``count`` nodes is in, if ``first[k]`` and ``second[k]``
+    are joined; parts are numbered by their first nodes (union-find)."""
+    parent = list(range(count))
+
+    def root(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    for node, other in zip(first.tolist(), second.tolist(), strict=True):
+        low, high = sorted((root(node), root(other)))
+        parent[high] = low  # the older root stays, so that parts follow insertion order
     label: list[int] = []
     found = 0
     for node, above in enumerate(parent):  # a parent comes before its children

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Floats, Ints
+from .ranking import topological_order
 
 SOFTNESS = 1500.0
 """s in the formula, px: at d = s both terms pull with the same force."""
@@ -37,7 +38,8 @@ class Springs:
 
 @dataclass(frozen=True, slots=True)
 class Fences:
-    """``right[k]`` stays at least ``gap[k]`` to the right of ``left[k]``; acyclic."""
+    """The least distances of points on a line. ``right[k]`` stays at least ``gap[k]`` to the right
+    of ``left[k]``; acyclic."""
 
     left: Ints
     right: Ints
@@ -139,19 +141,11 @@ Neighbours = list[list[tuple[int, float]]]
 def _left_to_right(count: int, fences: Fences) -> tuple[list[int], Neighbours, Neighbours]:
     out: Neighbours = [[] for _ in range(count)]
     into: Neighbours = [[] for _ in range(count)]
-    waiting = [0] * count
-    for a, b, gap in zip(
-        fences.left.tolist(), fences.right.tolist(), fences.gap.tolist(), strict=True
-    ):
+    pairs = list(zip(fences.left.tolist(), fences.right.tolist(), strict=True))
+    for (a, b), gap in zip(pairs, fences.gap.tolist(), strict=True):
         out[a].append((b, gap))
         into[b].append((a, gap))
-        waiting[b] += 1
-    order = [v for v in range(count) if not waiting[v]]
-    for a in order:  # grows while it is walked
-        for b, _ in out[a]:
-            waiting[b] -= 1
-            if not waiting[b]:
-                order.append(b)
+    order = topological_order(count, pairs)
     if len(order) < count:
         raise ValueError("the fences go around in a circle")
     return order, out, into

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..arrays import Floats, GraphArrays, Ints
+from ..components import joined_parts
 from .balance import ITERATIONS, Fences, Springs, balance, within_fences
 from .layers import Layers
 
@@ -143,17 +144,6 @@ def _group_springs(springs: Springs, group: Ints) -> Springs:
 
 def _merged(count: int, springs: Springs, wanted: Floats, bend: Floats) -> Ints:
     """The class of each group; straight springs join their ends to one class."""
-    parent = list(range(count))
-
-    def root(v: int) -> int:
-        while parent[v] != v:
-            parent[v] = parent[parent[v]]
-            v = parent[v]
-        return v
-
     offset = np.abs(wanted[springs.second] - wanted[springs.first])
     straight = (bend == 0) & (springs.rest == 0) & (offset < STRAIGHT)
-    for k in np.flatnonzero(straight).tolist():
-        parent[root(int(springs.second[k]))] = root(int(springs.first[k]))
-    numbers: Ints = np.unique([root(v) for v in range(count)], return_inverse=True)[1]
-    return numbers
+    return joined_parts(count, springs.first[straight], springs.second[straight])

@@ -6,9 +6,9 @@ new path hits others, the search is repeated with these too.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 
+import networkx as nx
 import numpy as np
 
 from ..arrays import Bools, Floats, GraphArrays
@@ -93,7 +93,7 @@ def _detour(boxes: Floats, ends: tuple[int, int], margin: float) -> Line | None:
 
 
 def _shortest(start: Point, end: Point, obstacles: Floats, margin: float) -> list[Point] | None:
-    """The shortest path over the corners of the obstacles, by Dijkstra's algorithm."""
+    """The shortest path over the corners of the obstacles; None if there is none."""
     corners = np.concatenate(
         [
             obstacles[:, :2] + (obstacles[:, 2:] + margin) * np.array(side)
@@ -107,30 +107,13 @@ def _shortest(start: Point, end: Point, obstacles: Floats, margin: float) -> lis
     first, second = np.triu_indices(len(points), 1)
     free = ~np.any(segments_hit(points[first], points[second], obstacles), axis=1)
     length = np.hypot(*(points[first] - points[second]).T)
-    near: list[list[tuple[int, float]]] = [[] for _ in points]
-    for a, b, d in zip(
-        first[free].tolist(), second[free].tolist(), length[free].tolist(), strict=True
-    ):
-        near[a].append((b, d))
-        near[b].append((a, d))
-    order = _dijkstra(near, 0, 1)
-    return None if order is None else [(float(points[k, 0]), float(points[k, 1])) for k in order]
-
-
-def _dijkstra(near: list[list[tuple[int, float]]], start: int, end: int) -> list[int] | None:
-    came_from: dict[int, int] = {}
-    queue = [(0.0, start, start)]
-    while queue:
-        distance, vertex, before = heapq.heappop(queue)
-        if vertex in came_from:
-            continue
-        came_from[vertex] = before
-        if vertex == end:
-            way = [end]
-            while way[-1] != start:
-                way.append(came_from[way[-1]])
-            return way[::-1]
-        for other, length in near[vertex]:
-            if other not in came_from:
-                heapq.heappush(queue, (distance + length, other, vertex))
-    return None
+    seen = nx.Graph()
+    seen.add_nodes_from(range(len(points)))
+    seen.add_weighted_edges_from(
+        zip(first[free].tolist(), second[free].tolist(), length[free].tolist(), strict=True)
+    )
+    try:
+        order = nx.dijkstra_path(seen, 0, 1)
+    except nx.NetworkXNoPath:
+        return None
+    return [(float(points[k, 0]), float(points[k, 1])) for k in order]

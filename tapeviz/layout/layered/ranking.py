@@ -25,7 +25,8 @@ def rank_nodes(count: int, edges: EdgePairs, weights: Sequence[float]) -> list[i
 
 
 def topological_order(count: int, edges: EdgePairs) -> list[int]:
-    """The nodes in an order in which every edge points forward; ties in insertion order."""
+    """The nodes in an order in which every edge points forward; ties in insertion order. Those on a
+    cycle, and behind one, are left out."""
     out: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
     for tail, head in edges:
