@@ -18,7 +18,7 @@ from ..trace.ids import TensorId
 from ..trace.model import Trace
 from ..trace.stats import Array
 from .alike import SourceResult
-from .findings import Finding
+from .findings import Finding, Fix
 from .rounds.round_words import numbers_words
 
 _TRACED = "in user code:\n"
@@ -88,6 +88,14 @@ def ending_words(trace: Trace) -> str:
         counts[call.site.line] += call.ran if call.traced else 1
     steps = max(counts.values(), default=0)
     return f"{words}, after {steps:,} steps" if steps > 1 else words
+
+
+def fix_words(fix: Fix, number: int = 0) -> str:
+    """Say which gradient the result of a fix is: ``in the first call``, ``in round 7``; empty where
+    there is only one. ``number``: the round of a loop that the finding is of, 0 outside."""
+    if fix.is_of_first_call:
+        return "in the first call"
+    return f"in round {number:,}" if number else ""
 
 
 def bridge_heading(finding: Finding, in_round: int = 0) -> str:

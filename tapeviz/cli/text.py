@@ -26,6 +26,7 @@ from ..analysis.run_words import (
     NO_CODE,
     bridge_heading,
     ended_well,
+    fix_words,
     number_in_a_line,
     plain_message,
     ran_no_code,
@@ -208,7 +209,7 @@ def _fix(
     yield f"  Tried, and it works: {fix.title}"
     yield _indented(fix.diff)
     if any(value is not None for value in values):
-        yield "  It gives in the first call" if fix.is_of_first_call else "  It gives"
+        yield f"  It gives {fix_words(fix)}".rstrip()
         yield from _numbers(trace, group, values, MOST_LISTED)
 
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from ..analysis.findings import Cause, Fix
 from ..analysis.model import Diagnosis
+from ..text.diffs import short_diff
 from ..text.trees import parse_expression, parse_module
 from ..trace.stats import Array
-from .diffs import short_diff
 from .judging import FindingKey, Outcome
 from .model import ESTIMATE, Edit
 

@@ -21,12 +21,19 @@ from ..analysis.model import CallDiagnosis, Diagnosis, Warned
 from ..analysis.rounds.call_sites import CallSite
 from ..analysis.rounds.over_time import trend_sentences
 from ..analysis.rounds.round_words import numbers_words, series_words
-from ..analysis.run_words import bridge_heading, plain_message, result_in_a_line, trust_words
+from ..analysis.run_words import (
+    bridge_heading,
+    fix_words,
+    plain_message,
+    result_in_a_line,
+    trust_words,
+)
 from ..analysis.status import word_of
 from ..analysis.warned_words import warned_about
 from ..export.shared_page import PageCard, PageFix, PageTable
 from ..graph.words import shape_words
 from ..scene.parts.numbers import rounded_text, scalar_text, type_text
+from ..text.diffs import diff_lines
 from ..trace.ids import TensorId
 from ..trace.model import Trace
 from ..trace.stats import Array
@@ -171,16 +178,8 @@ def _fix(fix: Fix, number: int = 0) -> PageFix:
     text = ""
     if value is not None:
         text = rounded_text(value, 60) or type_text(str(value.dtype), value.shape)
-        text += f" (in round {number:,})" if number else ""
+        when = fix_words(fix, number)
+        text += f" ({when})" if when else ""
     is_said = not fix.is_estimate or fix.title.startswith("Estimate")
     title = fix.title if is_said else f"{fix.title} (an estimate)"
     return PageFix(title, tuple(diff_lines(fix.diff)), text)
-
-
-def diff_lines(diff: str) -> Iterator[tuple[str, str]]:
-    """Sign and code of each line of a diff; ``⋯`` for lines in between."""
-    for line in diff.removesuffix("\n").split("\n"):
-        if line.startswith("@@"):
-            yield "⋯", ""
-        elif not line.startswith(("---", "+++")):
-            yield (line[:1] or " "), line[1:]

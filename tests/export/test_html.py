@@ -92,7 +92,7 @@ def page_of(
 
 
 def with_fix(diagnosis: Diagnosis) -> Diagnosis:
-    fix = Fix("Read <it>", "@@ -1 +1 @@\n x = 1\n-y = `a`\n+y = ```b```\n", "y")
+    fix = Fix("Read <it>", " x = 1\n-y = `a`\n+y = ```b```\n", "y")
     (call,) = diagnosis.calls
     (finding,) = call.findings
     return replace(diagnosis, calls=(replace(call, findings=(replace(finding, fixes=(fix,)),)),))
@@ -147,7 +147,7 @@ def test_sources_without_a_number_are_named_alone() -> None:
     trace, diagnosis = traced("slice_assign")
     (call,) = diagnosis.calls
     (finding,) = call.findings
-    fix = Fix("Estimate: pass it on", "@@ -1 +1 @@\n-a\n+b\n", "b", is_estimate=True)
+    fix = Fix("Estimate: pass it on", "-a\n+b\n", "b", is_estimate=True)
     silent = replace(saying(finding, "A cut."), tensor=None, bridged=None, bridged_value=None)
     findings = tuple(replace(silent, source=f"w{n}", fixes=(fix,)) for n in range(2))
     shown = replace(call, findings=findings)

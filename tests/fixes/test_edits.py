@@ -18,13 +18,13 @@ from tapeviz.analysis.causes.tapes.replaced_source import ReplacedSource
 from tapeviz.analysis.causes.values.saturated import NoOverlap
 from tapeviz.analysis.findings import Evidence
 from tapeviz.files.examples import examples
-from tapeviz.fixes.diffs import short_diff
 from tapeviz.fixes.plan import Plan
 from tapeviz.fixes.smooth.argmax import soften_argmax
 from tapeviz.fixes.source import ParsedSource
 from tapeviz.fixes.table import FIXES, edits_for
 from tapeviz.fixes.tables.errors import edits_for_error
 from tapeviz.fixes.tapes.closures import compute_when_called
+from tapeviz.text.diffs import short_diff
 from tapeviz.text.source import SourceText
 from tapeviz.trace.ids import TensorId
 from tapeviz.trace.model import Failure, Trace

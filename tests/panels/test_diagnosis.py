@@ -13,13 +13,14 @@ from tapeviz.analysis.model import Diagnosis, ExplainedError, Warned
 from tapeviz.analysis.status import STATUS_WORDS
 from tapeviz.document import Document
 from tapeviz.panels.diagnosis.cards import breakable
-from tapeviz.panels.diagnosis.diff_view import FOLD, MOST_ROWS, DiffView, changed_lines
+from tapeviz.panels.diagnosis.diff_view import MOST_ROWS, DiffView, changed_lines
 from tapeviz.panels.diagnosis.findings import ErrorCard, FindingCard, WarningCard
 from tapeviz.panels.diagnosis.panel import PAGE, DiagnosisPanel
 from tapeviz.panels.look import Theme
 from tapeviz.panels.outdated import Veil
 from tapeviz.panels.tensor.values import ValueTable
 from tapeviz.panels.widgets import Badge
+from tapeviz.text.diffs import FOLD
 from tapeviz.trace.ids import CallId
 from tapeviz.trace.model import Trace
 from tests.document.sample import FIX, SamplePipeline
@@ -334,9 +335,9 @@ def test_why_unfolds_a_page_with_an_example(qtbot: QtBot, panel: DiagnosisPanel)
 
 
 def test_a_diff_shows_the_changed_lines_without_the_indentation_that_they_share() -> None:
-    first = "@@ -1 +1 @@\n with x:\n-        a\n+        b\n+            c\n d\n"
-    second = "@@ -9 +9 @@\n e\n-        f(1)\n"
-    assert changed_lines(f"--- a\n+++ b\n{first}{second}") == [
+    first = " with x:\n-        a\n+        b\n+            c\n d\n"
+    second = " ⋮\n e\n-        f(1)\n"
+    assert changed_lines(f"{first}{second}") == [
         ("-", "a"),
         ("+", "b"),
         ("+", "    c"),

@@ -11,6 +11,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from ...analysis.findings import Fix
+from ...analysis.run_words import fix_words
 from ...files.explanations import Explanation
 from ...scene.parts.numbers import array_text
 from ...wording import shortened
@@ -153,11 +154,11 @@ class Card(QFrame):
 
 class FixList(QWidget):
     """The fixes that were tried, in their order. ``title``: of the gradient that they mend, or
-    empty; ``when``: the round of a loop that their results are of, or empty."""
+    empty; ``number``: the round of a loop that their results are of, 0 outside of loops."""
 
-    def __init__(self, title: str, asks: Asks, theme: Theme, when: str = "") -> None:
+    def __init__(self, title: str, asks: Asks, theme: Theme, number: int = 0) -> None:
         super().__init__()
-        self._title, self._when, self._asks, self._theme = title, when, asks, theme
+        self._title, self._number, self._asks, self._theme = title, number, asks, theme
         self._frames: list[tuple[Fix, QFrame]] = []
         self._is_low = False
         self._heading = plain_label("Tried fixes", "heading")
@@ -182,7 +183,7 @@ class FixList(QWidget):
         for place, fix in enumerate(fixes, self._column.indexOf(self._heading) + 1):
             frame = next((frame for known, frame in before if _are_one(known, fix)), None)
             if frame is None:
-                frame = fix_frame(fix, self._title, self._when, self._asks, self._theme)
+                frame = fix_frame(fix, self._title, self._number, self._asks, self._theme)
             self._frames.append((fix, frame))
             if self._column.indexOf(frame) != place:
                 self._column.insertWidget(place, frame)
@@ -202,7 +203,7 @@ def _are_one(fix: Fix, other: Fix) -> bool:
     return fix is other or (fix == other and fix.value is other.value)
 
 
-def fix_frame(fix: Fix, title: str, when: str, asks: Asks, theme: Theme) -> QFrame:
+def fix_frame(fix: Fix, title: str, number: int, asks: Asks, theme: Theme) -> QFrame:
     """A frame with a fix: its title beside the button that applies it, its lines, its result, and a
     link to compare it."""
     frame = QFrame()
@@ -223,7 +224,7 @@ def fix_frame(fix: Fix, title: str, when: str, asks: Asks, theme: Theme) -> QFra
     column.addWidget(DiffView(fix.diff, theme))
     text = array_text(fix.value, LONGEST_VALUE) if fix.value is not None else ""
     if text and title:
-        when = "in the first call" if fix.is_of_first_call else when
+        when = fix_words(fix, number)
         words = f"{title} = {text}" + (f"   ({when})" if when else "")
         column.addWidget(plain_label(words, "code", wraps=True))
     if fix.is_estimate:

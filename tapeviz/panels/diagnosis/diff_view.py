@@ -17,11 +17,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from ...text.diffs import FOLD, diff_lines
 from ...wording import counted, shortened
 from ..look import SMALL, Theme, colour, font
 
-FOLD, MINUS = "⋯", "\u2212"
-"""Signs: of unchanged lines, and of a removed one, after which no row ends as after a hyphen."""
+MINUS = "\u2212"
+"""The sign of a removed line, after which no row ends as after a hyphen."""
 MOST, MOST_ROWS = 10, 12
 """Changed lines shown, at most, and the rows that they may take where they wrap; comparing side by
 side shows all."""
@@ -33,11 +34,9 @@ def changed_lines(diff: str) -> list[tuple[str, str]]:
     A line with the sign ``⋯`` and no code stands for unchanged lines in between.
     """
     lines: list[tuple[str, str]] = []
-    for line in diff.removesuffix("\n").split("\n"):
-        if line.startswith(("---", "+++")):
-            continue
-        if line.startswith(("+", "-")):
-            lines.append((line[0], line[1:]))
+    for sign, code in diff_lines(diff):
+        if sign in ("+", "-"):
+            lines.append((sign, code))
         elif lines and lines[-1][0] != FOLD:
             lines.append((FOLD, ""))
     while lines and lines[-1][0] == FOLD:

@@ -87,8 +87,8 @@ class FindingCard(Card):
         if alike and finding.status != "flows":
             self.add_words(same_words(names))
         self._add_links(finding)
-        when = f"in round {series.telling:,}" if series is not None else ""
-        self.column.addWidget(FixList(self.title, asks, theme, when))
+        number = series.telling if series is not None else 0
+        self.column.addWidget(FixList(self.title, asks, theme, number))
         self._gradients = Gradients(document, theme, self.title)
         self.column.addWidget(self._gradients)
         self._shown: tuple[Finding, ...] = ()
