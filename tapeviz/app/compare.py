@@ -24,11 +24,12 @@ from ..analysis.findings import Fix
 from ..document import Document
 from ..document.pipeline import LookInto
 from ..errors import TapevizError
+from ..files.code import read_code
 from ..panels.look import Theme, colour, font
 from ..panels.source.highlighter import Highlighter
 from ..panels.widgets import plain_label
 from ..trace.model import Trace
-from .storage.files import OPENED, Files, load_kept, read_source
+from .storage.files import OPENED, Files, load_kept
 
 
 def _load(path: Path, look: LookInto) -> Trace:
@@ -69,7 +70,7 @@ class SideBySide(QObject):
             if path.suffix == ".tape":
                 self._comparing.compare_trace(partial(_load, path), path.name)
             else:
-                self._comparing.compare_text(read_source(path), path.name)
+                self._comparing.compare_text(read_code(path), path.name)
         except (TapevizError, OSError) as error:
             self._document.complain(str(error))
 

@@ -90,7 +90,7 @@ def make_application() -> QApplication:
         return_large_blocks()
     application.setApplicationName("tapeviz")
     application.setApplicationDisplayName("tapeviz")
-    application.setDesktopFileName("tapeviz")
+    application.setDesktopFileName("io.github.tapeviz.tapeviz")
     application.setStyle("Fusion")
     load_fonts()
     return application

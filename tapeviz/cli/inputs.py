@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, TextIO
 from ..analysis import diagnose
 from ..analysis.model import Diagnosis
 from ..errors import TapevizError
-from ..files.notebook import code_in, read_notebook
-from ..files.source import read_text
+from ..files.code import read_code
+from ..files.notebook import code_in
 from ..kernel import (
     Confinement,
     KernelChoice,
@@ -263,8 +263,7 @@ def snippet(name: str, options: argparse.Namespace) -> Snippet:
         text, filename, directory = code_in(sys.stdin.read()), "<stdin>", Path.cwd()
     else:
         path = Path(name)
-        text = read_notebook(path) if path.suffix == ".ipynb" else read_text(path)
-        filename, directory = str(path), path.absolute().parent
+        text, filename, directory = read_code(path), str(path), path.absolute().parent
     arguments = tuple(options.args)
     return Snippet(
         text,

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from ...document import Document
 from ...errors import TapevizError, reading_words
+from ...files.code import READERS, read_code
 from ...files.examples import Example
-from ...files.notebook import read_notebook
 from ...files.resources import resource
 from ...files.source import encoded, read_text
 from ...files.whole import write_whole
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 50_000
 """Bytes; larger recordings are read in the background."""
-OPENED = "Snippets and recordings (*.py *.ipynb *.txt *.tape);;All files (*)"
+OPENED = f"Snippets and recordings (*.py *.txt *{' *'.join(READERS)} *.tape);;All files (*)"
 
 
 class Files(QObject):
@@ -168,8 +168,8 @@ class Files(QObject):
         if path.suffix == ".tape":
             return partial(self._show_kept, path, load_kept(path))
         show = self._document.open_source
-        if path.suffix == ".ipynb":
-            return partial(show, read_source(path), name=path.with_suffix(".py").name)
+        if path.suffix in READERS:
+            return partial(show, read_code(path), name=path.with_suffix(".py").name)
         is_ours = path.resolve().is_relative_to(resource().resolve())
         # Our own resources are opened without a path, so that saving asks for another place.
         return partial(show, read_text(path), None if is_ours else path, path.name)
@@ -271,8 +271,3 @@ def load_kept(path: Path) -> KeptRecording:
     from ...trace.stored.file import load
 
     return KeptRecording(load(path))
-
-
-def read_source(path: Path) -> str:
-    """The code of a text or a notebook."""
-    return read_notebook(path) if path.suffix == ".ipynb" else read_text(path)
