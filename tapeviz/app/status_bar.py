@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 from ..analysis.run_words import ending_words, tracing_words
 from ..document import Document
 from ..latest import for_latest
-from ..panels.widgets import ShortLabel, link_button, plain_label
+from ..panels.widgets import ShortLabel, link_button, plain_label, set_state
 from ..recording.live import MOST_LIVE
 from ..trace.model import EMPTY_TRACE, Trace
 from ..wording import counted
@@ -113,11 +113,7 @@ class StatusBar(QWidget):
     def _show(self) -> None:
         document = self._document
         self.facts.setText(" · ".join(part for part in self._facts() if part))
-        state = "trouble" if document.is_troubled else ""
-        if self.trouble.property("state") != state:
-            self.trouble.setProperty("state", state)
-            self.trouble.style().unpolish(self.trouble)
-            self.trouble.style().polish(self.trouble)
+        set_state(self.trouble, "trouble" if document.is_troubled else "")
         self.trouble.setText(document.trouble)
         if document.is_running:
             doing = ("running", tracing_words(document.trace) or rest_words(document))

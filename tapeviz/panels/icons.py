@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
 
 GRID = 16
 Drawer = Callable[[QPainter], None]
@@ -54,11 +54,6 @@ def _first(painter: QPainter) -> None:
 def _last(painter: QPainter) -> None:
     _filled(painter, _triangle(3, 11))
     painter.drawLine(QPointF(13, 3.5), QPointF(13, 12.5))
-
-
-def _search(painter: QPainter) -> None:
-    painter.drawEllipse(QRectF(2.5, 2.5, 8, 8))
-    painter.drawLine(QPointF(9.5, 9.5), QPointF(13.5, 13.5))
 
 
 def _target(painter: QPainter) -> None:
@@ -127,16 +122,6 @@ def _chevron(painter: QPainter) -> None:
     painter.drawPolyline(QPolygonF([QPointF(4.5, 6.5), QPointF(8, 10), QPointF(11.5, 6.5)]))
 
 
-def _logo(painter: QPainter) -> None:
-    """A tape that is cut: a flowing curve with a gap in it."""
-    path = QPainterPath(QPointF(2, 13))
-    path.cubicTo(2, 8, 5, 9, 6.2, 8.2)
-    painter.drawPath(path)
-    path = QPainterPath(QPointF(9.8, 7.8))
-    path.cubicTo(12, 7, 14, 8, 14, 3)
-    painter.drawPath(path)
-
-
 ICONS: dict[str, Drawer] = {
     "play": _play,
     "play-outline": _play_outline,
@@ -146,7 +131,6 @@ ICONS: dict[str, Drawer] = {
     "back": _back,
     "forward": _play,
     "last": _last,
-    "search": _search,
     "target": _target,
     "fit": _fit,
     "plus": _plus,
@@ -160,7 +144,6 @@ ICONS: dict[str, Drawer] = {
     "left": _left,
     "right": _right,
     "chevron": _chevron,
-    "logo": _logo,
 }
 
 

@@ -211,6 +211,14 @@ class ShortCombo(QComboBox):
         painter.end()
 
 
+def set_state(widget: QWidget, state: str) -> None:
+    """Give a widget the look that the stylesheet has for a state: ``trouble``, or empty."""
+    if widget.property("state") != state:
+        widget.setProperty("state", state)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
 def link_button(text: str, tip: str = "") -> QPushButton:
     button = QPushButton(text)
     button.setObjectName("link")

@@ -16,7 +16,7 @@ from ...scene.parts.numbers import type_text
 from ...trace.ids import TensorId
 from ...trace.stats import Array
 from ..look import Theme
-from ..tensor.values import MOST_CELLS, ValueTable
+from ..tensor.values import MOST_CELLS, ValueTable, as_table
 from ..widgets import ShortLabel, link_button, plain_label
 from .cards import rule
 
@@ -31,7 +31,8 @@ NAME, OUTCOME = 78, 136
 
 
 class Gradients(QWidget):
-    """``title``: of the card, which names its first sources."""
+    """A widget with the numbers of a card. ``title``: of the card, which names its first
+    sources."""
 
     def __init__(self, document: Document, theme: Theme, title: str) -> None:
         super().__init__()
@@ -129,8 +130,7 @@ class Gradients(QWidget):
     def _add_array(self, value: Array, beside: str = "", heading: str = "") -> None:
         """``heading``, ``beside``: what the numbers are, and what is known about them; beside a
         narrow table, else above and below it."""
-        table = value.reshape(-1, value.shape[-1]) if value.ndim > 1 else value.reshape(1, -1)
-        shown = table[:MOST_ROWS, :MOST_COLUMNS]
+        shown = as_table(value)[:MOST_ROWS, :MOST_COLUMNS]
         cells = ValueTable(self._theme, True, (54, 27))
         cells.soften()
         cells.show_array(shown, True)

@@ -20,6 +20,7 @@ from ...text.messages import without_node_names
 from ...trace.model import EMPTY_TRACE
 from ..look import SMALL, Theme, colour, font
 from ..panel import Panel
+from ..units import utf16_units
 from ..widgets import link_button, plain_label
 from .figures import FigureRow
 from .question import QuestionBar
@@ -244,8 +245,7 @@ class OutputPanel(Panel):
         pairs = zip(before, line, strict=False)
         same = min(len(before), len(line))
         kept = next((i for i, (old, new) in enumerate(pairs) if old != new), same)
-        units = len(line[:kept].encode("utf-16-le")) // 2  # as Qt counts
-        cursor.setPosition(cursor.block().position() + units)
+        cursor.setPosition(cursor.block().position() + utf16_units(line[:kept]))
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
         self._append(stream, line[kept:])

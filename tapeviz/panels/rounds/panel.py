@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from ...analysis.rounds.call_sites import CallSite
 from ...analysis.rounds.over_time import TurnShares, plot_sentences, turn_shares
 from ...document import Document
+from ...document.background import are_same
 from ..look import Theme
 from ..panel import Panel
 from ..widgets import isolated, plain_label
@@ -59,7 +60,7 @@ class OverTimePanel(Panel):
         self.empty.setContentsMargins(24, 24, 24, 24)
         self._lay_out()
         self._shares: tuple[TurnShares, ...] = ()
-        self._seen: object = None
+        self._seen: tuple[object, ...] = ()
         self._is_stale = True
         document.diagnosis_changed.connect(self._refresh)
         document.view_changed.connect(self._refresh)
@@ -114,10 +115,7 @@ class OverTimePanel(Panel):
         document = self.document
         current, site = document.current_call, document.site
         seen = (document.diagnosis, current, site, self.theme)
-        if self._seen is not None and all(
-            a is b
-            for a, b in zip(seen, self._seen, strict=True)  # type: ignore[call-overload]
-        ):
+        if are_same(seen, self._seen):
             return
         self._seen = seen
         self._shares = () if current is None else turn_shares(document.trace, current)

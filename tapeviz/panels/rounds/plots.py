@@ -16,7 +16,7 @@ from ...analysis.rounds.round_words import number_text
 from ...scene.theme import rgb
 from ..look import Theme, font, mix
 from ..tensor.plots import LABEL, ThemedPlot, colour_map
-from .sparkline import scaled, spans_decades
+from .sparkline import logarithms, scaled, spans_decades
 
 _DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 MOST_LINES = 12
@@ -122,7 +122,7 @@ class RoundPlot(PlotByRound):
             axis.setTextPen(theme.accent)
             axis.setStyle(tickFont=font("sans", 11), tickLength=-4)
             axis.setPen(theme.border)
-            values = _heights(values, is_log)
+            values = logarithms(values) if is_log else values
             curve = pg.PlotDataItem(rounds, values, pen=pen, connect="finite")
             self._thin_out(curve, rounds)
             self._right.addItem(curve)
@@ -131,7 +131,7 @@ class RoundPlot(PlotByRound):
         table = np.stack([each.norms for each in series]) if series else np.zeros((0, len(site)))
         is_log = spans_decades(table) or are_apart(table)
         self.getAxis("left").setLogMode(is_log)
-        table = _heights(table, is_log)
+        table = logarithms(table) if is_log else table
         for place, each in enumerate(series):
             tone = mix(theme.gradient, theme.text_muted, place / max(len(series), 2))
             pen = pg.mkPen(tone, width=1.6, style=_DASHES[place % len(_DASHES)])
@@ -286,15 +286,6 @@ def are_apart(table: Numbers) -> bool:
     highest = known.max(axis=1, initial=0.0)
     highest = highest[highest > 0]
     return bool(highest.size and (known >= 0).all() and highest.max() >= APART * highest.min())
-
-
-def _heights(numbers: Numbers, is_log: bool) -> Numbers:
-    """The numbers, or for a logarithmic axis their logarithms to base ten."""
-    if not is_log:
-        return numbers
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs: Numbers = np.log10(numbers)
-    return np.where(np.isfinite(logs), logs, np.nan)
 
 
 def shortened(name: str) -> str:

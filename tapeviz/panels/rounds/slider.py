@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip
 from ...analysis.findings import Status
 from ...analysis.rounds.call_sites import CallSite, Numbers
 from ...analysis.status import round_word
-from ...trace.stats import Array
 from ..look import Theme, colour
-from .sparkline import line_points, scaled, spans_decades
+from .sparkline import line_points, paint_line, runs
 
 HEIGHT = 30
 LOW = 20
@@ -158,20 +157,9 @@ class RoundSlider(QSlider):
         painter.end()
 
     def _paint_line(self, painter: QPainter, heights: Numbers, tone: str, width: float) -> None:
-        """A polyline, broken where there is no number; of many rounds the extremes of each px."""
         top, bottom = 2 * KNOB, self.height() - BAND - 3
         painter.setPen(QPen(colour(tone), width))
-        known = np.flatnonzero(np.isfinite(heights))
-        for part in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):
-            picked = _extremes(part, heights, 2 * max(self.width(), 1))
-            points = [
-                QPointF(self._x(int(n) + 1), bottom - (bottom - top) * float(heights[n]))
-                for n in picked
-            ]
-            if len(points) > 1:
-                painter.drawPolyline(QPolygonF(points))
-            elif points and known.size > 1:
-                painter.drawPoint(points[0])
+        paint_line(painter, heights, self.width(), self._x, lambda h: bottom - (bottom - top) * h)
 
     def _paint_marks(
         self, painter: QPainter, numbers: tuple[int, ...] | list[int], status: Status | str
@@ -180,10 +168,7 @@ class RoundSlider(QSlider):
         triangle for NaN, a square for another shape."""
         theme, y = self._theme, self.height() - BAND / 2 - 0.5
         tone = colour(theme.trouble if status else theme.text_muted)
-        rounds = np.array(numbers, np.int64)
-        for run in np.split(rounds, np.flatnonzero(np.diff(rounds) > 1) + 1):
-            if not run.size:
-                continue
+        for run in runs(numbers):
             left, right = self._x(int(run[0])), self._x(int(run[-1]))
             painter.setPen(QPen(tone, 1.2))
             painter.drawLine(QPointF(left, y), QPointF(right, y))
@@ -201,28 +186,7 @@ class RoundSlider(QSlider):
 def _norm_heights(site: CallSite) -> list[Numbers]:
     """The heights (0…1) of the lines of gradient norms, on a common scale."""
     series = sorted(site.sources, key=lambda series: -float(np.nansum(series.norms)))[:MOST_LINES]
-    if not series:
-        return []
-    table = np.stack([series.norms for series in series])
-    heights = scaled(table) if spans_decades(table) else table
-    known = heights[np.isfinite(heights)]
-    if not known.size:
-        return []
-    low, high = float(known.min()), float(known.max())
-    flat = np.where(np.isfinite(heights), 0.5, np.nan)
-    return list(flat if high == low else (heights - low) / (high - low))
-
-
-def _extremes(part: Array, heights: Numbers, most: int) -> Array:
-    """Indices of the least and greatest number of each stretch, if there are more points than
-    px."""
-    if part.size <= most:
-        return part
-    picked = []
-    for some in np.array_split(part, most // 2):
-        low, high = some[int(np.argmin(heights[some]))], some[int(np.argmax(heights[some]))]
-        picked += sorted({int(low), int(high)})
-    return np.array(picked)
+    return list(line_points(np.stack([each.norms for each in series]))) if series else []
 
 
 def trouble_words(site: CallSite, number: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
@@ -10,6 +10,7 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPo
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ...analysis.rounds.call_sites import Numbers
+from ...trace.stats import Array
 from ..look import Theme, colour
 
 HEIGHT = 34
@@ -19,13 +20,11 @@ DECADES = 2.0
 
 
 def line_points(numbers: Numbers) -> Numbers:
-    """The height (0…1) of each round, NaN without a number; logarithmic for positive numbers that
-    span decades."""
+    """The heights (0…1) of lines by round, on a common scale, NaN without a number; logarithmic for
+    positive numbers that span decades. Any shape, rounds last."""
     heights = scaled(numbers)
     known = heights[np.isfinite(heights)]
-    if not known.size:
-        return np.full(len(numbers), np.nan)
-    low, high = float(known.min()), float(known.max())
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
     if high == low:
         return np.where(np.isfinite(heights), 0.5, np.nan)
     return (heights - low) / (high - low)
@@ -40,11 +39,38 @@ def spans_decades(numbers: Numbers) -> bool:
 
 def scaled(numbers: Numbers) -> Numbers:
     """The numbers, or their logarithms to base ten if they span decades."""
-    if not spans_decades(numbers):
-        return numbers
+    return logarithms(numbers) if spans_decades(numbers) else numbers
+
+
+def logarithms(numbers: Numbers) -> Numbers:
+    """Logarithms to base ten; NaN for numbers that have none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log10(numbers)
     return np.where(np.isfinite(logs), logs, np.nan)
+
+
+def paint_line(
+    painter: QPainter,
+    heights: Numbers,
+    width: int,
+    x: Callable[[int], float],
+    y: Callable[[float], float],
+) -> None:
+    """Paint a polyline in the painter's pen, broken where there is no number. ``width``: px that
+    the rounds share; ``x``: of a round (from 1); ``y``: of a height."""
+    for run in runs(np.flatnonzero(np.isfinite(heights))):
+        known = drawn_rounds(heights, range(int(run[0]), int(run[-1]) + 1), width)
+        points = [QPointF(x(n + 1), y(float(heights[n]))) for n in known]
+        if len(points) > 1:
+            painter.drawPolyline(QPolygonF(points))
+        else:
+            painter.drawPoint(points[0])
+
+
+def runs(numbers: Sequence[int] | Array) -> list[Array]:
+    """The stretches of ascending whole numbers without a gap."""
+    known = np.asarray(numbers, np.int64)
+    return [run for run in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1) if run.size]
 
 
 class Sparkline(QWidget):
@@ -104,20 +130,12 @@ class Sparkline(QWidget):
         painter = QPainter(ground)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(colour(self._tone), 1.6))
-        for stretch in _stretches(self._heights):
-            known = drawn_rounds(self._heights, stretch, ground.width())
-            points = [QPointF(self._x(n + 1), self._y(self._heights[n])) for n in known]
-            if len(points) > 1:
-                painter.drawPolyline(QPolygonF(points))
-            else:
-                painter.drawPoint(points[0])
+        paint_line(painter, self._heights, ground.width(), self._x, self._y)
         painter.setPen(QPen(colour(self._theme.trouble), MARK))
-        marked = np.array(self._marked, np.int64)
-        for run in np.split(marked, np.flatnonzero(np.diff(marked) > 1) + 1):
-            if run.size:
-                y = self.height() - 3.0
-                left, right = self._x(int(run[0])), self._x(int(run[-1]))
-                painter.drawLine(QPointF(left, y), QPointF(max(right, left + 0.1), y))
+        for run in runs(self._marked):
+            y = self.height() - 3.0
+            left, right = self._x(int(run[0])), self._x(int(run[-1]))
+            painter.drawLine(QPointF(left, y), QPointF(max(right, left + 0.1), y))
         painter.end()
 
 
@@ -133,10 +151,3 @@ def drawn_rounds(heights: Numbers, stretch: range, width: int) -> Sequence[int]:
     places = np.stack([ends, parts.argmin(axis=1), parts.argmax(axis=1), ends + size - 1], axis=1)
     drawn = stretch.start + np.arange(whole)[:, None] * size + np.sort(places, axis=1)
     return [*np.unique(drawn).tolist(), *stretch[whole * size :]]
-
-
-def _stretches(heights: Numbers) -> list[range]:
-    """The ranges of rounds without NaN."""
-    known = np.flatnonzero(np.isfinite(heights))
-    parts = np.split(known, np.flatnonzero(np.diff(known) > 1) + 1)
-    return [range(int(part[0]), int(part[-1]) + 1) for part in parts if part.size]

@@ -6,6 +6,8 @@ import re
 
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
 
+from ..units import utf16_units
+
 INDENT = "    "
 _LEADING = re.compile(r"[ \t]*")
 _COMMENT = re.compile(r"([ \t]*)# ?")
@@ -135,11 +137,6 @@ def replace_text(document: QTextDocument, text: str) -> None:
     while end < shorter - start and old[-1 - end] == text[-1 - end]:
         end += 1
     cursor = QTextCursor(document)
-    cursor.setPosition(_units(old[:start]))
-    cursor.setPosition(_units(old[: len(old) - end]), QTextCursor.MoveMode.KeepAnchor)
+    cursor.setPosition(utf16_units(old[:start]))
+    cursor.setPosition(utf16_units(old[: len(old) - end]), QTextCursor.MoveMode.KeepAnchor)
     cursor.insertText(text[start : len(text) - end])
-
-
-def _units(text: str) -> int:
-    """Length in UTF-16 units, in which Qt counts positions."""
-    return len(text) + sum(ord(char) > 0xFFFF for char in text)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from ..look import Theme, colour, mix
+from ..units import utf16_units
 
 MOST_FOUND = 1_000
 """Matches to highlight, at most: Qt goes through all of them at each repaint."""
@@ -25,9 +26,10 @@ class Span(NamedTuple):
 
 
 class ExtraSelections:
-    """``lit``: sub-expressions of what is pointed at; ``left_out``: parts of a page that do not
-    run; ``found``: (first, end) positions of matches; ``brackets``: the pair at the cursor, the
-    second -1 where the partner is missing."""
+    """The stretches of an editor's text with a ground or colour of their own. ``lit``:
+    sub-expressions of what is pointed at; ``left_out``: parts of a page that do not run; ``found``:
+    (first, end) positions of matches; ``brackets``: the pair at the cursor, the second -1 where the
+    partner is missing."""
 
     def __init__(self, editor: QPlainTextEdit, theme: Theme) -> None:
         self._editor = editor
@@ -83,7 +85,7 @@ class ExtraSelections:
     def _position(self, line: int, column: int) -> int:
         """The position of a character in UTF-16 units, as Qt counts."""
         block = self._editor.document().findBlockByNumber(line - 1)
-        units = len(block.text()[:column].encode("utf-16-le")) // 2
+        units = utf16_units(block.text()[:column])
         return block.position() + max(0, min(units, block.length() - 1))
 
 

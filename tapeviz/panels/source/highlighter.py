@@ -10,6 +10,7 @@ from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from ...text.code_roles import ROLES, role_of, tokens
 from ..look import Theme, colour
+from ..units import utf16_units
 
 LONGEST = 30_000
 """Characters of a text that is tokenized as a whole at each edit; longer ones line by line."""
@@ -33,14 +34,9 @@ def read_spans(text: str) -> list[list[FormatSpan]]:
                 lines.append([])
                 column = 0
             if role and part:
-                lines[-1].append((column, _units(part), token))
-            column += _units(part)
+                lines[-1].append((column, utf16_units(part), token))
+            column += utf16_units(part)
     return lines
-
-
-def _units(text: str) -> int:
-    """Length in UTF-16 units, in which Qt counts."""
-    return len(text) + sum(ord(char) > 0xFFFF for char in text)
 
 
 class Highlighter(QSyntaxHighlighter):

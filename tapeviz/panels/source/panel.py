@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
 from ...analysis.model import Diagnosis
 from ...document import Document
+from ...text.line_words import ranges_of
 from ...trace.model import EMPTY_TRACE
 from ...trace.sites import StackFrame
 from ..look import Theme
@@ -135,7 +134,7 @@ class SourcePanel(Panel):
         self.editor.set_marks(marks_of(document, groups), document.is_outdated)
         text = document.text
         parts = [(first, last) for first, last, _ in text.left_out()]
-        self.editor.set_left_out([*parts, *_stretches(text.prose())])
+        self.editor.set_left_out([*parts, *ranges_of(text.prose())])
 
     def _make_marks(self) -> bool:
         """Make more of the marks of many cuts, and show them when all are made."""
@@ -212,17 +211,6 @@ class SourcePanel(Panel):
         self.editor.undo()
         self.document.text.forget_repairs()
         self.editor.setFocus()
-
-
-def _stretches(lines: Iterable[int]) -> list[tuple[int, int]]:
-    """(first, last) of each run of consecutive lines."""
-    found: list[tuple[int, int]] = []
-    for line in lines:
-        if found and found[-1][1] == line - 1:
-            found[-1] = (found[-1][0], line)
-        else:
-            found.append((line, line))
-    return found
 
 
 def first_line(diagnosis: Diagnosis) -> int:

@@ -10,7 +10,7 @@ from ...repair import Repaired
 from ...text.source import holds_code
 from ...wording import counted
 from ..look import Theme
-from ..widgets import IconButton, link_button, plain_label
+from ..widgets import IconButton, link_button, plain_label, set_state
 
 LIST_HEIGHT = 124
 MOST = 200
@@ -85,11 +85,7 @@ class RepairStrip(QFrame):
         self.list.setPlainText("\n".join(listed(repairs, left_out)))
         self.undo.setVisible(bool(count))
         self.details.setVisible(bool(count or left_out))
-        state = "trouble" if error else ""
-        if self.property("state") != state:
-            self.setProperty("state", state)
-            self.style().unpolish(self)
-            self.style().polish(self)
+        set_state(self, "trouble" if error else "")
         self.show()
 
 

@@ -17,7 +17,7 @@ from ..widgets import ShortCombo, plain_label
 from .images import COLOUR, OVER, Form, as_colours, channel_of, choices, form_of
 from .plots import ArrayPlot, Histogram
 from .slices import Slices
-from .values import MOST_CELLS, ValueTable
+from .values import MOST_CELLS, ValueTable, as_table
 
 MOST_ROWS = 24
 
@@ -138,21 +138,16 @@ class ArrayDisplay(QWidget):
         if array is None:
             return
         choice = self.channels.currentText()
-        wanted = (array, self.slices.index, choice, self._theme, self._is_gradient)
-        if (
-            len(self._painted) == 5
-            and all(a is b or a == b for a, b in zip(wanted[1:], self._painted[1:], strict=True))
-            and self._painted[0] is array
-        ):
+        wanted = (self.slices.index, choice, self._theme, self._is_gradient)
+        if self._painted[:1] and self._painted[0] is array and self._painted[1:] == wanted:
             return
-        self._painted = wanted
+        self._painted = (array, *wanted)
         shown = self._in_sight(array)
         if shown.size == 0:
             self.words.setText("It has no elements.")
             self.pages.setCurrentWidget(self.words)
         elif array.dtype.kind not in "biufc" or _fits_cells(shown):
-            table = shown if shown.ndim < 3 else shown.reshape(-1, shown.shape[-1])
-            self.cells.show_array(table[:200] if table.ndim else table, self._is_gradient)
+            self.cells.show_array(as_table(shown)[:200], self._is_gradient)
             self.pages.setCurrentWidget(self.cells)
         else:
             self._show_picture(shown)
