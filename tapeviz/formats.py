@@ -12,8 +12,8 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """``module``: a module of `export` with ``write(drawing, options) -> bytes``; ``entry``,
-    ``tip``: its line in the menu (with a mnemonic) and the tooltip.
+    """A file format. ``module``: a module of `export` with ``write(drawing, options) -> bytes``;
+    ``entry``, ``tip``: its line in the menu (with a mnemonic) and the tooltip.
 
     ``makes``: a ``film`` has ``animate`` for several drawings one after the other, a ``page``
     has ``write_page`` for all of a gradient call.

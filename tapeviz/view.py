@@ -13,8 +13,9 @@ ROOM = (940.0, 610.0)
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """``layout``, ``direction``, ``grouping``, ``folded``, ``unfolded``, ``shows_all`` and ``room``
-    decide where things stand; ``overlay`` lies over it and never moves anything.
+    """The choices of the user. ``layout``, ``direction``, ``grouping``, ``folded``, ``unfolded``,
+    ``shows_all`` and ``room`` decide where things stand; ``overlay`` lies over it and never moves
+    anything.
 
     ``grouping``: a key of ``graph.groups.tree.GROUPINGS``, or empty for all kinds of groups.
     ``folded``, ``unfolded``: paths of groups that the user closed or opened himself. ``turns``: the

@@ -59,10 +59,9 @@ class GradientPair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``pairs``: ops that are the same in both; of these ``turned`` are those that a tape recorded
-    in one only. ``removed``: of the first trace, ``added``: of the second; both in their order,
-    without those of a backward pass that no tape recorded.
-    """
+    """The differences of two runs. ``pairs``: ops that are the same in both; of these ``turned``
+    are those that a tape recorded in one only. ``removed``: of the first trace, ``added``: of the
+    second; both in their order, without those of a backward pass that no tape recorded."""
 
     gradients: tuple[GradientPair, ...] = ()
     pairs: tuple[tuple[OpId, OpId], ...] = ()

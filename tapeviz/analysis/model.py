@@ -98,8 +98,8 @@ class ExplainedError:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """``errors``: what ended the snippet, or blocks of a page; ``rounds``: the calls by call
-    site."""
+    """All findings of a run. ``errors``: what ended the snippet, or blocks of a page; ``rounds``:
+    the calls by call site."""
 
     calls: tuple[CallDiagnosis, ...] = ()
     errors: tuple[ExplainedError, ...] = ()

@@ -21,9 +21,10 @@ def filled_on_opening(window: Window) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """``keys``: its shortcuts, with a space between; the first one is shown. ``is_there``: whether
-    it can be used now; ``is_on``: whether it is checked (None: it cannot be). ``menu``: its menu; a
-    ``/`` leads to a submenu; ``follows_line``: a separator comes before it."""
+    """Something that the user can do. ``keys``: its shortcuts, with a space between; the first one
+    is shown. ``is_there``: whether it can be used now; ``is_on``: whether it is checked (None: it
+    cannot be). ``menu``: its menu; a ``/`` leads to a submenu; ``follows_line``: a separator comes
+    before it."""
 
     id: str
     text: str

@@ -28,7 +28,8 @@ DIRECTIONS = {"down": "Top to bottom", "right": "Left to right"}
 
 
 class Menus:
-    """``actions``: by the id of their row; ``submenus``: those that are filled on opening."""
+    """The menus of a window. ``actions``: by the id of their row; ``submenus``: those that are
+    filled on opening."""
 
     def __init__(self, window: Window, bar: QMenuBar) -> None:
         self._window = window

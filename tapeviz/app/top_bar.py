@@ -18,7 +18,8 @@ SPACING = 10
 
 
 class TopBar(QWidget):
-    """``searched``: the nodes that match what was typed, and whether to go to the next one."""
+    """The bar above the panels. ``searched``: the nodes that match what was typed, and whether to
+    go to the next one."""
 
     searched = Signal(object)
     search_left = Signal()

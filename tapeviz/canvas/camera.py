@@ -28,8 +28,8 @@ NO_BOXES: NDArray[np.float64] = np.zeros((0, 4))
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """``x, y``: the scene point in the middle of the viewport; ``scale``: px for a scene unit;
-    ``width, height``: of the viewport in px."""
+    """The part of the scene that a viewport shows. ``x, y``: the scene point in the middle of the
+    viewport; ``scale``: px for a scene unit; ``width, height``: of the viewport in px."""
 
     x: float = 0.0
     y: float = 0.0

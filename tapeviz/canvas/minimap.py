@@ -20,7 +20,8 @@ CROWD = 3_000
 
 
 class Minimap(QWidget):
-    """``moved``: the scene point that the user wants in the middle."""
+    """A small picture of the whole graph, with a frame around the part in sight. ``moved``: the
+    scene point that the user wants in the middle."""
 
     moved = Signal(float, float)
 

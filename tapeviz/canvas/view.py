@@ -57,7 +57,8 @@ BY_KEY = (
 
 
 class GraphView(QGraphicsView):
-    """``node_clicked``: the node, empty for none, and whether to add it to the selection."""
+    """The graph, drawn and clickable. ``node_clicked``: the node, empty for none, and whether to
+    add it to the selection."""
 
     node_clicked = Signal(str, bool)
     node_activated = Signal(str)

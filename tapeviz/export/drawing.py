@@ -27,8 +27,9 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``scale``: pixels of a PNG, or CSS px of an SVG or PDF, for each px of the drawing;
-    ``is_transparent``: paint no ground; ``has_title``, ``has_legend``: draw them."""
+    """How a file is to be written. ``scale``: pixels of a PNG, or CSS px of an SVG or PDF, for each
+    px of the drawing; ``is_transparent``: paint no ground; ``has_title``, ``has_legend``: draw
+    them."""
 
     scale: float = 1.0
     is_transparent: bool = False

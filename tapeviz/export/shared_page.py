@@ -77,8 +77,9 @@ class PageRound:
 
 @dataclass(frozen=True, slots=True)
 class SharedPage:
-    """``facts``: about the run, a line each; ``first``: the index of the round shown at first, and
-    ``step`` the number of steps walked in it; None: the whole flow."""
+    """The content of a page about a gradient call. ``facts``: about the run, a line each;
+    ``first``: the index of the round shown at first, and ``step`` the number of steps walked in it;
+    None: the whole flow."""
 
     title: str
     facts: tuple[str, ...]

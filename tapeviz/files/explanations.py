@@ -13,7 +13,8 @@ _FENCE = "```"
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """``paragraphs``: what TensorFlow does and why, what to do. ``code``: a snippet to be run."""
+    """The page about a kind of cause. ``paragraphs``: what TensorFlow does and why, what to do.
+    ``code``: a snippet to be run."""
 
     kind: str
     title: str

@@ -107,8 +107,8 @@ class Pins(NamedTuple):
 
 @dataclass
 class OpGraph:
-    """``names``, ``parts``: the id of each node and the part that it stands for, by place: versions
-    first, then ops in the order they ran.
+    """The nodes and edges of a picture before folding. ``names``, ``parts``: the id of each node
+    and the part that it stands for, by place: versions first, then ops in the order they ran.
 
     ``entries``: the recorded operations and calls with ops in the graph, by op. ``carried``: the
     edges of each compiled loop into its next turn. ``pinned``: places of nodes that a first view

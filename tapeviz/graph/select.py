@@ -21,13 +21,13 @@ _CONDITIONALS = ops_with("branch")
 
 @dataclass(frozen=True, slots=True)
 class NodeSelection:
-    """``ops``: the ops that are nodes, in the order they ran; ``shown``: their ids. ``scope``: what
-    the picture holds apart from ops, of the values that no op made those ``asked`` for. ``data``:
-    op that only makes a named value → the last op of its line, which is drawn as that value: the
-    three ops of ``x = tf.random.normal(…)`` are one node. ``merged``: a conditional, and the
-    ``Identity`` that hands it what its branch gave → the ``Identity`` of its output, which is drawn
-    as all three. ``asked``: see `asked_for`. ``entries``: op → the innermost recorded operation
-    that it ran inside of."""
+    """The ops and values that a picture shows. ``ops``: the ops that are nodes, in the order they
+    ran; ``shown``: their ids. ``scope``: what the picture holds apart from ops, of the values that
+    no op made those ``asked`` for. ``data``: op that only makes a named value → the last op of its
+    line, which is drawn as that value: the three ops of ``x = tf.random.normal(…)`` are one node.
+    ``merged``: a conditional, and the ``Identity`` that hands it what its branch gave → the
+    ``Identity`` of its output, which is drawn as all three. ``asked``: see `asked_for`.
+    ``entries``: op → the innermost recorded operation that it ran inside of."""
 
     ops: tuple[Op, ...]
     shown: frozenset[OpId]

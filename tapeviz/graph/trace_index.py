@@ -30,8 +30,9 @@ gradients (``run_as_function_for_tape_gradients`` in control_flow_util_v2.py, 2.
 
 @dataclass(frozen=True, slots=True)
 class Descent:
-    """``carrying``: tensors that derive from a variable, a watched tensor or a source, which a
-    gradient could reach. ``users``: ops outside of gradient calls that use results of these."""
+    """The part of a trace that derives from variables and sources. ``carrying``: tensors that
+    derive from a variable, a watched tensor or a source, which a gradient could reach. ``users``:
+    ops outside of gradient calls that use results of these."""
 
     carrying: Set[TensorId]
     users: Set[OpId]

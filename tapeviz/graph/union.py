@@ -15,9 +15,9 @@ from .model import EdgeKey, Frame, Node, NodeId
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """``graph``: every node and edge of either, with the larger ``width``, ``height`` and
-    ``weight``. ``before``, ``after``: node of either graph → its id in the union; nodes that
-    are the same have the same id. ``frames``: those of either around its nodes."""
+    """Two graphs as one. ``graph``: every node and edge of either, with the larger ``width``,
+    ``height`` and ``weight``. ``before``, ``after``: node of either graph → its id in the union;
+    nodes that are the same have the same id. ``frames``: those of either around its nodes."""
 
     graph: nx.MultiDiGraph
     before: Mapping[NodeId, NodeId]

@@ -10,8 +10,8 @@ from ..errors import TapevizError
 
 @dataclass(frozen=True, slots=True)
 class PackageText:
-    """``texts``: by full module name; ``packages``: the names of those that are packages;
-    ``places``: by full module name the path that stands in its code."""
+    """The source texts of a package. ``texts``: by full module name; ``packages``: the names of
+    those that are packages; ``places``: by full module name the path that stands in its code."""
 
     texts: dict[str, str]
     packages: tuple[str, ...]

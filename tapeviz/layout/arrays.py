@@ -21,7 +21,8 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class GraphArrays:
-    """``across[i]`` and ``along[i]``: the size of node i's box, across and along the flow, px.
+    """A graph as arrays. ``across[i]`` and ``along[i]``: the size of node i's box, across and along
+    the flow, px.
 
     ``beside[i]``: room to keep free on its right (below it when the flow goes right).
     ``before[i]``: where it stood across the flow in the picture before, px; nan: nowhere.

@@ -82,8 +82,8 @@ def _alike(keyed: Iterable[tuple[str, Hashable]]) -> Iterator[list[str]]:
 
 
 class Bundled:
-    """``graph``: a graph with a point for each bundle, through which its edges go;
-    :meth:`unbundled` gives a layout of it the edges back."""
+    """A graph in which trunks take the place of edges. ``graph``: a graph with a point for each
+    bundle, through which its edges go; :meth:`unbundled` gives a layout of it the edges back."""
 
     def __init__(self, graph: nx.MultiDiGraph) -> None:
         self._whole = graph

@@ -74,9 +74,9 @@ class Rect:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """``rects``: the box of each node. ``routes``: a polyline for each edge, of at least two
-    points, from the border of the source's box to the border of the target's box; painters round
-    its bends."""
+    """The place of each node and edge, px. ``rects``: the box of each node. ``routes``: a polyline
+    for each edge, of at least two points, from the border of the source's box to the border of the
+    target's box; painters round its bends."""
 
     name: str
     direction: str

@@ -19,7 +19,7 @@ _NOTICEABLE = 0.97
 
 @dataclass(frozen=True, slots=True)
 class PaintedPath:
-    """``is_plate``: the ground of words, drawn only with them."""
+    """A path as objects of Qt. ``is_plate``: the ground of words, drawn only with them."""
 
     path: QPainterPath
     pen: QPen
@@ -29,7 +29,8 @@ class PaintedPath:
 
 @dataclass(frozen=True, slots=True)
 class PaintedText:
-    """``origin``: the left end of the baseline; ``squeeze``: horizontal scale, 1.0 for none."""
+    """A run of text as objects of Qt. ``origin``: the left end of the baseline; ``squeeze``:
+    horizontal scale, 1.0 for none."""
 
     origin: QPointF
     text: str

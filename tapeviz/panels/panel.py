@@ -10,8 +10,8 @@ from .look import Theme
 
 
 class Panel(QWidget):
-    """``header``: the row beside the title; ``body``: the column below it; ``room_changed``:
-    :meth:`wanted_room` has changed."""
+    """A panel of the window. ``header``: the row beside the title; ``body``: the column below it;
+    ``room_changed``: :meth:`wanted_room` has changed."""
 
     title = ""
     name = ""

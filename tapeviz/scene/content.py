@@ -26,8 +26,8 @@ SUBTITLE_LENGTH = 36
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """``value``: a number as text; ``cells``: (rows, columns) of the picture, None for none;
-    ``is_small``: the box shows its title alone."""
+    """The value in a box. ``value``: a number as text; ``cells``: (rows, columns) of the picture,
+    None for none; ``is_small``: the box shows its title alone."""
 
     shape: BoxShape
     title: str

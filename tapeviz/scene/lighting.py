@@ -23,7 +23,8 @@ _LEAST_SPAN = math.log(1000.0)
 
 @dataclass(frozen=True, slots=True)
 class Lighting:
-    """``gradient``, ``bridge``: wires with their width in px; ``cut``: wires with the cause.
+    """The wires and boxes that the flow of a call lights up. ``gradient``, ``bridge``: wires with
+    their width in px; ``cut``: wires with the cause.
 
     ``fans``: boxes whose value several wires carry on, so that their gradient is a sum of shares.
     ``front``: the cuts that the gradient reaches first on its way back from the targets.

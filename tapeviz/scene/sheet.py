@@ -30,7 +30,8 @@ _MOST_TITLE = 640.0
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """``bounds``: what the picture covers, margins included; ``groups``: back to front."""
+    """A picture, ready to be painted. ``bounds``: what the picture covers, margins included;
+    ``groups``: back to front."""
 
     bounds: Rect
     groups: tuple[PrimitiveGroup, ...]

@@ -16,9 +16,10 @@ from .base_scene import BaseScene
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``walked``: wires that a gradient has passed; ``shares``: the gradient that each wire of a
-    fan-out adds to the sum, in the order of the steps; ``arrived``: the complete gradient of each
-    box that has one; ``current``: the boxes of the last step."""
+    """How far a backward pass has been walked. ``walked``: wires that a gradient has passed;
+    ``shares``: the gradient that each wire of a fan-out adds to the sum, in the order of the steps;
+    ``arrived``: the complete gradient of each box that has one; ``current``: the boxes of the last
+    step."""
 
     walked: Collection[EdgeKey]
     shares: Mapping[EdgeKey, TensorId]

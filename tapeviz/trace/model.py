@@ -19,7 +19,8 @@ from .variables import Variable, Version
 
 
 class Watch(msgspec.Struct, frozen=True, gc=False):
-    """``tangent``: of a ForwardAccumulator, the one given with the tensor."""
+    """A tensor or variable that a tape watches. ``tangent``: of a ForwardAccumulator, the one given
+    with the tensor."""
 
     tape: TapeId
     tensor: TensorId

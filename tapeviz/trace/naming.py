@@ -101,8 +101,8 @@ def is_numbered(name: str) -> bool:
 
 
 class LayerTitle(NamedTuple):
-    """``is_own``: it is the name by which the snippet calls the layer, else the one that Keras gave
-    it."""
+    """The name of a layer. ``is_own``: it is the name by which the snippet calls the layer, else
+    the one that Keras gave it."""
 
     text: str
     is_own: bool

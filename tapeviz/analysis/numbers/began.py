@@ -23,9 +23,10 @@ _READS = frozenset({"ReadVariableOp", "ResourceGather", "Const"})
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """``number``: of the call, from 1, of ``calls``; ``gave``: the op that gave such a number of
-    finite ones, which may be one of the backward pass. ``given``: the argument of the call that
-    was such a number already; ``is_in_gradients``: the numbers reached a gradient."""
+    """The call of a compiled function in which numbers first were not finite. ``number``: of the
+    call, from 1, of ``calls``; ``gave``: the op that gave such a number of finite ones, which may
+    be one of the backward pass. ``given``: the argument of the call that was such a number already;
+    ``is_in_gradients``: the numbers reached a gradient."""
 
     number: int
     calls: int

@@ -18,9 +18,10 @@ _SWITCHES = ops_with("switch")
 
 
 class SkippedUse(NamedTuple):
-    """``op``: the conditional; ``was``: its predicate, of a ``Case`` the number of the branch that
-    ran, or "not 2" where only one that did not is known; ``line``: where the branch that did not
-    run takes the source; ``writes``: the variable that it would have written to, if it counts."""
+    """A use of a value in a branch that did not run. ``op``: the conditional; ``was``: its
+    predicate, of a ``Case`` the number of the branch that ran, or "not 2" where only one that did
+    not is known; ``line``: where the branch that did not run takes the source; ``writes``: the
+    variable that it would have written to, if it counts."""
 
     op: Op
     was: bool | int | str

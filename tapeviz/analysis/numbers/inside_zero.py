@@ -44,9 +44,9 @@ _Turn = Mapping[TensorId, TensorId]
 
 
 class ZeroInside(NamedTuple):
-    """``is_sure``: each path from the source through the body takes an input of ``op``, or of
-    others like it, whose gradient is 0 at the values of every turn; else the op only may have made
-    the zeros."""
+    """The op inside of a compiled loop at which a gradient becomes 0. ``is_sure``: each path from
+    the source through the body takes an input of ``op``, or of others like it, whose gradient is 0
+    at the values of every turn; else the op only may have made the zeros."""
 
     op: Op
     is_sure: bool

@@ -33,10 +33,11 @@ NO_NUMBER = frozenset({"bool", "cond", "while_loop"})
 
 @dataclass(frozen=True)
 class Outside:
-    """``left``: constant that came back → the leaves that its value was made from. ``between``: the
-    same → the lines of the statements in between, without the one on which it came back. ``steps``:
-    the constant with the time at which a value left → how many operations the text does with that
-    value in those statements and in the one that it left in."""
+    """The ways of values through Python, as far as names and numbers tell. ``left``: constant that
+    came back → the leaves that its value was made from. ``between``: the same → the lines of the
+    statements in between, without the one on which it came back. ``steps``: the constant with the
+    time at which a value left → how many operations the text does with that value in those
+    statements and in the one that it left in."""
 
     left: Mapping[TensorId, tuple[Leave, ...]] = field(default_factory=dict)
     between: Mapping[TensorId, frozenset[int]] = field(default_factory=dict)

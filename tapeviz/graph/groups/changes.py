@@ -21,8 +21,9 @@ _SEVERAL = -1
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """``of``: op → the number of its segment: of neighbours that differ alike, in both runs the
-    same; ``unlike``: the numbers of those that differ from the other run."""
+    """The segments of an op graph. ``of``: op → the number of its segment: of neighbours that
+    differ alike, in both runs the same; ``unlike``: the numbers of those that differ from the other
+    run."""
 
     of: Mapping[OpId, int] = field(default_factory=dict)
     unlike: frozenset[int] = frozenset()

@@ -88,11 +88,12 @@ def _is_large(branch: Branch) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """``name``: gives the snippet's name of what an op made, by its number; ``function``: the name
-    of the function of a module that the snippet calls in an expression; both empty for none.
-    ``kind``: gives the word for what an op does. ``lines``: of each op its line; ``loops``: for a
-    line with a comprehension its header; ``readers``: of each op the number of the last op that
-    reads a value of it, -1 for none; empty if that is not known."""
+    """The words and lines that titles of groups are made from. ``name``: gives the snippet's name
+    of what an op made, by its number; ``function``: the name of the function of a module that the
+    snippet calls in an expression; both empty for none. ``kind``: gives the word for what an op
+    does. ``lines``: of each op its line; ``loops``: for a line with a comprehension its header;
+    ``readers``: of each op the number of the last op that reads a value of it, -1 for none; empty
+    if that is not known."""
 
     name: Callable[[int], str]
     function: Callable[[TextSpan], str]

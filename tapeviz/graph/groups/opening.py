@@ -24,10 +24,10 @@ _TURN = re.compile(r"(?<![^/])turn \d+(?![^/])")
 
 @dataclass(frozen=True, slots=True)
 class OpenGroups:
-    """``closed``: paths of closed groups; ``turns``: path of a repeat → path of the turn shown;
-    ``numbers``: path of a compiled loop → number, from 1, of the turn whose values are shown;
-    ``boxes``: how many boxes the rule counted, before the user's choices; ``ruled``: see
-    :func:`choose_open`."""
+    """The groups of a tree that are open, and the turns that they show. ``closed``: paths of closed
+    groups; ``turns``: path of a repeat → path of the turn shown; ``numbers``: path of a compiled
+    loop → number, from 1, of the turn whose values are shown; ``boxes``: how many boxes the rule
+    counted, before the user's choices; ``ruled``: see :func:`choose_open`."""
 
     closed: frozenset[str]
     turns: Mapping[str, str]

@@ -14,8 +14,8 @@ from ..op_graph import OpGraph
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """``makers``, ``readers``: the numbers of the ops at both ends of each value, sorted by
-    reader."""
+    """The values that ops of a graph pass on. ``makers``, ``readers``: the numbers of the ops at
+    both ends of each value, sorted by reader."""
 
     makers: NDArray[np.int64]
     readers: NDArray[np.int64]

@@ -53,9 +53,10 @@ graph ``gathers`` them, as no picture with them can be read."""
 
 
 class Group(msgspec.Struct, frozen=True, gc=False):
-    """``parent``: path of the group around it. ``ops``: the number of ops in it. ``shape``: the
-    same for groups that are alike. ``turns``: the paths of a repeat's turns, in order. ``entry``:
-    the recorded operation, or the call of a compiled function, that the group is the inside of."""
+    """A group of ops. ``parent``: path of the group around it. ``ops``: the number of ops in it.
+    ``shape``: the same for groups that are alike. ``turns``: the paths of a repeat's turns, in
+    order. ``entry``: the recorded operation, or the call of a compiled function, that the group is
+    the inside of."""
 
     path: str
     kind: GroupKind
@@ -86,12 +87,12 @@ class Group(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """``groups``: by path, each before those in it. ``home``: for each node, by place, the path of
-    its innermost group, empty for none. ``ends``: place of a pinned node that is the end of a group
-    → path of the outermost such group; it is drawn beside the group while that is folded.
-    ``borders``: places of cuts in groups that no tape recorded: the gradient is cut where they
-    begin. ``recorded``: the groups with ops that a gradient can pass. ``differing``: the
-    groups with ops that differ from a run that it is compared with."""
+    """The groups of an op graph. ``groups``: by path, each before those in it. ``home``: for each
+    node, by place, the path of its innermost group, empty for none. ``ends``: place of a pinned
+    node that is the end of a group → path of the outermost such group; it is drawn beside the group
+    while that is folded. ``borders``: places of cuts in groups that no tape recorded: the gradient
+    is cut where they begin. ``recorded``: the groups with ops that a gradient can pass.
+    ``differing``: the groups with ops that differ from a run that it is compared with."""
 
     groups: Mapping[str, Group] = field(default_factory=dict)
     home: Sequence[str] = ()

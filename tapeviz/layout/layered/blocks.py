@@ -18,8 +18,9 @@ from .layers import Layers
 
 @dataclass(frozen=True, slots=True)
 class SiftedBlocks:
-    """``of[v]`` is the block of vertex v. The other arrays list, block after block, the links
-    that decide about its place; those of block c run from ``starts[c]`` to ``starts[c + 1]``.
+    """The blocks of layers, with the links that count for the place of each. ``of[v]`` is the block
+    of vertex v. The other arrays list, block after block, the links that decide about its place;
+    those of block c run from ``starts[c]`` to ``starts[c + 1]``.
 
     Steps (``beside``, ``far``, ``other``): a link of the block goes to block ``other``, and in
     the same gap another link goes from ``beside`` to ``far``. They cross when the block is right

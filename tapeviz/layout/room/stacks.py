@@ -99,8 +99,8 @@ def _is_free(graph: nx.MultiDiGraph, name: str) -> bool:
 
 
 class Stacked:
-    """``graph``: a graph with one node in place of each stack; :meth:`unstacked` gives a layout of
-    it the boxes back."""
+    """A graph in which stacks take the place of sources. ``graph``: a graph with one node in place
+    of each stack; :meth:`unstacked` gives a layout of it the boxes back."""
 
     def __init__(self, graph: nx.MultiDiGraph, stacks: Sequence[Sequence[str]]) -> None:
         self.graph = nx.MultiDiGraph()

@@ -15,7 +15,7 @@ SHOWN_TURNS = 3
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``first`` to ``last``: the steps (from 0) that the row stands for.
+    """A row of the table. ``first`` to ``last``: the steps (from 0) that the row stands for.
 
     ``turns``: the stretch that it belongs to, ``turn`` (from 1) of it; 0: several turns, left out.
     """

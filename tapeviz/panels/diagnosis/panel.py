@@ -34,7 +34,8 @@ SETTLED = 3000
 
 
 class DiagnosisPanel(Panel):
-    """``compare_requested``: emitted with the trouble in words and the fix to compare."""
+    """The column of cards. ``compare_requested``: emitted with the trouble in words and the fix to
+    compare."""
 
     title = "Diagnosis"
     name = "diagnosis"

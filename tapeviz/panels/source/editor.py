@@ -45,7 +45,7 @@ the second in a narrow window."""
 
 
 class Editor(QPlainTextEdit):
-    """``line_reached``: the user moved the cursor to another line."""
+    """The editor of the text. ``line_reached``: the user moved the cursor to another line."""
 
     line_reached = Signal(int)
     name_hovered = Signal(str)

@@ -12,7 +12,8 @@ MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class SearchTerm:
-    """``is_pattern``: the words are a regular expression, else they stand for themselves."""
+    """The words to find in a text. ``is_pattern``: the words are a regular expression, else they
+    stand for themselves."""
 
     words: str
     is_pattern: bool = False

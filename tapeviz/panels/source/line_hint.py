@@ -14,7 +14,8 @@ EDGE = 8
 
 
 class LineHint(QPushButton):
-    """``↓ line 42``: the text does not scroll while the pointer only passes over a graph."""
+    """Words that name the lines pointed at (``↓ line 42``): the text does not scroll while the
+    pointer only passes over a graph."""
 
     def __init__(self, editor: Editor) -> None:
         super().__init__(editor)

@@ -26,9 +26,9 @@ FLOWS = "✓"
 
 @dataclass(frozen=True, slots=True)
 class LineMark:
-    """``tint``: of the whole line; ``has_bar``: a red bar at its left edge; ``badge``: at its
-    right, green if it ``is_good``; ``sign``: beside its number (``source``, ``target``, ``step``,
-    ``error``)."""
+    """A mark of a line of the text. ``tint``: of the whole line; ``has_bar``: a red bar at its left
+    edge; ``badge``: at its right, green if it ``is_good``; ``sign``: beside its number (``source``,
+    ``target``, ``step``, ``error``)."""
 
     line: int
     tint: Tint = ""

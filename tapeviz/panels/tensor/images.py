@@ -16,9 +16,9 @@ MOST_CHANNELS = 512
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """``leading``: sizes of the dimensions of which one index is looked at at a time, those of
-    size 1 left out; ``rest``: of the dimensions that are shown; ``channels``: how many of them lie
-    last in ``rest``, 0 where there are none."""
+    """How an array is cut into slices to be looked at. ``leading``: sizes of the dimensions of
+    which one index is looked at at a time, those of size 1 left out; ``rest``: of the dimensions
+    that are shown; ``channels``: how many of them lie last in ``rest``, 0 where there are none."""
 
     leading: tuple[int, ...]
     rest: tuple[int, ...]

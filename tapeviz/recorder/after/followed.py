@@ -31,8 +31,9 @@ losses = Losses(lambda words: None)
 
 
 class Followed(np.lib.mixins.NDArrayOperatorsMixin):
-    """``value``: what NumPy or Python has; ``tensor``: the same by TensorFlow, None if it is not
-    made from tensors, or not known how."""
+    """A value of the snippet, with the tensor that it stands for. ``value``: what NumPy or Python
+    has; ``tensor``: the same by TensorFlow, None if it is not made from tensors, or not known
+    how."""
 
     __slots__ = ("tensor", "value")
     __array_priority__ = 1000.0

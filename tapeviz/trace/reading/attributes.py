@@ -22,7 +22,8 @@ _MODULE: _Place = ("<module>", ())
 
 
 class Attribute(NamedTuple):
-    """``owner``: the number of the object in its process; ``path``: ``w``, ``heads[0]``."""
+    """An attribute of an object of the snippet. ``owner``: the number of the object in its process;
+    ``path``: ``w``, ``heads[0]``."""
 
     owner: int
     path: str
@@ -38,9 +39,10 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ObjectAttributes:
-    """``given``: what each attribute was given, in that order; ``named``: the attributes that each
-    tensor was given to, with the name by which that was done (``self.w``); ``owners``: the last
-    name outside of functions of each object."""
+    """The values that the attributes of the snippet's objects were given. ``given``: what each
+    attribute was given, in that order; ``named``: the attributes that each tensor was given to,
+    with the name by which that was done (``self.w``); ``owners``: the last name outside of
+    functions of each object."""
 
     given: Mapping[Attribute, Sequence[Given]]
     named: Mapping[TensorId, Mapping[str, Attribute]]

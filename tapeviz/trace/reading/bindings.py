@@ -15,9 +15,9 @@ from .nouns import IdTuples
 
 
 class BoundNames:
-    """``bindings`` in their order; ``tensors`` maps each tensor or variable to its names (``w``,
-    ``layers[0]``), ``tapes`` each tape to its first, with the moment. ``of_modules``: names that
-    were bound outside of functions."""
+    """The names of the snippet's values. ``bindings`` in their order; ``tensors`` maps each tensor
+    or variable to its names (``w``, ``layers[0]``), ``tapes`` each tape to its first, with the
+    moment. ``of_modules``: names that were bound outside of functions."""
 
     def __init__(self, ids: IdTuples) -> None:
         self._ids = ids

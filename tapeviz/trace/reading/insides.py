@@ -31,9 +31,10 @@ class InsideKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """``tables``: what was read, over the tables of the whole; ``touched``: what it did to
-    variables; ``emitted``: the graphs whose gradient calls were; ``call``: the op that stands for
-    the call, as it is with its inside (None: of graphs that never ran)."""
+    """The tables of a call of a compiled function. ``tables``: what was read, over the tables of
+    the whole; ``touched``: what it did to variables; ``emitted``: the graphs whose gradient calls
+    were; ``call``: the op that stands for the call, as it is with its inside (None: of graphs that
+    never ran)."""
 
     tables: Tables
     touched: Touched

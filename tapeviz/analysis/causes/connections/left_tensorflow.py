@@ -55,9 +55,10 @@ _HOW = {
 
 @dataclass(frozen=True, slots=True)
 class LeftTensorFlow(Evidence):
-    """``how``: as :attr:`Leave.how` names it, ``numpy_function``, or ``kept`` for what the function
-    of a ``tf.py_function`` makes and does not return; ``steered``: the loop or choice that the
-    number decides about, where it does nothing else."""
+    """The value left TensorFlow before the target was computed. ``how``: as :attr:`Leave.how` names
+    it, ``numpy_function``, or ``kept`` for what the function of a ``tf.py_function`` makes and does
+    not return; ``steered``: the loop or choice that the number decides about, where it does nothing
+    else."""
 
     kind: ClassVar[str] = "left-tensorflow"
     how: str

@@ -65,10 +65,11 @@ _HOW: dict[HowUnlinked, str] = {
 
 @dataclass(frozen=True, slots=True)
 class SkippedBranch:
-    """``predicate``: its words, empty if not known; ``was``: its value, of ``tf.switch_case`` the
-    number of the branch, or "not 2" where only one that did not run is known; ``lines``: where
-    branches that did not run use the source, none elsewhere than in the snippet; ``writes``: the
-    variable that it would have written what is made from the source into."""
+    """The value is used only in a branch that did not run. ``predicate``: its words, empty if not
+    known; ``was``: its value, of ``tf.switch_case`` the number of the branch, or "not 2" where only
+    one that did not run is known; ``lines``: where branches that did not run use the source, none
+    elsewhere than in the snippet; ``writes``: the variable that it would have written what is made
+    from the source into."""
 
     predicate: str
     was: bool | int | str
@@ -118,11 +119,12 @@ class SameSlope:
 
 @dataclass(frozen=True, slots=True)
 class NotConnected(Evidence):
-    """``how``: why the target cannot depend on the source, where that is known; ``ends``: else
-    where the data flow from the source ends and that to the target begins; ``branch``: the source
-    is only used in a branch that did not run; ``why``: the target is made from a gradient that is
-    the same everywhere, what would have used the source raised and the snippet caught that, or a
-    name on the way has another meaning than where the source is given."""
+    """No operation leads from the source to the target. ``how``: why the target cannot depend on
+    the source, where that is known; ``ends``: else where the data flow from the source ends and
+    that to the target begins; ``branch``: the source is only used in a branch that did not run;
+    ``why``: the target is made from a gradient that is the same everywhere, what would have used
+    the source raised and the snippet caught that, or a name on the way has another meaning than
+    where the source is given."""
 
     kind: ClassVar[str] = "not-connected"
     how: HowUnlinked | None

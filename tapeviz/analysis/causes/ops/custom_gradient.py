@@ -14,8 +14,8 @@ from ..questions import EdgeUnderTest, MadeZero
 
 @dataclass(frozen=True, slots=True)
 class CustomGradient(Evidence):
-    """``function``: its name; ``is_captured``: the value was no argument of it; ``gave_zeros``: in
-    place of None."""
+    """The function of a custom gradient gave None or zeros. ``function``: its name;
+    ``is_captured``: the value was no argument of it; ``gave_zeros``: in place of None."""
 
     kind: ClassVar[str] = "custom-gradient"
     function: str

@@ -60,7 +60,8 @@ _IN_PLACE = {
 
 @dataclass(frozen=True, slots=True)
 class NotDifferentiable(Evidence):
-    """``error``: what TensorFlow raised when the op's gradient function was looked up.
+    """TensorFlow has no gradient function for the op. ``error``: what TensorFlow raised when the
+    op's gradient function was looked up.
 
     ``is_level``: the output jumps and is constant in between. Otherwise it may have a slope, of
     which TensorFlow has no code (``Betainc`` by ``a`` and ``b``, ``HSVToRGB``, ``LinSpace``).
@@ -143,7 +144,8 @@ def _stands_for_more(words: str, op: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IntegerValue(Evidence):
-    """``dtype``: of the value, which is no real or complex number.
+    """The value has a dtype without gradients. ``dtype``: of the value, which is no real or complex
+    number.
 
     ``picks_on``: the line of the op that picks elements by it; 0 if none does. ``taken_by``, with
     its line: the op that computes by it otherwise.

@@ -18,7 +18,8 @@ from ..questions import EdgeUnderTest
 
 @dataclass(frozen=True, slots=True)
 class StopGradient(Evidence):
-    """``is_around_sum``: what it is given is ``h - z + z``, so that not even z gets a gradient.
+    """The value went through ``tf.stop_gradient``. ``is_around_sum``: what it is given is ``h - z +
+    z``, so that not even z gets a gradient.
 
     ``is_hidden``: the line calls a function that calls it: a loop with ``back_prop=False``
     (``while_v2.while_loop``), ``tf.compat.v1.nn.softmax_cross_entropy_with_logits`` for its labels

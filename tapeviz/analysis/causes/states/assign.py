@@ -24,7 +24,8 @@ from ..tapes.replaced_source import ReplacedSource
 
 @dataclass(frozen=True, slots=True)
 class Assigned(Evidence):
-    """``variable``: the name of the one written to; ``is_target``: it was asked about itself."""
+    """The value was written to a variable. ``variable``: the name of the one written to;
+    ``is_target``: it was asked about itself."""
 
     kind: ClassVar[str] = "assign"
     variable: str

@@ -13,8 +13,8 @@ from ..questions import EdgeUnderTest
 
 @dataclass(frozen=True, slots=True)
 class NewVariable(Evidence):
-    """``variable``: the name of the one made; ``copied``: the variable that it is a copy of, empty
-    if a value was computed for it."""
+    """A variable was made from the value. ``variable``: the name of the one made; ``copied``: the
+    variable that it is a copy of, empty if a value was computed for it."""
 
     kind: ClassVar[str] = "new-variable"
     variable: str

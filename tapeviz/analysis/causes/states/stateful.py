@@ -31,8 +31,9 @@ _INSTEAD = {
 
 @dataclass(frozen=True, slots=True)
 class StatefulObject(Evidence):
-    """``what``: the sort of object; ``loop``: a dataset whose elements a compiled function loops
-    over; ``reduce``: one whose method of that name computes."""
+    """The value went through an object with state of its own. ``what``: the sort of object;
+    ``loop``: a dataset whose elements a compiled function loops over; ``reduce``: one whose method
+    of that name computes."""
 
     kind: ClassVar[str] = "stateful"
     what: Literal["dataset", "metric", "array", "object", "loop", "reduce"]

@@ -17,9 +17,9 @@ from ..questions import Unwatched
 
 @dataclass(frozen=True, slots=True)
 class NotWatched(Evidence):
-    """``how``: watched too ``late``, a variable that is ``non-trainable``, one of a ``tape`` that
-    was made to watch none by itself (``made``: the line of the variable), one ``unread`` while the
-    tape recorded, or a plain ``tensor``."""
+    """The tape did not watch the source. ``how``: watched too ``late``, a variable that is
+    ``non-trainable``, one of a ``tape`` that was made to watch none by itself (``made``: the line
+    of the variable), one ``unread`` while the tape recorded, or a plain ``tensor``."""
 
     kind: ClassVar[str] = "not-watched"
     how: Literal["late", "non-trainable", "tape", "unread", "tensor"]

@@ -42,12 +42,12 @@ class Recomputed:
 
 @dataclass(frozen=True, slots=True)
 class OutsideTape(Evidence):
-    """``where``: relative to the tape's intervals; ``ran``: before a reset the line that ran;
-    ``inside``: the line of the op in a function that the line of the cause calls, else 0;
-    ``maker``: the method with this line that makes an object, as ``build``, else empty;
-    ``again``: where the tape recorded the same computation, and nothing uses what it gave;
-    ``is_at_call``: the target is computed on the line that asks for its gradient; ``recorder``:
-    what did not record it."""
+    """The value was computed while the tape did not record. ``where``: relative to the tape's
+    intervals; ``ran``: before a reset the line that ran; ``inside``: the line of the op in a
+    function that the line of the cause calls, else 0; ``maker``: the method with this line that
+    makes an object, as ``build``, else empty; ``again``: where the tape recorded the same
+    computation, and nothing uses what it gave; ``is_at_call``: the target is computed on the line
+    that asks for its gradient; ``recorder``: what did not record it."""
 
     kind: ClassVar[str] = "outside-tape"
     where: Where

@@ -52,13 +52,14 @@ HowReplaced = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ReplacedSource(Evidence):
-    """``how``: a name was ``rebound``; so was the ``name`` of a model or other object that has the
-    source (``owner``), or had it when the source was ``listed`` on that line
-    (``owner-outdated``); an attribute of this ``name`` was given another tensor, with
-    which the target was computed (``outdated``); a ``copy`` or slice was made; the same was
-    computed from the same values (``computed-again``), for the target on the line ``listed``; the
-    name of a variable was given to a tensor (``lost``); a model was ``cloned``; a result was
-    ``kept`` since an earlier tape; a layer or variable was ``made-again``."""
+    """The source is no longer the tensor that the target was computed from. ``how``: a name was
+    ``rebound``; so was the ``name`` of a model or other object that has the source (``owner``), or
+    had it when the source was ``listed`` on that line (``owner-outdated``); an attribute of this
+    ``name`` was given another tensor, with which the target was computed (``outdated``); a ``copy``
+    or slice was made; the same was computed from the same values (``computed-again``), for the
+    target on the line ``listed``; the name of a variable was given to a tensor (``lost``); a model
+    was ``cloned``; a result was ``kept`` since an earlier tape; a layer or variable was
+    ``made-again``."""
 
     kind: ClassVar[str] = "replaced-source"
     how: HowReplaced

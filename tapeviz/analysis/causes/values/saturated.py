@@ -32,8 +32,8 @@ _MOST_KEPT = 50
 
 @dataclass(frozen=True, slots=True)
 class Saturated(Evidence):
-    """``infinite``: the dtype in which the value became infinite, and ``made`` the line of that;
-    empty and 0 where it is finite."""
+    """The function is flat at the value. ``infinite``: the dtype in which the value became
+    infinite, and ``made`` the line of that; empty and 0 where it is finite."""
 
     kind: ClassVar[str] = "saturated"
     infinite: str = ""

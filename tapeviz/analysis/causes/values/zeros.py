@@ -54,8 +54,9 @@ SLOPES_OF_LINES = {"ReluGrad": "ReLU", "Relu6Grad": "ReLU6", "LeakyReluGrad": "l
 
 @dataclass(frozen=True, slots=True)
 class FlatOp(Evidence):
-    """``slope_of``: the words for the op of which the flat op computes the slope, in a backward
-    pass that the target is made from; empty if it computes none, or there are no words."""
+    """The op has a slope of 0 wherever it has one. ``slope_of``: the words for the op of which the
+    flat op computes the slope, in a backward pass that the target is made from; empty if it
+    computes none, or there are no words."""
 
     kind: ClassVar[str] = "flat-op"
     slope_of: str = ""
