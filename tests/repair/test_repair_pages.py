@@ -421,6 +421,13 @@ def test_a_diff_becomes_its_new_side() -> None:
     assert code_of(fenced) == "x = 2\nprint(x)"
 
 
+def test_numbers_with_signs_are_no_diff() -> None:
+    numbers = "labels = [\n+1,\n-1,\n]\n"
+    assert code_of(f"    {numbers}") == "labels = [+1, -1]"
+    diff = "@@ -1,2 +1,2 @@\n-x = 1\n+x = 2\n y = 3\n"
+    assert code_of(f"{diff}{numbers}") == "x = 2\ny = 3\nlabels = [+1, -1]"
+
+
 def test_a_timed_statement_runs_without_the_magic() -> None:
     text = "%time w = tf.Variable(1.0)\nif w > 0:\n    %time w.assign(2.0)\n%time\n%timeit w + 1\n"
     assert code_of(text) == "w = tf.Variable(1.0)\nif w > 0:\n    w.assign(2.0)"

@@ -21,7 +21,7 @@ _TAG = re.compile(
     r"</?(?:pre|code|p|br|hr|div|span|em|i|b|strong|a|ul|ol|li|blockquote|h[1-6])\b[^<>]*>",
     re.IGNORECASE,
 )
-_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
+_HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _DIFF_HEAD = re.compile(
     r"^(?:diff --git \S|index [0-9a-f]{7,}\.\.|(?:---|\+\+\+) (?:[ab]/\S|\S+\.py\b)"
     r"|(?:new|deleted) file mode |\\ No newline at end of file)"
@@ -116,11 +116,13 @@ def apply_diffs(page: Page) -> Iterator[LineEdit]:
 
     What ``diff -u`` and git write begins its parts with ``@@ -1,6 +1,7 @@``; a Markdown fence may
     be labelled ``diff`` in place of that. Without either, a text or the inside of a fence is a diff
-    if each of its lines begins with a mark, and both signs are among them.
+    if it reads as one (:func:`_reads_as_diff`). A part is over with its fence, or at a line
+    without a mark, once it has as many lines as its head says: what follows is code.
     """
     fences = [index for index, line in enumerate(page.lines) if _FENCE.match(line)]
     is_fenced = False
     is_part = _reads_as_diff(page.lines)
+    removed = added = 0
     for index, line in enumerate(page.lines):
         fence = _FENCE.match(line)
         if fence is not None:
@@ -128,20 +130,40 @@ def apply_diffs(page: Page) -> Iterator[LineEdit]:
             inside = page.lines[index + 1 : fences[0] if fences else None]
             is_diff = fence[2].lower() == "diff" or _reads_as_diff(inside)
             is_fenced = is_part = is_diff and not is_fenced
-        elif _HUNK.match(line) or _DIFF_HEAD.match(line):
-            is_part = is_fenced or line.startswith("@@")
+        elif _DIFF_HEAD.match(line):
+            is_part = is_fenced
+            yield blank(index, "removed a line about the diff")
+        elif hunk := _HUNK.match(line):
+            is_part = True
+            removed, added = (int(count or 1) for count in hunk.groups())
             yield blank(index, "removed a line about the diff")
         elif is_part and line.startswith("-"):
+            removed -= 1
             yield aside(page, index, "the diff removes this line: kept as a comment")
-        elif is_part and line.startswith(("+", " ")):
-            sign = "+" if line.startswith("+") else "margin"
-            yield LineEdit(index, line[1:], f"removed the {sign} of the diff")
+        elif is_part and line.startswith("+"):
+            added -= 1
+            yield LineEdit(index, line[1:], "removed the + of the diff")
+        elif is_part and line.startswith(" "):
+            removed, added = removed - 1, added - 1
+            yield LineEdit(index, line[1:], "removed the margin of the diff")
+        elif line.strip() and not is_fenced and max(removed, added) <= 0:
+            is_part = False
+        else:
+            removed, added = removed - 1, added - 1
 
 
 def _reads_as_diff(lines: Sequence[str]) -> bool:
-    """Whether each line begins with a mark of a diff, some with ``+`` and some with ``-``."""
+    """Whether each line begins with a mark of a diff, some with ``+`` and some with ``-``.
+
+    Signs are no marks if all stand directly before an operand inside a statement, as in a list of
+    numbers with a number on each line.
+    """
     marks = {line[0] for line in lines if line.strip()}
-    return marks <= {"+", "-", " "} and marks >= {"+", "-"}
+    if not (marks <= {"+", "-", " "} and marks >= {"+", "-"}):
+        return False
+    signed = [index for index, line in enumerate(lines) if line.startswith(("+", "-"))]
+    is_spaced = any(lines[index][1:2] in ("", " ", "\t") for index in signed)
+    return is_spaced or bool(statement_starts(tuple(lines), signed))
 
 
 def drop_fences(page: Page) -> Iterator[LineEdit]:
