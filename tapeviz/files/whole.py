@@ -20,7 +20,7 @@ from typing import IO
 from ..errors import TapevizError
 
 Contents = bytes | Callable[[IO[bytes]], object]
-"""Bytes, or what writes them into a stream (which may be a pipe: it cannot be wound back)."""
+"""Bytes, or what writes them into a stream that has a position."""
 
 _NO_PERMISSION = "no permission to write there; choose another place"
 _WORDS = {
@@ -90,15 +90,20 @@ def _look(path: Path) -> os.stat_result | None:
 
 
 def _write_through(path: Path, mode: int, contents: Contents) -> None:
-    """Into a pipe or a device; an open that would wait for a reader fails (``ENXIO``)."""
+    """Into a pipe or a device; an open that would wait for a reader fails (``ENXIO``).
+
+    The contents are complete before: a device has no position, or (``/dev/null``) always 0.
+    """
     if stat.S_ISDIR(mode):
         raise OSError(errno.EISDIR, "a folder")
     if stat.S_ISBLK(mode):
         raise OSError(errno.ENOTBLK, "a disk")
+    complete = io.BytesIO()
+    _fill(complete, contents)
     descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(descriptor, "wb") as stream:
         os.set_blocking(descriptor, True)
-        _fill(stream, contents)
+        stream.write(complete.getbuffer())
 
 
 def _write_file(
