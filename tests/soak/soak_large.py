@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -18,16 +17,20 @@ from types import FrameType
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tapeviz.app.ending import leave
 from tapeviz.cli import collect_seldom
 from tapeviz.document import Document
 from tests.soak.figures import SEED, TINY, print_detail, print_row
-from tests.soak.watched_app import Gaps, is_quiet, open_app, turn_until
+from tests.soak.watched_app import (
+    MOST_GAP,
+    Gaps,
+    end_app,
+    is_quiet,
+    machine_is_idle,
+    open_app,
+    turn_until,
+)
 
-MOST_GAP, MOST_SECONDS, MOST_MEMORY = 0.1, 10.0, 5.0
-IDLE = 0.2
-"""Seconds of CPU that all programs use in one second before the run, at most, for the gaps to be
-judged by the clock; else by the CPU time of this process."""
+MOST_SECONDS, MOST_MEMORY = 10.0, 5.0
 LONGEST = 400.0
 N = 20 if TINY else 1
 WARM = "v = tf.Variable(1.0)\nwith tf.GradientTape() as t:\n    y = v * v\nt.gradient(y, v)\n"
@@ -61,12 +64,6 @@ def megabytes(field: str) -> float:
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) / 1024
     return 0.0
-
-
-def busy_seconds() -> float:
-    """The seconds for which the processors were busy so far, or taken by another machine."""
-    user, nice, system, _, _, *rest = Path("/proc/stat").read_text(encoding="ascii").split()[1:9]
-    return sum(map(int, (user, nice, system, *rest))) / os.sysconf("SC_CLK_TCK")
 
 
 class Watcher(threading.Thread):
@@ -103,7 +100,6 @@ def _words(frame: FrameType | None) -> str:
 
 def measure(name: str) -> None:
     """Run one program in the window of this process."""
-    os.environ["TAPEVIZ_HOME"] = tempfile.mkdtemp(prefix="soak-")
     collect_seldom()
     window = open_app()
     document, gaps = window.document, Gaps()
@@ -113,9 +109,7 @@ def measure(name: str) -> None:
     turn_until(lambda: is_quiet(window), 120)
     document.open_source(PROGRAMS[name])
     turn_until(lambda: False, 3.0)  # a process for the next run starts beside this
-    was_busy = busy_seconds()
-    turn_until(lambda: False, 1.0)
-    is_idle = busy_seconds() - was_busy < IDLE
+    is_idle = machine_is_idle()
     ended: list[tuple[float, float]] = []
     arranged: list[float] = []
     pictured: list[tuple[float, float]] = []
@@ -144,8 +138,8 @@ def measure(name: str) -> None:
     size = (sum(map(len, recording.events)) + len(recording.blob)) / 2**20
     clock, cpu = (shown - at for shown, at in zip(pictured[0], ended[0], strict=True))
     times = (most - before) / size
-    gap = gaps.longest if is_idle else gaps.own
-    is_good = gap <= MOST_GAP and cpu <= MOST_SECONDS and (times <= MOST_MEMORY or TINY)
+    is_small = times <= MOST_MEMORY or TINY
+    is_good = gaps.are_short(is_idle) and cpu <= MOST_SECONDS and is_small
     phases = (
         f"{what or 'rest'} {(high - before) / size:.1f}" for what, high in watcher.most.items()
     )
@@ -159,12 +153,10 @@ def measure(name: str) -> None:
         f"window with {name}",
         1,
         int(not is_good),
-        f"gap {1000 * gaps.busiest:.0f} ms of CPU, {1000 * gaps.own:.0f} with those of other "
-        f"threads, {1000 * gaps.longest:.0f} by the clock{' (idle)' if is_idle else ''}; picture "
-        f"after {cpu:.1f} s, {clock:.1f} by the clock; memory {times:.1f} times the recording",
+        f"{gaps.words(is_idle)}; picture after {cpu:.1f} s of CPU, {clock:.1f} by the clock; "
+        f"memory {times:.1f} times the recording",
     )
-    sys.stdout.flush()
-    os._exit(leave(window, 0))
+    end_app(window)
 
 
 def main(names: list[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
@@ -33,9 +32,7 @@ def state() -> tuple[float, int, int]:
 
 def main() -> None:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    os.environ["TAPEVIZ_HOME"] = tempfile.mkdtemp(prefix="soak-")
-    from tapeviz.app.ending import leave
-    from tests.soak.watched_app import is_quiet, open_app, turn_until
+    from tests.soak.watched_app import end_app, is_quiet, open_app, turn_until
 
     window = open_app()
     window.document.fix_trials.is_on = False
@@ -59,8 +56,7 @@ def main() -> None:
         failed + (not is_flat),
         f"{memory:+.0f} MB, {descriptors:+.0f} descriptors, {threads:+.0f} threads",
     )
-    sys.stdout.flush()
-    os._exit(leave(window, 0))
+    end_app(window)
 
 
 if __name__ == "__main__":

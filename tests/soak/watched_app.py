@@ -5,26 +5,33 @@ Standard library and Qt only here; each part of the suite that needs a window ma
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer
 
+from tapeviz.app.ending import leave
 from tapeviz.app.main import make_application, make_window
 from tapeviz.app.storage.settings import Settings
 from tapeviz.app.window import Window
 
 TICK = 2
 """Milliseconds between two looks at the clock."""
+MOST_GAP = 0.1
+_IDLE = 0.2
+"""Seconds of CPU that all programs use in a second of an idle machine, at most."""
 
 
 class Gaps(QObject):
     """The longest time in which the event loop did not come round, in seconds.
 
-    ``busiest``: the most CPU time of the window's thread in one gap. ``own``: the most of the whole
-    process, or the gap itself if that is shorter: what a gap is at most on a machine that does
-    nothing else. Where the thread waits for the interpreter lock, another one of the process
-    computes; what is left of a gap is the time in which other processes had the processor.
+    ``longest``: by the clock. ``busiest``: the most CPU time of the window's thread in one gap.
     """
 
     def __init__(self) -> None:
@@ -36,30 +43,58 @@ class Gaps(QObject):
         self._timer.start(TICK)
 
     def reset(self) -> None:
-        self.longest = self.busiest = self.own = 0.0
-        self.last, self._used = time.perf_counter(), _used()
+        self.longest = self.busiest = 0.0
+        self.last, self._used = time.perf_counter(), time.thread_time()
 
     def _look(self) -> None:
-        now, used = time.perf_counter(), _used()
-        gap, (thread, process) = now - self.last, used
-        self.longest = max(self.longest, gap)
-        self.busiest = max(self.busiest, thread - self._used[0])
-        self.own = max(self.own, min(gap, process - self._used[1]))
+        now, used = time.perf_counter(), time.thread_time()
+        self.longest = max(self.longest, now - self.last)
+        self.busiest = max(self.busiest, used - self._used)
         self.last, self._used = now, used
 
+    def are_short(self, is_idle: bool) -> bool:
+        """Whether each gap is short enough: by the clock if the machine was idle before, else by
+        CPU time, since other programs make gaps of their own."""
+        return (self.longest if is_idle else self.busiest) <= MOST_GAP
 
-def _used() -> tuple[float, float]:
-    """Seconds of CPU of this thread, and of all threads of the process."""
-    return time.thread_time(), time.process_time()
+    def words(self, is_idle: bool) -> str:
+        """The figures of the longest, and how busy the machine is."""
+        load = "idle before" if is_idle else f"load {os.getloadavg()[0]:.0f}"
+        return (
+            f"gap {1000 * self.longest:.0f} ms by the clock ({load}), "
+            f"{1000 * self.busiest:.0f} ms of CPU"
+        )
+
+
+def machine_is_idle() -> bool:
+    """Look for a second, in which the event loop turns, at what all programs need."""
+    before = _busy_seconds()
+    turn_until(lambda: False, 1.0)
+    return _busy_seconds() - before < _IDLE
+
+
+def _busy_seconds() -> float:
+    """The seconds for which the processors were busy so far, or taken by another machine."""
+    user, nice, system, _, _, *rest = Path("/proc/stat").read_text(encoding="ascii").split()[1:9]
+    return sum(map(int, (user, nice, system, *rest))) / os.sysconf("SC_CLK_TCK")
 
 
 def open_app() -> Window:
-    """A window on real kernels; ``TAPEVIZ_HOME`` says where its settings are."""
+    """A window on real kernels, with settings in a folder that :func:`end_app` removes."""
+    os.environ["TAPEVIZ_HOME"] = tempfile.mkdtemp(prefix="soak-")
     make_application()
     window = make_window(Settings())
     window.resize(1440, 900)
     window.show()
     return window
+
+
+def end_app(window: Window) -> NoReturn:
+    """End the window in order, and this process."""
+    leave(window, 0)
+    shutil.rmtree(os.environ["TAPEVIZ_HOME"])
+    sys.stdout.flush()
+    os._exit(0)
 
 
 def turn_until(is_done: Callable[[], object], seconds: float) -> bool:
