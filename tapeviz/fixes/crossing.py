@@ -16,7 +16,6 @@ from ..errors import TapevizError
 from ..recording.live import LiveRecording, Recorder, Snippet
 from ..trace.ids import TensorId
 from ..trace.stats import Array
-from .folders import Folder
 from .judging import FindingKey, Outcome, has_same_targets
 
 _NOTE = "not followed: "
@@ -36,9 +35,7 @@ def cross_cuts(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
     if not keys or before.trace.ending.how not in ("finished", "raised", "exit"):
         return before.diagnosis
     seconds = max(_FEWEST_SECONDS, 4 * before.trace.ending.seconds)
-    asked = replace(like, text=before.trace.source, timeout=seconds)
-    folder = Folder(like.directory)
-    asked = replace(asked, directory=folder.path)
+    asked = replace(like, text=before.trace.source, timeout=seconds, in_copy=True)
     options = {**like.options, "follow_numpy": True}
     options["seed"] = before.trace.seed
     live = recorder.record(replace(asked, options=options))
@@ -52,7 +49,6 @@ def cross_cuts(before: Outcome, recorder: Recorder, like: Snippet) -> Diagnosis:
         crossed = _all_without(before, keys, str(error))
     finally:
         live.release()
-        folder.remove()
     return _with(before.diagnosis, crossed)
 
 

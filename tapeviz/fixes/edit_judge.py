@@ -12,7 +12,6 @@ from ..errors import TapevizError
 from ..recording.live import LiveRecording, Recorder, Snippet
 from ..trace.stats import Array
 from .crossing import fetched
-from .folders import Folder
 from .goals import FixGoal, KeptEdit, part_of
 from .judging import (
     FindingKey,
@@ -192,9 +191,8 @@ class EditJudge:
 
     def _run_as_it_was(self, like: Snippet) -> Outcome | None:
         """The text without an edit, run again; ``None`` if that took too long or failed."""
-        folder = Folder(like.directory)
         text = self._before.trace.source
-        live = self._recorder.record(replace(like, text=text, directory=folder.path))
+        live = self._recorder.record(replace(like, text=text, in_copy=True))
         try:
             trace = live.wait(like.timeout)
             return Outcome(trace, diagnose(trace))
@@ -202,7 +200,6 @@ class EditJudge:
             return None
         finally:
             live.release()
-            folder.remove()
 
 
 def _words_of(finding: Finding) -> str:

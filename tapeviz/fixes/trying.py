@@ -15,7 +15,6 @@ from ..recording.live import LiveRecording, Recorder, Silent, Snippet
 from ..trace.model import Trace
 from .crossing import cross_cuts
 from .edit_judge import EditJudge
-from .folders import Folder
 from .goals import (
     MOST_EDITS,
     MOST_TRIALS,
@@ -79,15 +78,12 @@ class _Trial:
     edits: list[tuple[FixGoal, Edit]]
     depth: int = 1
     live: LiveRecording | None = None
-    folder: Folder | None = None
 
     def release(self) -> None:
         """Let its process and its recording go: the texts of all trials are kept to the end."""
         if self.live is not None:
             self.live.release()
             self.live = None
-        if self.folder is not None:
-            self.folder.remove()
 
 
 class _Wakes(Silent):
@@ -191,8 +187,7 @@ class _Trials:
             goal.tried += 1
         self._runs += 1
         listener = _Wakes(self._woken)
-        trial.folder = Folder(self.judge.like.directory)
-        like = replace(self.judge.like, text=trial.text, directory=trial.folder.path)
+        like = replace(self.judge.like, text=trial.text, in_copy=True)
         trial.live = self.recorder.record(like, listener)
         self._running.append(trial)
 

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -96,13 +97,8 @@ class ForkServerProcess:
     def close(self) -> None:
         """End the fork server and all its kernels, and wait for their end."""
         self._closing = True
-        with contextlib.suppress(OSError):
-            assert self._process.stdin is not None
-            self._process.stdin.close()
         # Without kernels it may be in the middle of an import, and is killed at once.
-        if not self._ended_within(2.0 if self._kernels else 0.05):
-            _kill_group(self._process.pid)
-        self._process.wait()
+        _end(self._process, 2.0 if self._kernels else 0.05)
         if threading.current_thread() is not self._thread:
             self._thread.join()
         assert self._process.stdout is not None
@@ -113,13 +109,6 @@ class ForkServerProcess:
         :meth:`_listen` reports it."""
         if self._process.poll() is None:
             _kill_group(self._process.pid)
-
-    def _ended_within(self, seconds: float) -> bool:
-        try:
-            self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
 
     def _order(self, **order: Any) -> None:
         line = json.dumps(order).encode() + b"\n"
@@ -180,6 +169,37 @@ class ForkServerProcess:
             said = " / ".join([line.strip() for line in lines if line.strip()][-_LOG_LINES:])
             return said[-500:]
         return ""
+
+
+class FolderKeeper:
+    """A fork server that gets no orders, in tapeviz's own interpreter: it removes the folders of
+    launched kernels when this process is killed."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(_PROGRAM), *map(str, scratch.folders)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=tempfile.gettempdir(),
+            start_new_session=True,
+        )
+
+    def close(self) -> None:
+        """End it, and wait for its end."""
+        _end(self._process, 2.0)
+
+
+def _end(process: subprocess.Popen[bytes], patience: float) -> None:
+    """End a fork server's orders, and kill it if it has not ended after ``patience`` seconds."""
+    with contextlib.suppress(OSError):
+        assert process.stdin is not None
+        process.stdin.close()
+    try:
+        process.wait(patience)
+    except subprocess.TimeoutExpired:
+        _kill_group(process.pid)
+        process.wait()
 
 
 def _report_in(line: bytes) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class RunRequest:
     """A snippet to run.
 
     ``filename``: the name in tracebacks. ``cwd``: the folder to run in, None for a fresh empty one.
+    ``in_copy``: run in a copy of it, which goes with the process.
     ``options``: of the recorder. ``shows_figures``: report figures of matplotlib and PIL to the
     listener. ``has_terminal``: the listener shows the prompts of secrets and hides what is typed.
     ``prints_all``: all output is passed on, else head and tail of it, with long lines cut.
@@ -65,6 +66,7 @@ class RunRequest:
     filename: str = "<snippet>"
     argv: tuple[str, ...] = ()
     cwd: Path | None = None
+    in_copy: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     shows_figures: bool = False
     has_terminal: bool = False

@@ -14,6 +14,7 @@ from ..errors import TapevizError
 from . import wording
 from .crash_notes import line_of_crash
 from .model import Exit, RunEnd, RunListener, RunRequest, Stream
+from .scratch import placed
 from .stopping import Stopping
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Run:
     ) -> None:
         self.id = id
         self._request = request
+        self._filename = request.filename
         self._listener: RunListener | None = listener
         """None once it has heard of the end: it may hold a large recording, and the pool keeps
         ended runs."""
@@ -122,14 +124,15 @@ class Run:
         return not was
 
     def order(self, empty_folder: Path) -> dict[str, Any]:
-        """The request to the wire."""
-        request = self._request
+        """The request to the wire. Blocks for a copy of its folder, if it wants one."""
+        request = placed(self._request, empty_folder)
+        self._filename = request.filename
         return {
             "do": "run",
             "source": request.source,
             "filename": request.filename,
             "argv": list(request.argv),
-            "folder": str(request.cwd or empty_folder),
+            "folder": str(request.cwd),
             "options": dict(request.options),
             "shows_figures": request.shows_figures,
             "has_terminal": request.has_terminal,
@@ -194,7 +197,7 @@ class Run:
         for stream, text in exit.words.items():
             if text:
                 self.receive_output(stream, text)
-        line = self._line or line_of_crash(notes, self._request.filename)
+        line = self._line or line_of_crash(notes, self._filename)
         if stopping is not None and stopping.has_begun:
             self._finish(_stopped(stopping, exit, line))
         else:

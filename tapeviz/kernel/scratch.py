@@ -8,17 +8,24 @@ import secrets
 import shutil
 import tempfile
 import threading
+from dataclasses import replace
 from pathlib import Path
+
+from .model import RunRequest
 
 # sun_path holds 107 bytes on Linux and 103 on macOS; "/k12345678-5" is added to the folder.
 _LONGEST = 88
+# Of a folder that is copied: larger files are linked; one of more entries is not copied.
+_MOST_BYTES = 16 << 20
+_MOST_ENTRIES = 1_000
+_NOT_COPIED = frozenset({".git", "__pycache__", ".venv", "venv", "node_modules"})
 
 
 class Scratch:
     """The two folders of a pool, both private to the user.
 
-    They are named here and made later: by the fork server, which removes them when this process is
-    killed, or by :meth:`make`.
+    They are named here and made later: by the fork server or the folder keeper, which removes them
+    when this process is killed, or by :meth:`make`.
     """
 
     def __init__(self) -> None:
@@ -96,6 +103,58 @@ class KernelFiles:
                         written.parent.rmdir()
         for folder in (self.folder, self.generated_code):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def placed(request: RunRequest, empty: Path) -> RunRequest:
+    """``request`` with the folder that it runs in: ``empty`` if it names none.
+
+    If it is to run in a copy of its folder, the small files of that are copied into ``empty`` and
+    the rest is linked; a folder with too many entries is used itself.
+    """
+    original = request.cwd
+    if original is None:
+        return replace(request, cwd=empty)
+    if not request.in_copy or not _copy_into(empty, original):
+        return request
+    name = request.filename
+    if not name.startswith("<"):
+        name = str(empty / Path(name).name)
+    return replace(request, cwd=empty, filename=name)
+
+
+def _copy_into(folder: Path, original: Path) -> bool:
+    """Fill a folder; returns False if there is no original, or too much in it."""
+    try:
+        entries = [entry for entry in original.iterdir() if entry.name not in _NOT_COPIED]
+    except OSError:
+        return False
+    if len(entries) > _MOST_ENTRIES:
+        return False
+    left = _MOST_BYTES
+    for entry in entries:
+        with contextlib.suppress(OSError):
+            size = _size(entry)
+            if size > left:
+                (folder / entry.name).symlink_to(entry.resolve())
+                continue
+            left -= size
+            if entry.is_dir():
+                shutil.copytree(entry, folder / entry.name, symlinks=True)
+            else:
+                shutil.copy2(entry, folder / entry.name)
+    return True
+
+
+def _size(entry: Path) -> int:
+    """Bytes of a file or of all in a folder; more than any budget where that is long to count."""
+    if not entry.is_dir():
+        return entry.stat().st_size
+    total = 0
+    for number, path in enumerate(entry.rglob("*")):
+        total += path.stat().st_size
+        if number > _MOST_ENTRIES or total > _MOST_BYTES:
+            return _MOST_BYTES + 1
+    return total
 
 
 def _runtime_folder() -> str:

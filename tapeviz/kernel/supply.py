@@ -18,7 +18,7 @@ from ..errors import TapevizError
 from .choices import check_interpreter, trouble_with_version
 from .confinement import without_network
 from .environment import defaults_to_remove, environment_to_restore, kernel_environment
-from .fork_server import ForkServerProcess
+from .fork_server import FolderKeeper, ForkServerProcess
 from .imports import IF_THERE, REQUIRED
 from .live_kernel import LiveKernel
 from .model import Confinement, KernelChoice, PoolState, PoolStatus, Versions
@@ -73,6 +73,7 @@ class Supply:
         self._lock = threading.RLock()
         self._start_method: Literal["none", "fork", "launch"] = "none"
         self._fork_server: ForkServerProcess | None = None
+        self._folder_keeper: FolderKeeper | None = None
         self._starter: threading.Thread | None = None
         self._starting: set[LiveKernel] = set()
         self._ready: deque[LiveKernel] = deque()
@@ -118,8 +119,9 @@ class Supply:
             starter.join()
         for kernel in kernels:
             kernel.join()
-        if self._fork_server is not None:
-            self._fork_server.close()
+        for keeper in (self._fork_server, self._folder_keeper):
+            if keeper is not None:
+                keeper.close()
         self._scratch.remove()
 
     def _start(self) -> None:
@@ -127,6 +129,8 @@ class Supply:
             if self._confinement.no_network:
                 self._prefix = without_network(self._choice)
             if self._choice.python is None or not CAN_FORK:
+                if self._folder_keeper is None and hasattr(os, "fork"):
+                    self._folder_keeper = FolderKeeper(self._scratch)
                 self._open("launch")
                 return
             if self._fork_server is not None:

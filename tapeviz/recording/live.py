@@ -60,6 +60,8 @@ class Snippet:
     """The listener hears all output, however much; the recording keeps head and tail of it."""
     typed: tuple[str | None, ...] = ()
     """Lines for ``input()`` that are known already; after them the listener is asked."""
+    in_copy: bool = False
+    """It runs in a copy of ``directory``: what it writes beside itself changes nothing there."""
 
 
 Reply = Callable[[str | None], None]
@@ -351,6 +353,7 @@ class Recorder:
             filename=_path(snippet),
             argv=(snippet.filename, *snippet.arguments),
             cwd=snippet.directory.resolve() if snippet.directory else None,
+            in_copy=snippet.in_copy,
             options=options,
             shows_figures=snippet.shows_figures,
             has_terminal=snippet.has_terminal,

@@ -244,8 +244,7 @@ def test_when_we_are_killed_while_tensorflow_is_imported_all_goes(can_fork, tmp_
         pids = [int(pid) for pid in importing.read_text().split()]
         process.kill()
     wait_until(lambda: not any(map(is_alive, pids)), 5)
-    if can_fork:  # the fork server removes them
-        wait_until(lambda: not any(map(os.path.exists, folders)), 5)
+    wait_until(lambda: not any(map(os.path.exists, folders)), 5)
 
 
 def test_a_killed_fork_server_is_replaced(make_pool):

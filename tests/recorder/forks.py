@@ -10,6 +10,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from typing import Any
 from tapeviz.errors import TapevizError
 from tapeviz.kernel import KernelPool, Run, RunEnd, RunRequest
 from tapeviz.kernel.model import RunListener
+from tapeviz.kernel.scratch import placed
 
 _HERE = Path(__file__).parent
 RECORDER = _HERE.parents[1] / "tapeviz" / "recorder"
@@ -38,6 +40,7 @@ class ForkServer:
     """The process that forks one child for each snippet."""
 
     def __init__(self, folder: Path, interpreter: str) -> None:
+        self._folder = folder
         self._listener = Listener(str(folder / "socket"), "AF_UNIX")
         command = [interpreter, str(_HERE / "server.py"), str(folder / "socket"), str(RECORDER)]
         environment = {
@@ -84,6 +87,10 @@ class ForkServer:
             self._orders.send(order)
             connection = self._listener.accept()
         return Fork(connection.recv(), connection)
+
+    def make_folder(self) -> Path:
+        """An empty folder for a snippet."""
+        return Path(tempfile.mkdtemp(dir=self._folder))
 
     def close(self) -> None:
         self._orders.close()
@@ -150,6 +157,7 @@ class ForkedPool(KernelPool):
         self._server = server
 
     def run(self, request: RunRequest, listener: RunListener) -> Run:
+        request = placed(request, self._server.make_folder())
         fork = self._server.start(
             request.source,
             filename=request.filename,

@@ -43,7 +43,7 @@ class LivePipeline:
     def record_apart(
         self, source: str, filename: str, should_stop: Callable[[], bool], look: LookInto
     ) -> Trace:
-        snippet = self._snippet(source, filename)
+        snippet = replace(self._snippet(source, filename), in_copy=True)
         if self._last is not None:
             snippet = replace(snippet, typed=self._last.again.typed)
         live = Recorder(self.pools.pool).record(snippet)
