@@ -16,11 +16,16 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.soak.figures import SEED, count, print_detail, print_row
 
 WITHIN = 5.0
-SNIPPET = (
+ENDLESS = (
     "import subprocess\nchild = subprocess.Popen(['sleep', '600'])\n"
     "@tf.function\ndef f(x):\n    return x * x\n"
     "x = tf.Variable(1.0)\nwhile True:\n    x.assign(f(x))\n"
 )
+MENDED = (
+    "import time\nx, c = tf.Variable(1.0), tf.Variable(1.0)\nwith tf.GradientTape() as t:\n"
+    "    c.assign(3.0 * x)\n    y = c * c\nt.gradient(y, x)\ntime.sleep(1)\n"
+)
+"""Edits of it are tried for many seconds."""
 
 
 def processes_with(mark: str) -> list[int]:
@@ -35,13 +40,13 @@ def processes_with(mark: str) -> list[int]:
     return found
 
 
-def left_behind(folder: Path, after: float) -> str:
+def left_behind(folder: Path, text: str, after: float) -> str:
     """Processes and files left five seconds after the app was killed; empty if there are none."""
     mark = f"TAPEVIZ_SOAK={secrets.token_hex(8)}"
     temporary = folder / "tmp"
     temporary.mkdir()
-    snippet = folder / "loop.py"
-    snippet.write_text(SNIPPET)
+    snippet = folder / "snippet.py"
+    snippet.write_text(text)
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "TAPEVIZ_HOME": str(folder)}
     environment |= {"TMPDIR": str(temporary), "TAPEVIZ_SOAK": mark.partition("=")[2]}
     environment.pop("XDG_RUNTIME_DIR", None)
@@ -77,7 +82,7 @@ def main() -> None:
         random = Random(f"{SEED}-{number}")
         with tempfile.TemporaryDirectory(prefix="soak-", ignore_cleanup_errors=True) as name:
             after = random.choice((0.05, 0.3, 1.0)) * random.uniform(1, 3) + 9 * (number % 3 == 0)
-            left = left_behind(Path(name), after)
+            left = left_behind(Path(name), (ENDLESS, MENDED)[number // 3 % 2], after)
         if left:
             failures.append(left)
             print_detail(f"killed after {after:.1f} s: {left}")
