@@ -110,7 +110,8 @@ def _result_card(trace: Trace, diagnosis: Diagnosis, result: SourceResult) -> Pa
     if result.series is not None and site is not None:
         outcomes = series_words(diagnosis, site, result.series)
         numbers, trends = numbers_words(result.series), trend_sentences(site, [result.series])
-        words = [f"{outcomes[0].upper()}{outcomes[1:]}.", numbers, *trends, *words]
+        told = words if finding.status != "flows" else []
+        words = [f"{outcomes[0].upper()}{outcomes[1:]}.", numbers, *trends, *told]
         number = site.round_of(call.id)
     if finding.not_tried:
         words.append(f"Fixes were {finding.not_tried}.")
