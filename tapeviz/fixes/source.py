@@ -228,5 +228,12 @@ class ParsedSource:
     # Names
 
     @cached_property
+    def imported(self) -> frozenset[str]:
+        """The names that imports bind; ``tf``, ``np`` and ``keras`` are there without."""
+        aliases = all_of(self.module, cst.ImportAlias)
+        paths = (dotted(alias.asname.name if alias.asname else alias.name) for alias in aliases)
+        return frozenset({self.tf, self.np, "keras", *(path.partition(".")[0] for path in paths)})
+
+    @cached_property
     def names(self) -> frozenset[str]:
         return frozenset(n.value for n in nodes_in(self.module) if isinstance(n, cst.Name))

@@ -109,7 +109,7 @@ def _steps_before(
         if source.line(statement) < end and isinstance(sole(statement), cst.Assign)
     ]
     params = {param.name.value for param in all_of(function.params, cst.Param)}
-    chosen = makers_of(read_names(function.body) - params, dependents(between, [first]))
+    chosen = makers_of(read_names(function.body) - params, dependents(source, between, [first]))
     return chosen if first in chosen else []
 
 

@@ -33,7 +33,7 @@ def enter_again(case: FixCase) -> Iterator[Edit]:
         if first is None or not 0 <= place_in(siblings, first) < place_in(siblings, asking):
             continue
         between = siblings[place_in(siblings, first) : place_in(siblings, asking)]
-        moved = dependents(between, [first])
+        moved = dependents(source, between, [first])
         plan = Plan(source)
         block = cst.With(
             [cst.WithItem(asked.func.value)], cst.IndentedBlock([*map(plan.parse, moved)])

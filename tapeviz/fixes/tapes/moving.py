@@ -78,12 +78,12 @@ def _from_before(
     between = siblings[place_in(siblings, outside[0]) : place_in(siblings, around)]
     moved = [
         statement
-        for statement in dependents(between, outside, with_shown=True)
+        for statement in dependents(source, between, outside, with_shown=True)
         if statement in outside or not isinstance(statement, (cst.ClassDef, cst.FunctionDef))
     ]  # a function reads names when it is called
     if any(isinstance(statement, (cst.ClassDef, cst.FunctionDef)) for statement in outside):
         return
-    if is_moved_past(between, moved):
+    if is_moved_past(source, between, moved):
         return
     if around is not block.node:
         made = set[str]().union(*map(bound_names, moved))
@@ -106,8 +106,8 @@ def _from_after(case: FixCase, block: Block, outside: CstStatement) -> Iterator[
     between = siblings[place_in(siblings, block.node) + 1 : end]
     if not any(statement is outside for statement in between):
         return
-    moved = with_needed(between, dependents(between, [outside]))
-    if is_moved_past([*reversed(between)], moved):
+    moved = with_needed(between, dependents(source, between, [outside]))
+    if is_moved_past(source, [*reversed(between)], moved):
         return
     plan = Plan(source)
     for statement in moved:

@@ -39,7 +39,10 @@ def makers_of(names: Set[str], statements: Sequence[CstStatement]) -> list[CstSt
 
 
 def dependents(
-    statements: Sequence[CstStatement], firsts: Sequence[CstStatement], with_shown: bool = False
+    source: ParsedSource,
+    statements: Sequence[CstStatement],
+    firsts: Sequence[CstStatement],
+    with_shown: bool = False,
 ) -> list[CstStatement]:
     """``firsts``, and of those after them what reads something that was made from one; with what
     only shows or writes it (``print(y)``, ``q.assign(y)``), which cannot run before."""
@@ -49,16 +52,17 @@ def dependents(
         is_shown = isinstance(sole(statement), cst.Expr) and not with_shown
         if statement in firsts or (names & read_names(statement) and not is_shown):
             kept.append(statement)
-            names |= bound_names(statement) | filled_names(statement)
+            names |= bound_names(statement) | _filled_names(source, statement)
     return kept
 
 
-def filled_names(statement: CstStatement) -> set[str]:
-    """``memory`` of ``memory.append(x)``, in the statement or anywhere in it."""
+def _filled_names(source: ParsedSource, statement: CstStatement) -> frozenset[str]:
+    """``memory`` of ``memory.append(x)``, in the statement or anywhere in it; no module."""
     alone = (each.value for each in all_of(statement, cst.Expr))
     called = (each.func for each in alone if isinstance(each, cst.Call))
     owners = (each.value for each in called if isinstance(each, cst.Attribute))
-    return {owner.value for owner in owners if isinstance(owner, cst.Name)}
+    names = frozenset(owner.value for owner in owners if isinstance(owner, cst.Name))
+    return names - source.imported
 
 
 def with_needed(
@@ -79,7 +83,9 @@ def with_needed(
     return sorted(kept, key=lambda statement: place_in(statements, statement))
 
 
-def is_moved_past(statements: Sequence[CstStatement], moved: Sequence[CstStatement]) -> bool:
+def is_moved_past(
+    source: ParsedSource, statements: Sequence[CstStatement], moved: Sequence[CstStatement]
+) -> bool:
     """Whether a statement that stays changes what a moved one before it reads: ``s += 1`` or
     ``w.assign(e)`` behind ``h = s * w``. Statements that are moved to the front: in reverse."""
     read = set[str]()
@@ -88,7 +94,7 @@ def is_moved_past(statements: Sequence[CstStatement], moved: Sequence[CstStateme
             read |= read_names(statement)
             continue
         is_run = not isinstance(statement, (cst.FunctionDef, cst.ClassDef))
-        if is_run and read & (bound_names(statement) | filled_names(statement)):
+        if is_run and read & (bound_names(statement) | _filled_names(source, statement)):
             return True
     return False
 

@@ -62,7 +62,7 @@ def compute_again_inside(case: FixCase) -> Iterator[Edit]:
         return
     read = _read_before_made(body_of(block))
     needed = {given.get(name, name) for name in read}
-    chosen = makers_of(needed, dependents(between, [first]))
+    chosen = makers_of(needed, dependents(source, between, [first]))
     if first in chosen:
         plan = Plan(source)
         made_names = set[str]().union(*map(bound_names, chosen))
@@ -88,7 +88,7 @@ def _is_read_by_other_block(source: ParsedSource, first: CstStatement, block: Bl
     siblings = source.siblings(block.node)
     start = place_in(siblings, first)
     between = siblings[start : place_in(siblings, block.node)] if start >= 0 else ()
-    return any(isinstance(each, cst.With) for each in dependents(between, [first]))
+    return any(isinstance(each, cst.With) for each in dependents(source, between, [first]))
 
 
 def _between(source: ParsedSource, first: CstStatement, end: int) -> list[CstStatement]:
