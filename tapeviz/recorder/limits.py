@@ -50,10 +50,8 @@ VALUES_OF_CALL = 50_000
 """Values that are sent of one look into a call."""
 TURNS_AT_EITHER_END = 8
 """Turns of a loop, first and last ones, whose values are sent with such a look."""
-BYTES_OF_DATASET_LOOPS = 512 << 20
-"""Bytes that all turns of the loops over datasets of a call may give for it to be looked into."""
-TURNS_OF_DATASET = 1 << 10
-"""Turns that are expected of a loop over a dataset of which nothing is known."""
+BYTES_OF_TURNS = 512 * MEBIBYTE
+"""Bytes that all turns of the loops of a call may give to be held at once."""
 TURNS_UNTIL_ERROR = 1 << 14
 """Turns of a loop that are tried to find the one that raised."""
 

@@ -190,6 +190,33 @@ def test_any_turn_of_a_loop_is_known_when_it_is_asked_for(record: Record) -> Non
     np.testing.assert_allclose([held[True], held[False]], expected[-2:], rtol=1e-5)
 
 
+LONG_LOOP = """
+import resource
+@tf.function
+def f(n):
+    x = tf.random.normal([256, 256])
+    for _ in tf.range(n):
+        x = tf.tanh(x)
+    return tf.reduce_sum(x)
+y = f(tf.constant(2))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+y = f(tf.constant(3000))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300 << 10)
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + (1 << 30)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+"""
+
+
+def test_the_turns_of_long_loops_take_no_memory(record: Record) -> None:
+    """All that the loop computes is 1.5 GB."""
+    seen = record(LONG_LOOP)
+    assert seen.out == "True\n"
+    _, (_, op) = calls_of(seen)
+    inside = look(seen, op.id)
+    assert (inside.state, inside.turns[0][-1]) == ("equal", 3000)
+
+
 TAPPED = """
 tf.random.set_seed(7)
 rows = iter(tf.data.Dataset.range(12).batch(3))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from math import prod
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -114,20 +113,8 @@ def _behind(function: Any, output: str) -> str:
     return ref
 
 
-class AboutDataset(NamedTuple):
-    """Facts about a dataset, known before one goes through it.
-
-    ``repeats``: it gives the same elements again; ``elements``: how many, -1 if that is not known;
-    ``batch``: how many samples TensorFlow puts into an element, 0 if that is not known.
-    """
-
-    repeats: bool = False
-    elements: int = -1
-    batch: int = 0
-
-
-def about_dataset(dataset: Any) -> AboutDataset:
-    """Read the graph of a dataset, an eager variant; of another variant nothing is known.
+def repeats(dataset: Any) -> bool:
+    """Whether a dataset, an eager variant, gives the same elements again; not what is none.
 
     TensorFlow writes no graph of one that calls Python or draws random numbers
     (``ExternalStatePolicy.FAIL``), and of one that shuffles it does (2.15-2.21).
@@ -136,42 +123,18 @@ def about_dataset(dataset: Any) -> AboutDataset:
         found = tf.raw_ops.DatasetToGraphV2(input_dataset=dataset, external_state_policy=_FAIL)
         graph = tf.compat.v1.GraphDef.FromString(found.numpy())
         inner = [node for function in graph.library.function for node in function.node_def]
-        repeats = all(node.op in _SOURCES or _is_stateless(node) for node in (*graph.node, *inner))
-        count = int(tf.raw_ops.DatasetCardinality(input_dataset=dataset))
-        nodes = {node.name: node for node in graph.node}
-        given = [nodes.get(node.input[1]) for node in graph.node if node.op == _BATCHES]
-        sizes = [tf.make_ndarray(node.attr["value"].tensor) for node in given if node is not None]
-        return AboutDataset(repeats, max(count, -1), max(map(int, sizes), default=0))
-    return AboutDataset()
+        return all(node.op in _SOURCES or _is_stateless(node) for node in (*graph.node, *inner))
+    return False
 
 
-def bytes_of_loops(graph: Any, bodies: Callable[[Any], Sequence[Any]], batch: int) -> int:
-    """About how many bytes the ops of loops over datasets in a graph give in a turn of each.
-
-    ``bodies(op)``: the graphs that an op runs; ``batch``: the length of an axis whose length is not
-    known, if the graph does not tell one.
-    """
-    ops = graph.get_operations()
-    given = [tf.get_static_value(op.inputs[1]) for op in ops if op.type == _BATCHES]
-    batch = max([batch, *(int(size) for size in given if size is not None)])
-    found = 0
-    for op in ops:
-        for body in bodies(op):
-            if op.type in DATASET_LOOPS:
-                found += _bytes_of(body, bodies, batch or _SAMPLES)
-            else:
-                found += bytes_of_loops(body, bodies, batch)
-    return found
-
-
-def _bytes_of(graph: Any, bodies: Callable[[Any], Sequence[Any]], batch: int) -> int:
-    found = 0
-    for op in graph.get_operations():
-        found += sum(_bytes_of(body, bodies, batch) for body in bodies(op))
-        for tensor in op.outputs:
-            axes = tensor.shape.as_list() if tensor.shape.rank is not None else [batch]
-            found += prod(batch if axis is None else axis for axis in axes) * tensor.dtype.size
-    return found
+def has_dataset_loop(graph: Any, bodies: Callable[[Any], Sequence[Any]]) -> bool:
+    """Whether a graph has a loop over a dataset whose body is known. ``bodies(op)``: the graphs
+    that an op runs."""
+    return any(
+        op.type in DATASET_LOOPS or has_dataset_loop(body, bodies)
+        for op in graph.get_operations()
+        for body in bodies(op)
+    )
 
 
 def _is_stateless(node: Any) -> bool:
@@ -180,9 +143,6 @@ def _is_stateless(node: Any) -> bool:
 
 
 _FAIL = 2
-_BATCHES = "BatchDatasetV2"
-_SAMPLES = 256
-"""The length of an axis that nothing tells."""
 DATASETS_OF_TENSORS = frozenset({"RangeDataset", "TensorDataset", "TensorSliceDataset"})
 """Stateful only in that TensorFlow is not to run them before a function does."""
 _SOURCES = DATASETS_OF_TENSORS | {

@@ -17,7 +17,9 @@ _INSIDE = "the inside of compiled functions"
 FunctionDef = find("tensorflow.core.framework.function_pb2:FunctionDef", _INSIDE)
 context = find("tensorflow.python.eager.context", _INSIDE)
 _op_def_of = find("tensorflow.python.framework.op_def_registry:get", _INSIDE)
-VARIANT, RESOURCE, INT32 = 21, 20, 3
+VARIANT, RESOURCE, BOOL, INT32 = 21, 20, 10, 3
+CONTAINER = "tapeviz"
+"""The runtime knows variables of our own by this and their names."""
 _CALLS_PYTHON = "PyFuncStateless"
 
 
@@ -88,10 +90,10 @@ def can_repeat(op_type: str | bytes) -> bool:
     return about is not None and not about.is_stateful and name != _CALLS_PYTHON
 
 
-def new_variable(dtype: int, shape: Sequence[int], name: str) -> Any:
+def new_variable(dtype: int, shape: Sequence[int | None], name: str) -> Any:
     """The handle of a variable that nobody else knows."""
     return tf.raw_ops.VarHandleOp(
-        dtype=tf.dtypes.as_dtype(dtype), shape=list(shape), shared_name=name, container="tapeviz"
+        dtype=tf.dtypes.as_dtype(dtype), shape=list(shape), shared_name=name, container=CONTAINER
     )
 
 
@@ -103,9 +105,25 @@ def read_variable(handle: Any, dtype: int) -> Any:
     return tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.dtypes.as_dtype(dtype))
 
 
+def vector(numbers: Sequence[int]) -> Any:
+    """Whole numbers as a tensor."""
+    return tf.constant(numbers, tf.int32, [len(numbers)])
+
+
 def list_size(tensor: Any) -> int:
     """How many elements a TensorList has, a variant."""
     return int(tf.raw_ops.TensorListLength(input_handle=tensor))
+
+
+def bytes_of(tensor: Any) -> int:
+    """The memory of a tensor; of a TensorList, without what it refers to."""
+    if tensor.dtype == tf.variant:
+        return _BYTES_OF_ELEMENT * list_size(tensor)
+    return int(tensor.shape.num_elements() * tensor.dtype.size)
+
+
+_BYTES_OF_ELEMENT = 32
+"""``sizeof(tensorflow::Tensor)``."""
 
 
 def list_item(tensor: Any, index: int, dtype: int) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import private
+from .. import limits, private
 from ..hooks.kept_calls import KeptCall
 from ..private import functions
 from ..recording import RecordingContext
@@ -24,6 +24,7 @@ from .raised import node_that_raised, run_up_to
 from .readings import Known, Readings
 from .report import InsideReport
 from .states import RerunVariables, Unknown
+from .turns import WantedTurns
 from .walk import Attributes, Walk
 
 
@@ -46,11 +47,15 @@ class Rerun:
     ) -> InsideReport:
         """The report about the inside of a call.
 
-        ``turns``: of loops, those that are wanted besides the first and the last.
+        ``turns``: of loops, those that are wanted besides the first and the last;
+        ``has_all_turns``: all are, if they give no more than can be held.
         """
         with private.quiet_eager_mode(), np.errstate(all="ignore"):
-            readings = Readings(turns, has_all_turns=has_all_turns)
+            readings = Readings(WantedTurns(turns))
             about = self._compute(call, readings)
+            if has_all_turns and _can_hold_all_turns(readings):
+                readings = Readings(WantedTurns(range(max(readings.turns.values(), default=0))))
+                about = self._compute(call, readings)
             arguments = [self._states.tensor(held) for held in call.inputs]
             walk = Walk(self._recording, call, readings, self._attributes)
             inside = walk.report(arguments)
@@ -66,6 +71,7 @@ class Rerun:
 
     def _compute(self, call: KeptCall, readings: Readings) -> dict[str, Any]:
         """Fill in the values; how the results compare with those of the call."""
+        readings.wanted.prepare()
         try:
             program = self._states.program(call)
             states = self._states.before(call)
@@ -76,10 +82,13 @@ class Rerun:
         except private.Refused as error:
             return {"state": "unchecked", "why": f"a call before it raised: {error}"}
         try:
-            ran = program.look_inside(inputs, restore)
+            ran = program.look_inside(inputs, restore, readings.take_course)
         except private.Refused as error:
             raised = self._compute_up_to(
-                call, str(error), lambda own: own.look_inside(inputs, restore), readings
+                call,
+                str(error),
+                lambda own: own.look_inside(inputs, restore, readings.take_course),
+                readings,
             )
             why = without_our_names(f"it raised when it ran again: {error}")
             return {"state": "unchecked", "why": why, "ran": bool(raised), "raised": raised}
@@ -122,6 +131,11 @@ class Rerun:
             return ""
         readings.take(ran, best="exact", of_datasets="exact")
         return op_name(definition, node)
+
+
+def _can_hold_all_turns(readings: Readings) -> bool:
+    count, size = readings.size_of_all_turns()
+    return count <= limits.VALUES_OF_CALL and size <= limits.BYTES_OF_TURNS
 
 
 def _gave_the_same(call: KeptCall, outputs: Sequence[Any]) -> bool:

@@ -19,6 +19,8 @@ SAME = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "S
 """Ops that give what they get: they need no probe."""
 WHICH = -1
 """The output of a conditional that stands for the branch that it takes."""
+TURNS = -2
+"""The output of a loop that stands for how often it turns."""
 _XLA = "_XlaMustCompile"
 _OURS = re.compile(r"__tapeviz_\d+_")
 _numbers = counter(1)
@@ -162,11 +164,26 @@ class Edited:
         """``attributes``: numbers are dtypes, ``True`` and ``False`` stay what they are."""
         node = self.proto.node_def.add(name=self._fresh_name(), op=op, input=inputs)
         for key, value in attributes.items():
-            if isinstance(value, int):
+            if isinstance(value, bool):
+                node.attr[key].b = value
+            elif isinstance(value, int):
                 node.attr[key].type = value
             else:
                 node.attr[key].CopyFrom(value)
         return node
+
+    def call(self, op: str, inputs: Sequence[str], **attributes: Any) -> str:
+        """Add a node with one output; what nodes refer to that by."""
+        (port,) = ports(self.add_node(op, inputs, **attributes))
+        return port.ref
+
+    def add_variable(self, dtype: int, name: str) -> str:
+        """The handle of a variable that is a vector, of :func:`~private.functions.new_variable`."""
+        node = self.add_node("VarHandleOp", [], dtype=dtype)
+        node.attr["shape"].shape.dim.add(size=-1)
+        node.attr["container"].s = functions.CONTAINER.encode()
+        node.attr["shared_name"].s = name.encode()
+        return f"{node.name}:resource:0"
 
     def add_constant(self, dtype: int, value: int | None = None) -> str:
         """A scalar: zero, nothing, false; or a whole number."""

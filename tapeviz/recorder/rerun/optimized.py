@@ -15,12 +15,15 @@ from typing import Any, NamedTuple
 from ..private import functions
 from .definitions import SAME, Edited, names_taken, op_name, ports
 from .probes import Probe, inlined_name
+from .turns import is_turn_kept
 
 _PARTS = re.compile(r"/(then|else|body|cond|branch\d+)/_\d+(?=/)")
 _SWITCHES = frozenset({"Switch", "_SwitchN"})
 _STRUCTURE = _SWITCHES | {"Merge", "Enter", "Exit", "NextIteration", "LoopCond", "_Arg", "_Retval"}
 _numbers = counter(1)
 
+LoopPath = tuple[str, ...]
+"""The name of a loop, after those of what it is in."""
 _Frame = tuple[str, ...]
 """The loops that an op is in, the outermost first."""
 _Guards = frozenset[tuple[str, int]]
@@ -83,14 +86,20 @@ class OptimizedCopy:
         self._as_written = self._ops_as_written(definition)
         self._outside: list[Probe] = []
         self._staged: list[_Staged] = []
+        self._loops: list[LoopPath] = []
+        """The loops whose wanted turns are further arguments."""
         self._give(probes)
         self._function.register()
 
-    def run(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], list[GivenValue]]:
-        """Return the function's outputs, and what its ops gave."""
+    def run(
+        self, inputs: Sequence[Any], turns: Mapping[LoopPath, Sequence[int]]
+    ) -> tuple[Sequence[Any], list[GivenValue]]:
+        """Return the function's outputs, and what its ops gave, in these turns of each loop."""
+        wanted = [functions.vector(turns.get(loop, ())) for loop in self._loops]
         try:
             count = self._count + len(self._outside)
-            given = functions.call(self._function.name, inputs, count, is_optimized=False)
+            name = self._function.name
+            given = functions.call(name, [*inputs, *wanted], count, is_optimized=False)
         except BaseException:
             for staged in self._staged:
                 functions.clear_staged(staged.name, self._dtypes(staged))
@@ -102,10 +111,8 @@ class OptimizedCopy:
         for staged in self._staged:
             depth = staged.depth
             for values in functions.unstage(staged.name, self._dtypes(staged)):
-                turns = tuple(int(number) for number in values[:depth])
-                found += map(
-                    GivenValue, staged.probes, [turns] * len(staged.probes), values[depth:]
-                )
+                at = tuple(int(number) for number in values[:depth])
+                found += map(GivenValue, staged.probes, [at] * len(staged.probes), values[depth:])
         return given[: self._count], found
 
     def _dtypes(self, staged: _Staged) -> list[int]:
@@ -155,8 +162,8 @@ class OptimizedCopy:
             if name is None or probe.output < 0 or self._nodes[name].op in _STRUCTURE:
                 continue
             refs, place = self._ports[name], places[name]
-            loops = sum(step.part == "body" for step in probe.path)
-            if probe.output < len(refs) and len(place.frame) == loops:
+            depth = sum(step.part == "body" for step in probe.path)
+            if probe.output < len(refs) and len(place.frame) == depth:
                 groups[place].append((probe, refs[probe.output]))
         counters = _Counters(self._function, self._nodes, places)
         for place, found in groups.items():
@@ -165,7 +172,11 @@ class OptimizedCopy:
                     self._function.add_output(ref, probe.dtype)
                     self._outside.append(probe)
             else:
-                self._stage(counters.around(place.frame), found)
+                path = found[0][0].path
+                ends = [end for end, step in enumerate(path, 1) if step.part == "body"]
+                loops = [tuple(step.op for step in path[:end]) for end in ends]
+                self._stage(counters.around(place.frame, loops), found)
+        self._loops = counters.loops
 
     def _stage(self, turns: list[str], found: list[tuple[Probe, str]]) -> None:
         staged = _Staged(f"tapeviz {next(_numbers)}", len(turns), [probe for probe, _ in found])
@@ -197,6 +208,16 @@ def _inputs_of(node: Any, nodes: Mapping[str, Any]) -> list[str]:
     return sorted(found) if about is not None and about.is_commutative else found
 
 
+class _Inside(NamedTuple):
+    """References for ops in a loop: to the turns of the loops around them, to the numbers 0 and 1,
+    and to whether values of all these turns are wanted."""
+
+    turns: list[str]
+    start: str
+    step: str
+    is_wanted: str
+
+
 class _Counters:
     """Counts the turns of loops, from 0, as further loop variables."""
 
@@ -212,48 +233,60 @@ class _Counters:
             for name, node in nodes.items()
             if node.op == "Enter" and not node.attr["is_constant"].b
         }
-        self._loops = {
+        self._enters = {
             frame: _Loop(condition, enters[frame])
             for frame, condition in conditions.items()
             if frame in enters
         }
-        self._known: dict[_Frame, tuple[list[str], str, str]] = {}
+        self._known: dict[_Frame, _Inside] = {}
+        self.loops: list[LoopPath] = []
+        """The loops whose wanted turns are arguments of the function, in their order."""
 
-    def around(self, frame: _Frame) -> list[str]:
-        """Return the turn of each loop around an op, the outermost first."""
-        return self._in(frame)[0]
+    def around(self, frame: _Frame, loops: Sequence[LoopPath]) -> list[str]:
+        """Return the turn of each loop around an op, the outermost first, which are there in wanted
+        turns only. ``loops``: what these loops are called."""
+        inside = self._in(frame, loops)
+        if not frame:
+            return []
+        outermost, *others = inside.turns
+        switch = self._function.add_node("Switch", [outermost, inside.is_wanted], T=functions.INT32)
+        return [f"{switch.name}:output_true:0", *others]
 
-    def _in(self, frame: _Frame) -> tuple[list[str], str, str]:
-        """Return the turns, and the numbers 0 and 1, for ops in a loop."""
+    def _in(self, frame: _Frame, loops: Sequence[LoopPath]) -> _Inside:
         if frame not in self._known:
-            self._known[frame] = self._made(frame)
+            self._known[frame] = self._made(frame, loops)
         return self._known[frame]
 
-    def _made(self, frame: _Frame) -> tuple[list[str], str, str]:
-        function = self._function
+    def _made(self, frame: _Frame, loops: Sequence[LoopPath]) -> _Inside:
+        function, number = self._function, functions.INT32
         if not frame:
-            numbers = [function.add_constant(functions.INT32, number) for number in (0, 1)]
-            return [], numbers[0], numbers[1]
-        outer, start, step = self._in(frame[:-1])
-        loop = self._loops[frame]
+            start, step = (function.add_constant(number, value) for value in (0, 1))
+            return _Inside([], start, step, "")
+        outer = self._in(frame[:-1], loops[:-1])
+        loop = self._enters[frame]
         waits = self._what_enters(loop)
-        turns = [self._enter(ref, loop, waits, is_constant=True) for ref in outer]
-        inner_start, inner_step = (
-            self._enter(ref, loop, waits, is_constant=True) for ref in (start, step)
-        )
-        entered = self._enter(start, loop, waits, is_constant=False)
-        merge = function.add_node("Merge", [entered], T=functions.INT32)
+        turns = [self._enter(ref, loop, waits) for ref in outer.turns]
+        start, step = (self._enter(ref, loop, waits) for ref in (outer.start, outer.step))
+        entered = self._enter(outer.start, loop, waits, is_constant=False)
+        merge = function.add_node("Merge", [entered], T=number)
         merge.attr["N"].i = 2
         switch = function.add_node(
-            "Switch",
-            [f"{merge.name}:output:0", f"{loop.condition}:output:0"],
-            T=functions.INT32,
+            "Switch", [f"{merge.name}:output:0", f"{loop.condition}:output:0"], T=number
         )
         turn = f"{switch.name}:output_true:0"
-        add = function.add_node("AddV2", [turn, inner_step], T=functions.INT32)
-        following = function.add_node("NextIteration", [f"{add.name}:z:0"], T=functions.INT32)
+        add = function.add_node("AddV2", [turn, step], T=number)
+        following = function.add_node("NextIteration", [f"{add.name}:z:0"], T=number)
         merge.input.append(f"{following.name}:output:0")
-        return [*turns, turn], inner_start, inner_step
+        wanted = function.add_input(number)
+        self.loops.append(loops[-1])
+        for depth in range(len(frame)):
+            around = self._enters[frame[: depth + 1]]
+            wanted = self._enter(wanted, around, self._what_enters(around))
+        is_wanted = is_turn_kept(function, wanted, start, turn)
+        if outer.is_wanted:
+            is_outer = self._enter(outer.is_wanted, loop, waits, dtype=functions.BOOL)
+            is_wanted = function.call("LogicalAnd", [is_wanted, is_outer])
+        return _Inside([*turns, turn], start, step, is_wanted)
 
     def _what_enters(self, loop: _Loop) -> str:
         """Add an op that runs where the loop does: not in a branch that is not taken. Its name."""
@@ -262,9 +295,17 @@ class _Counters:
         dtype = loop.enter.attr["T"].type
         return str(self._function.add_node("Identity", [ref], T=dtype).name)
 
-    def _enter(self, ref: str, loop: _Loop, waits: str, *, is_constant: bool) -> str:
-        """Hand a number into a loop, when the op ``waits`` has run."""
-        node = self._function.add_node("Enter", [ref, f"^{waits}"], T=functions.INT32)
+    def _enter(
+        self,
+        ref: str,
+        loop: _Loop,
+        waits: str,
+        *,
+        is_constant: bool = True,
+        dtype: int = functions.INT32,
+    ) -> str:
+        """Hand a value into a loop, when the op ``waits`` has run."""
+        node = self._function.add_node("Enter", [ref, f"^{waits}"], T=dtype)
         for key in ("frame_name", "parallel_iterations"):
             node.attr[key].CopyFrom(loop.enter.attr[key])
         node.attr["is_constant"].b = is_constant

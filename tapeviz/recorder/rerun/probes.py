@@ -1,12 +1,12 @@
 """Copy a function so that it gives values of its inside as further outputs.
 
 Nested calls, branches and loops are edited by recursion: a branch gives zeros for what the other
-one computes, and a loop collects the values of all its turns in TensorLists.
+one computes, and a loop counts its turns and collects values of them (:mod:`.turns`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from .. import limits, private
@@ -17,6 +17,7 @@ from .definitions import (
     CONDITIONALS,
     LOOPS,
     RUN_FUNCTIONS,
+    TURNS,
     WHICH,
     Edited,
     add_data_inputs,
@@ -27,6 +28,7 @@ from .definitions import (
     ports,
     which_dtype,
 )
+from .turns import TurnLists
 
 
 class PathStep(NamedTuple):
@@ -70,13 +72,13 @@ class Prober:
     """Edits one function. ``wanted(path, op, node)``: whether what it gives is wanted."""
 
     def __init__(
-        self, wanted: Callable[[ProbePath, str, Any], bool], *, opens_datasets: bool = False
+        self, wanted: Callable[[ProbePath, str, Any], bool], *, opens: Collection[str]
     ) -> None:
-        """The inputs of each turn of a loop are wanted as well; the outputs of a call, a
-        conditional or a loop as a whole if ``wanted`` says so. ``opens_datasets``: so are the
-        values in loops over datasets."""
+        """``opens``: types of ops that run functions whose inside is wanted, too, of a loop with
+        the inputs of each turn. Where ``wanted`` says so an op of these types gives its outputs as
+        a whole instead."""
         self._wanted = wanted
-        self._opens_datasets = opens_datasets
+        self._opens = opens
 
     def probe(self, definition: Any) -> Probed:
         """The edited copy, which the runtime knows."""
@@ -92,16 +94,17 @@ class Prober:
         nodes = {node.name: node for node in function.proto.node_def}
         for node in list(function.proto.node_def):
             op = op_name(definition, node, taken)
-            loop = private.dataset_loop(node, nodes) if self._opens_datasets else None
+            opens = node.op in self._opens
+            loop = private.dataset_loop(node, nodes) if opens else None
             if loop is not None:
                 found += [] if in_xla else self._dataset_loop(function, op, node, loop, path)
             elif node.op in RUN_FUNCTIONS and self._wanted(path, op, node):
                 found += _probes_of(path, op, node)
-            elif node.op in CALLS:
+            elif opens and node.op in CALLS:
                 found += self._call(op, node, path, in_xla=in_xla)
-            elif node.op in CONDITIONALS | CASES:
+            elif opens and node.op in CONDITIONALS | CASES:
                 found += [] if in_xla else self._conditional(op, node, path)
-            elif node.op in LOOPS:
+            elif opens and node.op in LOOPS:
                 found += [] if in_xla else self._loop(function, op, node, path)
             elif node.op != "Const" and self._wanted(path, op, node):  # a Const is in the graph
                 found += _probes_of(path, op, node)
@@ -157,28 +160,26 @@ class Prober:
             return []
         (body, found), asking = inner, Edited(asks)
         depth, within = len(path), (*path, PathStep(op, "body", node.name))
-        found += [
-            (Probe(within, "", index, argument.type), argument.name)
-            for index, argument in enumerate(body.proto.signature.input_arg)
-            if argument.type != functions.RESOURCE
-        ]
-        lists = []
+        found += _given_to(body, within)
+        turn, lists = body.add_input(functions.INT32), TurnLists(body)
+        body.add_output(lists.count(turn), functions.INT32)
+        asking.add_input(functions.INT32)
+        started = [function.add_constant(functions.INT32, 0)]
         for probe, ref in found:
             dtype = _dtype_at(probe, depth + 1)
-            taken = body.add_input(functions.VARIANT)
+            longer = lists.longer(body.add_input(functions.VARIANT), ref, dtype)
+            body.add_output(longer, functions.VARIANT)
             asking.add_input(functions.VARIANT)
-            pushed = body.add_node("TensorListPushBack", [taken, ref], element_dtype=dtype)
-            body.add_output(f"{pushed.name}:output_handle:0", functions.VARIANT)
-            lists.append(function.add_list(dtype))
+            started.append(function.add_list(dtype))
         node.attr["body"].func.name = self._finish(body, [], depth + 1)
         node.attr["cond"].func.name = self._finish(asking, [], depth + 1)
-        add_data_inputs(node, lists)
-        return _further_outputs(node, "T", found, depth)
+        add_data_inputs(node, started)
+        return _further_outputs(node, "T", [(_turns(path, op), ""), *found], depth)
 
     def _dataset_loop(
         self, function: Edited, op: str, node: Any, loop: Any, path: ProbePath
     ) -> _Found:
-        """Collect the values of all turns in TensorLists, which are further parts of the state."""
+        """Collect values of turns in TensorLists, which are further parts of the state."""
         inner = self._inner(loop.body, path, op, node, "body", in_xla=False, is_of_dataset=True)
         reduces = functions.definition(node.attr["f"].func.name)
         stops = [functions.definition(stop.attr["predicate"].func.name) for stop in loop.stops]
@@ -186,46 +187,41 @@ class Prober:
             return []
         (body, found), depth, states = inner, len(path), loop.states
         within = (*path, PathStep(op, "body", node.name, is_of_dataset=True))
-        found += [
-            (Probe(within, "", index, argument.type), argument.name)
-            for index, argument in enumerate(body.proto.signature.input_arg)
-            if argument.type != functions.RESOURCE
-        ]
-        variants = [functions.VARIANT] * len(found)
+        found += _given_to(body, within)
         dtypes = [_dtype_at(probe, depth + 1) for probe, _ in found]
-        pushed = [
-            body.add_node("TensorListPushBack", [taken, ref], element_dtype=dtype)
-            for taken, (_, ref), dtype in zip(
-                body.insert_inputs(states, variants), found, dtypes, strict=True
-            )
-        ]
-        longer = [(f"{push.name}:output_handle:0", functions.VARIANT) for push in pushed]
-        body.insert_outputs(states, longer)
-        body.insert_outputs(len(body.proto.signature.output_arg), longer)
+        further = [functions.INT32, *[functions.VARIANT] * len(found)]
+        turn, *taken = body.insert_inputs(states, further)
+        lists = TurnLists(body)
+        handed = [lists.count(turn)]
+        for own, (_, ref), dtype in zip(taken, found, dtypes, strict=True):
+            handed.append(lists.longer(own, ref, dtype))
+        body.insert_outputs(states, list(zip(handed, further, strict=True)))
+        given = len(body.proto.signature.output_arg)
+        body.insert_outputs(given, list(zip(handed, further, strict=True)))
         body.register()
         loop.scan.attr["f"].func.name = body.name
         outputs = len(loop.scan.attr["output_types"].list.type)
         for stop, predicate in zip(loop.stops, map(Edited, stops), strict=True):
-            predicate.insert_inputs(outputs, variants)
+            predicate.insert_inputs(outputs, further)
             predicate.register()
             stop.attr["predicate"].func.name = predicate.name
         reducing = Edited(reduces)
-        handed_on = reducing.insert_inputs(states + outputs, variants)
-        reducing.insert_inputs(states, variants)
-        reducing.insert_outputs(states, [(name, functions.VARIANT) for name in handed_on])
+        handed = reducing.insert_inputs(states + outputs, further)
+        reducing.insert_inputs(states, further)
+        reducing.insert_outputs(states, list(zip(handed, further, strict=True)))
         reducing.register()
         node.attr["f"].func.name = reducing.name
-        lists = [function.add_list(dtype) for dtype in dtypes]
+        started = [function.add_constant(functions.INT32, 0), *map(function.add_list, dtypes)]
         for each in (loop.scan, node):
-            add_data_inputs(each, lists, 1 + states)
-            each.attr["Tstate"].list.type.extend(variants)
+            add_data_inputs(each, started, 1 + states)
+            each.attr["Tstate"].list.type.extend(further)
         for each in (loop.scan, *loop.stops, node):
-            each.attr["output_types"].list.type.extend(variants)
-            for _ in found:
+            each.attr["output_types"].list.type.extend(further)
+            for _ in further:
                 each.attr["output_shapes"].list.shape.add()
+        probes = [_turns(path, op), *(probe for probe, _ in found)]
         return [
-            (probe, f"{node.name}:components:{place}")
-            for place, (probe, _) in enumerate(found, states)
+            (probe, f"{node.name}:components:{place}") for place, probe in enumerate(probes, states)
         ]
 
     def _finish(self, function: Edited, found: _Found, depth: int) -> str:
@@ -248,6 +244,20 @@ def _probes_of(path: ProbePath, op: str, node: Any) -> _Found:
 def _which(path: ProbePath, op: str, node: Any) -> tuple[Probe, str]:
     """The probe of a conditional for the branch that it takes."""
     return Probe(path, op, WHICH, which_dtype(node)), node.input[0]
+
+
+def _turns(path: ProbePath, op: str) -> Probe:
+    """The probe of a loop for how often it turns."""
+    return Probe(path, op, TURNS, functions.INT32)
+
+
+def _given_to(body: Edited, within: ProbePath) -> _Found:
+    """Probes for what the body of a loop is given in each turn."""
+    return [
+        (Probe(within, "", place, argument.type), argument.name)
+        for place, argument in enumerate(body.proto.signature.input_arg)
+        if argument.type != functions.RESOURCE
+    ]
 
 
 def inlined_name(path: ProbePath, node: str) -> str:

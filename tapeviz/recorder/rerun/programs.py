@@ -8,7 +8,7 @@ in which each op is computed as it is written, beside the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from .. import private
 from ..private import functions
 from .cuts import CutOutput, cut, written_arguments
 from .definitions import RUN_FUNCTIONS, SAME, Edited, functions_of, is_backward_call, is_xla
-from .optimized import GivenValue, OptimizedCopy
+from .optimized import GivenValue, LoopPath, OptimizedCopy
 from .probes import Probe, Probed, ProbePath, Prober
 
 _PASSES_ON = SAME | RUN_FUNCTIONS
@@ -86,27 +86,40 @@ class Program:
         self._graph = graphs[0] if graphs else None
         return list(given)
 
-    def look_inside(self, inputs: Sequence[Any], prepare: Callable[[], None]) -> Ran:
+    def look_inside(
+        self,
+        inputs: Sequence[Any],
+        prepare: Callable[[], None],
+        kept_turns: Callable[[Sequence[Value]], Mapping[LoopPath, Sequence[int]]],
+    ) -> Ran:
         """Run the copies that give the values of the inside.
 
-        ``prepare`` is called before each run, and sets the variables. The outputs are those of the
-        function as it was optimized.
+        ``prepare`` is called before each run, and sets the variables; ``kept_turns`` with what was
+        computed beside the run, for the turns of each loop whose values are wanted. The outputs are
+        those of the function as it was optimized.
         """
         if self.has_xla:
             prepare()
-            return self._run_beside(inputs)
+            ran = self._run_beside(inputs)
+            kept_turns(ran.beside)
+            return ran
         if not self._plain:
             prepare()
             self.run(inputs)
         prepare()
         ran = self._run_beside(inputs)
+        turns = kept_turns(ran.beside)
         prepare()
         probes = [value.probe for value in ran.beside]
-        outputs, given = self._run_optimized(inputs, prepare, probes)
+        outputs, given = self._run_optimized(inputs, prepare, probes, turns)
         return ran._replace(outputs=list(outputs), given=given)
 
     def _run_optimized(
-        self, inputs: Sequence[Any], prepare: Callable[[], None], probes: Sequence[Probe]
+        self,
+        inputs: Sequence[Any],
+        prepare: Callable[[], None],
+        probes: Sequence[Probe],
+        turns: Mapping[LoopPath, Sequence[int]],
     ) -> tuple[Sequence[Any], list[GivenValue]]:
         """Return the outputs, and what the ops gave; nothing of a graph that cannot be copied."""
         with suppress(KeyError, IndexError):
@@ -115,13 +128,14 @@ class Program:
                 self._graph = None
         with suppress(private.Refused):
             if self._optimized is not None:
-                return self._optimized.run(inputs)
+                return self._optimized.run(inputs, turns)
         prepare()
         return self.run(inputs), []
 
     def _run_beside(self, inputs: Sequence[Any]) -> Ran:
         if self._beside is None:
-            prober = Prober(_is_wanted, opens_datasets=self._repeats_datasets)
+            datasets = private.DATASET_LOOPS if self._repeats_datasets else frozenset()
+            prober = Prober(_is_wanted, opens=RUN_FUNCTIONS | datasets)
             self._beside = prober.probe(self.cut.definition)
         outputs, tensors = self._run_probed(self._beside, inputs)
         pairs = zip(self._beside.probes, tensors, strict=True)

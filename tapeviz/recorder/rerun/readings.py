@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import limits, private
+from .. import private
 from ..private import functions
-from .definitions import WHICH
+from .definitions import TURNS, WHICH
+from .optimized import LoopPath
 from .probes import PathStep, Probe
 from .programs import Ran, Value
+from .turns import WantedTurns
 
 At = tuple[tuple[str, int], ...]
 """A place in a run: for each level the op and the turn, 0 where it is no loop."""
@@ -31,27 +34,35 @@ _SLACK = 1e-4
 
 class Readings:
     """The values of one run. ``conditions``: what each conditional went by; ``turns``: how often
-    each loop turned.
+    each loop turned; ``wanted``: the turns that are read of each loop."""
 
-    ``asked``: turns that are read of each loop besides the first and the last ones;
-    ``has_all_turns``: every turn is read.
-    """
-
-    def __init__(self, asked: Collection[int] = (), *, has_all_turns: bool = False) -> None:
-        self._asked = asked
-        self._has_all_turns = has_all_turns
+    def __init__(self, wanted: WantedTurns) -> None:
+        self.wanted = wanted
         self.values: dict[tuple[At, str, int], Known] = {}
         self.conditions: dict[tuple[At, str], Any] = {}
         self.turns: dict[tuple[At, str], int] = {}
+
+    def take_course(self, beside: Sequence[Value]) -> dict[LoopPath, list[int]]:
+        """Take in which branches and how many turns ran, of what was computed beside the run;
+        return the turns that are read of each loop."""
+        for value in sorted(beside, key=lambda value: len(value.probe.path)):  # the outer first
+            if value.probe.output < 0:
+                self._read(value.probe, value.probe.path, value.tensor, (), "beside")
+        found: dict[LoopPath, set[int]] = defaultdict(set)
+        for (at, op), count in self.turns.items():
+            path = (*(name for name, _ in at), op)
+            found[path].update(self.wanted.with_those_before(count))
+        return {path: sorted(turns) for path, turns in found.items()}
 
     def take(self, ran: Ran, *, best: str, of_datasets: str) -> None:
         """Take in the values of a run. ``best``: the word for what the ops of the optimized
         function gave: ``exact`` if the call's results agree; ``of_datasets``: for what ops in loops
         over datasets gave in the run as it is written: TensorFlow does not optimize those."""
-        for value in sorted(ran.beside, key=_order):
-            is_of_dataset = any(step.is_of_dataset for step in value.probe.path)
-            word = of_datasets if is_of_dataset else "beside"
-            self._read(value.probe, value.probe.path, value.tensor, (), word)
+        for value in ran.beside:
+            if value.probe.output >= 0:
+                is_of_dataset = any(step.is_of_dataset for step in value.probe.path)
+                word = of_datasets if is_of_dataset else "beside"
+                self._read(value.probe, value.probe.path, value.tensor, (), word)
         for given in ran.given:
             probe, turns = given.probe, iter(given.turns)
             at = tuple((op, next(turns) if part == "body" else 0) for op, part, *_ in probe.path)
@@ -64,6 +75,8 @@ class Readings:
     def put(self, at: At, op: str, output: int, known: Known) -> None:
         if output == WHICH:
             self.conditions[at, op] = known.tensor
+        elif output == TURNS:
+            self.turns[at, op] = int(known.tensor)
         else:
             self.values[at, op, output] = known
 
@@ -73,26 +86,28 @@ class Readings:
             return
         (op, part, *_), *rest = path
         if part == "body":
-            count = self.turns[at, op] = functions.list_size(tensor)
             dtype = functions.VARIANT if any(step.part == "body" for step in rest) else probe.dtype
-            for turn in self._turns_to_read(count):
-                item = functions.list_item(tensor, turn, dtype)
+            for turn in self.wanted.with_those_before(self.turns.get((at, op), 0)):
+                item = functions.list_item(tensor, self.wanted.place(turn), dtype)
                 self._read(probe, rest, item, (*at, (op, turn)), word)
         elif not part or _is_taken(part, self.conditions.get((at, op))):
             self._read(probe, rest, tensor, (*at, (op, 0)), word)
 
-    def wanted(self, count: int) -> list[int]:
-        """The turns that are read of a loop that turned so often."""
-        if self._has_all_turns:
-            return list(range(count))
-        end = limits.TURNS_AT_EITHER_END
-        ends = {*range(count)[:end], *range(count)[-end:]}
-        return sorted(ends | {turn for turn in self._asked if 0 <= turn < count})
-
-    def _turns_to_read(self, count: int) -> list[int]:
-        """Return the wanted turns, and the turn before each, which hands its values on to it."""
-        wanted = self.wanted(count)
-        return sorted({*wanted, *(turn - 1 for turn in wanted if turn)})
+    def size_of_all_turns(self) -> tuple[float, float]:
+        """About how many values all turns of all loops gave, and their bytes: each value of a loop
+        counts for those of the turns that were not read."""
+        count = size = 0.0
+        for (at, _, _), known in self.values.items():
+            if known.tensor is None:
+                continue
+            share = 1.0
+            for place, (op, _) in enumerate(at):
+                turned = self.turns.get((at[:place], op))
+                if turned:
+                    share *= turned / len(self.wanted.with_those_before(turned))
+            count += share
+            size += share * functions.bytes_of(known.tensor)
+        return count, size
 
 
 def _is_alike(given: Any, beside: Any) -> bool:
@@ -116,11 +131,6 @@ def _is_alike(given: Any, beside: Any) -> bool:
     size = float(np.max(np.abs(other), where=np.isfinite(other), initial=0.0))
     slack = max(_SLACK, 16 * eps)
     return bool(np.allclose(first, other, slack, slack * size, equal_nan=True))
-
-
-def _order(value: Value) -> tuple[bool, int]:
-    """Conditions first, the outer before the inner ones: on them depends what else ran."""
-    return value.probe.output != WHICH, len(value.probe.path)
 
 
 def _is_taken(part: str, condition: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..private import functions
 from .cuts import CutOutput, cut
+from .definitions import CALLS
 from .probes import ProbePath, Prober
 
 
@@ -38,7 +39,7 @@ def tap(definition: Any) -> Tapped | None:
     def is_wanted(path: ProbePath, op: str, node: Any) -> bool:
         return (tuple(step.op for step in path), op) in wanted
 
-    probed = Prober(is_wanted).probe(definition)
+    probed = Prober(is_wanted, opens=CALLS).probe(definition)
     places = {
         CutOutput(tuple(step.op for step in probe.path), probe.op, probe.output, probe.dtype): place
         for place, probe in enumerate(probed.probes)

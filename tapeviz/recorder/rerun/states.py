@@ -34,10 +34,10 @@ class RerunVariables:
         self._recording = recording
         self._kept = recording.kept_calls
         self._programs: dict[tuple[bytes, bool], Program] = {}
-        self._datasets: dict[int, private.AboutDataset] = {}
-        """By the ids of their tensors."""
-        self._loop_sizes: dict[tuple[Any, int], int] = {}
-        """:func:`~private.bytes_of_loops` of each graph, by the size of a batch."""
+        self._repeating: dict[int, bool] = {}
+        """Whether datasets give the same elements again, by the ids of their tensors."""
+        self._loops_over_datasets: dict[Any, bool] = {}
+        """Whether a graph has any."""
         self._own: dict[int, Any] = {}
         self._dtypes: dict[int, int] = {}
 
@@ -63,30 +63,19 @@ class RerunVariables:
         return Program(definition, shape_of, repeats_datasets=self._repeats_datasets(call))
 
     def _repeats_datasets(self, call: KeptCall) -> bool:
-        """Whether the loops over datasets of a call can run again, and what they give in all their
-        turns can be held."""
-        if not self._loop_size(call.graph, 0):
-            return False
+        """Whether a call has loops over datasets, and they can run again."""
+        if call.graph not in self._loops_over_datasets:
+            found = private.has_dataset_loop(call.graph, self._bodies)
+            self._loops_over_datasets[call.graph] = found
         pairs = zip(call.taken, call.inputs, strict=False)
-        given = [self._about(identity, held) for identity, held in pairs if _is_opaque(held)]
-        if not all(about.repeats for about in given):
-            return False
-        turns = max((about.elements for about in given), default=-1)
-        if min((about.elements for about in given), default=-1) < 0:
-            turns = max(turns, limits.TURNS_OF_DATASET)
-        batch = max((about.batch for about in given), default=0)
-        return turns * self._loop_size(call.graph, batch) <= limits.BYTES_OF_DATASET_LOOPS
+        return self._loops_over_datasets[call.graph] and all(
+            self._repeats(identity, held) for identity, held in pairs if _is_opaque(held)
+        )
 
-    def _loop_size(self, graph: Any, batch: int) -> int:
-        key = graph, batch
-        if key not in self._loop_sizes:
-            self._loop_sizes[key] = private.bytes_of_loops(graph, self._bodies, batch)
-        return self._loop_sizes[key]
-
-    def _about(self, identity: int, dataset: Any) -> private.AboutDataset:
-        if identity not in self._datasets:
-            self._datasets[identity] = private.about_dataset(dataset)
-        return self._datasets[identity]
+    def _repeats(self, identity: int, dataset: Any) -> bool:
+        if identity not in self._repeating:
+            self._repeating[identity] = private.repeats(dataset)
+        return self._repeating[identity]
 
     def _bodies(self, op: Any) -> Sequence[Any]:
         """The graphs that an op in a graph runs, as far as they are known."""

@@ -214,7 +214,7 @@ class Walk:
         if not count:
             self._report_ended(scope, op, entered)
             return [self._value(scope, tensor) for tensor in taken[: len(op.outputs)]]
-        wanted = self._readings.wanted(count)
+        wanted = self._readings.wanted.of(count)
         self.inside.has_gaps |= len(wanted) < count
         self._lacks_turns |= len(wanted) < count and is_forward
         last = None

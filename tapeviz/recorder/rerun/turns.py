@@ -1,0 +1,95 @@
+"""Keep what the turns of a loop give in lists of bounded length: of the last turns, and of those
+that are wanted.
+
+The wanted turns stand in a variable that all copies of functions read, so that a copy serves
+whatever turns somebody looks at.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+
+from .. import limits
+from ..private import functions
+from .definitions import Edited
+
+_VARIABLE = "wanted turns"
+_LAST = limits.TURNS_AT_EITHER_END + 1
+"""The turn before the first one that is read hands its values on to it."""
+
+
+class WantedTurns:
+    """The turns of every loop that are kept besides the last ones: the first, those that are
+    ``asked`` for, and the turn before each."""
+
+    def __init__(self, asked: Collection[int]) -> None:
+        self._asked = asked
+        first = range(limits.TURNS_AT_EITHER_END)
+        before = (turn - 1 for turn in asked if turn)
+        self._kept: Sequence[int] = sorted({*first, *asked, *before})
+
+    def of(self, count: int) -> list[int]:
+        """The turns that are read of a loop that turned so often."""
+        end = limits.TURNS_AT_EITHER_END
+        ends = {*range(count)[:end], *range(count)[-end:]}
+        return sorted(ends | {turn for turn in self._asked if 0 <= turn < count})
+
+    def with_those_before(self, count: int) -> list[int]:
+        """The same, and the turn before each, which hands its values on to it."""
+        wanted = self.of(count)
+        return sorted({*wanted, *(turn - 1 for turn in wanted if turn)})
+
+    def place(self, turn: int) -> int:
+        """The position of a turn in the lists of its loop."""
+        found = bisect_left(self._kept, turn)
+        is_kept = found < len(self._kept) and self._kept[found] == turn
+        return _LAST + found if is_kept else turn % _LAST
+
+    def prepare(self) -> None:
+        """Let the copies that run next keep these turns."""
+        handle = functions.new_variable(functions.INT32, [None], _VARIABLE)
+        functions.set_variable(handle, self._kept)
+
+
+class TurnLists:
+    """Adds to the body of a loop what counts its turns and keeps values of them."""
+
+    def __init__(self, body: Edited) -> None:
+        self._body = body
+        self._place = ""
+
+    def count(self, turn: str) -> str:
+        """How the body refers to the number of the next turn; ``turn``: to that of this one."""
+        body, number = self._body, functions.INT32
+        handle = body.add_variable(number, _VARIABLE)
+        kept = body.call("ReadVariableOp", [handle], dtype=number)
+        zero, step, last = (body.add_constant(number, value) for value in (0, 1, _LAST))
+        is_turn, is_kept = _compare(body, kept, zero, turn)
+        found = body.call("Cast", [is_turn], SrcT=functions.BOOL, DstT=number, Truncate=False)
+        found = body.call("ArgMax", [found, zero], T=number, Tidx=number, output_type=number)
+        found = body.call("AddV2", [found, last], T=number)
+        among_last = body.call("FloorMod", [turn, last], T=number)
+        self._place = body.call("SelectV2", [is_kept, found, among_last], T=number)
+        return body.call("AddV2", [turn, step], T=number)
+
+    def longer(self, taken: str, ref: str, dtype: int) -> str:
+        """How the body refers to the list ``taken`` with the value ``ref`` of this turn in it."""
+        return self._body.call(
+            "TensorListSetItem",
+            [taken, self._place, ref],
+            element_dtype=dtype,
+            resize_if_index_out_of_bounds=True,
+        )
+
+
+def is_turn_kept(function: Edited, kept: str, axis: str, turn: str) -> str:
+    """How a function refers to whether a turn is among those in a vector; ``axis``: to a 0."""
+    return _compare(function, kept, axis, turn)[1]
+
+
+def _compare(function: Edited, kept: str, axis: str, turn: str) -> tuple[str, str]:
+    """Which elements of a vector are this turn, and whether any is."""
+    number = functions.INT32
+    is_turn = function.call("Equal", [kept, turn], T=number, incompatible_shape_error=True)
+    return is_turn, function.call("Any", [is_turn, axis], Tidx=number, keep_dims=False)
