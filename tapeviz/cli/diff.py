@@ -83,8 +83,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         arranged, scene = draw_both(before, after, comparison, view)
         drawing = Drawing(arranged.graph, arranged.layout, scene, THEMES[options.theme])
-        # The headings above both name them already.
-        write_picture(drawing, Path(options.output), scale=options.scale, title=False)
+        write_picture(drawing, Path(options.output), scale=options.scale)
     if options.json:
         print(msgspec.json.encode(as_json(first, second, comparison)).decode())
     else:

@@ -29,7 +29,7 @@ def _document(drawing: Drawing, options: Options) -> Iterator[str]:
     font, mono = FACES["sans"].families[0], FACES["mono"].families[0]
     yield "digraph tapeviz {"
     yield f"  graph [{_attributes(rankdir=rank, bgcolor=ground, fontname=mono)}]"
-    if options.has_title and scene.title:
+    if scene.title and not scene.headings:
         title = _attributes(label=scene.title, labelloc="t", fontcolor=theme.text)
         yield f"  graph [{title}]"
     yield f"  node [{_attributes(fontname=font, fontsize=SUBTITLE_SIZE, fontcolor=theme.text)}]"

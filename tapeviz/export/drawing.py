@@ -28,13 +28,10 @@ class Drawing:
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a file is to be written. ``scale``: pixels of a PNG, or CSS px of an SVG or PDF, for each
-    px of the drawing; ``is_transparent``: paint no ground; ``has_title``, ``has_legend``: draw
-    them."""
+    px of the drawing; ``is_transparent``: paint no ground."""
 
     scale: float = 1.0
     is_transparent: bool = False
-    has_title: bool = True
-    has_legend: bool = True
 
 
 Report = Callable[[int, int], None]
@@ -54,8 +51,6 @@ def sheet_of(
     return lay_sheet(
         drawing.scene,
         drawing.theme,
-        has_title=options.has_title,
-        has_legend=options.has_legend,
         has_ground=not options.is_transparent,
         make=make,
     )

@@ -48,8 +48,8 @@ def animate(
     sample = [drawings[last - place * last // max(count - 1, 1)] for place in range(count)]
     known = len(drawings) + count
     seconds = min(seconds, max(_MOST_SECONDS / len(drawings), _LEAST_SECONDS))
-    plain = Options(options.scale, False, options.has_title, options.has_legend)
-    bounds = _bounds(drawings, plain)
+    plain = Options(options.scale)
+    bounds = Rect.around([sheet_bounds(each.scene).sides for each in drawings])
     colours = _palette(_painted(sample, plain, bounds), lambda done: report(done, known))
     parts: list[bytes] = []
     nearest = _Nearest(colours)
@@ -71,13 +71,6 @@ def _head(image: Pixels, colours: Pixels, is_film: bool) -> Iterator[bytes]:
     yield b"GIF89a" + struct.pack("<HHBBB", width, height, 0xF7, 0, 0) + table.tobytes()
     if is_film:
         yield b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00"
-
-
-def _bounds(drawings: Sequence[Drawing], options: Options) -> Rect:
-    """The bounds of a picture with room for all drawings."""
-    title, legend = options.has_title, options.has_legend
-    each = (sheet_bounds(d.scene, has_title=title, has_legend=legend) for d in drawings)
-    return Rect.around([bounds.sides for bounds in each])
 
 
 class _Kept(Generic[_Made]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from html import escape
 from typing import Any
 
@@ -66,7 +66,7 @@ def write_page(page: SharedPage, theme: Theme, options: Options) -> bytes:
 
 
 def _write(page: SharedPage, theme: Theme, options: Options, is_alone: bool) -> bytes:
-    pictures = _Pictures(options, has_title=is_alone and options.has_title)
+    pictures = _Pictures(options, is_alone)
     frames, bounds = zip(*map(pictures.frames, page.rounds), strict=True)
     views = _views(bounds)
     data = {
@@ -109,9 +109,9 @@ class _Pictures:
     The groups have CSS classes, which have a rule for each theme.
     """
 
-    def __init__(self, options: Options, has_title: bool) -> None:
+    def __init__(self, options: Options, is_alone: bool) -> None:
         self._themes = (THEMES["light"], THEMES["dark"])
-        self._options, self._has_title = options, has_title
+        self._options, self._is_alone = options, is_alone
         self._classes = svg.Classes[tuple[str, str]]()
         self._numbers: dict[str, int] = {}
 
@@ -123,16 +123,10 @@ class _Pictures:
         """The frames of a round, and the bounds of all of them."""
         made, bounds = [], list[Rect]()
         for step, scene in round_.frames:
-            light, dark = (
-                lay_sheet(
-                    scene,
-                    theme,
-                    has_title=self._has_title,
-                    has_legend=self._options.has_legend,
-                    has_ground=not self._options.is_transparent,
-                )
-                for theme in self._themes
-            )
+            if not self._is_alone:  # the page has the title
+                scene = replace(scene, title="")
+            has_ground = not self._options.is_transparent
+            light, dark = (lay_sheet(scene, theme, has_ground=has_ground) for theme in self._themes)
             bounds.append(light.bounds)
             groups = [
                 self._numbers.setdefault(self._group(*pair), len(self._numbers))
@@ -150,7 +144,7 @@ class _Pictures:
 
     def css(self, options: Options) -> str:
         ground = "" if options.is_transparent else "body{background:var(--background)}"
-        parts = [svg.face_rules(), ground if self._has_title else ""]
+        parts = [svg.face_rules(), ground if self._is_alone else ""]
         for (name, element), (light, dark) in self._classes.rules():
             parts.append(f"{element}.{name}{{{light}}}")
             if light != dark:

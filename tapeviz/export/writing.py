@@ -38,8 +38,6 @@ def render(
     *,
     scale: float = 1.0,
     transparent: bool = False,
-    title: bool = True,
-    legend: bool = True,
 ) -> bytes:
     """The bytes of a file with this suffix (``svg`` or ``.svg``).
 
@@ -48,7 +46,7 @@ def render(
     """
     module = _module(suffix)
     _check_scale(scale)
-    made: bytes = module.write(drawing, Options(scale, transparent, title, legend))
+    made: bytes = module.write(drawing, Options(scale, transparent))
     return made
 
 
@@ -59,7 +57,6 @@ def write_picture(
     *,
     scale: float = 1.0,
     transparent: bool = False,
-    title: bool = True,
 ) -> None:
     """Write a picture; the file is complete or, if :class:`TapevizError` is raised, unchanged.
 
@@ -67,14 +64,14 @@ def write_picture(
     """
     path = Path(path)
     suffix = suffix or path.suffix
-    write_whole(path, render(drawing, suffix, scale=scale, transparent=transparent, title=title))
+    write_whole(path, render(drawing, suffix, scale=scale, transparent=transparent))
 
 
 def write_shared_page(
     page: SharedPage, path: str | Path, theme: Theme, *, transparent: bool = False
 ) -> None:
     """Write an HTML page about a gradient call, which needs neither a network nor tapeviz."""
-    options = Options(1.0, transparent, False)
+    options = Options(1.0, transparent)
     path = Path(path)
     write_whole(path, _module(path.suffix).write_page(page, theme, options))
 
@@ -97,7 +94,7 @@ def write_animation(
     path = Path(path)
     more = {"report": report} if report else {}
     animate = _module(path.suffix).animate
-    write_whole(path, animate(drawings, Options(scale, False, True), seconds=seconds, **more))
+    write_whole(path, animate(drawings, Options(scale), seconds=seconds, **more))
 
 
 def steps_filmed(count: int) -> list[int]:

@@ -41,47 +41,50 @@ def lay_sheet(
     scene: Scene,
     theme: Theme,
     *,
-    has_title: bool = True,
-    has_legend: bool = True,
     has_ground: bool = True,
     make: Callable[[Layer, DrawnShape, Theme], PrimitiveGroup] = group_of,
 ) -> Sheet:
-    """The drawing with its title above and its legend below, all margins equal; ``has_ground``:
-    the theme's background is painted below it; ``make``: gives the primitives of a shape."""
-    left, _, right, _ = _within(scene, has_title, has_legend)
+    """The drawing with its title above, unless headings name its parts, and its legend below, all
+    margins equal; ``has_ground``: the theme's background is painted below it; ``make``: gives the
+    primitives of a shape."""
+    left, _, right, _ = _within(scene)
     drawn = [
         make(layer, shape, theme)
         for layer, shape in drawing_order(scene)
         if has_ground or layer != "margin"
     ]
-    if has_title and scene.title:
+    if _has_title(scene):
         above = scene.bounds.top - TITLE_SIZE - 16
         drawn.insert(0, title_group(scene.title, theme, left, above, right - left))
-    if has_legend and scene.legend:
+    if scene.legend:
         below = scene.bounds.bottom + MARGIN * 0.75
         drawn.append(legend_group(scene.legend, theme, left, below, right - left))
-    return Sheet(sheet_bounds(scene, has_title=has_title, has_legend=has_legend), tuple(drawn))
+    return Sheet(sheet_bounds(scene), tuple(drawn))
 
 
-def sheet_bounds(scene: Scene, *, has_title: bool = True, has_legend: bool = True) -> Rect:
+def sheet_bounds(scene: Scene) -> Rect:
     """Give the bounds of the picture of a scene, margins included."""
-    left, top, right, bottom = _within(scene, has_title, has_legend)
+    left, top, right, bottom = _within(scene)
     return Rect.from_sides(left - MARGIN, top - MARGIN, right + MARGIN, bottom + MARGIN)
 
 
-def _within(scene: Scene, has_title: bool, has_legend: bool) -> tuple[float, float, float, float]:
+def _has_title(scene: Scene) -> bool:
+    return bool(scene.title) and not scene.headings
+
+
+def _within(scene: Scene) -> tuple[float, float, float, float]:
     """(left, top, right, bottom) of the scene with its title and its legend."""
     left, top, right, bottom = scene.bounds.sides
     width = max(right - left, _LEAST)
-    if has_title:
+    if _has_title(scene):
         title = text_width(clean(scene.title), "mono", TITLE_SIZE) + 2
         width = max(width, min(title, _MOST_TITLE))
     legend_size = legend_extent(scene.legend, width)
-    width = max(width, legend_size[0] if has_legend else 0.0)
+    width = max(width, legend_size[0])
     spare = (width - (right - left)) / 2
-    if has_title and scene.title:
+    if _has_title(scene):
         top -= TITLE_SIZE + 16
-    if has_legend and scene.legend:
+    if scene.legend:
         bottom += MARGIN * 0.75 + legend_size[1]
     return left - spare, top, right + spare, bottom
 

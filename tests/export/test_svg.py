@@ -3,11 +3,12 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from tapeviz.export import Drawing, render
-from tapeviz.scene.model import Overlay
+from tapeviz.scene.model import Heading, Overlay
 from tapeviz.scene.text import clean
 from tapeviz.scene.theme import THEMES
 
@@ -87,9 +88,10 @@ def test_ground_and_options(theme: str) -> None:
     opaque, clear = drawing(theme), parse(drawing(theme), transparent=True)
     assert parse(opaque).find(f"svg:rect[@fill='{ground}']", NAMESPACE) is not None
     assert clear.find("svg:rect", NAMESPACE) is None
-    bare = parse(opaque, title=False, legend=False)
-    assert "legend" not in groups(bare)
-    assert "title" not in groups(bare)
+    named = Heading("a.py", "", 0.0, 0.0, 100.0)
+    parts = replace(opaque, scene=replace(opaque.scene, headings=(named,), legend=()))
+    assert {"title", "legend"} <= set(groups(parse(opaque)))
+    assert {"title", "legend"}.isdisjoint(groups(parse(parts)))
 
 
 def test_scale_changes_the_size_and_not_the_drawing() -> None:

@@ -86,7 +86,7 @@ def test_a_picture_without_ground_has_no_margins() -> None:
     scene = replace(EMPTY_SCENE, wires=tuple(with_crossings([UP_TO_DOWN, DOWN])))
 
     def kinds(has_ground: bool) -> set[str]:
-        sheet = lay_sheet(scene, THEMES["light"], has_legend=False, has_ground=has_ground)
+        sheet = lay_sheet(scene, THEMES["light"], has_ground=has_ground)
         return {group.kind for group in sheet.groups}
 
     assert kinds(True) == {"margin", "edge"}
