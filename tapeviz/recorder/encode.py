@@ -46,7 +46,7 @@ class Encoder:
         """Symbols that a gradient call in a graph gave."""
         self._tails: dict[Any, str] = {}
         self._attributes_of: dict[Any, str] = {}
-        self._bindings: dict[tuple[str, int], str] = {}
+        self._bindings: dict[tuple[str, int, type], str] = {}
         self._lines: list[str] = []
         self.dense = Densifier().dense
         self._passing: dict[int, int] = {}
@@ -73,18 +73,22 @@ class Encoder:
         lines, bindings, tails = self._lines, self._bindings, self._tails
         history, history_attrs = self.history.lines, self.history.attrs
         add, seen, see = lines.append, self.tensors.seen, self.tensors.see
-        passing = self._passing
+        passing, eager = self._passing, private.EagerTensor
         for row in rows:
             kind = row[0]
             if kind is None:
-                _, name, tensor, site = row
-                identity = tensor._id or FIRST_ID
-                if identity not in seen:
-                    see(identity, tensor, lines)
+                _, name, value, site = row
+                value_type = type(value)
                 try:
-                    head = bindings[name, site]
+                    head = bindings[name, site, value_type]
                 except KeyError:
-                    head = bindings[name, site] = _bind_head(name, site)
+                    head = bindings[name, site, value_type] = _bind_head(name, site, value_type)
+                if value_type is not eager:
+                    add(f"{head}{id(value)}}}")
+                    continue
+                identity = value._id or FIRST_ID
+                if identity not in seen:
+                    see(identity, value, lines)
                 add(f"{head}{identity},[]]]}}")
             elif type(kind) is str or type(kind) is bytes:
                 _, inputs, attrs, outputs, site, scope, (call, paused, thread) = row
@@ -169,11 +173,6 @@ class Encoder:
         if identity not in self.tensors.seen or identity in self.tensors.glanced:
             self.tensors.see(identity, tensor, self._lines)
         return identity
-
-    def number(self, name: str, kind: str, identity: int, site: int) -> None:
-        """A name was given a Python number, the object of this identity."""
-        about = f'"value":"{kind}","object":{identity}'
-        self._lines.append(f'{{"e":"bind","name":{_quoted(name)},"site":{site},{about}}}')
 
     def symbolic(self, pairs: Iterable[tuple[int, Any]]) -> None:
         """A graph's tensors with their negative ids."""
@@ -428,5 +427,10 @@ def listed(value: Any) -> Sequence[Any]:
     return value if isinstance(value, (list, tuple)) else [value]
 
 
-def _bind_head(name: str, site: int) -> str:
-    return f'{{"e":"bind","name":{_quoted(name)},"site":{site},"tensors":[['
+def _bind_head(name: str, site: int, value_type: type) -> str:
+    """The event of a name up to the id of its tensor, or of the Python number that it was given."""
+    if value_type is private.EagerTensor:
+        about = '"tensors":[['
+    else:
+        about = f'"value":"{value_type.__name__}","object":'
+    return f'{{"e":"bind","name":{_quoted(name)},"site":{site},{about}'

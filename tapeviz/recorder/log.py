@@ -50,7 +50,8 @@ class Log:
     """Rows in the order in which things happened. Hooks append; one thread of ours sends.
 
     A row is ``(op_type, inputs, attrs, outputs, site, scope, state)`` for an op, ``(None, name,
-    tensor, site)`` for a name, else ``(method of the encoder, its arguments …)``.
+    value, site)`` for a name that was given a tensor or a number, else ``(method of the encoder,
+    its arguments …)``.
     Appending is atomic. Encoding and sending have their own thread, because a KeyboardInterrupt
     only ever breaks into the main one. ``at_once``: a row is encoded as it is appended, so that no
     tensor of the snippet is held any longer than that; it costs several times as much.

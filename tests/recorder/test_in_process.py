@@ -78,6 +78,31 @@ def test_texts_make_a_tensor(private: ModuleType, tf: Any) -> None:
     assert made.numpy().tolist() == [b"a", b"bc"]
 
 
+def test_only_reports_outside_of_functions_have_a_number(program: ModuleType) -> None:
+    """What stands in a function has a site for each caller; a number stands for one site."""
+    text = """
+def f(p):
+    q = p
+    return q
+class C:
+    k = f(1)
+for i in range(2):
+    c, (d, e) = i, (2, 3)
+g = [h := f(x) for x in (1,)]
+"""
+    found: dict[str, set[int]] = {}
+
+    def bind(place: int, name: str, value: object) -> object:
+        found.setdefault(name, set()).add(place)
+        return value
+
+    for code in program.compile_snippet(text, "snippet.py", print):
+        exec(code, {"__tapeviz_bind__": bind, "__name__": "__main__"})
+    assert {name for name, places in found.items() if places == {0}} == {"p", "q", "k", "h"}
+    numbered = [found[name] for name in "icdeg"]
+    assert len(set.union(*numbered)) == len(numbered)
+
+
 @pytest.mark.parametrize(
     ("hook", "expected"), [(None, "TypeError: "), (lambda *_: 1 / 0, "ZeroDiv")]
 )

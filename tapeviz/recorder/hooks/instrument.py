@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import count
 from typing import TypeVar
 
 BIND = "__tapeviz_bind__"
@@ -24,7 +25,23 @@ def instrument(tree: ast.Module) -> ast.Module:
     """The tree, changed in place."""
     names = _array_names(tree)
     changed: ast.Module = _Instrument(names, _array_objects(tree, names)).visit(tree)
+    _number_outside_functions(changed)
     return changed
+
+
+_SCOPES = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+
+
+def _number_outside_functions(tree: ast.Module) -> None:
+    """Give each report of a name that stands outside of functions a number of its own, from 1."""
+    numbers, todo = count(1), list[ast.AST]([tree])
+    for node in todo:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == BIND:
+            node.args[0] = ast.copy_location(ast.Constant(next(numbers)), node)
+        todo += (each for each in ast.iter_child_nodes(node) if not isinstance(each, _SCOPES))
 
 
 def instrument_handlers(tree: ast.Module) -> ast.Module:
@@ -234,8 +251,7 @@ def _put_into(target: ast.expr, value: ast.expr) -> ast.expr:
 def _reported(target: ast.expr, value: ast.expr) -> ast.expr:
     """``value`` passed through the hook under the name of ``target``."""
     name = ast.unparse(target)
-    call = ast.Call(ast.Name(BIND, ast.Load()), [ast.Constant(name), value], [])
-    return _placed(call, target)
+    return _placed(_bind(name, value), target)
 
 
 def _reports(names: Iterator[ast.Name]) -> list[ast.stmt]:
@@ -243,8 +259,12 @@ def _reports(names: Iterator[ast.Name]) -> list[ast.stmt]:
 
 
 def _report(name: str, place: ast.AST) -> ast.stmt:
-    arguments: list[ast.expr] = [ast.Constant(name), ast.Name(name, ast.Load())]
-    return _placed(ast.Expr(ast.Call(ast.Name(BIND, ast.Load()), arguments, [])), place)
+    return _placed(ast.Expr(_bind(name, ast.Name(name, ast.Load()))), place)
+
+
+def _bind(name: str, value: ast.expr) -> ast.Call:
+    """``bind(0, "x", value)``; the number is given by :func:`_number_outside_functions`."""
+    return ast.Call(ast.Name(BIND, ast.Load()), [ast.Constant(0), ast.Constant(name), value], [])
 
 
 def _names(target: ast.expr) -> Iterator[ast.Name]:

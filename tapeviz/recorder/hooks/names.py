@@ -29,7 +29,7 @@ _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
 def install(recording: RecordingContext, installed: Installed, tapes: TapeRegistry) -> None:
     """Make the hooks that the instrumented snippet calls builtin functions."""
     names = Names(recording, tapes)
-    hooks = {BIND: names.bind, CAUGHT: names.caught, TAKEN: names.taken, MADE: names.made}
+    hooks = {BIND: names.make_bind(), CAUGHT: names.caught, TAKEN: names.taken, MADE: names.made}
     hooks[PUT] = names.put
     for name, hook in hooks.items():
         setattr(builtins, name, hook)
@@ -49,49 +49,60 @@ class Names:
         self._recording = recording
         self._tapes = tapes
         self._append, self._here = recording.append, recording.sites.here
-        self._number = recording.encoder.number
         self._local = recording.local
-        self._counts: dict[tuple[str, int], int] = {}
-        """The bindings without tensors that were sent, by name and instruction."""
+        self._counts: dict[int | tuple[str, int], int] = {}
+        """The bindings without tensors that were sent, by number or by name and instruction."""
         self._ops = recording.encoder.history.lines
         self._taken: dict[int, list[Any]] = {}
         self._errors = 0
 
-    def bind(self, name: str, value: Any) -> Any:
-        """Report that ``name`` now means ``value``, which is returned. Hot, and never raises."""
-        try:
-            kind = type(value)
-            if kind is private.EagerTensor:
-                if not self._local.hidden:
-                    self._append((None, name, value, self._here(_getframe(1))))
-            elif kind in _SCALARS:
-                # A loop's counter, say. The words for a key run nothing of the snippet's.
-                frame = _getframe(1)
-                if not self._local.hidden and self._is_sent(name, frame):
-                    site = self._here(frame)
-                    self._append((self._number, name, kind.__name__, id(value), site))
-            elif kind not in _UNINTERESTING and not self._local.hidden:
-                # What it calls of the snippet's, such as the words for a key, binds names again.
-                self._local.hidden += 1
-                try:
-                    self._bound(name, value, kind, _getframe(1))
-                finally:
-                    self._local.hidden -= 1
-        except RecursionError:
-            pass  # the snippet is about to meet it itself
-        except Exception:
-            self._recording.log.complain("a name")
-        return value
+    def make_bind(self) -> Callable[..., Any]:
+        """Make the hook that reports that ``name`` now means ``value``, and returns that. Hot.
 
-    def _is_sent(self, name: str, frame: FrameType) -> bool:
-        """Whether one more binding without tensors is sent for an instruction: there are as many as
-        ops ran so far, and some more. So each turn of a loop that runs ops is recorded, and a loop
-        of Python alone does not flood the recording."""
-        place = name, frame.f_lasti
-        count = self._counts.get(place, 0)
-        if count >= limits.BINDINGS_OF_NAME + len(self._ops):
+        ``place``: the number of a report that stands outside of functions, so that its site is
+        always the same and is looked for once; else 0.
+        """
+        recording, append, here = self._recording, self._append, self._here
+        local, getframe, eager = self._local, _getframe, private.EagerTensor
+        sites: dict[int, int] = {}
+
+        def bind(place: int, name: str, value: Any) -> Any:
+            kind = type(value)
+            try:
+                if not place and local.hidden:  # no module's code runs while something is hidden
+                    return value
+                if kind is eager or (kind in _SCALARS and self._is_sent(place, name, getframe(1))):
+                    site = sites.get(place)
+                    if site is None:
+                        site = here(getframe(1))
+                        if place:
+                            sites[place] = site
+                    append((None, name, value, site))
+                elif kind not in _SILENT:
+                    # What it calls of the snippet's, such as words for a key, binds names again.
+                    local.hidden += 1
+                    try:
+                        self._bound(name, value, kind, getframe(1))
+                    finally:
+                        local.hidden -= 1
+            except RecursionError:
+                pass  # the snippet is about to meet it itself
+            except Exception:
+                recording.log.complain("a name")
+            return value
+
+        return bind
+
+    def _is_sent(self, place: int, name: str, frame: FrameType) -> bool:
+        """Whether one more binding without tensors is sent for a place or an instruction: there are
+        as many as ops ran so far, and some more. So each turn of a loop that runs ops is recorded,
+        and a loop of Python alone, such as one with a counter, does not flood the recording."""
+        key = place or (name, frame.f_lasti)
+        count, most = self._counts.get(key, 0), limits.BINDINGS_OF_NAME
+        # The thread that encodes writes the list of ops: to read it here costs a cache miss.
+        if count >= most and count >= most + len(self._ops):
             return False
-        self._counts[place] = count + 1
+        self._counts[key] = count + 1
         return True
 
     def taken(self, call: int, value: Any) -> Any:
@@ -183,7 +194,7 @@ class Names:
         if about is None:
             return
         has_tensors = "tensors" in about or "tape" in about
-        if not has_tensors and not self._is_sent(name, frame):
+        if not has_tensors and not self._is_sent(0, name, frame):
             return
         site = self._here(frame)
         self._recording.emit({"e": "bind", "name": name, "site": site, **about}, tensors)
@@ -271,3 +282,5 @@ def _is_model(value: Any) -> str:
 _UNINTERESTING = frozenset(
     (str, bytes, type(None), type, type(lambda: 0), type(len), type(sys), set, frozenset, range)
 )
+_SILENT = _UNINTERESTING | _SCALARS
+"""Types of values that :meth:`Names._bound` has nothing to do with."""
