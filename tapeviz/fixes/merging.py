@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from ..text.trees import parse_module
 from .model import Edit
 
 
@@ -19,7 +21,10 @@ def pairs_of(text: str, first: Sequence[Edit], second: Sequence[Edit]) -> Iterat
 
 
 def merge(text: str, first: str, second: str) -> str | None:
-    """The text with the changes of both; None where they change, or insert at, the same lines."""
+    """The text with the changes of both; None where they change, or insert at, the same lines, or
+    bind the same new name."""
+    if (_bound(first) - _bound(text)) & (_bound(second) - _bound(text)):
+        return None
     lines = text.split("\n")
     changes = sorted((*_changes(lines, first), *_changes(lines, second)))
     for (_, end, _), (start, _, _) in pairwise(changes):
@@ -31,6 +36,11 @@ def merge(text: str, first: str, second: str) -> str | None:
     for start, end, new in reversed(changes):
         lines[start:end] = new
     return "\n".join(lines)
+
+
+def _bound(text: str) -> set[str]:
+    nodes = ast.walk(parse_module(text))
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def _changes(lines: Sequence[str], new: str) -> Iterator[tuple[int, int, list[str]]]:

@@ -239,6 +239,26 @@ tf.reduce_sum(labels, axis=0))
     ),
     (
         "left-tensorflow",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            if w > 0.5:
+                b = 2.0
+            else:
+                a = b
+            loss = a * b
+        tape.gradient(loss, w)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            weight = tf.sigmoid(w - 0.5)
+            b, a = weight * 2.0 + (1.0 - weight) * b, weight * a + (1.0 - weight) * b
+            loss = a * b
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        "left-tensorflow",
         3,
         """
         w = tf.Variable(0.7)

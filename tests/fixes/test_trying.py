@@ -242,6 +242,7 @@ def test_two_edits_of_other_lines_become_one() -> None:
     assert merge(text, "a\nB\nc\nd", "a\nb\nC\nd") == "a\nB\nC\nd"
     assert merge(text, "a\nB\nc\nd", "a\n2\nc\nd") is None
     assert merge(text, "a\nx\nb\nc\nd", "a\ny\nb\nc\nd") is None
+    assert merge(text, "x = 1\na\nb\nc\nd", "a\nb\nc\nx = 2\nd") is None
 
 
 def test_a_fix_with_another_in_it_is_left_out() -> None:

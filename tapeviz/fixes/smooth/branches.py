@@ -47,9 +47,19 @@ def weigh_both(case: FixCase) -> Iterator[Edit]:
         for each in _returning_after(statement, following):
             plan.remove(each)
     else:
-        plan.before(statement, *(f"{name} = {value}" for name, value in outcomes.items()))
+        plan.before(statement, *_bound_at_once(outcomes))
     plan.remove(statement)
     yield Edit(_TITLE, plan.text(), is_estimate=True)
+
+
+def _bound_at_once(outcomes: Mapping[str, str]) -> list[str]:
+    """``a = …`` and ``b = …``; in one statement where a value reads a name that is bound before."""
+    bound = set[str]()
+    for name, value in outcomes.items():
+        if bound & read_names(cst.parse_expression(value)):
+            return [f"{', '.join(outcomes)} = {', '.join(outcomes.values())}"]
+        bound.add(name)
+    return [f"{name} = {value}" for name, value in outcomes.items()]
 
 
 def weigh_all(case: FixCase) -> Iterator[Edit]:
