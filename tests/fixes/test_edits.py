@@ -1094,7 +1094,7 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
         with tf.GradientTape() as tape:
             n = tf.constant(0)
             v = 1.0
-            while norm(v) > e:
+            while n < 90 and norm(v) > e:
                 v = v * w
                 n += 1
             loss = tf.cast(n, tf.float32)
@@ -1104,12 +1104,12 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
         with tf.GradientTape() as tape:
             n = tf.constant(0.0)
             v = 1.0
-            while norm(v) > e:
+            while n < 90 and norm(v) > e:
                 level_before = norm(v)
                 n_before = n
                 v = v * w
                 n += 1
-            weight = (e - level_before) / (norm(v) - level_before)
+            weight = tf.minimum(1.0, (e - level_before) / (norm(v) - level_before))
             n = n_before + weight * (n - n_before)
             loss = tf.cast(n, tf.float32)
         tape.gradient(loss, w)

@@ -56,7 +56,8 @@ def blend_last_turn(case: FixCase) -> Iterator[Edit]:
     for names in (carried, carried | counters) if counters else (carried,):
         for is_traced in (False, True) if may_be_traced else (False,):
             plan = Plan(source)
-            if names and _blend(plan, loop, sorted(names), is_traced):
+            ordered = [*sorted(carried), *sorted(names - carried)]
+            if names and _blend(plan, loop, ordered, is_traced):
                 for name in names & counters:
                     _start_as_float(plan, same, name)
                 yield Edit(_TITLE, plan.text(), is_estimate=True)
@@ -111,13 +112,16 @@ def _part_of_count(plan: Plan, loop: cst.For) -> str:
 
 def _blend_last(plan: Plan, loop: cst.While, names: Sequence[str], is_traced: bool) -> bool:
     """Weigh the last turn of ``while t < end``, after the loop, by how much of its step ``t`` takes
-    below ``end``; False for a loop of another form.
+    below ``end``; False for a loop of another form. Of several conditions the first counts that is
+    about one of the ``names``, in their order.
 
     ``is_traced``: in a compiled loop a name that is read after it must be bound before it, too.
     """
     source = plan.source
-    bound = _bound(source, loop.test)
-    if bound is None or not read_names(bound.level).intersection(names):
+    bounds = [each for test in _joined(loop.test) if (each := _bound(source, test))]
+    by_name = ((name, each) for name in names for each in bounds)
+    bound = next((each for name, each in by_name if name in read_names(each.level)), None)
+    if bound is None:
         return False
     used = [name for name in names if name in _read_later(source, loop)]
     level = source.code(enclosed(bound.level))
@@ -129,9 +133,18 @@ def _blend_last(plan: Plan, loop: cst.While, names: Sequence[str], is_traced: bo
         plan.before(loop, *kept)
     plan.first(loop, *kept)
     weight, last = plan.fresh_name("weight"), {level: old} if level in used else {}
-    part = f"{weight} = ({bound.end} - {old}) / ({level} - {old})"
-    plan.after(loop, part, *_blended(olds | last, weight))
+    part = f"({bound.end} - {old}) / ({level} - {old})"
+    if isinstance(loop.test, cst.BooleanOperation):  # another condition may have ended the loop
+        part = f"{source.tf}.minimum(1.0, {part})"
+    plan.after(loop, f"{weight} = {part}", *_blended(olds | last, weight))
     return bool(used)
+
+
+def _joined(test: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """The conditions that ``and`` joins; the only one where it joins none."""
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+        return [*_joined(test.left), *_joined(test.right)]
+    return [test]
 
 
 def _read_later(source: ParsedSource, loop: cst.While) -> frozenset[str]:

@@ -178,11 +178,20 @@ def _entropy(source: ParsedSource, call: cst.Call) -> str:
 
 
 _LOG_OF_ROOT = "0.9189385332046727"  # log(sqrt(2 pi))
+
+
+def _rolled(source: ParsedSource, call: cst.Call) -> str:
+    """``np.roll(a, 1)``, which TensorFlow has without an axis among its functions for NumPy's."""
+    module = "" if argument(call, 2, "axis") is not None else ".experimental.numpy"
+    given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
+    return f"{source.tf}{module}.roll({given})"
+
+
 BY_ARGUMENTS: dict[str, Callable[[ParsedSource, cst.Call], str]]
 BY_ARGUMENTS = {"log": _log, "convolve": _convolved, "interp": _interpolated}
 BY_ARGUMENTS |= {"trapz": _area, "trapezoid": _area, "correlate": _correlated}
 BY_ARGUMENTS |= {"cov": _covariance, "corrcoef": _correlation, "gradient": _differences}
-BY_ARGUMENTS |= {"polyfit": _fitted, "pad": _padded}
+BY_ARGUMENTS |= {"polyfit": _fitted, "pad": _padded, "roll": _rolled}
 BY_ARGUMENTS |= {
     **{f"signal.{name}": _convolved for name in ("convolve", "fftconvolve")},
     **{f"integrate.{name}": _area for name in ("trapz", "trapezoid")},

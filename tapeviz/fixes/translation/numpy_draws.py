@@ -53,6 +53,8 @@ BY_GAMMA = {
     ),
 }
 _DRAWS = _OF_THE_STREAM | BY_GAMMA
+_NEUTRAL = {"loc": 0, "mean": 0, "scale": 1, "sigma": 1}
+"""Parameters that change nothing at this number: what is added, and what is multiplied."""
 _GENERATORS = ("default_rng", "RandomState", "Generator")
 
 
@@ -97,4 +99,8 @@ def drawn(source: ParsedSource, call: cst.Call) -> cst.BaseExpression:
             parts["size"] = f"{parts[name]}.shape"
     is_list = written.startswith(("(", "["))
     parts["shape_of_all"] = written if is_list else f"[{written}]"
+    for name, neutral in _NEUTRAL.items():
+        term = f"{{{name}}} {'+' if neutral == 0 else '*'} "
+        if parts.get(name) in (str(neutral), f"{neutral}.0"):
+            form = form.replace(term, "")
     return cst.parse_expression(form.format(**parts))

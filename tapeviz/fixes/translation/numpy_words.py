@@ -22,7 +22,7 @@ take_along_axis tril triu true_divide vander vdot vstack
 """
 _TF = """
 abs add acosh asinh atan2 atanh cos cosh divide einsum exp expand_dims floor maximum minimum
-multiply ones_like pad pow reshape roll round sign sin sinh sort sqrt square squeeze stack subtract
+multiply ones_like pad pow reshape round sign sin sinh sort sqrt square squeeze stack subtract
 tan tanh tensordot tile transpose where zeros_like
 """
 _MATH = "asin cumprod cumsum erf erfc expm1 lgamma log log1p reciprocal"

@@ -207,15 +207,18 @@ class Translated:
         self.count += 1
 
     def _is_filled(self, call: cst.Call) -> bool:
-        """Whether the array gets its elements one by one: a list can keep tensors."""
+        """Whether the array gets its elements one by one, and not from plain numbers alone: a list
+        can keep tensors."""
         assign = self.source.parent(call)
         if not isinstance(assign, cst.Assign):
             return False
         name = self.source.code(assign.targets[0].target)
-        targets = (target.target for target in all_of(self.source.module, cst.AssignTarget))
         return any(
-            isinstance(target, cst.Subscript) and self.source.code(target.value) == name
-            for target in targets
+            isinstance(target.target, cst.Subscript)
+            and self.source.code(target.target.value) == name
+            and not isinstance(write.value, cst.BaseNumber)
+            for write in all_of(self.source.module, cst.Assign)
+            for target in write.targets
         )
 
     def _is_of_numbers(self, value: cst.BaseExpression) -> bool:
