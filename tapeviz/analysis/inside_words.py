@@ -8,13 +8,14 @@ from types import MappingProxyType
 from typing import Literal
 
 from ..trace.calls import Call
-from ..trace.compiled.model import Loop, RerunOutcome
+from ..trace.compiled.model import RerunOutcome
 from ..trace.ids import TensorId
 from ..trace.model import Trace
 from ..trace.op_kinds import ops_with
 from ..trace.ops import Op
 from ..wording import counted
 from .model import Diagnosis
+from .requests.loops import loops_around
 from .rounds.call_sites import CallSite
 from .rounds.traces import graph_of_trace, trace_number
 
@@ -140,7 +141,7 @@ def traces_words(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> str:
 
 
 def _times_words(trace: Trace, call: Call) -> tuple[str, ...]:
-    turns, count = turns_around(trace, call), times_ran(trace, call)
+    turns, count = loops_around(trace, call), times_ran(trace, call)
     calls = counted(call.ran, "call")
     if turns:
         has_results = any(result is not None for result in call.results)
@@ -170,7 +171,7 @@ def times_ran(trace: Trace, call: Call) -> int | None:
     runs it."""
     if call.in_dataset:
         return None
-    loops = turns_around(trace, call)
+    loops = loops_around(trace, call)
     if not loops or not call.ran:
         is_known = not call.in_branch or (call.ran == 1 and _has_values(trace, call))
         return call.ran if is_known or not call.ran else None
@@ -183,18 +184,6 @@ def times_ran(trace: Trace, call: Call) -> int | None:
 def _has_values(trace: Trace, call: Call) -> bool:
     results = [result for result in call.results if result is not None]
     return any(trace.stats(result) is not None for result in results)
-
-
-def turns_around(trace: Trace, call: Call) -> tuple[Loop, ...]:
-    """The compiled loops around a gradient call in the opened call whose values it has; not those
-    in which the gradient call itself goes back through a loop."""
-    return tuple(
-        loop
-        for loop in trace.loops.values()
-        if trace.ops[loop.op].within == call.within
-        and trace.ops[loop.op].call != call.id
-        and any(trace.ops[op].call == call.id for op in loop.body)
-    )
 
 
 def words_about_values(trace: Trace, call: Call) -> str:
@@ -215,7 +204,7 @@ def _closed_loop_words(trace: Trace, call: Call) -> str:
     function around it ran again."""
     if not any(result is not None for result in call.results) or _has_values(trace, call):
         return ""
-    for op in (trace.ops[loop.op] for loop in turns_around(trace, call)):
+    for op in (trace.ops[loop.op] for loop in loops_around(trace, call)):
         if op.type in _DATASET_LOOPS:
             return (
                 f"The turns of the loop on line {op.line} are not known: they can be computed "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...trace.calls import Call
 from ...trace.compiled.model import Loop
 from ...trace.ids import OpId, TensorId
 from ...trace.model import Trace
@@ -47,6 +48,18 @@ def _is_worth_turning(trace: Trace, function: Op) -> bool:
 def loops_of(trace: Trace, function: Op) -> list[Loop]:
     """The loops that ran in a call of a compiled function."""
     return [loop for loop in trace.loops.values() if trace.ops[loop.op].within == function.id]
+
+
+def loops_around(trace: Trace, call: Call) -> tuple[Loop, ...]:
+    """The compiled loops around a gradient call, in the opened call whose values it has: their
+    bodies hold ops of the graph in which the gradient was asked for."""
+    return tuple(
+        loop
+        for loop in trace.loops.values()
+        if call.traced
+        and trace.ops[loop.op].within == call.within
+        and any(trace.ops[op].traced == call.traced for op in loop.body)
+    )
 
 
 def ops_in_turns(loops: Sequence[Loop]) -> int:

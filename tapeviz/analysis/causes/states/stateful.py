@@ -13,6 +13,7 @@ from ....trace.op_kinds import ops_with
 from ....trace.ops import Op
 from ...call_facts import CallFacts
 from ...findings import Cause, Evidence
+from ...requests.loops import loops_around
 from ..questions import EdgeUnderTest, Unlinked
 
 _WHAT = {
@@ -90,9 +91,10 @@ def _loops_left(facts: CallFacts) -> Mapping[OpId, Op]:
     """For each op in a loop over a dataset in which the gradient is not asked for, the op that
     ends the loop."""
     trace, found = facts.trace, dict[OpId, Op]()
+    around = {loop.op for loop in loops_around(trace, facts.call)}
     for number, loop in trace.loops.items():
         end = trace.ops[number]
-        if end.type in _ENDS_LOOP and all(trace.ops[op].call != facts.call.id for op in loop.body):
+        if end.type in _ENDS_LOOP and number not in around:
             found.update(dict.fromkeys(loop.body, end))
     return found
 
