@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from re import split
 from threading import Lock
 from types import CodeType, FrameType
@@ -181,6 +182,17 @@ class Sites:
         found = tuple(key)
         known = self._numbers.get(found)
         return known if known is not None else self._new(found, frames, caller)
+
+    @contextmanager
+    def standing_for(self, own: int, other: int) -> Iterator[None]:
+        """While it lasts, what runs at one place counts as run at another, both by number."""
+        with self._growing:
+            keys = [key for key, number in self._numbers.items() if number == own]
+        self._numbers.update(dict.fromkeys(keys, other))
+        try:
+            yield
+        finally:
+            self._numbers.update(dict.fromkeys(keys, own))
 
     def _mark_generated(
         self,

@@ -206,16 +206,20 @@ def test_replicas_of_a_strategy(record: Record) -> None:
         strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
         with strategy.scope():
             v = tf.Variable(3.0)
+            mean = tf.Variable(0.0, aggregation=tf.VariableAggregation.MEAN)
         def step():
             with tf.GradientTape() as t:
                 loss = tf.sin(v * 2.0)
+            mean.assign(loss)
             return t.gradient(loss, v)
         out = strategy.run(step)
+        mean.assign(2.0)
         """
     )
     assert not seen.of(e.Raised)
     assert len(seen.ops("Sin")) == 2
-    assert {seen.line(op.site) for op in seen.ops("Sin")} == {9}
+    assert {seen.line(op.site) for op in seen.ops("Sin")} == {10}
+    assert [seen.line(op.site) for op in seen.ops("AssignVariableOp")][-4:] == [11, 11, 14, 14]
     assert not seen.of(e.Noted)
     assert not [
         op for op in seen.ops("ReadVariableOp") if seen.line(op.site) == 6 and not op.paused

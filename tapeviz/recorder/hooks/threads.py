@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import count
 from sys import _getframe, exc_info
 from typing import Any
@@ -42,9 +43,25 @@ def install(
         installed.replace(threading.Thread, _START, wrap)
     if hasattr(threading, _MAKE_HOOK):
         installed.replace(threading, _MAKE_HOOK, _cleaning)
+    installed.undo(private.MergeFunction(partial(_on_lines_of_replicas, recording)).install())
     if private.add_op_callback:
         _see_python_functions(recording, installed, callback, numbers)
         _see_reads(recording, installed, callback)
+
+
+def _on_lines_of_replicas(
+    recording: RecordingContext, merge: Callable[..., Any]
+) -> Callable[..., Any]:
+    """What replicas do together, as the write of an aggregated variable, runs on the thread that
+    called ``strategy.run``, and stands on the line of the replica that waits for it."""
+    here = recording.guarded(recording.here)
+    waits_at = here(_getframe(1))
+
+    def merging(*args: Any, **named: Any) -> Any:
+        with recording.sites.standing_for(here(_getframe(1)), waits_at):
+            return merge(*args, **named)
+
+    return merging if waits_at else merge
 
 
 def _cleaning(make: Callable[[], Callable[..., None]]) -> Callable[[], Callable[..., None]]:

@@ -39,7 +39,7 @@ NotOk: type[BaseException] = find(
     "tensorflow.python.eager.core:_NotOkStatusException", "ops that failed", _NeverRaised
 )
 Refused: type[Exception] = tf.errors.OpError
-add_op_callback = find("tensorflow.python.framework.op_callbacks:add_op_callback", "ops")
+add_op_callback = find("tensorflow.python.framework.op_callbacks:add_op_callback", "any op")
 remove_op_callback = find(
     "tensorflow.python.framework.op_callbacks:remove_op_callback", "nothing in this run"
 )
@@ -49,6 +49,36 @@ framework_ops = find("tensorflow.python.framework.ops", "numbers in names")
 NEXT_NUMBER = "uid"
 """Where functions, branches, variables, tables and custom gradients get the number in their names
 from (2.15-2.21). Symbolic tensors, which are made in the same module, get their ids there, too."""
+
+
+ReplicaThread = find(
+    "tensorflow.python.distribute.mirrored_run:_MirroredReplicaThread",
+    "the lines of what replicas do together",
+)
+
+
+class MergeFunction:
+    """In the place of ``merge_fn`` of a replica's thread (mirrored_run.py, 2.15-2.21).
+
+    The replica sets it in ``merge_call`` and waits, and the thread that runs the strategy calls it.
+    ``wrap`` is called when it is set.
+    """
+
+    def __init__(self, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        self._wrap = wrap
+
+    def __set__(self, thread: Any, function: Callable[..., Any] | None) -> None:
+        vars(thread)["merge_fn"] = function and self._wrap(function)
+
+    def __get__(self, thread: Any, of: type | None = None) -> Any:
+        return vars(thread)["merge_fn"]
+
+    def install(self) -> Callable[[], None]:
+        """Return what takes it away again."""
+        if not ReplicaThread:
+            return lambda: None
+        ReplicaThread.merge_fn = self
+        return lambda: delattr(ReplicaThread, "merge_fn")
 
 
 def next_id() -> int:
