@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from ..text.names import names_in
 from ..text.op_words import words_on_line
@@ -42,20 +42,6 @@ class KeepsAnswers:
         if key not in self._answers:
             self._answers[key] = ask(self, *about)
         return cast("T", self._answers[key])
-
-
-class Making(NamedTuple):
-    """The op type that made a tensor, and its dtype and shape."""
-
-    op_type: str
-    dtype: str
-    shape: tuple[int | None, ...] | None
-
-
-def making_of(trace: Trace, tensor: TensorId) -> Making | None:
-    """None for a tensor that no op of the recording made."""
-    made, maker = trace.tensors.get(tensor), trace.maker(tensor)
-    return Making(maker.type, made.dtype, made.shape) if made and maker else None
 
 
 @dataclass(frozen=True)
@@ -159,19 +145,6 @@ class CallFacts(KeepsAnswers):
         return reads
 
     @cached_property
-    def made_before(self) -> Mapping[Making | None, str]:
-        """The named tensors that the targets are made from and that are older than the tape, by
-        how they were made."""
-        trace, found = self.trace, dict[Making | None, str]()
-        for position in self.paths.whole.into:
-            if isinstance(position, VersionId) or not trace.names.get(position):
-                continue
-            making = making_of(trace, position)
-            if making is not None and trace.ops[trace.producers[position]].when < self.paths.begin:
-                found[making] = trace.names[position][0]
-        return found
-
-    @cached_property
     def gradients_used(self) -> Sequence[tuple[Call, Operand, Ancestry]]:
         """The earlier gradients that the targets are made from: the call and source of each, and
         what that call's targets were made from."""
@@ -262,7 +235,7 @@ class CallFacts(KeepsAnswers):
         words = self.words_of(forward)
         if op is not forward:
             words = f"{words}'s derivative" if words else ""
-        if op.is_compiled_call:
+        if op.is_compiled_call and op.call is None:  # else a jacobian's pass, which it runs
             words = f"{op.function}()"
         return Cause(evidence, line, self.text.code(line), op.type, forward.id, words=words)
 

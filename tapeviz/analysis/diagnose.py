@@ -36,7 +36,7 @@ from .requests.loops import lacked_turns
 from .rounds.repeated import RepeatedCalls
 from .rounds.rounds import find_rounds, shapes_of
 from .status import is_troubled, nonfinite_word, status_of
-from .warnings import incomplete, warn
+from .warnings import incomplete, sees_no_op, warn
 
 
 def diagnose(trace: Trace) -> Diagnosis:
@@ -163,7 +163,9 @@ def _finding(facts: CallFacts, repeated: RepeatedCalls, index: int, source: Oper
         target, named = named, target
     target = target or "the target"
     dtype, shape = _form(trace, source.tensor if gradient is None else gradient)
-    known = repeated.causes(call, index) if status == "none" else None
+    known: tuple[Cause, ...] | None = () if sees_no_op(trace) else None
+    if known is None and status == "none":
+        known = repeated.causes(call, index)
     if known is None and status in ("none", "zero"):
         known = repeated.inner_causes(call, index, status)
     causes = causes_of(facts, index, source, status) if known is None else known

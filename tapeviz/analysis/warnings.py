@@ -74,6 +74,11 @@ def incomplete(trace: Trace) -> Iterator[Warned]:
             )
 
 
+def sees_no_op(trace: Trace) -> bool:
+    """Whether the recorder missed every op, so that no cause can be told: then it left a note."""
+    return all(op.is_recorded_operation for op in trace.ops.values()) and any(incomplete(trace))
+
+
 def broadcast_loss(facts: CallFacts) -> Iterator[Warned]:
     """``(16,)`` minus ``(16, 1)`` is ``(16, 16)``: every label is compared with every output."""
     for op in _passed(facts, _COMPARING):

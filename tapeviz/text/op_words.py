@@ -50,6 +50,18 @@ _NAMES = {
     "leakyrelu": "leaky_relu",
     "neg": "negative",
     "rint": "round",
+    "lowerbound": "searchsorted",
+    "upperbound": "searchsorted",
+    "densebincount": "bincount",
+    "selfadjointeig": "eigh",
+    "matrixinverse": "inv",
+    "matrixdeterminant": "det",
+    "matrixsolve": "solve",
+    "tensorscatterupdate": "tensor_scatter_nd_update",
+    "statelessmultinomial": "stateless_categorical",
+    "statelessrandomnormal": "stateless_normal",
+    "statelessrandomuniform": "stateless_uniform",
+    "stringtonumber": "to_number",
 }
 _OPERATORS: dict[str, type[ast.operator] | type[ast.cmpop]] = {
     "add": ast.Add,

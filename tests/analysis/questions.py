@@ -9,6 +9,54 @@ from .cases import Case, case
 
 QUESTIONS: tuple[Case, ...] = (
     case(
+        "a tuple made anew with a tensor in the place of its variable",
+        "replaced-source",
+        """
+        from collections import namedtuple
+        Params = namedtuple("Params", "w b")
+        p = Params(tf.Variable(1.0), 0.5)
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = (p.w + p.b) ** 2
+            slope = tape.gradient(loss, p.w)
+            if slope is not None:
+                p = p._replace(w=p.w - 0.1 * slope)  # cut
+        """,
+    ),
+    case(
+        "a cut in a loop over a dataset that asks for the gradient",
+        "not-differentiable",
+        """
+        w = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+
+        @tf.function
+        def epoch(data):
+            total = 0.0
+            for x in data:
+                with tf.GradientTape() as tape:
+                    place = tf.argmax(tf.linalg.matvec(w, x))  # cut
+                    loss = tf.abs(tf.cast(place, tf.float32) - x[0])
+                if tape.gradient(loss, w) is None:
+                    total += loss
+            return total
+
+        epoch(tf.data.Dataset.from_tensor_slices([[1.0, 2.0], [2.0, 0.0]]))
+        """,
+    ),
+    case(
+        "a slope of straight lines in a jacobian",
+        "flat-op",
+        """
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = tf.nn.relu(w)  # cut
+            z = tf.reduce_sum(inner.jacobian(y, w))
+        outer.gradient(z, w)
+        """,
+        is_zero=True,
+    ),
+    case(
         "labels that a loss makes whole",
         "integer",
         """

@@ -216,7 +216,8 @@ def kept_from_before(*, is_like: bool) -> Build:
         old = script.op("Tanh", [script.read(w, (2,), line=3)], (2,), line=3, name="old")
         tape = script.tape(line=4)
         read = script.read(w, (2,), line=5)
-        script.op("Tanh" if is_like else "Sum", [read], (2,) if is_like else (), line=5, name="new")
+        made = read if is_like else script.op("Tanh", [read], (2,), line=5)
+        script.op("Tanh", [made], (2,), line=5, name="new")
         return tape, script.op("Square", [old], (2,), line=6, name="y"), [w]
 
     return build

@@ -354,6 +354,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'function' object is not subscriptable",
         "Call it with parentheses",
     ),
+    "an element of a method": (
+        "y = x.numpy[0]",
+        "TypeError",
+        "'method' object is not subscriptable",
+        "Call it with parentheses: x.numpy()[0].",
+    ),
     "an element of a number": (
         "y = n[0]",
         "TypeError",

@@ -632,6 +632,20 @@ def test_a_recording_that_lacks_something_says_so() -> None:
     assert "warning: The recording is not complete" in text
 
 
+def test_no_cause_is_named_where_no_op_was_recorded() -> None:
+    for has_note in (True, False):
+        script = Script("import tensorflow as tf\n")
+        x, tape = script.tensor(name="x", line=1), script.tape()
+        if has_note:
+            note = "recorder, this TensorFlow has no module:name; not recorded: any op"
+            script.events.append(e.Noted(note))
+        with script.call(tape, [script.tensor(name="y", line=1)], [x], line=1) as results:
+            results.append(0)
+        finding = diagnose(script.trace()).calls[0].findings[0]
+        assert finding.status == "none"
+        assert (finding.cause is None) == has_note
+
+
 def test_a_product_of_one_factor_is_no_term() -> None:
     """TensorFlow records none; a damaged file may hold it."""
     script = Script("import tensorflow as tf\nx = tf.sin(x)\n")

@@ -2,6 +2,20 @@
 
 Each row is a detector: it gets a question of :mod:`questions` and names a cause or passes. In each
 list the first answer holds, so a row says why it stands before those below it.
+
+The line of a cause is the one that a reader would look at to change it:
+
+- An op, a write or a value that leaves TensorFlow cuts the gradient: the innermost line of the
+  snippet that ran it. It may stand in a function, in a generator (not in the loop that draws from
+  it), or in the function of a replica (not where the strategy runs it). An op of a backward pass
+  stands on the line of what it differentiates (:meth:`CallFacts.line_of`).
+- The op is sound and ran in the wrong place or once too often (outside of the tape, under an
+  earlier tape, on a copy): the line to move, in the function that opened the tape or asked for the
+  gradient (:mod:`..python.blocks`). If that line calls the one that ran the op, the sentence names
+  both.
+- The source is not watched, or is another object than the one used: the line that made it, or that
+  gave its name to another one.
+- Nothing links source and target: the line that decided so, else that of the gradient call.
 """
 
 from __future__ import annotations

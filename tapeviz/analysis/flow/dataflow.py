@@ -13,7 +13,7 @@ from functools import cached_property
 from ...text.source import SourceText
 from ...trace.calls import Call, Operand
 from ...trace.compiled.handed import handed_on
-from ...trace.ids import OpId, TensorId, VariableId, VersionId
+from ...trace.ids import OpId, SiteId, TensorId, VariableId, VersionId
 from ...trace.model import Binding, Leave, Trace
 from ...trace.naming import bound_lines
 from ...trace.op_kinds import ops_with
@@ -292,6 +292,17 @@ class DataFlow:
                 ):
                     found.setdefault(operand.text, []).append((call.when, operand.tensor, 0))
         return {name: sorted(given) for name, given in found.items()}
+
+    @cached_property
+    def variables_at(self) -> Mapping[tuple[SiteId, str], Set[VariableId]]:
+        """The variables that each source in the text of a gradient call was, in any round of it."""
+        found: dict[tuple[SiteId, str], set[VariableId]] = {}
+        for call in self.trace.calls:
+            for source in call.sources:
+                variable = VariableId(source.tensor or TensorId(0))
+                if variable in self.trace.variables:
+                    found.setdefault((call.site.id, source.text), set()).add(variable)
+        return found
 
     @cached_property
     def attributes(self) -> ObjectAttributes:

@@ -52,8 +52,11 @@ def install(
 def _on_lines_of_replicas(
     recording: RecordingContext, merge: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """What replicas do together, as the write of an aggregated variable, runs on the thread that
-    called ``strategy.run``, and stands on the line of the replica that waits for it."""
+    """Let ops of a merge stand on the line of the replica that waits for it.
+
+    A merge, as the write of an aggregated variable, runs on the thread that called
+    ``strategy.run``.
+    """
     here = recording.guarded(recording.here)
     waits_at = here(_getframe(1))
 

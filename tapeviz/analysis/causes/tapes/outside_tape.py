@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from ....trace.ids import TensorId
-from ....trace.model import Tape
+from ....trace.ids import TensorId, VersionId
+from ....trace.model import Tape, Trace
 from ....trace.ops import Op
 from ....trace.sites import Site
-from ...call_facts import CallFacts, making_of
+from ...call_facts import CallFacts
 from ...findings import Cause, Evidence
 from ...flow.ancestry import DataEdge
 from ...flow.ends import last_made_from
@@ -18,6 +19,8 @@ from ..questions import EdgeUnderTest
 from .replaced_source import ReplacedSource
 
 _MOST_HANDED = 20
+_MOST_MAKERS = 200
+"""Ops of two computations that are compared."""
 Where = Literal["before", "after", "stop_recording", "paused", "thread", "reset"]
 RecorderKind = Literal["tape", "accumulator"]
 _WHERE: dict[Where, str] = {
@@ -174,7 +177,7 @@ def with_computed_again(facts: CallFacts, source: TensorId, cause: Cause) -> Cau
     """The cause, with what the tape recorded from the source in place of what ran before it.
 
     That is the last tensor made from the source while the tape recorded, if no op takes it, and
-    the target was made from an older tensor that was made in the same way.
+    the target was made from an older tensor that was made by the same ops.
     """
     evidence = cause.evidence
     if not isinstance(evidence, OutsideTape) or evidence.where != "before":
@@ -182,10 +185,40 @@ def with_computed_again(facts: CallFacts, source: TensorId, cause: Cause) -> Cau
     end = last_made_from(facts, source)
     if end is None or not end.name.isidentifier():
         return cause
-    before = facts.made_before.get(making_of(facts.trace, end.op.outputs[0]))
+    before = _named_before(facts, end.op)
     if before is None:
         return cause
     return replace(cause, evidence=replace(evidence, again=Recomputed(end.name, end.line, before)))
+
+
+def _named_before(facts: CallFacts, again: Op) -> str | None:
+    """The name of a tensor that the targets are made from, that is older than the tape, and that
+    the same ops made as the output of ``again``."""
+    trace, made = facts.trace, list[str]()
+    for position in facts.paths.whole.into:
+        maker = None if isinstance(position, VersionId) else trace.maker(position)
+        if isinstance(position, VersionId) or maker is None or maker.when >= facts.paths.begin:
+            continue
+        names = trace.names.get(position)
+        if names and maker.type == again.type:
+            made = made or _making(trace, again.outputs[0])
+            if _making(trace, position) == made:
+                return names[0]
+    return None
+
+
+def _making(trace: Trace, tensor: TensorId) -> list[str]:
+    """The types of the ops that made a tensor, back to the variables, which stand by their ids."""
+    found, waiting = list[str](), deque([tensor])
+    while waiting and len(found) < _MOST_MAKERS:
+        tensor = waiting.popleft()
+        version, maker = trace.reads.get(tensor), trace.maker(tensor)
+        if version is not None:
+            found.append(str(version.variable))
+        elif maker is not None:
+            found.append(maker.type)
+            waiting.extend(maker.inputs)
+    return found
 
 
 def where_outside(tape: Tape, when: int, asked: int) -> Where | None:

@@ -145,7 +145,12 @@ def replaced(case: Unlinked) -> Cause | None:
 
 
 def lost_variable(asked: Unwatched) -> Cause | None:
-    """The name meant a variable until it was given to a tensor made from it: ``w = w - step``."""
+    """The name meant a variable until it was given to a tensor made from it: ``w = w - step``.
+
+    An object made anew gets its parts without a name, as by ``p = p._replace(w=p.w - step)``: there
+    an earlier round of the same call tells what ``p.w`` was, and the line is where the tensor was
+    made.
+    """
     if asked.variable is not None:
         return None
     facts, source, tensor = asked.facts, asked.source, asked.tensor
@@ -163,6 +168,8 @@ def lost_variable(asked: Unwatched) -> Cause | None:
     if held is None:
         return None
     line = line or _put_into(facts, source.text, tensor)
+    if not line and held in facts.flow.variables_at.get((facts.call.site.id, source.text), ()):
+        line = facts.line_where_made(tensor)
     if not line:
         return None
     starts = facts.flow.positions_of_source(TensorId(held))

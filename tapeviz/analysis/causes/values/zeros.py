@@ -118,6 +118,9 @@ def at_op(zero: MadeZero) -> Cause | None:
     facts, op, step = zero.facts, zero.op, zero.step
     if op is None or step is None:
         return None
+    bent = _bent_in_jacobian(facts, op)
+    if bent is not None:
+        return replace(facts.cause_at(FlatOp(), bent), op=f"{bent.type}Grad")
     evidence = _evidence_at(zero, op)
     softmax = softmax_of_one_behind(facts, op) if isinstance(evidence, Saturated) else None
     if softmax is not None:
@@ -126,6 +129,17 @@ def at_op(zero: MadeZero) -> Cause | None:
     if masked is not None:
         return facts.cause_at(MultipliedByZero(), masked)
     return facts.cause_at(evidence, op)
+
+
+def _bent_in_jacobian(facts: CallFacts, op: Op) -> Op | None:
+    """For the compiled function in which a jacobian runs its backward pass for all elements at once
+    (``pfor`` in parallel_for/control_flow_ops.py, 2.15-2.21): the activation made of straight lines
+    that this pass goes through, the one nearest the jacobian's source."""
+    if op.call is None or not op.is_compiled_call:
+        return None
+    call = next((each for each in facts.trace.calls if each.id == op.call), None)
+    passed = (facts.trace.op(step.op) for step in reversed(call.steps)) if call is not None else ()
+    return next((each for each in passed if each and f"{each.type}Grad" in SLOPES_OF_LINES), None)
 
 
 def _where_masked(facts: CallFacts, op: Op) -> Op | None:

@@ -127,9 +127,19 @@ def not_subscriptable(case: Case) -> str:
             f"Line {line} takes an element of a single Python number ({kind}), and it has none. "
             f"Look at the line that made it: it may have taken a number of a tensor or list before."
         )
+    statement = case.text.statement(line)
+    taken = [
+        node
+        for node in (ast.walk(statement) if statement is not None else ())
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute)
+    ]
+    call = "f(x)"
+    if "method" in kind and len(taken) == 1:
+        method, index = case.text.segment(taken[0].value), case.text.segment(taken[0].slice)
+        call = f"{method}()[{index}]"
     return (
         f"Line {line} writes square brackets after a function or method, and those take elements "
-        f"of a list or tensor. Call it with parentheses: f(x)."
+        f"of a list or tensor. Call it with parentheses: {call}."
     )
 
 

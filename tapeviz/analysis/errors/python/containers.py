@@ -107,7 +107,9 @@ def no_place(case: Case) -> str:
             f"Line {case.line} takes device {index} of a list, and TensorFlow finds fewer of this "
             f"kind. Ask first, as in if gpus:, so that the program runs without one, too."
         )
-    if owner.rpartition(".")[2] in VARIABLE_LISTS:
+    if owner.rpartition(".")[2] in VARIABLE_LISTS and not any(
+        variable.path for variable in case.trace.variables.values()
+    ):
         return (
             f"Line {case.line} takes element {index} of {owner}, which has fewer. A layer or model "
             f"of Keras makes its variables when it is first called, and has none before. Call it "
