@@ -93,3 +93,11 @@ def test_words_tell_a_blow_up_from_learning() -> None:
     assert "while loss stays at 0.9" in words
     learnt = _site([[1.0, 0.1, 1e-3, 1e-5]], [1.0, 0.1, 1e-3, 1e-6], 1)
     assert not plot_sentences(Diagnosis(), learnt, 4, ())
+    from_zeros = [[0.0, 1e-4, *np.linspace(1e-3, 0.5, 98)]]  # of a matrix beside one of zeros
+    assert not plot_sentences(
+        Diagnosis(), _site(from_zeros, [*np.linspace(1.0, 0.8, 100)], 1), 4, ()
+    )
+    many = _site([[1.0, 2.0, 30.0, 5_000.0 + n] for n in range(9)], [1.0, 1.0, 2.0, 9.0], 1)
+    first, *_, more = plot_sentences(Diagnosis(), many, 4, ())
+    assert first.startswith("‖∂w8‖ explodes")
+    assert more == "The gradients of 6 more sources change as much."

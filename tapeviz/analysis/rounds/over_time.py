@@ -5,6 +5,7 @@ By turn (of a loop inside the tape), by layer (from source to source) and by rou
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ import numpy as np
 from ...trace.ids import OpId, SiteId, TensorId
 from ...trace.model import Trace
 from ...trace.ops import Op
+from ...wording import counted
 from ..model import CallDiagnosis, Diagnosis
 from .call_sites import CallSite, Numbers, SourceSeries
 from .round_words import number_text, series_words
@@ -25,6 +27,8 @@ _STEEP = 100.0
 """Factor between first and last layer from which a gradient vanishes or explodes."""
 _COLLAPSE = 1000.0
 _LEAST_LAYERS = 4
+_MOST_TOLD = 3
+"""Sources whose change over the rounds is told; of more only how many."""
 _STEADY = 2 / 3
 """The part of the layers from which on to the next one the norm changes in the same direction."""
 
@@ -149,26 +153,41 @@ def _layers(site: CallSite, about: Sequence[SourceSeries], round_number: int) ->
 
 
 def _rounds(site: CallSite, about: Sequence[SourceSeries]) -> Iterator[str]:
+    """The steepest changes first. A gradient that begins near 0 and grows to a level, as where a
+    matrix of zeros is trained, does not explode: unless the target grows as well, the largest norm
+    must lie far above most others."""
     known = site.target_values[np.isfinite(site.target_values)]
     end = number_text(float(known[-1])) if known.size else ""
     has_stuck = known.size > 1 and abs(known[-1]) > abs(known[0]) / 2
-    for series in about:
-        norms = np.where(series.norms > 0, series.norms, np.nan)
-        there = np.flatnonzero(np.isfinite(norms))
-        if len(there) < LEAST_TURNS:
-            continue
-        first, last = float(norms[there[0]]), float(norms[there[-1]])
-        most = int(np.nanargmax(norms))
-        if float(norms[most]) / first >= _COLLAPSE:
-            yield (
-                f"‖∂{series.source}‖ explodes over the rounds: {number_text(first)} in round "
-                f"{there[0] + 1}, {number_text(float(norms[most]))} in round {most + 1}."
+    has_grown = known.size > 1 and abs(known[-1]) > abs(known[0]) * 2
+    norms = np.array([series.norms for series in about], np.float64).reshape(-1, len(site))
+    is_there = norms > 0
+    largest = norms.max(axis=1, initial=0.0, where=is_there)
+    has_changed = largest >= _COLLAPSE * norms.min(axis=1, initial=np.inf, where=is_there)
+    rows = np.flatnonzero(has_changed & (is_there.sum(axis=1) >= LEAST_TURNS))
+    found: list[tuple[float, str]] = []
+    for row, there in zip(rows, is_there[rows], strict=True):
+        source, places = about[int(row)].source, np.flatnonzero(there)
+        own = norms[row, places]
+        first, last, most = float(own[0]), float(own[-1]), int(own.argmax())
+        grown, fallen = float(own[most]) / first, first / last
+        is_level = not has_grown and own[most] < math.sqrt(_COLLAPSE) * np.median(own)
+        if grown >= _COLLAPSE and not is_level:
+            words = (
+                f"‖∂{source}‖ explodes over the rounds: {number_text(first)} in round "
+                f"{places[0] + 1}, {number_text(float(own[most]))} in round {places[most] + 1}."
             )
-        elif first / last >= _COLLAPSE and has_stuck:
-            yield (
-                f"‖∂{series.source}‖ vanishes over the rounds, from {number_text(first)} to "
+            found.append((grown, words))
+        elif fallen >= _COLLAPSE and has_stuck:
+            words = (
+                f"‖∂{source}‖ vanishes over the rounds, from {number_text(first)} to "
                 f"{number_text(last)}, while {site.target} stays at {end}."
             )
+            found.append((fallen, words))
+    found.sort(key=lambda each: -each[0])
+    yield from (words for _, words in found[:_MOST_TOLD])
+    if len(found) > _MOST_TOLD:
+        yield f"The gradients of {counted(len(found) - _MOST_TOLD, 'more source')} change as much."
 
 
 def _percent(part: float) -> str:

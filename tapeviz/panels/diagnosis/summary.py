@@ -40,7 +40,7 @@ def summary_words(document: Document, troubled: int, asked: int) -> str:
     else:
         verb = "does" if troubled == 1 else "do"
         verdict = f"{troubled:,} {verb} not flow" if troubled else "all flow"
-    parts = [asked_for, verdict]
+    parts = [asked_for, verdict] if asked else [asked_for]
     if "fixes" in document.background.busy:
         parts.append("trying fixes …")
     return " · ".join(parts)
