@@ -208,16 +208,17 @@ def mapped(script: Script) -> tuple[int, int, list[int]]:
     return tape, script.op("Square", [taken], line=6), [w]
 
 
-def kept_from_before(*, is_like: bool) -> Build:
+def kept_from_before(*, is_like: bool, factor: float = 2.0) -> Build:
     """``old`` from before the tape is used, and ``new``, made in the same way inside, is not."""
 
     def build(script: Script) -> tuple[int, int, list[int]]:
         w = script.variable("w", (2,), line=2)
-        old = script.op("Tanh", [script.read(w, (2,), line=3)], (2,), line=3, name="old")
+        first, two = script.read(w, (2,), line=3), script.tensor(value=2.0)
+        old = script.op("Mul", [first, two], (2,), line=3, name="old")
         tape = script.tape(line=4)
         read = script.read(w, (2,), line=5)
         made = read if is_like else script.op("Tanh", [read], (2,), line=5)
-        script.op("Tanh", [made], (2,), line=5, name="new")
+        script.op("Mul", [made, script.tensor(value=factor)], (2,), line=5, name="new")
         return tape, script.op("Square", [old], (2,), line=6, name="y"), [w]
 
     return build
@@ -500,6 +501,7 @@ def test_what_the_tape_computed_again_is_named() -> None:
     again = "makes new in the same way while the tape records"
     assert again in cause_of(kept_from_before(is_like=True))[2]
     assert again not in cause_of(kept_from_before(is_like=False))[2]
+    assert again not in cause_of(kept_from_before(is_like=True, factor=3.0))[2]
 
 
 def test_a_way_that_ends_in_a_whole_number_is_not_recommended() -> None:

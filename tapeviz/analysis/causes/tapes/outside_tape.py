@@ -194,7 +194,7 @@ def with_computed_again(facts: CallFacts, source: TensorId, cause: Cause) -> Cau
 def _named_before(facts: CallFacts, again: Op) -> str | None:
     """The name of a tensor that the targets are made from, that is older than the tape, and that
     the same ops made as the output of ``again``."""
-    trace, made = facts.trace, list[str]()
+    trace, made = facts.trace, list[object]()
     for position in facts.paths.whole.into:
         maker = None if isinstance(position, VersionId) else trace.maker(position)
         if isinstance(position, VersionId) or maker is None or maker.when >= facts.paths.begin:
@@ -207,17 +207,20 @@ def _named_before(facts: CallFacts, again: Op) -> str | None:
     return None
 
 
-def _making(trace: Trace, tensor: TensorId) -> list[str]:
-    """The types of the ops that made a tensor, back to the variables, which stand by their ids."""
-    found, waiting = list[str](), deque([tensor])
+def _making(trace: Trace, tensor: TensorId) -> list[object]:
+    """The types and attributes of the ops that made a tensor, back to the variables, which stand by
+    their ids, and to single numbers."""
+    found, waiting = list[object](), deque([tensor])
     while waiting and len(found) < _MOST_MAKERS:
         tensor = waiting.popleft()
         version, maker = trace.reads.get(tensor), trace.maker(tensor)
         if version is not None:
-            found.append(str(version.variable))
+            found.append(version.variable)
         elif maker is not None:
-            found.append(maker.type)
+            found += [maker.type, dict(maker.attrs)]
             waiting.extend(maker.inputs)
+        elif (value := trace.value(tensor)) is not None and value.size == 1:
+            found.append(value.item())
     return found
 
 

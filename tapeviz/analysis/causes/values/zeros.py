@@ -119,6 +119,8 @@ def at_op(zero: MadeZero) -> Cause | None:
     if op is None or step is None:
         return None
     bent = _bent_in_jacobian(facts, op)
+    if bent is not None and is_zero(facts.trace.stats(bent.outputs[0])):
+        return facts.cause_at(saturated_at(facts, bent), bent)
     if bent is not None:
         return replace(facts.cause_at(FlatOp(), bent), op=f"{bent.type}Grad")
     evidence = _evidence_at(zero, op)
