@@ -44,6 +44,7 @@ def keep_softly(case: FixCase) -> Iterator[Edit]:
             if picked is not None and source.leads_to(picked.value, chosen):
                 plan.replace(call, fitting(source, call, _weighed(case, call, kept)))
         if plan.changes:
+            names = {name: plan.fresh_name(name) for name in _NAMES}
             lines = (
                 line.format(
                     tf=source.tf,
@@ -51,7 +52,7 @@ def keep_softly(case: FixCase) -> Iterator[Edit]:
                     scores=code(enclosed(scores.value)),
                     most=code(enclosed(most.value)) if most is not None else "0.5",
                     kept=kept,
-                    **{name: plan.fresh_name(name) for name in _NAMES},
+                    **names,
                 )
                 for line in _SUPPRESSED
             )
