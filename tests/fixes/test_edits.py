@@ -1159,6 +1159,24 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
     ),
     (
         LeftTensorFlow("array"),
+        3,
+        """
+        with tf.GradientTape() as tape:
+            K = np.eye(2, dtype=np.float32)
+            K[0, 1] = K[1, 0] = kernel(w)
+            loss = tf.reduce_sum(K @ x)
+        tape.gradient(loss, w)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            K_element = kernel(w)
+            K = tf.convert_to_tensor([[1.0, K_element], [K_element, 1.0]])
+            loss = tf.reduce_sum(K @ x)
+        tape.gradient(loss, w)
+        """,
+    ),
+    (
+        LeftTensorFlow("array"),
         5,
         """
         with tf.GradientTape() as tape:

@@ -34,17 +34,22 @@ def list_elements(case: FixCase) -> Iterator[Edit]:
             if not writes:
                 continue
             plan = Translated(case, nodes_of_region(case, "block")).plan
-            elements = dict(start)
+            elements, shared = dict(start), list[str]()
             for _, assign in writes:
-                value = source.code(plan.changed(assign.value))
-                for target in _targets(assign):
+                value, targets = source.code(plan.changed(assign.value)), _targets(assign)
+                if len(targets) > 1 and not _is_alike_each_time(source, assign.value):
+                    held = plan.fresh_name(f"{name.rpartition('.')[2]}_element")
+                    shared.append(f"{held} = {value}")
+                    value = held
+                for target in targets:
                     elements[_place(target, elements) or ()] = value
             if len(elements) > len(start):  # a place that the array does not have
                 continue
             gone = [first, *(write for write, _ in writes)]
             made = f"{name} = {source.tf}.convert_to_tensor({_listed(elements, name)})"
             above = [line for each in gone[:-1] for line in each.leading_lines if line.comment]
-            plan.before(gone[-1], plan.parse(made).with_changes(leading_lines=above))
+            top, *rest = map(plan.parse, [*shared, made])
+            plan.before(gone[-1], top.with_changes(leading_lines=above), *rest)
             for statement in gone:
                 plan.remove(statement)
             yield Edit(f"Make {name} of its elements, in place of an array", plan.text())
@@ -67,13 +72,16 @@ def _made(
 
 
 def _first_elements(source: ParsedSource, made: cst.Call) -> dict[_Place, str]:
-    """The elements of ``np.zeros((2, 3))``, ``np.ones(3)`` and ``np.eye(3)``; none of others."""
+    """The elements of ``np.zeros((2, 3))``, ``np.ones(3)`` and ``np.eye(3)``; none of others, nor
+    of arrays of integers, which cut off what is written into them."""
     name, positional = called_name(made), [arg.value for arg in made.args if arg.keyword is None]
     if dotted(made.func) != f"{source.np}.{name}" or len(positional) != 1:
         return {}
+    if any(not _is_float(arg) for arg in made.args if arg.keyword is not None):
+        return {}
     size = positional[0]
     sizes = [e.value for e in size.elements] if isinstance(size, (cst.Tuple, cst.List)) else [size]
-    shape = [int(each.value) for each in sizes if isinstance(each, cst.Integer)]
+    shape = [each.evaluated_value for each in sizes if isinstance(each, cst.Integer)]
     if len(shape) < len(sizes) or name not in _MAKING:
         return {}
     if name in ("eye", "identity"):
@@ -82,6 +90,21 @@ def _first_elements(source: ParsedSource, made: cst.Call) -> dict[_Place, str]:
         return {}
     places = product(*map(range, shape))
     return {place: _MAKING[name][len(set(place)) == 1] for place in places}
+
+
+def _is_alike_each_time(source: ParsedSource, value: cst.BaseExpression) -> bool:
+    """Whether an expression calls nothing but functions of mathematics (``np.cos``, not
+    ``np.random.normal``)."""
+    calls = (dotted(call.func).rpartition(".")[0] for call in all_of(value, cst.Call))
+    return {source.np, source.tf, "math"}.issuperset(calls)
+
+
+def _is_float(given: cst.Arg) -> bool:
+    """Whether an argument is a floating-point dtype."""
+    value = given.value
+    named = value.raw_value if isinstance(value, cst.SimpleString) else dotted(value)
+    is_dtype = given.keyword is not None and given.keyword.value == "dtype"
+    return is_dtype and str(named).rpartition(".")[2].startswith("float")
 
 
 def _writes(
@@ -127,7 +150,7 @@ def _targets(small: cst.CSTNode | None) -> list[cst.Subscript]:
 def _place(target: cst.Subscript, elements: dict[_Place, str]) -> _Place | None:
     """``(0, 1)`` of ``R[0, 1]``, if it is one of an element."""
     given = [e.slice.value for e in target.slice if isinstance(e.slice, cst.Index)]
-    numbers = tuple(int(each.value) for each in given if isinstance(each, cst.Integer))
+    numbers = tuple(each.evaluated_value for each in given if isinstance(each, cst.Integer))
     return numbers if numbers in elements and len(numbers) == len(target.slice) else None
 
 
