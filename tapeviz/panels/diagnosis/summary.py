@@ -35,7 +35,7 @@ def summary_words(document: Document, troubled: int, asked: int) -> str:
         asked_for += f" in {len(groups):,} places"
     if len(groups) < calls:
         asked_for += f", {calls:,} times" + (" in all" if len(groups) > 1 else "")
-    if asked == 1:
+    if asked == calls == 1:
         verdict = "it does not flow" if troubled else "it flows"
     else:
         verb = "does" if troubled == 1 else "do"

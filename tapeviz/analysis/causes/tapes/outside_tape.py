@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -194,22 +195,25 @@ def with_computed_again(facts: CallFacts, source: TensorId, cause: Cause) -> Cau
 def _named_before(facts: CallFacts, again: Op) -> str | None:
     """The name of a tensor that the targets are made from, that is older than the tape, and that
     the same ops made as the output of ``again``."""
-    trace, made = facts.trace, list[object]()
+    return facts.once(_older_names).get(_making(facts.trace, again.outputs[0]))
+
+
+def _older_names(facts: CallFacts) -> Mapping[str, str]:
+    """How each named tensor was made that the targets are made from and that is older than the
+    tape → its name."""
+    trace, found = facts.trace, dict[str, str]()
     for position in facts.paths.whole.into:
         maker = None if isinstance(position, VersionId) else trace.maker(position)
         if isinstance(position, VersionId) or maker is None or maker.when >= facts.paths.begin:
             continue
-        names = trace.names.get(position)
-        if names and maker.type == again.type:
-            made = made or _making(trace, again.outputs[0])
-            if _making(trace, position) == made:
-                return names[0]
-    return None
+        if names := trace.names.get(position):
+            found.setdefault(_making(trace, position), names[0])
+    return found
 
 
-def _making(trace: Trace, tensor: TensorId) -> list[object]:
+def _making(trace: Trace, tensor: TensorId) -> str:
     """The types and attributes of the ops that made a tensor, back to the variables, which stand by
-    their ids, and to single numbers."""
+    their ids, and to single numbers; equal texts for tensors that were made alike."""
     found, waiting = list[object](), deque([tensor])
     while waiting and len(found) < _MOST_MAKERS:
         tensor = waiting.popleft()
@@ -221,7 +225,7 @@ def _making(trace: Trace, tensor: TensorId) -> list[object]:
             waiting.extend(maker.inputs)
         elif (value := trace.value(tensor)) is not None and value.size == 1:
             found.append(value.item())
-    return found
+    return repr(found)
 
 
 def where_outside(tape: Tape, when: int, asked: int) -> Where | None:
