@@ -200,7 +200,7 @@ def test_a_loop_opens_in_the_room_of_pictures_of_arrays(recorder: Recorder) -> N
     live = recorder.record(Snippet(RECURRENT))
     trace = live.wait(60)
     live.release()
-    for room, is_pictured in (((503.0, 411.0), False), ((800.0, 600.0), True)):
+    for room, is_pictured in (((470.0, 411.0), False), ((800.0, 600.0), True)):
         arranged, scene = draw(trace, diagnose(trace), replace(DEFAULT_VIEW, room=room))
         assert [frame.title for frame in frames_in(arranged.graph)] == ["for t in range(50)"]
         assert shown_scale(arranged.layout, room) >= LEGIBLE - 1e-6

@@ -51,7 +51,7 @@ REPLACED = {
     for node in ast.parse(path.read_text(encoding="utf-8")).body
     if isinstance(node, ast.Assign) and all(map(is_constant, node.targets))
     for name in strings(node.value)
-    if not name.startswith("tensorflow.") and name != "tempfile"
+    if not name.startswith("tensorflow.") and name not in ("tempfile", "tapeviz")
 }
 """Names spelled as constants: they are replaced in their module or class, or read from tensors."""
 PLACES = (
