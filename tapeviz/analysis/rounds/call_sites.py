@@ -129,6 +129,11 @@ class CallSite:
         return any(series.is_troubled for series in self.sources)
 
     @cached_property
+    def layers(self) -> tuple[SourceSeries, ...]:
+        """The sources of several dimensions, as the weights of layers are, in their order."""
+        return tuple(series for series in self.sources if series.rank > 1)
+
+    @cached_property
     def odd_shapes(self) -> tuple[int, ...]:
         """Rounds of another shape than most; none where no shape is that of half the rounds."""
         usual, count = Counter(self.shapes).most_common(1)[0]

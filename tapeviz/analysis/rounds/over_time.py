@@ -129,9 +129,9 @@ def _turns(shares: Sequence[TurnShares]) -> Iterator[str]:
 
 
 def _layers(site: CallSite, about: Sequence[SourceSeries], round_number: int) -> Iterator[str]:
-    """Weights of several dimensions, in the order in which they were given: the first layer's
-    against the last one's, if those between them lead from one to the other."""
-    layers = [series for series in site.sources if series.rank > 1]
+    """The weights of the first layer against those of the last one, if those between them lead from
+    one to the other."""
+    layers = site.layers
     if len(layers) < _LEAST_LAYERS or layers[0] not in about:
         return
     first, last = layers[0], layers[-1]

@@ -123,7 +123,8 @@ def _blend_last(plan: Plan, loop: cst.While, names: Sequence[str], is_traced: bo
     bound = next((each for name, each in by_name if name in read_names(each.level)), None)
     if bound is None:
         return False
-    used = [name for name in names if name in _read_later(source, loop)]
+    read = _read_later(source, loop)
+    used = [name for name in names if name in read]
     level = source.code(enclosed(bound.level))
     stem = level if level in names else "level"
     old = plan.fresh_name(f"{stem}_before")
