@@ -1,6 +1,8 @@
 """The suite that tries to break it: kills, deaths, floods, damaged files; prints one table.
 
 python tests/soak [NAME…]        LONG=1: all of it, an hour; TINY=1: one of each; SEED=N: others
+
+Exits with 1 if a row failed or a part did not end well.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.soak.figures import LONG, MARK, table
+from tests.soak.figures import LONG, MARK, rows, table
 
 HERE = Path(__file__).parent
 NO_NETWORK = ("unshare", "--map-root-user", "--net", "--")
@@ -32,13 +34,15 @@ def run_part(script: Path, *, without_network: bool = False) -> list[str]:
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             out, _ = process.communicate(timeout=LONGEST)
+            ending = process.returncode and f"it ended with status {process.returncode}"
         except subprocess.TimeoutExpired:
             process.kill()
             out, _ = process.communicate()
-            out += f"{MARK} {name} | 1 | 1 | not over after {LONGEST} s\n"
-    if process.returncode and MARK not in out:
-        out += f"{MARK} {name} | 1 | 1 | it ended with status {process.returncode}\n"
-    return out.splitlines()
+            ending = f"not over after {LONGEST} s"
+    lines = out.splitlines()
+    if not ending and not rows(lines):
+        ending = "it printed no row"
+    return [*lines, f"{MARK} {name} | 1 | 1 | {ending}"] if ending else lines
 
 
 def can_do_without_network() -> bool:
@@ -48,21 +52,20 @@ def can_do_without_network() -> bool:
 
 
 def main(names: list[str]) -> int:
-    scripts = sorted(HERE.glob("soak_*.py"))
-    chosen = [path for path in scripts if not names or path.stem.removeprefix("soak_") in names]
+    parts = {path.stem.removeprefix("soak_"): path for path in sorted(HERE.glob("soak_*.py"))}
+    chosen = [parts[name] for name in names or parts]
     printed: list[str] = []
     for path in chosen:
         print(f"== {path.stem.removeprefix('soak_')}", file=sys.stderr, flush=True)
         printed += run_part(path)
     if not names and can_do_without_network():
         print("== once more without a network", file=sys.stderr, flush=True)
-        rows = [row for path in chosen for row in run_part(path, without_network=True)]
-        reported = [row.removeprefix(MARK).split("|") for row in rows if row.startswith(MARK)]
-        tried, failed = (sum(int(row[at].replace(",", "")) for row in reported) for at in (1, 2))
-        worst = "; ".join(row[0].strip() for row in reported if int(row[2].replace(",", "")))
-        printed.append(f"{MARK} once without a network | {tried:,} | {failed:,} | {worst or '-'}")
+        found = rows([line for path in chosen for line in run_part(path, without_network=True)])
+        tried, failed = (sum(row[at] for row in found) for at in (1, 2))
+        worst = "; ".join(what for what, _, failed, _ in found if failed) or "-"
+        printed.append(f"{MARK} once without a network | {tried:,} | {failed:,} | {worst}")
     print(table(printed))
-    return 0
+    return int(any(failed for _, _, failed, _ in rows(printed)))
 
 
 if __name__ == "__main__":

@@ -29,8 +29,19 @@ def print_detail(words: str) -> None:
     print(words, file=sys.stderr, flush=True)
 
 
+def rows(lines: Sequence[str]) -> list[tuple[str, int, int, str]]:
+    """What, tried, failed and worst of the rows among the lines that the parts printed."""
+    cells = [line[len(MARK) :].split("|") for line in lines if line.startswith(MARK)]
+    return [
+        (what.strip(), int(tried.replace(",", "")), int(failed.replace(",", "")), worst.strip())
+        for what, tried, failed, worst in cells
+    ]
+
+
 def table(lines: Sequence[str]) -> str:
     """Markdown of the rows among the lines that the parts printed."""
-    rows = [line[len(MARK) :].strip() for line in lines if line.startswith(MARK)]
     head = ("what | tried | failed | worst", "--- | --: | --: | ---")
-    return "\n".join(f"| {row} |" for row in (*head, *rows))
+    written = (
+        f"{what} | {tried:,} | {failed:,} | {worst}" for what, tried, failed, worst in rows(lines)
+    )
+    return "\n".join(f"| {row} |" for row in (*head, *written))

@@ -16,7 +16,9 @@ MOST = 1.3
 
 
 def main() -> None:
-    run = subprocess.run([sys.executable, str(BENCH)], stdout=subprocess.PIPE, text=True)
+    run = subprocess.run(
+        [sys.executable, str(BENCH)], stdout=subprocess.PIPE, text=True, check=True
+    )
     found = {}
     for line in run.stdout.splitlines():
         if line.startswith("@@"):
@@ -24,7 +26,7 @@ def main() -> None:
             for exponent in re.findall(r"\^\s*([0-9.]+)|exponent\s+([0-9.]+)", figure):
                 found[what.strip()] = max(found.get(what.strip(), 0.0), float("".join(exponent)))
     above = {what: power for what, power in found.items() if power > MOST}
-    what, worst = max(found.items(), key=lambda pair: pair[1], default=("nothing measured", 0.0))
+    what, worst = max(found.items(), key=lambda pair: pair[1])
     print_row("growth: exponents of the phases", len(found), len(above), f"{worst:.2f} ({what})")
 
 

@@ -133,7 +133,7 @@ def measure(name: str) -> None:
     watcher.ended.set()
     if not is_over:
         print_row(f"window with {name}", 1, 1, f"not over after {LONGEST:.0f} s")
-        os._exit(1)
+        os._exit(0)
     recording = document.runs.recording.recording()
     size = (sum(map(len, recording.events)) + len(recording.blob)) / 2**20
     clock, cpu = (shown - at for shown, at in zip(pictured[0], ended[0], strict=True))
@@ -164,7 +164,9 @@ def main(names: list[str]) -> None:
     if len(names) == 1 and names[0] in PROGRAMS:
         measure(names[0])
     for name in [name for name in PROGRAMS if not names or any(word in name for word in names)]:
-        subprocess.run([sys.executable, __file__, name], timeout=2 * LONGEST)
+        run = subprocess.run([sys.executable, __file__, name], timeout=2 * LONGEST)
+        if run.returncode:
+            print_row(f"window with {name}", 1, 1, f"it ended with status {run.returncode}")
 
 
 if __name__ == "__main__":
