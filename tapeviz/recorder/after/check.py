@@ -7,7 +7,7 @@ The source is moved a little to both sides along some directions, and the record
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from time import monotonic
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -53,9 +53,9 @@ class _Check:
         self._seeds = request["seeds"]
         targets = [target for target, _ in self._seeds]
         span = (request.get("since", 1), request.get("writes_since", 1), request["until"])
-        until = monotonic() + limits.SECONDS_OF_CHECK
         updates_since = request.get("updates_since", 0)
-        self._sweep = Sweep(encoder, source, targets, span, updates_since, until)
+        deadline = thread_time() + limits.SECONDS_OF_CHECK
+        self._sweep = Sweep(encoder, source, targets, span, updates_since, deadline)
         self._gradient = array_of(self._sweep.kept(request["gradient"]))
         if self._gradient.dtype.kind not in "fV" and str(self._gradient.dtype) != "bfloat16":
             raise CannotSweep("only real numbers are moved")
@@ -64,15 +64,16 @@ class _Check:
 
     def verdict(self) -> dict[str, Any]:
         """``error``: the largest difference, relative to the largest derivative."""
-        directions = list(self._directions())
+        began = thread_time()
+        here = self._total(np.zeros_like(self._gradient))  # shows which dtypes can be had, too
+        directions = list(self._directions(thread_time() - began))
         predicted = np.array(
             [float(np.vdot(direction, self._gradient)) for direction in directions]
         )
-        self._total(np.zeros_like(directions[0]))  # shows which dtypes can be had
         best, is_settled = np.inf, True
         for step in _NARROW_STEPS if self._sweep.is_narrow else _STEPS:
             size = step * self._start
-            ahead, behind = np.transpose(list(self._sides(directions, size)))
+            ahead, behind = np.transpose(list(self._sides(here, directions, size)))
             measured = (ahead + behind) / 2
             scale = max(np.abs(predicted).max(), np.abs(measured).max())
             error = float(np.abs(measured - predicted).max() / scale) if scale else 0.0
@@ -84,21 +85,27 @@ class _Check:
             return {"words": "finite differences do not settle here: it is a kink or an edge"}
         return {"error": best}
 
-    def _sides(self, directions: list[Any], size: float) -> Iterator[tuple[float, float]]:
-        """The slopes ahead and behind along each direction."""
-        here = self._total(np.zeros_like(directions[0]))
+    def _sides(
+        self, here: float, directions: list[Any], size: float
+    ) -> Iterator[tuple[float, float]]:
+        """The slopes ahead and behind along each direction; ``here``: the sum where it starts."""
         for direction in directions:
             ahead, behind = self._total(size * direction), self._total(-size * direction)
             yield (ahead - here) / size, (here - behind) / size
 
-    def _directions(self) -> Iterator[Any]:
+    def _directions(self, seconds_of_pass: float) -> Iterator[Any]:
+        """Each element alone, if there is time for it; else up to three drawn at random.
+
+        Each direction takes two passes, and what is left pays for another size of step.
+        """
         shape, size = self._gradient.shape, self._gradient.size
-        if size <= limits.ELEMENTS_OF_CHECK:
+        affordable = int(limits.SECONDS_OF_CHECK / 2 / (2 * seconds_of_pass + 1e-9))
+        if size <= min(affordable, limits.ELEMENTS_OF_CHECK):
             for place in range(size):
                 yield np.eye(1, size, place).reshape(shape)
             return
         numbers = np.random.default_rng(0)
-        for _ in range(_DIRECTIONS):
+        for _ in range(min(_DIRECTIONS, max(affordable, 1))):
             direction = numbers.normal(size=shape)
             yield direction / np.linalg.norm(direction)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
-from time import monotonic
+from time import thread_time
 from typing import Any, NamedTuple
 
 from .. import limits, private
@@ -44,7 +44,7 @@ class Sweep:
 
     ``span``: of the recording the first op that counts, the first whose write to a variable moves
     with the source, and the last; ``updates_since``: gradients that ran before this op, and what
-    optimizers wrote, do not move with it; ``deadline``: of ``time.monotonic``.
+    optimizers wrote, do not move with it; ``deadline``: of ``time.thread_time``.
     ``is_narrow``: some op ran in the dtype of the recording, for it has no float64.
     """
 
@@ -83,7 +83,7 @@ class Sweep:
         """Run forward with the source moved by ``delta``; return a function from id to value."""
         walk = _Pass(self, delta)
         for place, step in enumerate(self._plan):
-            if monotonic() > self._deadline:
+            if thread_time() > self._deadline:
                 raise CannotSweep("running the recorded ops again takes too long")
             walk.take(place, step)
         return walk.value
