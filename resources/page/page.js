@@ -40,15 +40,39 @@ const cell = (text) => {
   made.textContent = text;
   return made;
 };
+const opened = new Set();  // the folds that are open: first and last step of each
+const shown = [];  // the rows in sight: first and last step (from 0) of each, and its element
+const add = (first, last, kind, cells, does) => {
+  const row = document.createElement("tr");
+  row.className = kind;
+  row.append(...[String(first + 1), ...cells].map(cell));
+  row.addEventListener("click", does);
+  shown.push({first, last, row});
+};
+const addRows = (first, last, folds) => {
+  let at = first;
+  const addSteps = (end) => {
+    for (; at < end; at++) {
+      const s = steps()[at], number = at + 1;
+      add(at, at, s.kind, [s.op, s.upstream, s.formula, s.downstream, s.line ? String(s.line) : ""],
+        () => go(number));
+    }
+  };
+  for (const fold of folds) {
+    addSteps(fold.first);
+    const key = `${fold.first}-${fold.last}`, isOpen = opened.has(key);
+    const [op, upstream, count, ...others] = fold.cells;
+    add(fold.first, fold.last, "fold", [op, upstream, `${count} ${isOpen ? "⌄" : "›"}`, ...others],
+      () => { if (!opened.delete(key)) opened.add(key); fill(); show(); });
+    if (isOpen) addRows(fold.first, fold.last, fold.folds);
+    at = fold.last + 1;
+  }
+  addSteps(last + 1);
+};
 const fill = () => {
-  $("rows").replaceChildren(...steps().map((s, i) => {
-    const row = document.createElement("tr");
-    row.className = s.kind;
-    row.append(...[String(i + 1), s.op, s.upstream, s.formula, s.downstream,
-      s.line ? String(s.line) : ""].map(cell));
-    row.addEventListener("click", () => go(i + 1));
-    return row;
-  }));
+  shown.length = 0;
+  addRows(0, steps().length - 1, page.rounds[round].folds);
+  $("rows").replaceChildren(...shown.map((s) => s.row));
 };
 const show = () => {
   $("drawn").innerHTML = frame().groups.map((g) => page.groups[g]).join("");
@@ -61,14 +85,16 @@ const show = () => {
     ["forward", step === count], ["last", step === count], ["whole", step === null]]) {
     $(name).disabled = !count || off;
   }
-  [...$("rows").children].forEach((row, i) => {
-    row.classList.toggle("now", i + 1 === step);
-    row.classList.toggle("later", step !== null && i + 1 > step);
+  const current = step === null ? undefined :
+    shown.filter((s) => s.first < step && step <= s.last + 1).pop();
+  shown.forEach((s) => {
+    s.row.classList.toggle("now", s === current);
+    s.row.classList.toggle("later", step !== null && s.first + 1 > step);
   });
   document.querySelectorAll("#lines .now").forEach((line) => line.classList.remove("now"));
   const line = step === null ? null : $(`L${steps()[step - 1].line}`);
   if (line) line.classList.add("now");
-  for (const now of [line, step === null ? null : $("rows").children[step - 1]]) {
+  for (const now of [line, current && current.row]) {
     if (now && now.scrollIntoView) now.scrollIntoView({block: "nearest"});
   }
 };

@@ -19,7 +19,7 @@ from ..trace.stats import Array
 from ..trace.values import norm_of
 from ..wording import listed
 from .backward.steps import BackwardPass, Flow, WalkStep
-from .backward.turns import find_turns, loop_turns, parts_of_sources
+from .backward.turns import find_turns, loop_turns, parts_of_sources, with_differing
 from .backward.walk import walk
 from .backward.walked import Walked, gradients_of
 from .call_facts import CallFacts
@@ -148,6 +148,7 @@ def _backward_pass(facts_of: _FactsOf, call: Call, findings: Sequence[Finding]) 
     facts = facts_of.call(call)
     steps = walk(facts, findings)
     turns = find_turns(steps, loop_turns(facts.trace, call, steps))
+    turns = with_differing(facts.trace, steps, turns)
     names = {finding.tensor: finding.source for finding in findings if finding.tensor is not None}
     parts = parts_of_sources(facts.trace, names, steps) if turns else None
     return BackwardPass(steps, _flow(facts, findings, steps), turns, parts)

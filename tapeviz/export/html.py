@@ -21,7 +21,7 @@ from ..scene.text import clean
 from ..scene.theme import THEMES, Theme
 from . import svg
 from .drawing import Drawing, Options
-from .shared_page import PageCard, PageLine, PageRound, PageTable, SharedPage
+from .shared_page import PageCard, PageFold, PageLine, PageRound, PageTable, SharedPage
 from .words import sentences
 
 _PAGE = """<!DOCTYPE html>
@@ -83,6 +83,7 @@ def _write(page: SharedPage, theme: Theme, options: Options, is_alone: bool) -> 
                     {name: _cleaned(getattr(step, name)) for name in step.__slots__}
                     for step in round_.steps
                 ],
+                "folds": list(map(_fold, round_.folds)),
             }
             for round_, drawn, view in zip(page.rounds, frames, views, strict=True)
         ],
@@ -161,6 +162,15 @@ class _Pictures:
             f'aria-label="{_text(spoken)}">'
             f'<g id="drawn">{"".join(texts[group] for group in groups)}</g></svg>'
         )
+
+
+def _fold(fold: PageFold) -> dict[str, Any]:
+    return {
+        "first": fold.first,
+        "last": fold.last,
+        "cells": [clean(cell) for cell in fold.cells],
+        "folds": list(map(_fold, fold.folds)),
+    }
 
 
 def _views(bounds: Sequence[Rect]) -> list[Rect]:

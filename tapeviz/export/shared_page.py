@@ -66,13 +66,27 @@ class PageStep:
 
 
 @dataclass(frozen=True, slots=True)
+class PageFold:
+    """A row that stands for the steps ``first`` to ``last`` (from 0): a turn of a loop, or several
+    turns, each of which is one of ``folds``. ``cells``: as of a :class:`PageStep`, the number of
+    steps in place of a formula."""
+
+    first: int
+    last: int
+    cells: tuple[str, str, str, str, str]
+    folds: tuple[PageFold, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PageRound:
     """A gradient call. ``frames``: (steps walked, scene), ascending; the first is (None, the scene
-    with the whole flow). The frames of a page share their coordinates."""
+    with the whole flow). The frames of a page share their coordinates. ``folds``: the steps that
+    have no row of their own at first."""
 
     words: str
     steps: tuple[PageStep, ...]
     frames: tuple[tuple[int | None, Scene], ...]
+    folds: tuple[PageFold, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from ..analysis.backward.steps import WalkStep
+from ..analysis.backward.steps import BackwardPass, WalkStep
 from ..analysis.call_facts import line_where_made
 from ..analysis.findings import Finding
 from ..analysis.model import CallDiagnosis, Diagnosis
@@ -15,10 +15,11 @@ from ..analysis.rounds.call_sites import CallSite
 from ..analysis.run_words import SkippedParts, ending_words, skipped_words
 from ..analysis.status import WORST_FIRST, joint_word, word_of
 from ..drawing import Arranged, arrange, compose_over, shown_call
-from ..export.shared_page import PageLine, PageRound, PageStep, SharedPage
+from ..export.shared_page import PageFold, PageLine, PageRound, PageStep, SharedPage
 from ..repair.page import PAGE_MARK
 from ..scene.model import Scene
-from ..scene.walk_words import gradients_words, upstream_words
+from ..scene.walk_rows import Row, WalkRows
+from ..scene.walk_words import gradients_words, turn_words, upstream_words
 from ..text.code_roles import coloured_lines
 from ..trace.model import Trace
 from ..trace.naming import bound_lines
@@ -114,7 +115,8 @@ def _round(
         numbers = sorted({*numbers, at})
     walked = arrange_steps(arranged, trace, call, numbers)
     frames = ((None, whole), *((number, scene(turned, number)) for number, turned in walked))
-    return PageRound(whole.title, tuple(_step(trace, step) for step in steps), frames)
+    folds = _folds(trace, call.backward_pass()) if call is not None else ()
+    return PageRound(whole.title, tuple(_step(trace, step) for step in steps), frames, folds)
 
 
 def evenly(count: int, most: int) -> list[int]:
@@ -135,6 +137,17 @@ def _step(trace: Trace, step: WalkStep) -> PageStep:
         gradients_words(trace, step.downstream, trace.value),
         step.line,
     )
+
+
+def _folds(trace: Trace, walked: BackwardPass) -> tuple[PageFold, ...]:
+    """The turns of loops, each in a row as in the Backprop panel."""
+
+    def fold(row: Row) -> PageFold:
+        words = turn_words(trace, row, walked.steps, walked.parts, trace.value)
+        return PageFold(row.first, row.last, words, tuple(map(fold, row.left_out())))
+
+    rows = WalkRows(len(walked.steps), walked.turns)
+    return tuple(fold(rows[n]) for n in range(len(rows)) if not rows[n].is_step)
 
 
 # Source

@@ -16,11 +16,14 @@ from tapeviz.analysis.backward.turns import (
     find_turns,
     loop_turns,
     parts_of_sources,
+    with_differing,
 )
 from tapeviz.drawing.arranging import repeats
 from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.trace.ids import OpId, TensorId
 from tapeviz.trace.levels.op_levels import OpLevels
+from tapeviz.trace.model import EMPTY_TRACE, Trace
+from tapeviz.trace.stats import Stats
 from tapeviz.view import DEFAULT_VIEW
 from tests.traces import Script
 
@@ -73,6 +76,18 @@ def test_the_first_turn_may_lack_the_rows_of_what_it_begins_with() -> None:
     assert (rows.count, rows.end) == (6, 19)
     assert _rows_of(rows, 1) == range(16, 19)
     assert _rows_of(rows, 2) == range(13, 16)
+
+
+def test_a_turn_with_other_rows_differs_and_the_first_with_nan() -> None:
+    steps, loops = _in_turns([9, 9, 8, 8, 7, 7, 6, 6, 5, 4, 4])
+    steps = [replace(step, title="ab"[n % 2]) for n, step in enumerate(steps[:8])] + steps[8:]
+    (rows,) = with_differing(EMPTY_TRACE, steps, find_turns(steps, loops))
+    assert [rows.numbers[place] for place in rows.differing] == [5, 4]
+    nan = TensorId(7)
+    spoiled = Trace("", sent_stats={nan: Stats(None, None, None, None, nan=1, inf=0)})
+    steps = [replace(step, upstream=(nan,) if n > 3 else ()) for n, step in enumerate(steps[:8])]
+    (rows,) = with_differing(spoiled, steps, find_turns(steps, loops))
+    assert [rows.numbers[place] for place in rows.differing] == [7]
 
 
 @pytest.mark.parametrize("after", ["az", "yz", "acaca"])

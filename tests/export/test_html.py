@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tapeviz.analysis.backward.turns import find_turns
 from tapeviz.analysis.diagnose import diagnose
 from tapeviz.analysis.findings import Fix
 from tapeviz.analysis.model import Diagnosis, ExplainedError
@@ -121,6 +122,28 @@ def test_a_page_has_source_picture_diagnosis_and_steps() -> None:
     assert [frame["step"] for frame in only["frames"]] == [None, *range(1, len(steps) + 1)]
     assert {tag for tag, _ in page.elements} >= {"svg", "button", "table", "article"}
     assert page.count("input") == 0  # one round needs no slider
+
+
+def looped(diagnosis: Diagnosis) -> Diagnosis:
+    """The diagnosis, as if its call had gone back through seven turns of a loop."""
+    (call,) = diagnosis.calls
+    steps = call.steps[:-1] * 7
+    walked = call.backward_pass()._replace(steps=steps, turns=find_turns(steps))
+    return replace(diagnosis, calls=(replace(call, backward_pass=lambda: walked),))
+
+
+def test_turns_of_a_loop_have_a_row_each_and_most_are_left_out() -> None:
+    trace, diagnosis = traced("slice_assign")
+    (only,) = Page(page_of(trace, looped(diagnosis))).data["rounds"]
+    folds = only["folds"]
+    assert [fold["cells"][0] for fold in folds] == [
+        *(f"turn {number} of 7" for number in (7, 6, 5)),
+        "… 3 turns",
+        "turn 1 of 7",
+    ]
+    assert [len(fold["folds"]) for fold in folds] == [0, 0, 0, 3, 0]
+    assert [fold["cells"][2] for fold in folds[3]["folds"]] == ["4 steps"] * 3
+    assert (folds[3]["first"], folds[3]["last"], len(only["steps"])) == (12, 23, 28)
 
 
 def test_a_page_names_the_file_and_not_its_folder() -> None:
@@ -328,9 +351,11 @@ def test_the_step_at_which_a_page_opens_has_a_picture(monkeypatch: pytest.Monkey
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
 def test_the_browser_shows_the_step_at_which_a_page_opens(tmp_path: Path) -> None:
-    seen = driven(tmp_path, page_of(*traced("slice_assign"), step=3))
-    assert seen["told"][0][:2] == ["step 3 of 5", 1]
-    assert seen["told"][-1][0] == "whole flow, 5 steps", "Escape"
+    trace, diagnosis = traced("slice_assign")
+    seen = driven(tmp_path, page_of(trace, looped(diagnosis), step=3))
+    assert seen["told"][0][:2] == ["step 3 of 28", 1]
+    assert seen["told"][-1][0] == "whole flow, 28 steps", "Escape"
+    assert seen["cells"] == 6 * (5 + 4), "a click on the first turn opened it"
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")

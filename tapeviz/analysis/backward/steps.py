@@ -103,13 +103,15 @@ class TurnRows:
     """The rows (0-based) that go back through a loop: those of each turn begin at one of
     ``starts``; they end before row ``end``. ``numbers``: for each start the turn, from 1 in the
     order in which the loop ran; most often the last turn comes first. ``total``: the number of
-    turns that ran, of which some may have no rows."""
+    turns that ran, of which some may have no rows. ``differing``: places in ``starts`` of the few
+    turns that are unlike the others: with other rows, or the first with NaN or infinity."""
 
     starts: tuple[int, ...]
     end: int
     line: int
     numbers: tuple[int, ...]
     total: int
+    differing: tuple[int, ...] = ()
 
     @property
     def start(self) -> int:

@@ -6,7 +6,9 @@ Backwards the last turn comes first: the rows of one turn repeat those of the tu
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,6 +31,8 @@ _MOST_SINGLE = 5
 """Turns with a row each that do not fold: TensorFlow went back through turns side by side."""
 _MOSTLY = 0.7
 """The part of the rows of a loop's turns that are among those of their own turn, at least."""
+MOST_DIFFERING = 4
+"""Turns that differ from the others; of a loop in which more do, each is as usual as the next."""
 _TRIED = 6
 """Distances to the same row further on that are tried as the length of a turn."""
 
@@ -126,6 +130,36 @@ def find_turns(
             at = after
         else:
             at += 1
+    return tuple(found)
+
+
+def with_differing(
+    trace: Trace, steps: Sequence[WalkStep], turns: Sequence[TurnRows]
+) -> tuple[TurnRows, ...]:
+    """The stretches with the turns that differ: those in which other ops have rows than in most
+    turns, and the first one to which a gradient with NaN or infinity comes."""
+    found = []
+    for stretch in turns:
+        shapes = [
+            tuple(
+                sorted(step.title for step in steps[rows.start : rows.stop] if step.kind != "sum")
+            )
+            for rows in map(stretch.rows_at, range(stretch.count))
+        ]
+        usual, _ = max(Counter(shapes).items(), key=lambda item: item[1])
+        others = [place for place, shape in enumerate(shapes) if shape != usual]
+        spoiled = (
+            place
+            for place, start in enumerate(stretch.starts)
+            if any(
+                (stats := trace.stats(tensor)) and stats.nonfinite
+                for tensor in steps[start].upstream
+            )
+        )
+        first_spoiled = next(spoiled, None)
+        few = others if len(others) <= MOST_DIFFERING else []
+        differing = {*few, *(() if first_spoiled is None else (first_spoiled,))}
+        found.append(replace(stretch, differing=tuple(sorted(differing))))
     return tuple(found)
 
 

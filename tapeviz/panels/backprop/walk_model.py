@@ -10,21 +10,17 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QFont
 
-from ...analysis.backward.steps import BackwardPass, Parts, TurnRows, WalkStep
+from ...analysis.backward.steps import BackwardPass, Parts, WalkStep
 from ...canvas.tips import plain_tip
 from ...document import Document
-from ...scene.walk_words import STEP_WORDS, gradients_words, upstream_words
-from ...trace.ids import TensorId
-from ...wording import counted
+from ...scene.walk_rows import Row, WalkRows
+from ...scene.walk_words import STEP_WORDS, gradients_words, turn_words, upstream_words
 from ..look import SMALL, Theme, colour, font
-from .walk_rows import Row, WalkRows
 
 COLUMNS = ("", "op", "gradient in", "formula", "gradient out", "line")
 NUMBER, OP, IN, FORMULA, OUT, LINE = range(6)
 NARROW_ROLE = Qt.ItemDataRole.UserRole
 """The role of a shorter text for a cell in which the whole text has no room."""
-MOST_PARTS = 8
-"""Sources named in the row of a turn; all of 10,000 take Qt 0.2 s to measure."""
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -161,7 +157,7 @@ class WalkModel(QAbstractTableModel):
     def _make_text(self, row: int, column: int) -> str:
         known = self._folded[row]
         if known.turns is not None:
-            return self._turn_text(known, known.turns, column)
+            return self._turn_text(known, column)
         step = self._steps[known.first]
         if column == NUMBER:
             return str(known.first + 1)
@@ -172,7 +168,8 @@ class WalkModel(QAbstractTableModel):
         if column == FORMULA:
             return self._formula(known.first, step)
         if column == OUT:
-            return self._gradients(step.downstream)
+            trace, value_of = self._document.trace, self._document.values.value_of
+            return gradients_words(trace, step.downstream, value_of)
         return str(step.line) if step.line else ""
 
     def _narrow_text(self, row: int, column: int) -> str:
@@ -208,34 +205,13 @@ class WalkModel(QAbstractTableModel):
             row is not None and row.is_step and self._document.insides.enter(self._steps[row.first])
         )
 
-    def _turn_text(self, row: Row, turns: TurnRows, column: int) -> str:
-        """The text of a folded turn, or of those left out: its number of steps, and what it
-        gives."""
-        steps = range(row.first, row.last + 1)
-        if column == NUMBER:
-            return str(row.first + 1)
-        if column == OP:
-            if row.turn:
-                return f"turn {row.turn:,} of {turns.total:,}"
-            count = bisect_right(turns.starts, row.last) - bisect_left(turns.starts, row.first)
-            return f"… {counted(count, 'turn')}"
-        if column == IN:
-            return self._gradients(self._steps[row.first].upstream) if row.turn else ""
-        if column == FORMULA:
-            sign = "⌄" if row.is_open else "›"
-            return f"{counted(len(steps), 'step')} {sign}" if row.turn else f"show them {sign}"
-        if column == OUT:
-            return self._parts_text(steps)
-        return str(turns.line) if turns.line else ""
-
-    def _parts_text(self, steps: range) -> str:
-        """``∂W 24 %, ∂U 23 %``: the part of each source's gradient that these steps give."""
-        given = self._parts.of(steps) if self._parts is not None else []
-        words = ", ".join(f"∂{source} {100 * part:.2g} %" for source, part in given[:MOST_PARTS])
-        return f"{words} …" if len(given) > MOST_PARTS else words
-
-    def _gradients(self, tensors: Sequence[TensorId | None]) -> str:
-        return gradients_words(self._document.trace, tensors, self._document.values.value_of)
+    def _turn_text(self, row: Row, column: int) -> str:
+        trace, value_of = self._document.trace, self._document.values.value_of
+        words = turn_words(trace, row, self._steps, self._parts, value_of)
+        formula = f"{words.steps} {'⌄' if row.is_open else '›'}"
+        return (str(row.first + 1), words.op, words.upstream, formula, words.given, words.line)[
+            column
+        ]
 
     def _tip(self, row: int) -> str:
         known = self._folded[row]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from ...analysis.backward.steps import TurnRows
+from ..analysis.backward.steps import TurnRows
 
 SHOWN_TURNS = 3
-"""Jobs at the beginning that have a row each at first, like the last one; others are left out."""
+"""Turns at the beginning that have a row each at first, as the last one and those that differ have;
+the others are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,23 @@ class Row:
     @property
     def is_step(self) -> bool:
         return self.turns is None
+
+    @property
+    def places(self) -> range:
+        """The turns that the row stands for, as places in the ``starts`` of their stretch."""
+        starts = self.turns.starts if self.turns is not None else ()
+        return range(bisect_left(starts, self.first), bisect_right(starts, self.last))
+
+    def left_out(self) -> list[Row]:
+        """A row for each turn, if this row stands for turns that were left out."""
+        if self.turns is None or self.turn:
+            return []
+        return [_turn_row(self.turns, place) for place in self.places]
+
+
+def _turn_row(stretch: TurnRows, place: int, is_open: bool = False) -> Row:
+    steps = stretch.rows_at(place)
+    return Row(steps[0], steps[-1], stretch, stretch.numbers[place], is_open)
 
 
 class WalkRows:
@@ -98,15 +116,18 @@ class WalkRows:
         last = stretch.count - 1
         shown: Sequence[int] = range(stretch.count)
         if stretch.start not in self._listed and stretch.count > SHOWN_TURNS + 2:
-            shown = sorted({*range(SHOWN_TURNS), last, *map(stretch.numbers.index, opened)})
+            open_places = map(stretch.numbers.index, opened)
+            shown = sorted({*range(SHOWN_TURNS), last, *stretch.differing, *open_places})
         before = -1
         for place in shown:
-            if place > before + 1:
+            if place == before + 2:
+                rows.append(_turn_row(stretch, place - 1))
+            elif place > before + 2:
                 first, end = stretch.rows_at(before + 1), stretch.rows_at(place - 1)
                 rows.append(Row(first[0], end[-1], stretch))
             before = place
-            steps, turn = stretch.rows_at(place), stretch.numbers[place]
-            rows.append(Row(steps[0], steps[-1], stretch, turn, turn in opened))
-            if turn in opened:
-                rows.append(steps)
+            row = _turn_row(stretch, place, stretch.numbers[place] in opened)
+            rows.append(row)
+            if row.is_open:
+                rows.append(range(row.first, row.last + 1))
         return rows
