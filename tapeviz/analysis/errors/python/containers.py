@@ -7,54 +7,10 @@ import re
 from pathlib import PurePath
 
 from ....text.called_names import VARIABLE_LISTS
-from ....text.names import dotted, targets_of
+from ....text.names import targets_of
 from ..case import Case
 
 _DEVICES = r"\blist_(?:physical|logical)_devices\("
-
-
-def own_key(case: Case) -> str:
-    """A key that a dict which stands in the text does not have."""
-    key = case.failure.message.strip("'\"")
-    statement = case.text.statement(case.line)
-    for node in ast.walk(statement) if statement is not None else ():
-        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
-            continue
-        made = _dict_named(case, node.value.id)
-        keys = [each.value for each in made.keys if isinstance(each, ast.Constant)] if made else []
-        if made is None or not keys or key in map(str, keys):
-            continue
-        return (
-            f"Line {case.line} asks {node.value.id} for the key {key!r}, and that dict (line "
-            f"{made.lineno}) has {', '.join(map(repr, keys))}. Write one of these."
-        )
-    return ""
-
-
-def no_metric(case: Case) -> str:
-    """A word that the history of a training does not have: ``h.history["acc"]``. A snippet without
-    a call of ``fit`` has a history of its own, as has the attribute of an own class."""
-    key = case.failure.message.strip("'\"")
-    statement = case.text.statement(case.line)
-    has_fit = any(dotted(call.func).endswith(".fit") for call in case.nodes(ast.Call))
-    for node in ast.walk(statement) if statement is not None and has_fit else ():
-        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Attribute):
-            continue
-        is_other = isinstance(node.slice, ast.Constant) and node.slice.value != key
-        owner = case.text.segment(node.value)
-        if node.value.attr == "history" and owner != "self.history" and not is_other:
-            return (
-                f"Line {case.line} asks the history of a training for {key!r}. It has loss, and "
-                f"each metric by the name that compile was given (accuracy, not acc), with val_ in "
-                f"front where fit had validation data. Print {owner}.keys()."
-            )
-    return ""
-
-
-def _dict_named(case: Case, name: str) -> ast.Dict | None:
-    """The dict that a name was last bound to above the failure."""
-    value = _last_value(case, name)
-    return value if isinstance(value, ast.Dict) else None
 
 
 def _last_value(case: Case, name: str) -> ast.expr | None:

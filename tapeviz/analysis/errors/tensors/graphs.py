@@ -59,9 +59,4 @@ GRAPH_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "TensorFlow 2 runs each operation at once and keeps no graph. "
         "What computed a tensor is known to the tape alone.",
     ),
-    (
-        r"tensor proto whose content is larger than 2GB",
-        "Line {line} makes a constant of more than 2 GB, which a graph cannot hold. "
-        "Give the array to the compiled function as an argument, or read it by a tf.data.Dataset.",
-    ),
 )

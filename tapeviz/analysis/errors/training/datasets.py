@@ -6,10 +6,8 @@ The messages are those of TensorFlow 2.15 to 2.21, Keras 2 and 3, and Python 3.1
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from ....text.names import bound_names, called_name, calls_in
-from ....text.statements import read_text
+from ....text.names import called_name, calls_in
 from ..case import Case, Explain
 
 _WITH_FUNCTIONS = ("map", "filter", "flat_map", "interleave", "take_while", "group_by_window")
@@ -63,8 +61,6 @@ def parts_of_element(case: Case) -> str:
 def unpacked_elements(case: Case) -> str:
     """``for x, y in data`` or ``for i, (x, y) in enumerate(data)`` of other elements than pairs."""
     statement = case.text.statement(case.line)
-    if isinstance(statement, ast.Assign):
-        return _unpacked_value(case, statement)
     if not isinstance(statement, (ast.For, ast.AsyncFor)):
         return ""
     wanted, iterated, target = int(case.match[1]), statement.iter, statement.target
@@ -82,55 +78,8 @@ def unpacked_elements(case: Case) -> str:
     )
 
 
-def _unpacked_value(case: Case, statement: ast.Assign) -> str:
-    """``h, c = out`` of something that has another number of parts."""
-    target, value = statement.targets[0], case.text.segment(statement.value)
-    if not isinstance(target, ast.Tuple) or len(target.elts) != int(case.match[1]):
-        return ""
-    if not isinstance(statement.value, (ast.Name, ast.Attribute)) or len(value) > _LONGEST:
-        return ""
-    number = "fewer" if "not enough" in case.failure.message else "more"
-    return (
-        f"Line {case.line} gives the parts of {value} {len(target.elts)} names, and it has "
-        f"{number}. Print len({value}) just before; what is left over goes into a list by a star, "
-        f"as in first, *others = {value}."
-    )
-
-
 _LONGEST = 40
 """The letters of an expression that stands in a sentence."""
-
-
-def key_of_element(case: Case) -> str:
-    """A key that an element of what a loop goes over does not have."""
-    key, line = case.failure.message.strip("'\""), case.line
-    statement, text = case.text.statement(line), read_text(case.text)
-    for node in ast.walk(statement) if statement is not None else ():
-        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
-            continue
-        index, name = node.slice, node.value.id
-        if not isinstance(index, ast.Constant) or str(index.value) != key:
-            continue
-        loops = [
-            loop
-            for loop in _loops_around(case, line)
-            if name in {each for part in ast.walk(loop.target) for each in bound_names(part)}
-        ]
-        if loops and text.owner(line, name) == text.owner(loops[-1].lineno, name):
-            data = case.text.segment(loops[-1].iter)
-            return (
-                f"Line {line} asks {name} for the key {key!r}, which it does not have. The loop on "
-                f"line {loops[-1].lineno} takes {name} from {data}. Print {name}.keys() just "
-                f"before to see the keys that its elements have."
-            )
-    return ""
-
-
-def _loops_around(case: Case, line: int) -> Iterator[ast.For]:
-    """The loops around a line, outermost first."""
-    for node in case.nodes(ast.For):
-        if node.lineno < line <= (node.end_lineno or 0):
-            yield node
 
 
 def no_labels(case: Case) -> str:
@@ -178,20 +127,14 @@ DATASET_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         parts_of_element,
     ),
     (r"values to unpack \(expected (\d+)", unpacked_elements),
-    (r"^KeyError", key_of_element),
     (
         r"Unrecognized data type: (\w+)=.*?\(of type <class '([\w.]+)'>\)",
         "Line {line} gives Keras a {1} as {0}. It takes arrays of NumPy, tensors, datasets, and "
         "lists of arrays for a model of several inputs. Make it one array: np.array({0}).",
     ),
     (
-        r"Target data is missing",
-        "Line {line} gives no labels that the loss could compare the predictions with. Give them "
-        "as second argument, model.fit(x, y), or a dataset whose elements are pairs of inputs and "
-        "labels.",
-    ),
-    (
-        r"'OptionalFromValue' Op passed list of length 0",
+        r"'OptionalFromValue' Op passed list of length 0"
+        r"|_minimum_control_deps.*Can not convert a NoneType",
         "The train_step or test_step of the model that line {line} trains returns nothing. Keras "
         "shows what it returns. End it with a dict, as in return {{'loss': loss}}.",
     ),

@@ -219,13 +219,6 @@ def unknown_rank(case: Case) -> str:
 
 KERAS_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
-        r"same rank \(ndim\)\. Received: target\.shape=(\(.*?\)), output\.shape=(\(.*?\))",
-        "The loss on line {line} got labels of shape {0} and predictions of shape {1}. "
-        "This loss compares them element by element. "
-        "For labels that are class numbers take the sparse variant "
-        "(SparseCategoricalCrossentropy), else give both one shape.",
-    ),
-    (
         r"expected axis -1 of input shape to have value (\d+), but received input with shape "
         r"(\(.*?\))",
         "The layer that line {line} runs was built for inputs whose last axis has {0} "
@@ -257,11 +250,6 @@ KERAS_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "The optimizer on line {line} was made for other variables: it keeps a state for each "
         "that it saw at its first use. "
         "Make one optimizer for each model, or call optimizer.build(all_variables) before.",
-    ),
-    (
-        r"You must (?:call `?compile|compile your model)",
-        "Line {line} trains a model that was not compiled, so it has neither loss nor "
-        "optimizer. Call model.compile(optimizer='adam', loss='mse') before it.",
     ),
 )
 """Models, layers and optimizers that are used in another way than Keras has them."""
