@@ -52,7 +52,7 @@ def test_the_op_that_raised_with_what_it_got(recorder: Recorder) -> None:
     error = diagnose(trace).error
     assert error is not None
     assert "Reshape on line 8 got b = [ 4.,  8., 12.] and s = [2, 2]" in error.explanation
-    assert error.explanation.startswith("Line 8 reshapes 3 elements")
+    assert error.explanation.startswith("The op Reshape on line 8 raised")
 
 
 def test_the_turn_that_raised(recorder: Recorder) -> None:
