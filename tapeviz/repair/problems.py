@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import keyword
 import re
-import unicodedata
 
 from .page import Page, SyntaxProblem
 from .parsing import SyntaxFailure, parse
@@ -12,71 +11,8 @@ from .scanning import scan
 from .sentences import mistyped_keyword
 from .statements import read_statements
 
-# (pattern in Python's message (3.10 to 3.13), our words); the first that is found is used.
-_WORDS: tuple[tuple[str, str], ...] = (
-    (
-        r"'(.)' was never closed",
-        "The bracket {0} opened here is never closed: add the missing {pair}.",
-    ),
-    (
-        r"closing parenthesis '(.)' does not match opening parenthesis '(.)' on line (\d+)",
-        "This {0} does not close the {1} opened on line {2}: one of the two is wrong.",
-    ),
-    (
-        r"closing parenthesis '(.)' does not match opening parenthesis '(.)'",
-        "This {0} does not close the {1} opened before it: one of the two is wrong.",
-    ),
-    (r"unmatched '(.)'", "This {0} closes nothing: remove it, or add the {pair} that it closes."),
-    (
-        r"unterminated triple-quoted",
-        "This text in triple quotes never ends: add the three closing quotes.",
-    ),
-    (r"unterminated", "This text in quotes does not end on its line: add the closing quote."),
-    (r"expected ':'", "A colon is missing here, before the lines that belong to this one."),
-    (
-        r"expected an indented block after (.+?) on line (\d+)",
-        "Line {1} ({0}) needs at least one indented line below it: indent this one, or add pass.",
-    ),
-    (r"expected an indented block", "The line above needs an indented line below it."),
-    (r"unexpected indent", "This line is indented, and no line above asks for it: move it left."),
-    (
-        r"unindent does not match",
-        "This line's indentation matches no line above: align it with the one it belongs to.",
-    ),
-    (r"inconsistent use of tabs", "Tabs and spaces are mixed here: indent with spaces."),
-    (r"Missing parentheses in call to '(\w+)'", "{0} needs brackets in Python 3: write {0}(…)."),
-    (
-        r"Perhaps you forgot a comma|forgot a comma",
-        "Something is missing between these two: a comma, an operator or a closing bracket.",
-    ),
-    (
-        r"Maybe you meant '==' or ':='|Maybe you meant '=='",
-        "A single = cannot stand here: write == to compare.",
-    ),
-    (
-        r"cannot assign to (.+?)(?: here.*)?$",
-        "Nothing can be assigned to {0}: only a name, an item or an attribute stands left of =.",
-    ),
-    (
-        r"invalid (?:non-printable )?character .*?U\+([0-9A-Fa-f]+)",
-        "The character {char} has no meaning in Python: replace or remove it.",
-    ),
-    (r"unexpected character after line continuation", "Nothing may follow a \\ on its line."),
-    (r"invalid decimal literal", "A number runs into letters here: put an operator between."),
-    (
-        r"'(return|yield|await|async \w+)' outside",
-        "{0} stands outside a function: indent it into one.",
-    ),
-    (r"'(break|continue)'.* loop", "{0} stands outside a loop: indent it into one."),
-    (r"unexpected EOF", "The text ends in the middle of a statement: something is not closed."),
-    (r"too deeply nested|recursion|too many nested", "This is nested too deeply for Python."),
-    (
-        r"too many statically nested",
-        "More than 20 blocks stand in each other: Python allows no more.",
-    ),
-    (r"f-string: (.+)", "Inside the f-string: {0}."),
-    (r"(?:positional argument follows.*)", "An argument without a name cannot follow a named one."),
-)
+_ELSEWHERE = re.compile(r" \(detected at line \d+\)| on line \d+")
+"""Numbers of lines in Python's messages: those of the piece of text that was parsed."""
 _BEGINS_STATEMENT = re.compile(
     r"[A-Za-z_][\w.]*(?:\s*,\s*[A-Za-z_][\w.]*)*\s*[-+*/]?=(?!=)|(?:with|for|while|def|class|import|from"
     r"|print|return|del|@)\b"
@@ -100,22 +36,15 @@ def find_problem(page: Page, failure: SyntaxFailure, lines_before: int = 0) -> S
             break
     line = min(failure.line, len(page.lines))
     column = _pasted_column(page, line, failure.column)
-    return SyntaxProblem(line + lines_before, column, _say(page, failure, lines_before))
+    return SyntaxProblem(line + lines_before, column, _say(page, failure))
 
 
-def _say(page: Page, failure: SyntaxFailure, lines_before: int) -> str:
-    message = re.sub(
-        r"on line (\d+)", lambda found: f"on line {int(found[1]) + lines_before}", failure.message
-    )
-    for pattern, words in _WORDS:
-        found = re.search(pattern, message)
-        if found:
-            groups = [group or "" for group in found.groups()]
-            first = groups[0] if groups else ""
-            return words.format(*groups, pair=_PAIR.get(first, ""), char=_character(first))
-    if failure.message.startswith("invalid syntax"):
+def _say(page: Page, failure: SyntaxFailure) -> str:
+    """Python's own words (3.10 to 3.13), and others where it says no more than where."""
+    message = _ELSEWHERE.sub("", failure.message)
+    if message == "invalid syntax":
         return _say_near(page, failure)
-    return f"Python cannot read this: {failure.message}."
+    return f"Python cannot read this: {message}{'' if message.endswith('?') else '.'}"
 
 
 def _say_near(page: Page, failure: SyntaxFailure) -> str:
@@ -144,14 +73,6 @@ def _say_near(page: Page, failure: SyntaxFailure) -> str:
                 "as * or **, or a comma. If this is no code, put a # before it."
             )
     return f"Python cannot read this line from “{near[0]}” on. If it is no code, put a # before it."
-
-
-def _character(code: str) -> str:
-    if not re.fullmatch("[0-9A-Fa-f]{1,6}", code) or int(code, 16) > 0x10FFFF:
-        return code
-    char = chr(int(code, 16))
-    name = unicodedata.name(char, f"U+{code}").lower()
-    return f"{char} ({name})" if char.isprintable() else name
 
 
 def _pasted_column(page: Page, line: int, column: int) -> int:

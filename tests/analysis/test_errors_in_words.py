@@ -264,21 +264,6 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "args: (1.0,) and kwargs: {} for signature: ().",
         "Line 3 defines the method f without self",
     ),
-    "too many arguments of a method, beside one of that name without self": (
-        "class A:\n    def f(x):\n        return x\nclass B:\n    @tf.function\n"
-        "    def f(self, x):\n        return x\nB().f(1.0, 2.0)",
-        "TypeError",
-        "Binding inputs to tf.function failed due to `too many positional arguments`. Received "
-        "args: (1.0, 2.0) and kwargs: {} for signature: (x).",
-        "more arguments by position than it has: it takes (x)",
-    ),
-    "too many arguments of a compiled function": (
-        "f(1.0, 2.0)",
-        "TypeError",
-        "Binding inputs to tf.function failed due to `too many positional arguments`. Received "
-        "args: (1.0, 2.0) and kwargs: {} for signature: (x).",
-        "more arguments by position than it has: it takes (x)",
-    ),
     "an element of a history": (
         "h['loss']",
         "TypeError",
@@ -382,12 +367,6 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "__enter__",
         "",
     ),
-    "an element beyond the end of a list": (
-        "w = m.layers[3]",
-        "IndexError",
-        "list index out of range",
-        "takes element 3 of m.layers, which is shorter",
-    ),
     "several elements, any of which may be beyond the end": (
         "w = a[1] + b[2]",
         "IndexError",
@@ -486,12 +465,6 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "min_ndim=4, found ndim=3. Full shape received: (None, 8, 8)",
         "None is the axis of the samples, so another one is missing",
     ),
-    "a list as a number": (
-        "'%.3f' % [g]",
-        "TypeError",
-        "must be real number, not list",
-        "uses a list as a number",
-    ),
     "a list given to a function of math": (
         "y = math.sqrt([1.0, 4.0])",
         "TypeError",
@@ -535,12 +508,6 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "TypeError",
         "Callback.set_model() missing 1 required positional argument: 'model'",
         "gives the class Stop where an object",
-    ),
-    "an argument that a layer lacks beside data in capitals": (
-        "y = decoder(X_train)",
-        "TypeError",
-        "Decoder.call() missing 1 required positional argument: 'memory'",
-        "calls Decoder.call without 'memory'",
     ),
     "a tensor made a number beside a function of math": (
         "y = float(w) / math.sqrt(2.0)",
@@ -868,12 +835,12 @@ def test_an_assert_in_a_loop_held_what_a_later_line_gave() -> None:
 def test_an_index_error_of_a_library_says_nothing_of_the_list_that_it_was_given() -> None:
     for name, line, words in (
         ("a.py", 1, ""),
-        ("b.py", 1, "takes element 0 of parts"),
+        ("b.py", 1, "takes element 0 of m.weights"),
         ("b.py", 9, ""),  # a file of the same name, of another folder
     ):
         raised = f'Traceback:\n  File "a.py", line 1\n    File "/x/b.py", line {line}\n'
         failure = Failure("IndexError", "list index out of range", 1, raised, (1,))
-        said = explain_error(Trace("month(parts[0])", failure=failure, filename=name))
+        said = explain_error(Trace("month(m.weights[0])", failure=failure, filename=name))
         assert words in said if words else said == ""
 
 

@@ -28,7 +28,7 @@ def test_a_block_that_does_not_parse_is_left_out() -> None:
     ((first, last, why),) = left_out(text)
     assert (first, last) == (10, 11)
     assert why.startswith("line 10: ")
-    assert "bracket" in why
+    assert "never closed" in why
     assert repair(text).blocks == 2
     page = repair(text)
     assert page.blocks - len(page.skipped) == 1

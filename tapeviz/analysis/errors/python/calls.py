@@ -65,18 +65,10 @@ def _parameters(case: Case, callee: str) -> Sequence[str]:
 
 def wrong_count(case: Case) -> str:
     """More arguments by position than there are parameters: often ``self`` is not among these."""
-    callee, takes, given = (case.match[name] for name in ("callee", "takes", "given"))
+    callee = case.match["callee"]
     made = definition(case, callee)
-    if made is not None and "." in callee and not made.decorator_list:
-        words = _without_self(made)
-        if words:
-            return words
-    counted = " (the object of a method counts as one)" if "." in callee else ""
-    name = callee.removesuffix(".__init__")
-    return (
-        f"Line {case.line} gives {name} {given} arguments by position, and it takes {takes}"
-        f"{counted}. Leave out what is too much, or give it by name."
-    )
+    is_method = made is not None and "." in callee and not made.decorator_list
+    return _without_self(made) if made is not None and is_method else ""
 
 
 def too_many_for_compiled(case: Case) -> str:
@@ -94,10 +86,7 @@ def too_many_for_compiled(case: Case) -> str:
                 words = _without_self(made) if listed == [first] else ""
             if words:
                 return words
-    return (
-        f"Line {case.line} gives a tf.function more arguments by position than it has: it takes "
-        f"{f'({parameters})' if parameters else 'none'}. Leave out what is too much."
-    )
+    return ""
 
 
 def _without_self(made: ast.FunctionDef) -> str:
@@ -162,10 +151,7 @@ def missing_argument(case: Case) -> str:
             f"Line {case.line} gives the class {given} where an object of it is needed, so "
             f"{callee} was called on the class. Make an object: {given}()."
         )
-    return (
-        f"Line {case.line} calls {callee.removesuffix('.__init__')} without {names}, which it "
-        f"needs. Give it there, or a default where it is defined."
-    )
+    return ""
 
 
 def _class_given(case: Case, callee: str) -> str:

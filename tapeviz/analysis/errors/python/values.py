@@ -72,14 +72,6 @@ _OF_MATH = frozenset(
 2.15)."""
 
 
-def number_of_list(case: Case) -> str:
-    """A list or dict where Python wants a number: in ``math``, or in a text with ``%``."""
-    kind = case.match[1]
-    return given_to_math(case) or (
-        f"Line {case.line} uses a {kind} as a number. Take an element of it, as g[0]."
-    )
-
-
 def number_of_several(case: Case) -> str:
     """A tensor or array with several elements where Python wants a number."""
     return given_to_math(case) or (
@@ -209,7 +201,7 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"must be real number, not (list|tuple|dict)",
-        number_of_list,
+        given_to_math,
     ),
     (
         r"FailedPreconditionError.*Table not initialized",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 
 from ..case import Case, Explain
@@ -67,32 +66,7 @@ _OF_KERAS_3 = frozenset({"KerasTensor", "distribution", "dtype_policies", "ops",
 """Names in ``keras`` itself that Keras 2 has not (2.15 and 3.0 to 3.15)."""
 
 
-_FUNCTIONS_OF_BACKEND = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        abs all any arange argmax argmin batch_dot batch_flatten batch_get_value batch_normalization
-        batch_set_value bias_add binary_crossentropy binary_focal_crossentropy cast cast_to_floatx
-        categorical_crossentropy categorical_focal_crossentropy clip concatenate constant conv1d
-        conv2d conv2d_transpose conv3d cos count_params ctc_batch_cost ctc_decode
-        ctc_label_dense_to_sparse cumprod cumsum depthwise_conv2d dot dropout dtype elu equal eval
-        exp expand_dims eye flatten foldl foldr gather get_value greater greater_equal hard_sigmoid
-        in_top_k int_shape is_sparse l2_normalize less less_equal log map_fn max maximum mean min
-        minimum moving_average_update name_scope ndim not_equal one_hot ones ones_like
-        permute_dimensions pool2d pool3d pow prod random_bernoulli random_normal
-        random_normal_variable random_uniform random_uniform_variable relu repeat repeat_elements
-        reshape resize_images resize_volumes reverse rnn round separable_conv2d set_value shape
-        sigmoid sign sin softmax softplus softsign sparse_categorical_crossentropy
-        spatial_2d_padding spatial_3d_padding sqrt square squeeze stack std stop_gradient sum switch
-        tanh temporal_padding tile to_dense transpose truncated_normal update update_add update_sub
-        var variable zeros zeros_like
-        """,
-    )
-)
-
-
 _UNDER_TF_ALONE: Mapping[str, Collection[str]] = {
-    "backend": _FUNCTIONS_OF_BACKEND,
     "layers": ("RandomHeight", "RandomWidth", "ThresholdedReLU"),
     "image": (
         *("DirectoryIterator", "ImageDataGenerator", "Iterator", "NumpyArrayIterator"),
@@ -124,13 +98,15 @@ def missing_name(case: Case) -> str:
         )
     owner, is_under_tf = module.rpartition(".")[2], _is_under_tf(module)
     public = module.replace("keras.api.", "keras.")  # as Keras 3.0 to 3.8 call themselves
-    if name in _UNDER_TF_ALONE.get(owner, ()) and not is_under_tf:
+    advice = _INSTEAD.get(owner, {}).get(name, "") or _INSTEAD[_ANY_MODULE].get(name, "")
+    is_of_backend = owner == "backend" and not advice and "_v2" not in module
+    if (is_of_backend or name in _UNDER_TF_ALONE.get(owner, ())) and not is_under_tf:
+        what = "the functions of the backend" if is_of_backend else name
         return (
-            f"Keras 3, which line {case.line} uses, has {name} under the name of tensorflow alone. "
+            f"Keras 3, which line {case.line} uses, has {what} under the name of tensorflow alone. "
             f"Write tensorflow.{public} in place of {public}."
         )
     shown = f"{'tf.keras' if is_under_tf else 'keras'}.{owner}"
-    advice = _INSTEAD.get(owner, {}).get(name, "") or _INSTEAD[_ANY_MODULE].get(name, "")
     if owner == "optimizers" and name.lower() in _OPTIMIZERS and name.islower():
         advice = f"The class is spelt with capital letters: {_OPTIMIZERS[name]}."
     if present := present_name(module, name):
