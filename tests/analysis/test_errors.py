@@ -309,11 +309,20 @@ RAISING = {
         "import tensorflow as tf\nloss = tf.constant(3.0)\nloss[0]",
         ["Line 3", "single number", "index"],
     ),
+    "more indices than axes": (
+        "import tensorflow as tf\nx = tf.constant([3.0, 1.0])\nx[0, 1]",
+        ["Line 3", "more indices", "axes, which are 1"],
+    ),
     "matrices": (TAPE + "tf.matmul(tf.ones([2, 3]), tf.ones([4, 5]))", ["[2, 3]", "[4, 5]"]),
     "no broadcast": (TAPE + "tf.ones([2, 3]) + tf.ones([4])", ["[2, 3]", "[4]", "line 6"]),
     "tensors as settings of a loss": (
         TAPE + "tf.keras.losses.MeanSquaredError(y, tf.zeros([2]))",
         ["which is a class", "tf.keras.losses.MeanSquaredError()(labels"],
+    ),
+    "numbers and words": (TAPE + "tf.constant([1.0, 'a'])", ["Line 6", "numbers and words"]),
+    "a model without call": (
+        TAPE + "class N(tf.keras.Model):\n  def forward(self, x): return x\nN()(y)",
+        ["Line 8", "no method named call", "def call(self, x)"],
     ),
     "a model whose call returns nothing": (
         TAPE + "class N(tf.keras.Model):\n  def call(self, x): x + 1.0\nz = N()(y) ** 2.0",
@@ -330,6 +339,10 @@ RAISING = {
     "a fraction in a dataset of integers": (
         TAPE + "tf.data.Dataset.range(4).map(lambda v: v * 0.5)",
         ["Line 6 combines 0.5 with a tensor of dtype int64"],
+    ),
+    "a picture without channels": (
+        TAPE + "tf.image.resize(tf.ones([8, 8]), [4, 4])",
+        ["Line 6", "x[..., tf.newaxis]"],
     ),
     "several elements as one number": (TAPE + "print(f'{y:.3f}')", ["Line 6", "x[0]"]),
     "a negative power of integers": (
@@ -348,6 +361,15 @@ RAISING = {
         TAPE + "z = y + tf.constant([1.0j, 2.0j])",
         ["tf.cast(x, tf.complex128)"],
     ),
+    "too few biases": (
+        TAPE + "tf.nn.bias_add(tf.ones([2, 4]), tf.ones([3]))",
+        ["a bias of shape [3] to a tensor of shape [2,4]"],
+    ),
+    "too few multiples": (
+        TAPE + "tf.tile(tf.ones([2, 4]), [3])",
+        ["a tensor of 2 axes by 1 numbers"],
+    ),
+    "paddings without pairs": (TAPE + "tf.pad(tf.ones([2, 4]), [1, 1])", ["[[before, after]"]),
     "places without coordinates": (
         TAPE + "tf.tensor_scatter_nd_update(y, [1, 0], [3.0, 4.0])",
         ["[[1], [2]]"],
@@ -355,6 +377,10 @@ RAISING = {
     "ids that are not sorted": (
         TAPE + "tf.math.segment_sum(tf.ones([3]), [0, 2, 1])",
         ["unsorted_segment_sum"],
+    ),
+    "attention without a value": (
+        TAPE + "tf.keras.layers.MultiHeadAttention(2, 4)(tf.ones([2, 5, 8]))",
+        ["without its argument value", "layer(x, x)"],
     ),
     "another shape than the signature": (
         TAPE + "@tf.function(input_signature=[tf.TensorSpec([2], tf.float32)])\n"
@@ -364,6 +390,11 @@ RAISING = {
     "a model that is not there": (
         TAPE + "tf.keras.models.load_model('lost.keras')",
         ["Line 6 opens the file lost.keras"],
+    ),
+    "weights of another shape": (
+        TAPE + "d = tf.keras.layers.Dense(2)\nd(tf.ones([1, 2]))\n"
+        "d.set_weights([tf.ones([3, 2]).numpy(), tf.ones([2]).numpy()])",
+        ["weights of shape (3, 2)", "shape (2, 2)"],
     ),
     "one input of two": (
         TAPE + "a, b = tf.keras.Input((2,)), tf.keras.Input((3,))\n"
@@ -480,6 +511,7 @@ RAISING = {
         TAPE + "tf.concat([tf.ones([2, 2]), tf.ones([2, 2])], 3)",
         ["Line 6 names axis 3 of a tensor that has axes 0 to 1"],
     ),
+    "an axis that is squeezed": (TAPE + "tf.squeeze(x, 0)", ["axis 0, which has 2 elements"]),
     "tensors of several shapes that are stacked": (
         TAPE + "tf.stack([x, tf.ones([3])])",
         ["Line 6 puts tensors of the shapes [2] and [3] together", "tf.concat"],
@@ -519,9 +551,17 @@ RAISING = {
         TAPE + "layer = tf.keras.layers.Dense(1)\ntape.gradient(y, layer)",
         ["The source layer is a Dense, no tensor", "layer.trainable_variables"],
     ),
+    "a split that does not come out even": (
+        "import tensorflow as tf\ntf.split(tf.ones([5]), 2)",
+        ["an axis of 5 elements into 2 equal parts"],
+    ),
     "rows of several lengths": (
         "import tensorflow as tf\ntf.constant([[1.0], [1.0, 2.0]])",
         ["Line 2 makes a tensor of lists that have different lengths", "tf.ragged.constant"],
+    ),
+    "a place beyond the end": (
+        "import tensorflow as tf\ntf.tensor_scatter_nd_update(tf.zeros([3]), [[5]], [1.0])",
+        ["Line 2 names the place [5] of a tensor of shape [3]"],
     ),
     "tensors of other ranks that are joined": (
         TAPE + "tf.concat([tf.ones([2, 2]), tf.ones([2])], 1)",
@@ -546,6 +586,10 @@ RAISING = {
         ["Line 6 makes a Python number of a tensor that has several elements"],
     ),
     "an index that is no whole number": (TAPE + "y[1.0]", ["Line 6 picks elements by 1.0"]),
+    "an element beyond the end of an array": (
+        TAPE + "y.numpy()[5]",
+        ["Line 6 takes element 5 along axis 0 of an array, which has 2 elements"],
+    ),
     "a keyword of TensorFlow 1": (
         TAPE + "tf.reduce_mean(y, reduction_indices=0)",
         ["Line 6 gives tf.reduce_mean an argument reduction_indices", "Write axis="],
@@ -566,6 +610,14 @@ RAISING = {
         TAPE + "tf.keras.losses.BinaryCrossentropy()(tf.ones([2, 3]), tf.ones([2, 2]))",
         ["line 6 got labels of shape (2, 3) and predictions of shape (2, 2)"],
     ),
+    "an argument that a layer does not take": (
+        "import tensorflow as tf\ntf.keras.layers.LSTM(2, return_sequence=True)",
+        ["Line 2 gives LSTM an argument return_sequence"],
+    ),
+    "a filter that is larger than its input": (
+        "import tensorflow as tf\ntf.keras.layers.Conv2D(2, 9)(tf.ones([1, 4, 4, 1]))",
+        ["On line 2 the filter (kernel of shape (9, 9, 1, 2)) is larger than its input"],
+    ),
     "a loop over a symbolic tensor": (
         "import tensorflow as tf\nf = tf.function(lambda x: [v for v in x], autograph=False)\n"
         "f(tf.ones([2]))",
@@ -578,6 +630,29 @@ RAISING = {
     "a number as a shape": (
         "import tensorflow as tf\ntf.random.normal(3)",
         ["Line 2 gives a single number as a shape", "[3]"],
+    ),
+    "logits of one sample": (
+        TAPE + "tf.random.categorical(y, 1)",
+        ["Line 6 draws from logits of shape [2]"],
+    ),
+    "more of the largest than there are": (
+        TAPE + "tf.math.top_k(y, 5)",
+        ["Line 6 asks for the 5 largest of 2 elements"],
+    ),
+    "weights of another number": (
+        "import tensorflow as tf\nimport numpy as np\n"
+        "net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(2)])\n"
+        "net.set_weights([np.ones((2, 2))])",
+        ["Line 4 sets 1 arrays as weights of a layer or model that has 2"],
+    ),
+    "a layer that a model does not have": (
+        "import tensorflow as tf\n"
+        "tf.keras.Sequential([tf.keras.layers.Dense(2, name='a')]).get_layer('b')",
+        ["Line 2 asks a model for a layer b, and its layers are a."],
+    ),
+    "a matrix that is not square": (
+        "import tensorflow as tf\ntf.linalg.inv(tf.ones([2, 3]))",
+        ["Line 2 needs a matrix with as many rows as columns"],
     ),
     "rows of a dataset": (
         "import tensorflow as tf\ntf.data.Dataset.from_tensor_slices((tf.ones([2]), tf.ones([3])))",
@@ -602,6 +677,11 @@ RAISING = {
     "a name that was deleted": (
         TAPE + "del tape\ntape.gradient(y, x)",
         ["Line 7 uses the name tape, which line 6 deleted"],
+    ),
+    "a layer that does not call its base class": (
+        "import tensorflow as tf\nclass Net(tf.keras.Model):\n    def __init__(self):\n"
+        "        self.dense = tf.keras.layers.Dense(1)\nNet()(tf.ones([1, 2]))",
+        ["The class Net has an __init__", "super().__init__()"],
     ),
     "a name of another function, which deleted its own": (
         "def f(tape):\n    t = tape\n    del t\nf(1)\nt",
@@ -672,7 +752,7 @@ RAISING = {
     "labels of a sparse loss": (
         "import tensorflow as tf\n"
         "tf.nn.sparse_softmax_cross_entropy_with_logits([0, 1], tf.ones([3, 2]))",
-        ["line 2", "labels of shape (2,)", "predictions of shape (3, 2)"],
+        ["line 2", "labels of shape (2,)", "logits of shape (3, 2)"],
     ),
     "batch_jacobian of a number": (
         TAPE + "    z = tf.reduce_sum(y)\ntape.batch_jacobian(z, x)",
@@ -740,6 +820,7 @@ RAISING = {
         TAPE + "tf.keras.optimizers.SGD(0.1).minimize(lambda: y, [x])",
         ["minimize", "Keras 3", "apply_gradients"],
     ),
+    "reshape": (TAPE + "tf.reshape(x, [3])", ["Line 6", "2 elements", "3"]),
     "concat": (TAPE + "tf.concat([tf.ones([1, 3]), tf.ones([2, 2])], 0)", ["[1, 3]", "[2, 2]"]),
     "label out of range": (
         "import tensorflow as tf\n"
@@ -794,6 +875,10 @@ RAISING = {
         ["Line 2", "inverse", "diagonal"],
     ),
     "file": ("import numpy as np\nnp.load('nobody.npy')", ["Line 2", "nobody.npy"]),
+    "name moved": (
+        "from tensorflow.keras.optimizers import adam_v2",
+        ["tensorflow.keras.optimizers has no adam_v2"],
+    ),
     "variable made on each call": (
         "import tensorflow as tf\n@tf.function\ndef f(x):\n    return tf.Variable(1.0) * x\n"
         "f(tf.constant(1.0))",
@@ -873,11 +958,18 @@ def test_a_part_of_keras_3_under_keras_2(type_: str, message: str) -> None:
     ("type_", "message", "said"),
     [
         ("AttributeError", "'Dense' object has no attribute 'kernel'", "first called with data"),
+        ("TypeError", "('Keyword argument not understood:', 'rate')", "an argument rate"),
         (
             "ValueError",
             "Unexpectedly found an instance of type `<class 'numpy.ndarray'>`. Expected a symbolic "
             "tensor instance.",
             "an argument of type numpy.ndarray beside its input",
+        ),
+        (
+            "ValueError",
+            "One of the dimensions in the output is <= 0 due to downsampling in conv2d_1. Consider "
+            "increasing the input size. Received input shape [1, 4, 4, 1] which would produce …",
+            "the layer conv2d_1 is larger than its input, of shape [1, 4, 4, 1]",
         ),
     ],
 )

@@ -192,6 +192,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "Output with path `` is not connected to `inputs`",
         "a tf.keras.Input that is not among the inputs given",
     ),
+    "a function among layers": (
+        "Sequential([tf.nn.relu])",
+        "ValueError",
+        "Only instances of `keras.Layer` can be added to a Sequential model. Received: <function>",
+        "tf.keras.layers.Lambda(f)",
+    ),
     "one-hot labels for a sparse loss": (
         "loss(y, p)",
         "ValueError",
@@ -213,12 +219,24 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "output.shape=(2, 6, 6, 10)",
         "GlobalAveragePooling2D takes axes away",
     ),
+    "a layer reshape of Keras 2": (
+        "y = layer(x)",
+        "ValueError",
+        "total size of new array must be unchanged, input_shape = [784], output_shape = [7, 7, 32]",
+        "gets samples of shape [784] and is to give them the shape [7, 7, 32]",
+    ),
     "a variable times in place": (
         "v *= 2",
         "RuntimeError",
         "`var *= value` with `tf.Variable`s is not supported. Use `var.assign(var * value)` to "
         "modify the variable, or `out = var * value` if you need to get a new output Tensor.",
         "Write var.assign(var * value) to change",
+    ),
+    "a layer that a large model does not have": (
+        "m.get_layer('conv_9')",
+        "ValueError",
+        f"No such layer: conv_9. Existing layers are: {[f'conv_{place}' for place in range(9)]}.",
+        "none of its 9 layers has that name; near to it are conv_8, conv_7, conv_6, and the last",
     ),
     "a question to a symbolic output of Keras 2": (
         "if h > 0: pass",
@@ -287,6 +305,19 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "TypeError",
         "'float' object is not subscriptable",
         "a single Python number (float)",
+    ),
+    "a dense layer on an axis without a length": (
+        "y = d(x)",
+        "ValueError",
+        "The last dimension of the inputs to a Dense layer should be defined. Found None. Full "
+        "input shape received: (2, None)",
+        "the length of that axis is not known",
+    ),
+    "too many arguments of a function of TensorFlow": (
+        "y = tf.pow(x, 2, 3, 4)",
+        "TypeError",
+        "Too many arguments were given. Expected 3 but got 4.",
+        "Line 1 gives a function of TensorFlow 4 arguments, and it takes 3",
     ),
     "strings among numbers": (
         "y = w * x",
@@ -427,6 +458,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'int' object is not iterable",
         "a value for each loop variable",
     ),
+    "output for outputs": (
+        "tf.keras.Model(inputs=i, output=o)",
+        "ValueError",
+        "Unrecognized keyword arguments passed to Model: {'inputs': <KerasTensor>, 'output': <Ke…",
+        "tf.keras.Model(inputs=…, outputs=…)",
+    ),
     "an old keyword of fit": (
         "m.fit(x, y, nb_epoch=2)",
         "TypeError",
@@ -528,6 +565,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "None values not supported.",
         "my_loss (line 1), which line 3 gives to compile, returns nothing",
     ),
+    "an argument of a model's call": (
+        "Net()(x)",
+        "TypeError",
+        "missing a required argument: 'mask'",
+        "without its argument mask",
+    ),
     "a picture of another size": (
         "m(x)",
         "ValueError",
@@ -547,6 +590,14 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "Failed to convert a NumPy array to a Tensor (Unsupported object type NoneType).",
         "among them one of type NoneType",
     ),
+    "padding in small letters": (
+        "y = tf.nn.conv2d(x, k, 1, 'same')",
+        "InvalidArgumentError",
+        'Value for attr \'padding\' of "same" is not in the list of allowed values: "SAME", '
+        '"VALID", "EXPLICIT"\n\t; NodeDef: {{node _MklNativeConv2D}}; '
+        "Op<name=_MklNativeConv2D; signature=input:T, filter:T -> output:T> [Op:Conv2D] name: ",
+        'gives an operation "same" as its padding',
+    ),
     "filters for fewer channels": (
         "y = tf.nn.conv2d(x, k, 1, 'SAME')",
         "InvalidArgumentError",
@@ -559,6 +610,13 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "ValueError",
         "too many values to unpack (expected 2)",
         "zip(gradients, variables)",
+    ),
+    "a model without call, in Keras 2": (
+        "Net()(x)",
+        "NotImplementedError",
+        "Exception encountered when calling layer 'net' (type Net).\n\nUnimplemented "
+        "`tf.keras.Model.call()`: if you intend to create a `Model` with the Functional API, …",
+        "no method named call",
     ),
     "an optimizer in small letters": (
         "from tensorflow.keras.optimizers import adam",
@@ -578,11 +636,24 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "No module named 'keras.layers.core'",
         "is imported from keras.layers itself",
     ),
+    "an element that is not there yet": (
+        "losses[i] = l",
+        "IndexError",
+        "list assignment index out of range",
+        "values.append(x)",
+    ),
     "words that were not adapted": (
         "s(['a'])",
         "FailedPreconditionError",
         "{{function_node __wrapped__LookupTableFindV2}} Table not initialized. [Op:…]",
         "layer.adapt(texts)",
+    ),
+    "shapes that Concatenate cannot join": (
+        "c([x, y])",
+        "ValueError",
+        "A `Concatenate` layer requires inputs with matching shapes except for the concatenation "
+        "axis. Received: input_shape=[(2, 3), (3, 2)]",
+        "tensors of the shapes [(2, 3), (3, 2)]",
     ),
     "a method that is not called": (
         "print(g.numpy.item())",
@@ -603,6 +674,25 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'The optimizer cannot recognize variable Variable:0. This usually means …'",
         "The optimizer on line 1 was made for other variables",
     ),
+    "a layer of Keras 2 that is not set up": (
+        "L()",
+        "RuntimeError",
+        "You must call `super().__init__()` in the layer constructor.",
+        "Write super().__init__() as the first line",
+    ),
+    "a metric that Keras 2 does not know": (
+        "m.fit(x, y)",
+        "TypeError",
+        'File "keras/src/metrics/base_metric.py", line 723, in update_state  **\n    matches = '
+        "ag_fn(y_true, y_pred)\n\n    TypeError: 'str' object is not callable",
+        "a word that Keras does not know",
+    ),
+    "decay of an optimizer": (
+        "opt = SGD(decay=1e-4)",
+        "ValueError",
+        "decay is deprecated in the new Keras optimizer, please check the docstring …",
+        "InverseTimeDecay",
+    ),
     "an attribute read without self": (
         "class A:\n    def build(self):\n        self.w = 1\n    def call(self):\n        return w",
         "NameError",
@@ -614,6 +704,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "AttributeError",
         "'GradientTape' object has no attribute 'hessian'",
         "outer.jacobian(g, x)",
+    ),
+    "an argument that a compiled function does not take": (
+        "f(x=x, y=3)",
+        "TypeError",
+        "Binding inputs to tf.function failed due to `got an unexpected keyword argument 'y'`. …",
+        "gives a tf.function an argument y",
     ),
     "an attribute that a function lacks": (
         "def model(x): pass\nmodel.trainable_variables",
@@ -652,11 +748,24 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "TensorArray dtype is double but Op is trying to write dtype float",
         "Cast it, as in tf.cast(x, tf.float64)",
     ),
+    "an element of a TensorArray that was read": (
+        "b = ta.read(0)",
+        "InvalidArgumentError",
+        "Could not read index 0 twice because it was cleared after a previous read (perhaps try "
+        "setting clear_after_read = false?)",
+        "reads element 0 of a tf.TensorArray a second time",
+    ),
     "a body of a loop that gives one value of two": (
         "tf.while_loop(c, lambda i, s: i + 1, [i, s])",
         "ValueError",
         "The two structures don't have the same nested structure.",
         "has to return each loop variable",
+    ),
+    "an argument that the signature leaves out": (
+        "@tf.function(input_signature=s)",
+        "TypeError",
+        "input_signature missing type constraint for y",
+        "says nothing of the argument y",
     ),
     "a function that was saved without a trace": (
         "r(x)",
@@ -768,6 +877,27 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "Cast string to float is not supported [Op:Cast] name: ",
         "tf.strings.to_number",
     ),
+    "samples of another size": (
+        "m = tf.keras.Sequential([i, tf.keras.layers.Reshape((2, 3))])",
+        "ValueError",
+        "The total size of the tensor must be unchanged. Received: input_shape=(5,), "
+        "target_shape=(2, 3)",
+        "gets samples of shape (5,) and is to give them the shape (2, 3)",
+    ),
+    "a Python number for a layer of Keras 3": (
+        "layer(x, 1.0)",
+        "ValueError",
+        "Only input tensors may be passed as positional arguments. The following argument value "
+        "should be passed as a keyword argument: 1.0 (of type <class 'float'>)",
+        "with 1.0, a Python value, as a positional argument",
+    ),
+    "a list of datasets": (
+        "tf.data.Dataset.zip([a, b])",
+        "TypeError",
+        "Invalid input to `zip`. Inputs are expected to be (nested) structures of "
+        "`tf.data.Dataset` objects. Python `list` is not supported and you should use `tuple`",
+        "Give the datasets as a tuple",
+    ),
     "a layer that sees a ragged tensor": (
         "d(r)",
         "ValueError",
@@ -775,17 +905,35 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "Received: shape=(None, 2) for variable path='dense/kernel'",
         "the length of the last axis of its input",
     ),
+    "the value of a tensor by a session": (
+        "x.eval()",
+        "NotImplementedError",
+        "eval is not supported when eager execution is enabled, is .numpy() what you're looking",
+        "x.numpy() gives the value",
+    ),
     "a constant that is called lr": (
         "lr = tf.constant(0.1)\nlr.assign(0.01)",
         "AttributeError",
         "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'",
         "Line 2 tries to change",
     ),
+    "a model of Keras 2 that was not set up": (
+        "m = M()",
+        "RuntimeError",
+        "It looks like you are subclassing `Model` and you forgot to call `super().__init__()`.",
+        "Write super().__init__() as the first line",
+    ),
     "a device that this machine has not": (
         "gpus = tf.config.list_physical_devices('GPU')\nuse(gpus[0])",
         "IndexError",
         "list index out of range",
         "Line 2 takes device 0 of a list, and TensorFlow finds fewer",
+    ),
+    "a text that is no number": (
+        "float(s)",
+        "ValueError",
+        "could not convert string to float: 'x'",
+        "makes a number of the text 'x'",
     ),
 }
 

@@ -193,6 +193,12 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         shapes_and_dtypes.literal_dtype,
     ),
     (
+        rf"Input to reshape is a tensor with {_COUNT} values, but the requested shape has {_COUNT}",
+        "Line {line} reshapes {0} elements into a shape for {1}. "
+        "A reshape keeps every element and adds none. "
+        "Print the tensor's shape just before, and write -1 for the axis that may vary.",
+    ),
+    (
         r"Cannot (?:update|assign value to) variable.*shape|assigned value shape",
         shapes_and_dtypes.assigned_shape,
     ),
@@ -218,6 +224,16 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Line {line} takes an element of a tensor that is a single number: its shape is (), so "
         "there is nothing to pick. Leave the index out, or look why the tensor has no axis: a "
         "reduction such as tf.reduce_mean took it, or one element was picked before.",
+    ),
+    (
+        r"Index out of range using input dim \d+; input has only (\d+) dims",
+        "Line {line} gives more indices than the tensor has axes, which are {0}. "
+        "Leave one out, or print the tensor's shape just before.",
+    ),
+    (
+        rf"slice index (-?\d+) of dimension {_COUNT} out of bounds",
+        "Line {line} takes element {0} along axis {1}, and the tensor is shorter than that. "
+        "Elements are counted from 0. Print the tensor's shape just before.",
     ),
     *GRAPH_ERRORS,
     *keras.KERAS_ERRORS,
@@ -293,6 +309,11 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"NameError: .*?name '(\w+)' is not defined", names.undefined),
     (r"EOFError|StdinNotImplementedError|raw_input was called", calls.keyboard),
     (modules.NO_MODULE, modules.no_module),
+    (
+        r"ImportError: cannot import name '(\w+)' from '([\w.]+)'",
+        "The installed {1} has no {0}: it was part of another version, or has moved. "
+        "Look for its present name, or leave line {line} out if the gradient does not need it.",
+    ),
     (r"'GradientTape' object has no attribute '(\w+)'", attributes.misspelt),
     (r"'(?:Resource)?Variable' object has no attribute 'ndim'", shapes_and_dtypes.no_ndim),
     (
@@ -330,6 +351,28 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"IndexError: list index out of range", targets.no_batch),
     (r"IndexError: list index out of range|KeyError", containers.no_key),
     (r"IndexError: (?:list|tuple) index out of range", containers.no_place),
+    (
+        r"You must call `super\(\)\.__init__\(\)` in the layer constructor"
+        r"|It looks like you are subclassing `Model` and you forgot to call",
+        "A layer or model that line {line} makes has an __init__ that does not call the one of "
+        "Keras, which sets the object up. Write super().__init__() as the first line of it.",
+    ),
+    (
+        r"base_metric\.py.*TypeError: 'str' object is not callable",
+        "The metrics given to model.compile have a word that Keras does not know, as fit on line "
+        "{line} finds. Look up how it is spelt in tf.keras.metrics.",
+    ),
+    (
+        r"decay is deprecated in the new Keras optimizer",
+        "Line {line} gives an optimizer decay, which it does not take any more. For a learning "
+        "rate that falls give a schedule as learning_rate, such as "
+        "tf.keras.optimizers.schedules.InverseTimeDecay; for smaller weights weight_decay=.",
+    ),
+    (
+        r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`",
+        "The class {0} has an __init__ that does not call the one of Keras, which sets the object "
+        "up; line {line} uses one. Write super().__init__() as the first line of its __init__.",
+    ),
     (
         r"tf\.gradients is not supported when eager",
         "tf.gradients works on graphs only, and TensorFlow 2 runs each operation at once. "

@@ -204,6 +204,44 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         given_to_math,
     ),
     (
+        r"Can't convert Python sequence with mixed types to Tensor",
+        "Line {line} makes a tensor of a list with elements of different types, such as numbers "
+        "and words. All elements of a tensor are of one dtype. Make one tensor for each type.",
+    ),
+    (
+        r"Model (\w+) does not have a `call\(\)` method implemented"
+        r"|Layer (\w+) does not have a `call\(\)` method implemented"
+        r"|Unimplemented `tf\.keras\.Model\.call\(\)`",
+        "The class of the model or layer that line {line} calls has no method named call, which "
+        "is the one that Keras runs then. Give the method that computes the output this name: "
+        "def call(self, x):.",
+    ),
+    (
+        r"eval is not supported when eager execution is enabled",
+        "Line {line} asks a tensor for its value as in TensorFlow 1. Operations run at once now, "
+        "and x.numpy() gives the value.",
+    ),
+    (
+        r"list assignment index out of range",
+        "Line {line} gives a list an element at a place that it does not have yet. Write "
+        "values.append(x), or make the list as long as it will be.",
+    ),
+    (
+        r"A `Concatenate` layer requires inputs with matching shapes.*Received: input_shape=(.*?)$",
+        "Line {line} joins tensors of the shapes {0}, and only the axis that they are joined along "
+        "(the last, unless axis= says another) may differ. Give another axis, or tf.reshape one.",
+    ),
+    (
+        r"`initial_value` arg to `tf\.Variable` must be specified",
+        "Line {line} makes a tf.Variable without a value. Give it one, which says its shape and "
+        "dtype, too: tf.Variable(0.0), tf.Variable(tf.random.normal([3, 2])).",
+    ),
+    (
+        r"could not convert string to float: (.{1,40})$",
+        "Line {line} makes a number of the text {0}, which is none. Data read from a file often "
+        "has a heading, an empty field or a unit: leave that row or column out before.",
+    ),
+    (
         r"FailedPreconditionError.*Table not initialized",
         "Line {line} uses a layer or table of words that knows none yet. Call layer.adapt(texts) "
         "first, or give it the words by vocabulary=.",

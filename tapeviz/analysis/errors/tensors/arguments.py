@@ -88,6 +88,12 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         refused_dtype,
     ),
     (
+        r"Value for attr '(\w+)' of (\"\w*\") is not in the list of allowed values: "
+        r"(\"\w+\"(?:, \"\w+\")*)",
+        "Line {line} gives an operation {1} as its {0}, and it takes one of {2}. The spelling has "
+        "to be the same, capital letters too.",
+    ),
+    (
         r"convert a NumPy array to a Tensor \(Unsupported object type (list|ndarray|tuple)",
         "Line {line} gives TensorFlow an array of dtype object, whose elements are of the Python "
         "type {0}. If these are equally long, np.stack(x) makes one array of numbers of them. If "
@@ -144,6 +150,11 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "integer tensor. Cast a float one by tf.cast(i, tf.int32), and use tf.gather(x, places) "
         "for a list of places.",
     ),
+    (
+        r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)",
+        "Line {line} takes element {0} along axis {1} of an array, which has {2} elements there. "
+        "Elements are counted from 0. Print the array's shape just before.",
+    ),
     (r"^TypeError: Got an unexpected keyword argument '(\w+)'", keyword_of_tensorflow),
     (r"^TypeError: Missing required positional argument", argument_of_tensorflow),
     (
@@ -157,9 +168,34 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "axis: write [3] in place of 3.",
     ),
     (
+        r"logits should be a matrix, got shape " + _SHAPE,
+        "Line {line} draws from logits of shape {0}, and tf.random.categorical takes two axes: "
+        "samples and classes. Give logits[tf.newaxis], and take [0] of what it draws.",
+    ),
+    (
+        r"input must have at least k columns\. Had (\d+), needed (\d+)",
+        "Line {line} asks for the {1} largest of {0} elements along the last axis. "
+        "Make k smaller, or look at which axis is the last.",
+    ),
+    (
+        r"Input matrix must be square",
+        "Line {line} needs a matrix with as many rows as columns. "
+        "Print its shape just before; tf.linalg.pinv and tf.linalg.lstsq take others.",
+    ),
+    (
+        r"Shape of tensor \w* ?" + _SHAPE + r" is not compatible with expected shape " + _SHAPE,
+        "Line {line} says that a tensor has the shape {1}, and it has {0}. "
+        "Look at what made it, or correct the shape that is given.",
+    ),
+    (
         r"Dimensions (\d+) and (\d+) are not compatible",
         "Line {line} puts tensors together that have {0} and {1} rows, as parts of the same "
         "samples. All have to have equally many along the first axis.",
+    ),
+    (
+        r"Can not squeeze dim\[(-?\d+)\], expected a dimension of 1, got (\d+)",
+        "Line {line} squeezes axis {0}, which has {1} elements. Only an axis of one element can be "
+        "left out. Name another axis, or take one of its elements by an index.",
     ),
     (
         r"transpose expects a vector of size (\d+)\. But input\(1\) is a vector of size (\d+)",
@@ -186,9 +222,33 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "Print the shapes just before; tf.where with the condition alone gives positions.",
     ),
     (
+        r"evenly divide the split dimension, but got split_dim (\d+) \(size = (\d+)\) and "
+        r"num_split (\d+)",
+        "Line {line} splits an axis of {1} elements into {2} equal parts, and {1} is no multiple "
+        "of {2}. Give the sizes of the parts as a list, or split another axis.",
+    ),
+    (
         r"non-rectangular Python sequence|inhomogeneous shape",
         "Line {line} makes a tensor of lists that have different lengths. A tensor has as many "
         "elements in each row. Pad the short ones, or make a tf.ragged.constant of them.",
+    ),
+    (
+        r"Input to reshape is a tensor with (\d+) values, but the requested shape requires a "
+        r"multiple of (\d+)",
+        "Line {line} reshapes {0} elements into a shape that needs a multiple of {1}. A reshape "
+        "keeps every element and adds none. Print the tensor's shape just before.",
+    ),
+    (
+        r"Expected dimension (\d+) at axis (\d+) of the input shaped " + _SHAPE + r" but got "
+        r"dimension (\d+)",
+        "On line {line} tf.einsum got an input of shape {2}, whose axis {1} has {3} elements where "
+        "another input has {0} for the same letter. Look at the letters, or print the shapes "
+        "just before.",
+    ),
+    (
+        r"indices\[[\d,]*\] = (\[[-\d, ]*\]) does not index into (?:param )?shape " + _SHAPE,
+        "Line {line} names the place {0} of a tensor of shape {1}, which has none there. "
+        "Places are counted from 0. Look at what made these indices.",
     ),
 )
 """Rows of :data:`tapeviz.analysis.errors.table.EXPLANATIONS`: messages of TensorFlow 2.15 to 2.21,

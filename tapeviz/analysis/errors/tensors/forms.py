@@ -134,6 +134,24 @@ def number_of_inputs(case: Case) -> str:
 
 FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
+        r"Must provide as many biases as the last dimension of the input tensor: "
+        rf"{_SHAPE} vs\. {_SHAPE}",
+        "Line {line} adds a bias of shape {0} to a tensor of shape {1}. A bias has one number for "
+        "each element of the last axis. Look at the shape that the bias was made with.",
+    ),
+    (
+        r"Expected multiples argument to be a vector of length (\d+) but got length (\d+)",
+        "Line {line} repeats a tensor of {0} axes by {1} numbers. tf.tile takes a number for each "
+        "axis, 1 where it stays as it is. tf.expand_dims gives a tensor one axis more.",
+    ),
+    (
+        rf"paddings must be a matrix with 2 columns: {_SHAPE}"
+        rf"|first dimension of paddings must be the rank of inputs{_SHAPE}",
+        "The paddings on line {line} do not have two numbers for each axis of the tensor: how much "
+        "is added before it, and how much behind. Write [[before, after], …] with a pair for each "
+        "axis, [0, 0] where nothing is added.",
+    ),
+    (
         r"Inner dimensions of output shape must match inner dimensions of updates shape\. "
         rf"Output: {_SHAPE} updates: {_SHAPE}"
         r"|(?:Outer d|D)imensions .*of indices.* must match .*dimensions .*of updates"
@@ -149,11 +167,29 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "of segments as third argument.",
     ),
     (
+        r"missing a required argument: 'value'",
+        "Line {line} calls a layer or function without its argument value, which it needs. A "
+        "MultiHeadAttention takes query and value; for attention of a sequence to itself give it "
+        "twice, as in layer(x, x).",
+    ),
+    (
+        r"missing a required argument: '(?!sources?|target)(\w+)'",
+        "Line {line} calls a layer, model or function without its argument {0}, which it needs. "
+        "Give it in the call, or a default where it is defined.",
+    ),
+    (
         r"Binding inputs to tf\.function failed due to `Can not cast TensorSpec\(shape="
         rf"{_TUPLE}, dtype=tf\.(\w+).*? to TensorSpec\(shape={_TUPLE}, dtype=tf\.(\w+)",
         "Line {line} gives a tf.function a tensor of shape {0} and dtype {1}, and its "
         "input_signature has one of shape {2} and dtype {3}. Give it such a tensor, or write None "
         "in the signature for an axis whose length may vary.",
+    ),
+    (
+        r"Layer (\S+) weight shape (\(.*?\)) is not compatible with provided weight shape "
+        r"(\(.*?\))",
+        "Line {line} gives the layer {0} weights of shape {2}, and its own have shape {1}. They "
+        "come from a layer of another size, or stand in another order. Compare them with what "
+        "get_weights() gives.",
     ),
     (
         r"Layer \"([\w.]+)\" expects (\d+) (?:named )?input\(s\).*?received (\d+) input tensors",
@@ -165,6 +201,42 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "An output of the model on line {line} is computed from a tf.keras.Input that is not among "
         "the inputs given, or not by layers at all. Name each Input that the outputs come from: "
         "tf.keras.Model([a, b], output).",
+    ),
+    (
+        r"Only instances of `?keras\.Layer`? can be added to a Sequential"
+        r"|The added layer must be an instance of class Layer",
+        "Line {line} puts something into a Sequential model that is no layer. A function becomes "
+        "one by tf.keras.layers.Lambda(f), an activation by tf.keras.layers.Activation('relu'); a "
+        "class of layers needs its parentheses.",
+    ),
+    (
+        r"The last dimension of the inputs to a Dense layer should be defined\. Found None",
+        "The Dense layer on line {line} has a weight for each element of the last axis, and the "
+        "length of that axis is not known, as of a ragged tensor or of None in a shape. Give the "
+        "length where the input is made, as in tf.keras.Input((4,)), or pad: x.to_tensor(shape=…).",
+    ),
+    (
+        r"^TypeError: Too many arguments were given\. Expected (\d+) but got (\d+)\.",
+        "Line {line} gives a function of TensorFlow {1} arguments, and it takes {0}. Several "
+        "values for one of them are given as a list.",
+    ),
+    (
+        r"total size of (?:the tensor|new array) must be unchanged[.,] (?:Received: )?"
+        r"input_shape ?= ?([(\[].*?[)\]]), (?:target|output)_shape ?= ?([(\[].*?[)\]])",
+        "The Reshape layer on line {line} gets samples of shape {0} and is to give them the shape "
+        "{1}, which has another number of elements. A reshape keeps every element; the axis of the "
+        "batch is not part of either shape. -1 stands for the axis that follows from the others.",
+    ),
+    (
+        r"Only input tensors may be passed as positional arguments.*?argument value should be "
+        r"passed as a keyword argument: (\S+) \(of type",
+        "Line {line} calls a layer or model of Keras 3 with {0}, a Python value, as a positional "
+        "argument, and these are for tensors. Make it a tensor by tf.constant(value), a list as "
+        "a whole; or give it by its name, as in layer(x, scale=2.0).",
+    ),
+    (
+        r"Invalid input to `zip`\. .*Python `list` is not supported",
+        "Line {line} gives tf.data.Dataset.zip a list. Give the datasets as a tuple: zip((a, b)).",
     ),
     (
         r"Shapes used to initialize variables must be fully-defined",
@@ -190,6 +262,18 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         loop_dtype,
     ),
     (
+        r"Could not read index (\d+) twice because it was cleared",
+        "Line {line} reads element {0} of a tf.TensorArray a second time, and the array forgets "
+        "each element once it was read. Keep what read gave, or make the array with "
+        "clear_after_read=False.",
+    ),
+    (
+        r"input_signature missing type constraint for (\w+)",
+        "The input_signature on line {line} says nothing of the argument {0}. It needs a "
+        "tf.TensorSpec for each argument of the function that has no default. Add one, or give "
+        "{0} a default.",
+    ),
+    (
         r"condition of while loop started as non-Tensor, then changed to Tensor",
         "The loop on line {line} begins as a loop of Python, and a break or return in it then "
         "depends on a tensor. Make it a loop of TensorFlow from the start: while "
@@ -200,6 +284,12 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "The Python function under tf.numpy_function on line {line} returned a value of dtype {0}, "
         "and Tout says {1}. NumPy computes in double unless told otherwise. Return "
         "y.astype(np.float32), or give the dtype that it returns as Tout.",
+    ),
+    (
+        r"must be 4 or 5-dimensional",
+        "Line {line} gives a function of tf.nn a tensor that has not the axes of a batch of "
+        "pictures: samples, height, width, channels. x[tf.newaxis] adds an axis in front, "
+        "x[..., tf.newaxis] one at the end.",
     ),
     (
         r"'(?:type|method|function)' object does not support the context manager protocol"
@@ -217,6 +307,11 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         r"TypeError: Cannot iterate over a scalar tensor|TypeError: '(?:int|float)' object is not "
         r"iterable",
         no_list,
+    ),
+    (
+        r"Binding inputs to tf\.function failed due to `got an unexpected keyword argument '(\w+)'",
+        "Line {line} gives a tf.function an argument {0}, which it does not take. Leave it out, or "
+        "look up its name.",
     ),
     (
         r"`tape` is required when a `Tensor` loss is passed",

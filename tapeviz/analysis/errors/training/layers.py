@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import difflib
+import re
 
 from ....text.names import called_name
 from ..case import Case, Explain
 
+_SHAPES = r"(\[[\d, ?None]*\])"
 _AXES = {
     "3": "samples, steps and features",
     "4": "samples, height, width and channels",
@@ -14,6 +17,7 @@ _AXES = {
 }
 """The axes of the inputs of recurrent layers and convolutions of Keras."""
 _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D")
+_FEW_NAMES = 8
 
 
 def shape_of_input(case: Case) -> str:
@@ -64,11 +68,66 @@ def _has_recurrent_layers(case: Case) -> bool:
     return sum(called_name(call) in _RECURRENT for call in case.nodes(ast.Call)) > 1
 
 
+def no_layer(case: Case) -> str:
+    """A name that none of a model's layers has; of many names those near to it and the last."""
+    name, line = case.match["name"], case.line
+    names = re.findall(r"'([^']*)'", case.match["names"])
+    if len(names) <= _FEW_NAMES:
+        has = f"its layers are {', '.join(names)}"
+    else:
+        near = difflib.get_close_matches(name, names)
+        has = f"none of its {len(names)} layers has that name; "
+        has += f"near to it are {', '.join(near)}, and " if near else ""
+        has += f"the last ones are {', '.join(names[-3:])}"
+    return (
+        f"Line {line} asks a model for a layer {name}, and {has}. Keras numbers layers that were "
+        f"given no name, so these names change from run to run. Name the layer where it is made, "
+        f"name='{name}', or print [layer.name for layer in model.layers]."
+    )
+
+
 LAYER_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"(?:Invalid input shape for input .*Expected shape |is incompatible with the layer: "
         r"expected shape=)(\(.*?\)), (?:but input has incompatible shape |found shape=)(\(.*?\))",
         shape_of_input,
+    ),
+    (
+        r"Unrecognized keyword arguments? passed to Model: \{.*'(input|output)':",
+        "Line {line} makes a model and calls an argument {0}, which has an s at its end: "
+        "tf.keras.Model(inputs=…, outputs=…).",
+    ),
+    (
+        r"Unrecognized keyword arguments? passed to (\w+): \{'(\w+)'",
+        "Line {line} gives {0} an argument {1}, which it does not take. "
+        "Look up how it is spelt, or leave it out.",
+    ),
+    (
+        r"Keyword argument not understood:', '(\w+)'",
+        "Line {line} gives a layer an argument {0}, which it does not take. "
+        "Look up how it is spelt, or leave it out.",
+    ),
+    (
+        r"dimensions in the output is <= 0 due to downsampling in (\w+)\..*input shape " + _SHAPES,
+        "On line {line} the filter of the layer {0} is larger than its input, of shape {1}. "
+        "Make the kernel smaller, or add padding='same'; layers of pooling before it make the "
+        "input smaller, too.",
+    ),
+    (
+        r"Computed output size would be (?:zero or )?negative.*inputs shape=(\(.*?\))`, "
+        r"`kernel shape=(\(.*?\))`",
+        "On line {line} the filter (kernel of shape {1}) is larger than its input, of shape {0}. "
+        "Make the kernel smaller, or add padding='same'; layers of pooling before it make the "
+        "input smaller, too.",
+    ),
+    (
+        r"weight list of length (\d+), but the layer was expecting (\d+) weights",
+        "Line {line} sets {0} arrays as weights of a layer or model that has {1}. A layer that was "
+        "not called yet has none. Call it first, and set as many arrays as get_weights() gives.",
+    ),
+    (
+        r"No such layer: (?P<name>.+?)\. Existing layers are: \[(?P<names>.*?)\]",
+        no_layer,
     ),
     (
         r"of layer [\"']?(\w+)[\"']? is incompatible with the layer: expected (min_)?ndim=(\d+), "
