@@ -13,7 +13,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from .imports import PROVIDED, nested_tables
+from ..text.names import bound_names
+from .imports import PROVIDED, nested_tables, run_at_once
 from .page import PAGE_MARK, Page, Pass, Skipped, as_comment, aside
 from .parsing import SyntaxFailure, compile_failure, module_symbols, parse
 from .problems import find_problem
@@ -237,7 +238,7 @@ def _missing(
     known = bound | _binds(statement)
     own = _binds(statement) - bound
     missing: list[tuple[int, int, str]] = []
-    for node in _run_at_once(statement):
+    for node in run_at_once(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             is_own_result = isinstance(statement, (ast.Assign, ast.AugAssign)) and node.id in own
             if node.id not in known or (is_own_result and not _is_inner(statement, node.id)):
@@ -258,42 +259,10 @@ def _is_inner(statement: ast.stmt, name: str) -> bool:
     )
 
 
-def _run_at_once(statement: ast.stmt) -> Iterator[ast.AST]:
-    """The nodes that run with the statement: of functions only decorators and defaults."""
-    waiting: list[ast.AST] = [statement]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            waiting += [*node.decorator_list, *node.args.defaults]
-            waiting += [default for default in node.args.kw_defaults if default is not None]
-        elif isinstance(node, ast.Lambda):
-            waiting += node.args.defaults
-        else:
-            waiting += ast.iter_child_nodes(node)
-
-
 def _binds(statement: ast.stmt) -> frozenset[str]:
     """The names that the statement binds in the module or in a comprehension."""
-    found: set[str] = set()
-    for node in _run_at_once(statement):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found.add(node.name)
-        elif isinstance(node, ast.alias):
-            found.add(node.asname or node.name.partition(".")[0])
-        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
-            found.add(node.name)
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            found.add(node.rest)
-    return frozenset(found | _declared_global(statement))
-
-
-def _declared_global(statement: ast.stmt) -> set[str]:
-    return {
-        name for node in ast.walk(statement) if isinstance(node, ast.Global) for name in node.names
-    }
+    declared = (node.names for node in ast.walk(statement) if isinstance(node, ast.Global))
+    return frozenset().union(*map(bound_names, run_at_once(statement)), *declared)
 
 
 def _may_bind_unseen(tree: ast.Module) -> bool:

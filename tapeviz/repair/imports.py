@@ -40,7 +40,7 @@ def _read_too_early(text: str) -> set[str]:
     first_read: dict[str, int] = {}
     first_bound: dict[str, int] = {}
     tree = parse(text)
-    for node in _of_module(tree) if isinstance(tree, ast.Module) else ():  # else it is too deep
+    for node in run_at_once(tree) if isinstance(tree, ast.Module) else ():  # else it is too deep
         if isinstance(node, ast.Name):
             lines = first_read if isinstance(node.ctx, ast.Load) else first_bound
             lines.setdefault(node.id, node.lineno)
@@ -56,16 +56,17 @@ def _read_too_early(text: str) -> set[str]:
     }
 
 
-def _of_module(module: ast.Module) -> Iterator[ast.AST]:
-    """All nodes, without the bodies of functions, which run later."""
-    waiting: list[ast.AST] = [module]
+def run_at_once(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that run with a module or statement: of functions only decorators and defaults."""
+    waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
         yield node
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            waiting += [*node.decorator_list, node.args]
+            waiting += [*node.decorator_list, *node.args.defaults]
+            waiting += [default for default in node.args.kw_defaults if default is not None]
         elif isinstance(node, ast.Lambda):
-            waiting.append(node.args)
+            waiting += node.args.defaults
         else:
             waiting += ast.iter_child_nodes(node)
 

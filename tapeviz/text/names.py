@@ -46,7 +46,9 @@ def bound_names(node: ast.AST) -> Iterator[str]:
             yield name
         case ast.alias(name=name, asname=asname):
             yield asname or name.split(".")[0]
-        case ast.ExceptHandler(name=str(name)):
+        case ast.ExceptHandler(name=str(name)) | ast.MatchMapping(rest=str(name)):
+            yield name
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
             yield name
 
 
