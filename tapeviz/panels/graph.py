@@ -111,6 +111,9 @@ class GraphPanel(Panel):
         view.camera_changed.connect(self._show_minimap)
         self.minimap.moved.connect(self._centre)
         document.scene_changed.connect(self._show_scene)
+        # Queued: first what became of the work that ended is shown.
+        queued = Qt.ConnectionType.QueuedConnection
+        document.progress_changed.connect(self._begin_at_landmarks, queued)
         document.comparing.changed.connect(self._show_scene)
         document.comparing.changed.connect(self._show_step)
         document.step_changed.connect(self._show_step)

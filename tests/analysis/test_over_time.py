@@ -8,7 +8,12 @@ import pytest
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.model import Diagnosis
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
-from tapeviz.analysis.rounds.over_time import TurnShares, plot_sentences, turn_shares
+from tapeviz.analysis.rounds.over_time import (
+    TurnShares,
+    plot_sentences,
+    trend_sentences,
+    turn_shares,
+)
 from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.trace.ids import CallId
 
@@ -84,13 +89,24 @@ def test_words_compare_the_first_layer_with_the_last() -> None:
     assert not plot_sentences(Diagnosis(), to_and_fro, 1, ())
 
 
+def test_words_compare_layers_before_the_last_one_has_settled() -> None:
+    norms = [[1e-6, 1e-7], [1e-4, 1e-7], [1e-2, 1e-7], [1.0, 1e-7]]
+    settled = _site(norms, [1.0, 0.9], 2)
+    (words,) = trend_sentences(settled, settled.sources)
+    assert words.endswith("‖∂w0‖ is 1e-06, ‖∂w3‖ 1 (round 1).")
+    assert not trend_sentences(settled, settled.sources, 2)
+
+
 def test_words_tell_a_blow_up_from_learning() -> None:
     blown = _site([[1.0, 2.0, 30.0, 5_000.0]], [1.0, 1.0, 2.0, 9.0], 1)
     (words,) = plot_sentences(Diagnosis(), blown, 4, ())
     assert words == "‖∂w0‖ explodes over the rounds: 1 in round 1, 5e+03 in round 4."
     stuck = _site([[1.0, 0.1, 1e-3, 1e-5]], [1.0, 0.9, 0.9, 0.9], 1)
     (words,) = plot_sentences(Diagnosis(), stuck, 4, ())
-    assert "while loss stays at 0.9" in words
+    assert words == (
+        "‖∂w0‖ falls from 1 to 1e-05 over the rounds: loss has settled at 0.9, a minimum or a "
+        "plateau."
+    )
     learnt = _site([[1.0, 0.1, 1e-3, 1e-5]], [1.0, 0.1, 1e-3, 1e-6], 1)
     assert not plot_sentences(Diagnosis(), learnt, 4, ())
     from_zeros = [[0.0, 1e-4, *np.linspace(1e-3, 0.5, 98)]]  # of a matrix beside one of zeros

@@ -261,7 +261,7 @@ def test_a_picture_that_is_too_wide_asks_for_room_once_all_is_known(
     qtbot.wait(50)
     assert panel.wanted_room().width() <= panel.width()
     monkeypatch.undo()
-    panel.document.scene_changed.emit()
+    panel.document.progress_changed.emit()  # work that changed no picture has ended
     qtbot.waitUntil(lambda: panel.wanted_room().width() > panel.width())
 
 

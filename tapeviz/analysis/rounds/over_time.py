@@ -99,8 +99,11 @@ def trend_sentences(
     site: CallSite, about: Sequence[SourceSeries], number: int | None = None
 ) -> tuple[str, ...]:
     """Sentences about some sources of a call site whose gradients vanish or explode: from layer to
-    layer, in a round (``number``, from 1; None: the last), or over all rounds."""
-    return (*_layers(site, about, number or len(site)), *_rounds(site, about))
+    layer, in a round (``number``, from 1; None: the last, or else the first), or over all rounds.
+    A network in which they vanish ends where its last layer has done what it can alone."""
+    ends = (number,) if number else dict.fromkeys((len(site), 1))
+    layers = next(filter(None, (tuple(_layers(site, about, each)) for each in ends)), ())
+    return (*layers, *_rounds(site, about))
 
 
 def _spoiled_rounds(diagnosis: Diagnosis, site: CallSite) -> Iterator[str]:
@@ -155,7 +158,8 @@ def _layers(site: CallSite, about: Sequence[SourceSeries], round_number: int) ->
 def _rounds(site: CallSite, about: Sequence[SourceSeries]) -> Iterator[str]:
     """The steepest changes first. A gradient that begins near 0 and grows to a level, as where a
     matrix of zeros is trained, does not explode: unless the target grows as well, the largest norm
-    must lie far above most others."""
+    must lie far above most others. Gradients also fall where training has reached a minimum, as of
+    noisy data: numbers alone do not tell that from a plateau."""
     known = site.target_values[np.isfinite(site.target_values)]
     end = number_text(float(known[-1])) if known.size else ""
     has_stuck = known.size > 1 and abs(known[-1]) > abs(known[0]) / 2
@@ -166,6 +170,7 @@ def _rounds(site: CallSite, about: Sequence[SourceSeries]) -> Iterator[str]:
     has_changed = largest >= _COLLAPSE * norms.min(axis=1, initial=np.inf, where=is_there)
     rows = np.flatnonzero(has_changed & (is_there.sum(axis=1) >= LEAST_TURNS))
     found: list[tuple[float, str]] = []
+    settled: list[tuple[float, str]] = []
     for row, there in zip(rows, is_there[rows], strict=True):
         source, places = about[int(row)].source, np.flatnonzero(there)
         own = norms[row, places]
@@ -179,15 +184,16 @@ def _rounds(site: CallSite, about: Sequence[SourceSeries]) -> Iterator[str]:
             )
             found.append((grown, words))
         elif fallen >= _COLLAPSE and has_stuck:
-            words = (
-                f"‖∂{source}‖ vanishes over the rounds, from {number_text(first)} to "
-                f"{number_text(last)}, while {site.target} stays at {end}."
-            )
-            found.append((fallen, words))
+            words = f"‖∂{source}‖ falls from {number_text(first)} to {number_text(last)}"
+            settled.append((fallen, words))
     found.sort(key=lambda each: -each[0])
     yield from (words for _, words in found[:_MOST_TOLD])
     if len(found) > _MOST_TOLD:
         yield f"The gradients of {counted(len(found) - _MOST_TOLD, 'more source')} change as much."
+    if settled:
+        more = f", as do {counted(len(settled) - 1, 'more source')}" if len(settled) > 1 else ""
+        where = f"{site.target} has settled at {end}, a minimum or a plateau"
+        yield f"{max(settled)[1]} over the rounds{more}: {where}."
 
 
 def _percent(part: float) -> str:

@@ -108,7 +108,9 @@ class Gradients(QWidget):
             called.setText(names[row])
             called.beside = names[: len(shown)]
             called.keeps = NAME
-            label = ShortLabel("muted", between=", " if is_series else "")
+            label = ShortLabel(
+                "muted", between=", " if is_series else ", ["
+            )  # a whole shape, or none
             label.setText(words)
             label.keeps = OUTCOME
             label.wants_least = True

@@ -22,6 +22,8 @@ _SQUARES = frozenset({"Square", "SquaredDifference"})
 _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
 # What a layer of Keras 2 normalises by in one op (tf_keras of TensorFlow 2.15).
 FUSED = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
+_LINEAR = _COPIES | ops_with("linear", "moves", "view")
+_MOST_LINEAR = 200
 _DEEPEST = 12
 _ADDING = frozenset({"Add", "AddV2", "Sub"})
 _NORMALISED_BY_HAND = frozenset({"RealDiv", "Sub"})
@@ -38,13 +40,14 @@ class Cancelled(Evidence):
       ``softmax-of-one``: always, for a softmax of a single number is 1;
       ``mean-of-one``: always, for a single number minus its own mean is 0;
       ``subtracted``: always, for what was subtracted is added again;
+      ``linear``: always, for only sums, means and differences lead from the source to the target;
       ``tangents``: in forward mode, with the tangents that were given.
     """
 
     kind: ClassVar[str] = "cancelled"
-    why: Literal["values", "sum", "softmax-of-one", "mean-of-one", "subtracted", "tangents"] = (
-        "values"
-    )
+    why: Literal[
+        "values", "sum", "softmax-of-one", "mean-of-one", "subtracted", "linear", "tangents"
+    ] = "values"
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         begin = (
@@ -76,6 +79,13 @@ class Cancelled(Evidence):
                 f"{begin} at these values: {target} is at a minimum, a maximum or a saddle point "
                 f"of {source}, or does not depend on it. With other values a gradient may flow; "
                 f"if it stays 0, differentiate something that does depend on {source}."
+            )
+        if self.why == "linear":
+            return (
+                f"{begin}, whatever the values are: only sums, means and differences lead from "
+                f"{source} to {target}, and what {source} adds is subtracted again. That is as it "
+                f"should be of the last bias of a critic whose scores are subtracted from each "
+                f"other: such a bias learns nothing, and changes nothing."
             )
         if self.why == "subtracted":
             return (
@@ -114,13 +124,32 @@ def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
         return Cancelled("mean-of-one")
     if len(users) == 2 and all(op.type in _ADDING for op in users):
         first, second = sorted(users, key=lambda op: op.id)
-        return Cancelled("subtracted" if first.outputs[0] in second.inputs else "values")
+        if first.outputs[0] in second.inputs:
+            return Cancelled("subtracted")
     is_even_sum = all(op.type in SHARING for op in users) and any(
         op.type in _NORMALISED_BY_HAND and op.inputs[0] == t and is_even(facts, step)
         for t, step, op in shares
     )
     is_spread = bool(shares) and all(is_sum_of_spread(facts, step, op) for _, step, op in shares)
-    return Cancelled("sum" if is_even_sum or is_spread else "values")
+    if is_even_sum or is_spread:
+        return Cancelled("sum")
+    return Cancelled("linear" if _is_linear(facts, users) else "values")
+
+
+def _is_linear(facts: CallFacts, users: Sequence[Op]) -> bool:
+    """Whether the gradient came back through ops alone whose gradients depend on no value, from the
+    targets to these ops."""
+    waiting, known = list(users), {op.id for op in users}
+    while waiting:
+        op = waiting.pop()
+        if op.type not in _LINEAR or len(known) > _MOST_LINEAR:
+            return False
+        for tensor in op.outputs:
+            takers = (taker for _, taker, _ in facts.feeding.of(tensor) if taker.id not in known)
+            new = {taker.id: taker for taker in takers}
+            waiting += new.values()
+            known |= new.keys()
+    return bool(users)
 
 
 _Terms = Mapping[tuple[bool, tuple[TensorId, ...]], int]
