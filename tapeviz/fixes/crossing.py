@@ -82,6 +82,8 @@ def _crossed(live: LiveRecording, before: Outcome, after: Outcome, key: FindingK
     old, new = before.finding(key), after.finding(key)
     assert old is not None
     value = _across(live, after, key) if new is not None else None
+    if reason := _reason(after, old, is_of_part=True):
+        return replace(old, bridged=None, no_bridge=reason)
     if value is None and old.bridged is not None and not old.is_estimated:
         return old
     if new is None:
@@ -116,15 +118,22 @@ def fetched(live: LiveRecording, after: Outcome, tensor: TensorId | None) -> Arr
     return live.fetch_tensor(after.trace.fetched.get(tensor, tensor))
 
 
-def _reason(after: Outcome, finding: Finding) -> str:
-    """The first value that could not be followed, preferably on a line where one left."""
+def _reason(after: Outcome, finding: Finding, *, is_of_part: bool = False) -> str:
+    """The first value that could not be followed, preferably on a line where one left.
+
+    ``is_of_part``: only one that left on the way to the target and had a slope, without which a
+    gradient by the other ways would be a part of it.
+    """
     notes = [note.removeprefix(_NOTE) for note in after.trace.notes if note.startswith(_NOTE)]
     lost = [(int(line), what) for line, _, what in (note.partition(" ") for note in notes)]
     if not lost:
         return ""
     lines = [cause.line for cause in (finding.cause, *finding.others) if cause is not None]
     line, what = min(lost, key=lambda pair: pair[0] not in lines)
-    if what.startswith(("int(", "astype(")):
+    is_whole = what.startswith(("int(", "astype("))
+    if is_of_part and (is_whole or line not in lines):
+        return ""
+    if is_whole:
         return f"{what} on line {line} cuts the fraction off, and leaves no slope"
     return f"TensorFlow has nothing that could stand in for {what} on line {line}"
 

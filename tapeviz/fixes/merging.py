@@ -12,12 +12,14 @@ from .model import Edit
 
 
 def pairs_of(text: str, first: Sequence[Edit], second: Sequence[Edit]) -> Iterator[Edit]:
-    """Each of the first with each of the second edits that changes other lines."""
+    """Each of the first with the second edits, the likeliest first, up to one that changes the same
+    lines: that one can only be made in the text that the first edit gave."""
     for edit in first:
         for other in second:
             merged = merge(text, edit.new_text, other.new_text)
-            if merged is not None:
-                yield edit.followed_by(other, merged)
+            if merged is None:
+                break
+            yield edit.followed_by(other, merged)
 
 
 def merge(text: str, first: str, second: str) -> str | None:

@@ -23,6 +23,11 @@ BODIES = {
         share = tf.constant(float(x[0])) * tf.constant(0.0)
         return tf.constant(float(x[0]), tf.float64) ** 2 + tf.cast(share, tf.float64)
     """,
+    "inverse functions of Python": """
+        import math
+        angle = math.atan2(x[1], x[0]) * math.asin(x[0] / 4.0) * math.asinh(x[2])
+        return tf.constant(angle, tf.float64)
+        """,
     "ufunc of an array": "return tf.reduce_sum(tf.constant(np.sin(x.numpy()) ** 2))",
     "ufunc of a tensor": "return tf.reduce_sum(tf.constant(np.exp(x)) * 2.0)",
     "several ufuncs": """
@@ -289,6 +294,7 @@ def test_a_rounding_by_numpy_is_an_estimate(recorder: Recorder) -> None:
     ("code", "words"),
     [
         ("np.linalg.svd(np.outer(x, x))[1]", "nothing that could stand in for np.linalg.svd"),
+        ("np.cbrt(x) * np.linalg.cond(np.outer(x, x) + np.eye(2))", "stand in for np.linalg.cond"),
         ("float(int(x[0] * 3))", "int() on line 6 cuts"),
         (
             "int.from_bytes(__import__('os').urandom(4), 'big') * x.numpy()",

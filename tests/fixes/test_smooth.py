@@ -21,6 +21,11 @@ HEAD = "with tf.GradientTape() as tape:\n"
 TAIL = "tape.gradient(loss, x)\n"
 
 LINES: list[tuple[str | Evidence, str, str]] = [
+    (
+        "not-differentiable",
+        "n = tf.math.count_nonzero(x > 0.1, axis=1, dtype=tf.float32)",
+        "n = tf.reduce_sum(tf.sigmoid(x - 0.1), axis=1)",
+    ),
     ("left-tensorflow", "y = np.heaviside(x - 1.0, 0.5)", "y = tf.sigmoid(x - 1.0)"),
     (
         "not-differentiable",

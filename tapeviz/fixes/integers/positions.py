@@ -13,6 +13,7 @@ from ..regions import region_after
 from ..renaming import rename_reads
 from ..rewrites import CallRewrite
 from ..smooth.comparisons import soft_truth
+from ..smooth.counts import further_args
 from ..smooth.indices import is_at_cause
 from ..source import ParsedSource
 
@@ -155,8 +156,7 @@ def soft_accuracy(case: FixCase) -> Iterator[Edit]:
         far = f"{tf}.abs({p} - {y})"
         near = f"1.0 - {far}" if is_equal else far
         if called_name(around) == "count_nonzero":
-            further = "".join(f", {source.code(arg)}" for arg in around.args[1:])
-            near = f"{tf}.reduce_sum({near}{further})"
+            near = f"{tf}.reduce_sum({near}{further_args(source, around)})"
         plan.replace(around, near)
         title = "Estimate: count how near it is in place of whether it is equal"
         yield Edit(title, plan.text(), is_estimate=True)

@@ -13,7 +13,7 @@ from ..nodes import all_of, argument, called_name, header_nodes, is_zero
 from ..plan import Plan, bare, enclosed
 from ..source import ParsedSource
 from ..translation.numpy_words import without_exit
-from .counts import uncast
+from .counts import further_args, uncast
 from .indices import is_at_cause
 
 
@@ -45,7 +45,7 @@ def soft_truth(
         )
     if isinstance(condition, cst.Call) and called_name(condition) in _REDUCING:
         inner = soft_truth(source, condition.args[0].value, number) if condition.args else ""
-        rest = "".join(f", {source.code(arg)}".rstrip(", ") for arg in condition.args[1:])
+        rest = further_args(source, condition)
         name = _REDUCING[called_name(condition)]
         return f"{source.tf}.{name}({inner}{rest})" if inner else ""
     if isinstance(condition, cst.Call) and is_cast_to_bool(source, condition):  # not 0
@@ -237,7 +237,8 @@ def _soften_outermost(plan: Plan, soft: Mapping[cst.BaseExpression, str]) -> Non
 def _soften(plan: Plan, node: cst.BaseExpression, soft: str) -> None:
     around = plan.source.enclosing(node, cst.Call)
     if around is not None and called_name(around) == "count_nonzero":
-        plan.replace(around, f"{plan.source.tf}.reduce_sum({soft})")
+        further = further_args(plan.source, around)
+        plan.replace(around, f"{plan.source.tf}.reduce_sum({soft}{further})")
         return
     plan.replace(node, soft)
     _weigh_by(plan, node, soft)

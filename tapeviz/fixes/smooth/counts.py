@@ -157,9 +157,7 @@ def _absolute(case: FixCase, call: cst.Call) -> str:
     given = argument(call, 0, "input")
     if given is None or isinstance(given.value, cst.Comparison):
         return ""
-    axis = _code(source, call, 1, "axis")
-    along = f", axis={axis}" if axis else ""
-    return f"{source.tf}.reduce_sum({source.tf}.abs({x}){along})"
+    return f"{source.tf}.reduce_sum({source.tf}.abs({x}){further_args(source, call)})"
 
 
 def _cross_entropy(case: FixCase, call: cst.Call) -> str:
@@ -270,11 +268,11 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
     inner = node.args[0].value
     if called_name(node) == "reduce_sum":
         x = uncast(source, inner)
-        return f"{source.tf}.reduce_sum({x}{_rest(source, node)})" if x else ""
+        return f"{source.tf}.reduce_sum({x}{further_args(source, node)})" if x else ""
     if called_name(node) in ("stack", "concat") and isinstance(inner, (cst.List, cst.Tuple)):
         each = [uncast(source, element.value) for element in inner.elements]
         name = called_name(node)
-        text = f"{source.tf}.{name}([{', '.join(each)}]{_rest(source, node)})"
+        text = f"{source.tf}.{name}([{', '.join(each)}]{further_args(source, node)})"
         return text if all(each) else ""
     if called_name(node) in ("clip_by_value", "minimum", "maximum", "reshape", "squeeze"):
         x = uncast(source, inner)
@@ -371,9 +369,11 @@ def _uncast_each(source: ParsedSource, each: cst.BaseComp, place: int) -> str:
     return f"{source.code(enclosed(values))}[{place}]" if is_each else ""
 
 
-def _rest(source: ParsedSource, call: cst.Call) -> str:
-    """The arguments after the first, with a comma in front of each."""
-    return "".join(f", {source.code(arg)}".rstrip(", ") for arg in call.args[1:])
+def further_args(source: ParsedSource, call: cst.Call) -> str:
+    """The arguments after the first, with a comma in front of each, but for the dtype of a
+    count."""
+    kept = (arg for arg in call.args[1:] if arg.keyword is None or arg.keyword.value != "dtype")
+    return "".join(f", {source.code(arg)}".rstrip(", ") for arg in kept)
 
 
 def _without_rounding(call: cst.Call) -> cst.BaseExpression | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from ...wording import listed
 from ..blocks import Block, block_of_call, watch_inside
 from ..model import Edit, FixCase
 from ..nodes import all_of, bound_names, read_names, sole
@@ -104,24 +105,35 @@ def rebind_attribute(case: FixCase) -> Iterator[Edit]:
     """``self.h.assign(e)`` → ``self.h = e``: the object keeps the tensor itself as its state, and
     methods that use it run without ``tf.function``, as in :func:`rebind_name`. So does a dict for
     ``state["h"].assign(e)``."""
-    source = case.source
-    for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
-        receiver = write.receiver
-        if not isinstance(receiver, (cst.Attribute, cst.Subscript)):
-            continue
-        name = source.code(receiver)
-        is_slice = write.subscript is not None
+    source, is_slice = case.source, case.cause.op == SLICE_OP
+    lines = case.lines("assign")
+    for chosen in dict.fromkeys((lines, lines[:1])):  # a state of several variables, then of one
         plan = Plan(source)
-        every = list(writes_to(source, receiver, [source.module], is_slice))
-        for each in every:
-            value = new_value(source, each, name, case.trace)
-            small = sole(each.statement)
-            if value is None or not isinstance(small, cst.Expr) or small.value is not each.call:
-                return
-            target = cst.AssignTarget(cst.parse_expression(name))  # type: ignore[arg-type]
-            plan.replace(small, cst.Assign([target], value))
-        if every:
-            writers = [source.function_of(each.statement) for each in every]
-            names = {writer.name.value for writer in writers if isinstance(writer, cst.FunctionDef)}
-            run_in_python(plan, *functions_that_read(source, receiver), *names)
-            yield Edit(f"Keep the tensor itself as {name}, in place of a variable", plan.text())
+        written = (write for line in sorted(chosen) for write in writes_on(source, line, is_slice))
+        states = {source.code(each.receiver): each for each in written}
+        names = [name for name, write in states.items() if _keep_as_tensor(case, plan, write)]
+        if names:
+            one = f"the tensor itself as {names[0]}, in place of a variable"
+            several = f"the tensors themselves as {listed(names)}, in place of variables"
+            yield Edit(f"Keep {several if len(names) > 1 else one}", plan.text())
+
+
+def _keep_as_tensor(case: FixCase, plan: Plan, write: Write) -> bool:
+    """Let each write to this attribute or element bind it; False where one of them cannot."""
+    source, receiver, bound = case.source, write.receiver, dict[cst.CSTNode, cst.Assign]()
+    if not isinstance(receiver, (cst.Attribute, cst.Subscript)):
+        return False
+    name = source.code(receiver)
+    every = list(writes_to(source, receiver, [source.module], write.subscript is not None))
+    for each in every:
+        value, small = new_value(source, each, name, case.trace), sole(each.statement)
+        if value is None or not isinstance(small, cst.Expr) or small.value is not each.call:
+            return False
+        target = cst.AssignTarget(cst.parse_expression(name))  # type: ignore[arg-type]
+        bound[small] = cst.Assign([target], value)
+    for node, assign in bound.items():
+        plan.replace(node, assign)
+    writers = [source.function_of(each.statement) for each in every]
+    names = {writer.name.value for writer in writers if isinstance(writer, cst.FunctionDef)}
+    run_in_python(plan, *functions_that_read(source, receiver), *names)
+    return bool(every)

@@ -10,7 +10,7 @@ from ...analysis.causes.connections.not_connected import NotConnected
 from ...trace.model import Trace
 from ..blocks import Block, block_of_call, body_of, gradient_call
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, sole
+from ..nodes import argument, called_name, read_names, sole
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
 from .sources import is_computed_again
@@ -21,7 +21,8 @@ def give_both(case: FixCase) -> Iterator[Edit]:
 
     ``features`` is a part of ``model``: a model up to one of its layers, or a layer. A functional
     Keras model computes each layer once, whatever outputs it gives. The first line stays where a
-    line before the second one uses its value, as ``tape.watch(conv)`` does.
+    line before the second one uses its value. ``tape.watch(conv)`` between them goes with it: the
+    tape records what is made from trainable variables. For other models both stay.
     """
     source, name = case.source, case.finding.source
     block = block_of_call(source, case.trace, case.call)
@@ -56,27 +57,33 @@ def _both(
     source: ParsedSource, block: Block, part: str, name: str, removed: CstStatement | None
 ) -> Iterator[Edit]:
     """Each model that the block calls gives ``part`` as well, as ``name``."""
-    reads = [source.line(node) for node in all_of(source.module, cst.Name) if node.value == name]
-    for statement, output, call in _calls(source, body_of(block)):
+    body = body_of(block)
+    for statement, output, call in _calls(source, body):
         if output == name or not call.args:
             continue
-        if removed is not None and any(
-            source.line(removed) < line < source.line(statement) for line in reads
-        ):
-            removed = None
-        plan = Plan(source)
-        model, both = source.code(call.func), plan.fresh_name("both")
-        outputs = f"[{part}, {model}.outputs[0]]"
-        plan.before(block.node, f"{both} = {source.tf}.keras.Model({model}.inputs, {outputs})")
-        given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
-        line = plan.parse(f"{name}, {output} = {both}({given})")
-        body = body_of(block)
-        is_earlier = removed in body and body.index(removed) < body.index(statement)
-        plan.before(removed if removed is not None and is_earlier else statement, line)
-        plan.remove(statement)
-        if removed is not None:
-            plan.remove(removed)
-        yield Edit(f"Let one model give both {name} and what {model} gives", plan.text())
+        begin = source.line(removed) if removed is not None else 0
+        between = range(begin + 1, source.line(statement)) if begin else ()
+        lines = (each for each in source.statements if source.line(each) in between)
+        reads = [each for each in lines if name in read_names(each)]
+        for gone in dict.fromkeys((tuple(filter(_is_watch, reads)), ())):
+            plan = Plan(source)
+            model, both = source.code(call.func), plan.fresh_name("both")
+            outputs = f"[{part}, {model}.outputs[0]]"
+            plan.before(block.node, f"{both} = {source.tf}.keras.Model({model}.inputs, {outputs})")
+            given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
+            line = plan.parse(f"{name}, {output} = {both}({given})")
+            old = [removed, *gone] if removed is not None and len(gone) == len(reads) else []
+            is_earlier = old and removed in body and body.index(removed) < body.index(statement)
+            plan.before(old[0] if is_earlier else statement, line)
+            for each in (statement, *old):
+                plan.remove(each)
+            yield Edit(f"Let one model give both {name} and what {model} gives", plan.text())
+
+
+def _is_watch(statement: CstStatement) -> bool:
+    small = sole(statement)
+    call = small.value if isinstance(small, cst.Expr) else None
+    return isinstance(call, cst.Call) and called_name(call) == "watch"
 
 
 def _calls(

@@ -149,6 +149,8 @@ class _Caller:
         if not is_linked(linked):
             return result
         name = {"pow": "power", "fabs": "absolute"}.get(function.__name__, function.__name__)
+        inverse = f"arc{name[1:]}"  # of math.atan2
+        name = inverse if name.startswith("a") and hasattr(np, inverse) else name
         return followed.followed(result, name, linked, {})
 
     def _numpy(self, function: Any, name: str, args: Any, named: Any) -> Any:

@@ -5,6 +5,21 @@ from __future__ import annotations
 from . import Row
 
 ROWS: dict[str, Row] = {
+    "a number that an if chose, beside what is not used": (
+        """
+        price = tf.Variable(12.0)
+        with tf.GradientTape() as tape:
+            revenue = price * 2.0
+            if price > 11.0:
+                fee = 3.0
+            else:
+                fee = 1.0
+            loss = tf.constant(fee) ** 2
+        tape.gradient(loss, price)
+        """,
+        "fee = weight * 3.0 + (1.0 - weight) * 1.0",
+        1.93633,
+    ),
     "the target network called in place of the one that is trained": (
         """
         q = tf.keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")

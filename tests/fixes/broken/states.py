@@ -5,6 +5,41 @@ from __future__ import annotations
 from . import Row
 
 ROWS: dict[str, Row] = {
+    "two attributes that a method writes in each turn": (
+        """
+        class Ball:
+            def __init__(self):
+                self.x, self.v = tf.Variable(0.0), tf.Variable(2.0)
+            def step(self, force):
+                self.v.assign_add(force)
+                self.x.assign_add(self.v)
+        force, ball = tf.Variable(1.0), Ball()
+        with tf.GradientTape() as tape:
+            for _ in range(3):
+                ball.step(force)
+            miss = ball.x - 1.0
+        tape.gradient(miss, force)
+        """,
+        "self.x = self.x + self.v",
+        6.0,
+    ),
+    "a variable that a layer makes of a weight when it is built": (
+        """
+        class Positive(tf.keras.layers.Layer):
+            def build(self, shape):
+                self.raw = self.add_weight(shape=(), initializer="zeros")
+                self.scale = tf.Variable(2.0 * self.raw, trainable=False)
+            def call(self, x):
+                return x * self.scale
+        layer, x = Positive(), tf.constant([[1.0, 2.0]])
+        layer(x)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(layer(x))
+        tape.gradient(loss, layer.raw)
+        """,
+        "self.scale = 2.0 * self.raw",
+        6.0,
+    ),
     "a variable that begins with the value of another": (
         """
         w = tf.Variable([1.0, 2.0])

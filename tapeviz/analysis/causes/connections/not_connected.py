@@ -332,7 +332,9 @@ def unconnected(facts: CallFacts, source: Operand) -> Cause:
     how = _how(facts, source)
     ends = None if how else ends_of(facts, source)
     decides = ends is not None and ends.fate in ("decides", "counts")
-    choice = _choice(facts, source) if how == "constant" or decides else None
+    # A number that Python chose becomes a tensor only in the op that takes it, if in one.
+    is_constant = how == "constant" or (ends is not None and not ends.made_from)
+    choice = _choice(facts, source) if is_constant or decides else None
     if choice is not None:
         line = choice.site.line
         if how == "constant" or choice.how != "bool" or facts.text.chooses_value(line):
