@@ -113,9 +113,9 @@ def rebind_attribute(case: FixCase) -> Iterator[Edit]:
         states = {source.code(each.receiver): each for each in written}
         names = [name for name, write in states.items() if _keep_as_tensor(case, plan, write)]
         if names:
-            one = f"the tensor itself as {names[0]}, in place of a variable"
+            single = f"the tensor itself as {names[0]}, in place of a variable"
             several = f"the tensors themselves as {listed(names)}, in place of variables"
-            yield Edit(f"Keep {several if len(names) > 1 else one}", plan.text())
+            yield Edit(f"Keep {several if len(names) > 1 else single}", plan.text())
 
 
 def _keep_as_tensor(case: FixCase, plan: Plan, write: Write) -> bool:
