@@ -242,6 +242,12 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "has a heading, an empty field or a unit: leave that row or column out before.",
     ),
     (
+        r"'images' (?:must have either 3 or 4 dimensions|contains no shape)",
+        "Line {line} gives a function of tf.image something that is no picture: a picture has the "
+        "axes height, width and channels, and a batch of them one in front. A grey one has one "
+        "channel: x[..., tf.newaxis].",
+    ),
+    (
         r"FailedPreconditionError.*Table not initialized",
         "Line {line} uses a layer or table of words that knows none yet. Call layer.adapt(texts) "
         "first, or give it the words by vocabulary=.",
