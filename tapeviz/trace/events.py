@@ -303,7 +303,8 @@ class NameBound(_TracedEvent, frozen=True, tag="bind"):
 
     ``tensors``: ids with the keys under which they stand in the value: ``[[id, []]]`` for a tensor,
     ``[[5, [0]], [6, [1]]]`` for a list, ``[[5, ["w"]]]`` for a dict (variables: handle ids).
-    ``value``: for anything else, its type's name; ``object``: Python's ``id`` of it, so that a
+    ``value``: for anything else, and for ragged and sparse tensors, of which ``tensors`` has the
+    numbers, its type's name; ``object``: Python's ``id`` of it, so that a
     NumPy array or float can be followed; ``shape``, ``dtype``: those of a NumPy array. ``tape``:
     id, where the value is a tape.
     """

@@ -62,7 +62,7 @@ class Tape:
 class Binding(msgspec.Struct, frozen=True, gc=False):
     """A Python name bound. ``tensors``: (id, the name with its key: ``c[0]``). For a value without
     tensors, ``value`` is its type, ``object`` its Python id; ``shape`` and ``dtype`` are those of a
-    NumPy array."""
+    NumPy array. Of a ragged or sparse tensor ``tensors`` has the numbers, ``value`` the type."""
 
     name: str
     site: Site

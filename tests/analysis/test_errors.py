@@ -551,10 +551,6 @@ RAISING = {
         TAPE + "layer = tf.keras.layers.Dense(1)\ntape.gradient(y, layer)",
         ["The source layer is a Dense, no tensor", "layer.trainable_variables"],
     ),
-    "a split that does not come out even": (
-        "import tensorflow as tf\ntf.split(tf.ones([5]), 2)",
-        ["an axis of 5 elements into 2 equal parts"],
-    ),
     "rows of several lengths": (
         "import tensorflow as tf\ntf.constant([[1.0], [1.0, 2.0]])",
         ["Line 2 makes a tensor of lists that have different lengths", "tf.ragged.constant"],
@@ -650,9 +646,22 @@ RAISING = {
         "tf.keras.Sequential([tf.keras.layers.Dense(2, name='a')]).get_layer('b')",
         ["Line 2 asks a model for a layer b, and its layers are a."],
     ),
-    "a matrix that is not square": (
-        "import tensorflow as tf\ntf.linalg.inv(tf.ones([2, 3]))",
-        ["Line 2 needs a matrix with as many rows as columns"],
+    "an op that names no remedy": (
+        TAPE + "tf.linalg.inv([x])",
+        ["Line 6 runs MatrixInverse", "must be square. There x has shape (2,)"],
+    ),
+    "a check in a function of TensorFlow's": (
+        TAPE + "r = tf.ragged.constant([[1.0], [2.0, 3.0]])\ntf.matmul(r, [x, x])",
+        ["Line 7 runs tf.matmul", "may not be ragged", "what the RaggedTensor r holds is [1., 2."],
+    ),
+    "integers of two widths": (
+        "import tensorflow as tf\ntf.stack([tf.range(2), tf.range(2, dtype=tf.int64)])",
+        ["an int32 tensor with an int64 one", "tf.cast(x, tf.int64)"],
+    ),
+    "a loop that lengthens what it carries": (
+        FUNCTION + "    i = 0\n    while i < tf.constant(3):\n        x = tf.concat([x, x], 0)\n"
+        "        i += 1\n    return x\nf(tf.ones([1]))",
+        ["which was (1,) before it and is (2,) after a turn", "TensorArray", "None for its length"],
     ),
     "rows of a dataset": (
         "import tensorflow as tf\ntf.data.Dataset.from_tensor_slices((tf.ones([2]), tf.ones([3])))",
@@ -882,7 +891,7 @@ RAISING = {
     "variable made on each call": (
         "import tensorflow as tf\n@tf.function\ndef f(x):\n    return tf.Variable(1.0) * x\n"
         "f(tf.constant(1.0))",
-        ["Line 4 makes a tf.Variable on every call"],
+        ["Line 4 makes a tf.Variable, itself or in what it calls", "its first call only"],
     ),
     "tensor of a function's inside": (
         "import tensorflow as tf\nkept = []\n@tf.function\ndef f(x):\n    kept.append(2 * x)\n"

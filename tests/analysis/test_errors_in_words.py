@@ -37,6 +37,12 @@ Traceback (most recent call last):
 
 IN_LAYER = 'Input 0 of layer "lstm_1" is incompatible with the layer: expected ndim=3, found ndim='
 MESSAGES: dict[str, tuple[str, str, str, str]] = {
+    "a check of TensorFlow's that the snippet makes, whose message says all": (
+        "tf.debugging.assert_positive(sigma, 'sigma must be positive')",
+        "InvalidArgumentError",
+        "sigma must be positive\nCondition x > 0 did not hold element-wise:\nx (shape=() ...) = -1",
+        "",
+    ),
     "an iterator without more elements": (
         "x = next(batches)",
         "StopIteration",

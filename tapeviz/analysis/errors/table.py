@@ -11,8 +11,7 @@ from .case import Explain
 from .python import attributes, calls, checks, containers, modules, names, operators
 from .python.values import WRONG_VALUES
 from .tapes import gradient_functions, recording, targets
-from .tensors import not_finite, shapes_and_dtypes
-from .tensors.arguments import ARGUMENT_ERRORS
+from .tensors import arguments, not_finite, shapes_and_dtypes
 from .tensors.autograph import AUTOGRAPH_ERRORS
 from .tensors.forms import FORM_ERRORS
 from .tensors.graphs import GRAPH_ERRORS
@@ -97,7 +96,16 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Line {line} gives a tf.Variable as {0}, and that function takes tensors only. "
         "Give the tensor that the variable holds: variable.read_value().",
     ),
-    (r"'(\w+)' has (shape|dtype) (.+?) before the loop, but", shapes_and_dtypes.carried),
+    (
+        r"'(?P<name>\w+)' has (?P<form>shape|dtype) (?P<before>.+?) before the loop, but (?:shape|"
+        r"dtype) (?P<after>.+?) after one iteration",
+        shapes_and_dtypes.carried,
+    ),
+    (
+        r"Input tensor [`'](?P<name>[\w/]+)(?::\d+)?[`'] enters the loop with (?P<form>shape) "
+        r"(?P<before>.+?), but has shape (?P<after>.+?) after one iteration",
+        shapes_and_dtypes.carried,
+    ),
     (r"Type SparseTensor is not supported as a gradient", targets.sparse),
     (r"Argument `target` should be a list.*received None", targets.no_target),
     (r"argument `type_value`: None to a TensorFlow DType", targets.no_sources),
@@ -137,7 +145,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     *DATASET_ERRORS,
     *WRONG_VALUES,
     *FORM_ERRORS,
-    *ARGUMENT_ERRORS,
+    *arguments.ARGUMENT_ERRORS,
     *AUTOGRAPH_ERRORS,
     *LAYER_ERRORS,
     (r"NoneType|None values not supported", models.loss_without_return),
@@ -424,7 +432,8 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         models.no_symbolic_call,
     ),
     (
-        r"has not yet been built|has never been called|has no defined (?:input|output)"
+        r"has not yet been built|have not yet been created|has never been called"
+        r"|has no defined (?:input|output)"
         r"|must build the layer before|object has no attribute '(?:kernel|bias|embeddings)'",
         models.no_source,
     ),
@@ -439,6 +448,12 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Line {line} leads to code that asks a Python {0} for its {1}, which tensors and arrays "
         "have. Make a tensor of it first: tf.constant(value).",
     ),
+    (
+        r"^(?:InvalidArgument|Aborted|Internal|Unimplemented)Error: "
+        r"(?!.*(?:\[Op:__|Graph execution error))(?:.*\[Op:(?P<op>\w+)\])?",
+        arguments.refused,
+    ),
+    (r"^ValueError: .* for '?\{\{node [^}]*\}\} = (?P<op>\w+)\[", arguments.refused),
     (
         r"Graph execution error|\{\{node |\[Op:__(?:inference|forward)_",
         shapes_and_dtypes.raised_in_function,

@@ -210,7 +210,8 @@ class Names:
             return {"value": type(value).__name__, "tape": self._tapes.number(value)}, []
         tensor = self._tensor(value)
         if tensor is not None:
-            return {"tensors": [[recording.id(tensor), []]]}, [tensor]
+            of_parts = {"value": type(value).__name__} if private.is_ragged_or_sparse(value) else {}
+            return {**of_parts, "tensors": [[recording.id(tensor), []]]}, [tensor]
         if is_instance(value, (list, tuple, dict)):
             return self._about_container(value)
         kind = type(value).__name__

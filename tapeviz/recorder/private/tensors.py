@@ -107,11 +107,15 @@ def shape_of(tensor: Any) -> tuple[int | None, ...] | None:
     return None if shape.rank is None else tuple(shape.as_list())
 
 
+def is_ragged_or_sparse(value: Any) -> bool:
+    return is_instance(value, (tf.RaggedTensor, tf.SparseTensor))
+
+
 def values_of(value: Any) -> Any:
     """The tensor of a ragged or sparse tensor's numbers; else ``None``."""
-    if is_instance(value, tf.RaggedTensor):
-        return value.flat_values
-    return value.values if is_instance(value, tf.SparseTensor) else None
+    if is_ragged_or_sparse(value):
+        return value.flat_values if is_instance(value, tf.RaggedTensor) else value.values
+    return None
 
 
 NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 
+from ....text.messages import first_words
 from ....text.names import dotted
 from ..case import Case, Explain
+from .operands import MOST_SHOWN, held_words
 
 _SHAPE = r"(\[[\d,?]*\])"
 LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
@@ -39,6 +42,25 @@ def axis_out_of_range(case: Case) -> str:
         f"Axes are counted from 0, or from the last one by -1, -2 and so on. "
         f"Look at the axis that is given, or print the tensor's shape just before."
     )
+
+
+def refused(case: Case) -> str:
+    """An op that cannot work with what it was given, in the words of its kernel or shape function,
+    with what the names on the line held."""
+    call, statement, message = case.call, case.text.statement(case.line), case.failure.message
+    if statement is None or (call is not None and call.line == case.line):
+        return ""
+    said = first_words(message.rpartition("Error: ")[2] if "in user code:" in message else message)
+    said = re.sub(r" for '?\{\{node .*", "", said)
+    callee = _called_on_line(case)
+    op = case.match["op"] or callee or "an operation"
+    if not said or callee.rpartition(".")[2].startswith("assert"):
+        return ""  # a check of the snippet, whose message says all
+    held = ", ".join([*held_words(case, statement)][:MOST_SHOWN])
+    if shapes := re.search(r"with input shapes: (.+?)\.(?:\s|$)", message):
+        held = f"its inputs have the shapes {shapes[1]}"
+    where = f" There {held}." if held else " Print the shapes and dtypes just before."
+    return f"Line {case.line} runs {op}, which cannot work with what it got: {said}.{where}"
 
 
 RENAMED_KEYWORDS = {
@@ -178,11 +200,6 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "Make k smaller, or look at which axis is the last.",
     ),
     (
-        r"Input matrix must be square",
-        "Line {line} needs a matrix with as many rows as columns. "
-        "Print its shape just before; tf.linalg.pinv and tf.linalg.lstsq take others.",
-    ),
-    (
         r"Shape of tensor \w* ?" + _SHAPE + r" is not compatible with expected shape " + _SHAPE,
         "Line {line} says that a tensor has the shape {1}, and it has {0}. "
         "Look at what made it, or correct the shape that is given.",
@@ -216,34 +233,9 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "Make the last number but one {0}, or look at the last axis of the input.",
     ),
     (
-        r"condition " + _SHAPE + r", then " + _SHAPE + r", and else " + _SHAPE,
-        "On line {line} tf.where got a condition of shape {0} and values of the shapes {1} and "
-        "{2}, which do not fit. Each axis must be equal in all three, or 1. "
-        "Print the shapes just before; tf.where with the condition alone gives positions.",
-    ),
-    (
-        r"evenly divide the split dimension, but got split_dim (\d+) \(size = (\d+)\) and "
-        r"num_split (\d+)",
-        "Line {line} splits an axis of {1} elements into {2} equal parts, and {1} is no multiple "
-        "of {2}. Give the sizes of the parts as a list, or split another axis.",
-    ),
-    (
         r"non-rectangular Python sequence|inhomogeneous shape",
         "Line {line} makes a tensor of lists that have different lengths. A tensor has as many "
         "elements in each row. Pad the short ones, or make a tf.ragged.constant of them.",
-    ),
-    (
-        r"Input to reshape is a tensor with (\d+) values, but the requested shape requires a "
-        r"multiple of (\d+)",
-        "Line {line} reshapes {0} elements into a shape that needs a multiple of {1}. A reshape "
-        "keeps every element and adds none. Print the tensor's shape just before.",
-    ),
-    (
-        r"Expected dimension (\d+) at axis (\d+) of the input shaped " + _SHAPE + r" but got "
-        r"dimension (\d+)",
-        "On line {line} tf.einsum got an input of shape {2}, whose axis {1} has {3} elements where "
-        "another input has {0} for the same letter. Look at the letters, or print the shapes "
-        "just before.",
     ),
     (
         r"indices\[[\d,]*\] = (\[[-\d, ]*\]) does not index into (?:param )?shape " + _SHAPE,

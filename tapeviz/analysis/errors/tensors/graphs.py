@@ -19,9 +19,9 @@ GRAPH_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"only supports singleton tf\.Variables|tried to create variables on (?:a )?non-first call",
-        "Line {line} makes a tf.Variable on every call of a tf.function, itself or in what it "
-        "calls, and a compiled function may make one at its first call only. "
-        "Make the variable outside, or keep it: if self.w is None: self.w = tf.Variable(…).",
+        "Line {line} makes a tf.Variable, itself or in what it calls, as a layer does at its first "
+        "input, and a compiled function may make variables at its first call only. Call the layer "
+        "or make the variable before, or keep it: if self.w is None: self.w = tf.Variable(…).",
     ),
     (
         r"could not be lifted out of a `?tf\.function",

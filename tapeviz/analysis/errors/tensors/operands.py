@@ -1,9 +1,11 @@
-"""Name the operands of the line that raised whose shapes do not fit."""
+"""Name the operands of the line that raised, and what they held."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from ....text.names import dotted
 from ....text.statements import read_text
@@ -12,6 +14,8 @@ from ....trace.model import Trace
 from ..case import Case
 
 OperandShape = Sequence[int | None]
+MOST_SHOWN = 4
+"""Elements of a value, and names, that stand in a sentence."""
 _OF_OPERANDS = frozenset({"ReadVariableOp", "Const", "Cast"})
 _LONGEST = 40
 """The letters of an expression that stands in a sentence."""
@@ -101,3 +105,35 @@ def _is_same(shape: OperandShape, wanted: OperandShape) -> bool:
     return len(shape) == len(wanted) and all(
         size == other or None in (size, other) for size, other in zip(shape, wanted, strict=True)
     )
+
+
+def held_words(case: Case, code: ast.AST) -> Iterator[str]:
+    """Yield ``g has shape (2,) and dtype float32`` for each name in the code that means a tensor
+    or a variable; ``g is [1. 2.] (shape (2,))`` for a small value of a tensor."""
+    trace, text = case.trace, read_text(case.text)
+    names = {dotted(node) for node in ast.walk(code) if isinstance(node, (ast.Name, ast.Attribute))}
+    for name in sorted(names):
+        root = name.partition(".")[0]
+        scope = text.owner(case.line, root)
+        meant = [
+            (tensor, f"what the {binding.value} {name} holds" if binding.value else name)
+            for binding in trace.bindings
+            for tensor, words in binding.tensors
+            if words == name and text.owner(binding.site.line, root) == scope
+        ]
+        if meant and (words := _words(trace, *meant[-1])):
+            yield words
+
+
+def _words(trace: Trace, tensor: TensorId, name: str) -> str:
+    variable = trace.variables.get(VariableId(tensor))
+    known = variable or trace.tensors.get(tensor)
+    if known is None or known.shape is None:
+        return ""
+    value = trace.value(tensor) if variable is None else None
+    if value is not None and 0 < value.size <= MOST_SHOWN:
+        if not value.ndim:
+            return f"{name} is {value[()]}"
+        elements = np.array2string(value, separator=", ").replace("\n", "")
+        return f"{name} is {elements} (shape {tuple(value.shape)})"
+    return f"{name} has shape {tuple(known.shape)} and dtype {known.dtype}"

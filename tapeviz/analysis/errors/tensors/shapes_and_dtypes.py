@@ -9,7 +9,7 @@ from ....text.names import names_in, targets_of
 from ....trace.ids import VariableId
 from ..case import Case
 from ..raised_inside import reached_words
-from .operands import OperandShape, differing_axis, named_operands, read_shape
+from .operands import OperandShape, differing_axis, held_words, named_operands, read_shape
 
 
 def shapes(case: Case) -> str:
@@ -20,7 +20,10 @@ def shapes(case: Case) -> str:
     named = named_operands(case, *sizes)
     if named is None:
         got = f"{name} got the shapes {first} and {other}, which do not fit"
-        remedy = "Print the shapes just before, and use tf.reshape, tf.transpose or tf.expand_dims."
+        statement = case.text.statement(case.line)
+        held = ", ".join(held_words(case, statement)) if statement is not None else ""
+        remedy = "Use tf.reshape, tf.transpose or tf.expand_dims on what is meant otherwise"
+        remedy += f"; {held}." if held else "."
     else:
         words = [each or "a value" for each in named]
         got = f"{name} got {words[0]} of shape {first} and {words[1]} of shape {other}"
@@ -79,6 +82,8 @@ def dtypes(case: Case) -> str:
             f"its columns. No gradient passes strings."
         )
     wanted = next((kind for kind in kinds if kind.startswith("complex")), "float32")
+    if all("int" in kind for kind in kinds):
+        wanted = max(kinds, key=lambda kind: int(re.sub(r"\D", "", kind) or 32))
     return (
         f"Line {case.line} combines {_article(kinds[0])} tensor with {_article(kinds[1])} one. "
         f"TensorFlow never converts dtypes by itself. "
@@ -306,15 +311,26 @@ def raised_in_function(case: Case) -> str:
 
 
 def carried(case: Case) -> str:
-    """A variable of a loop in a compiled function that comes out in another form."""
-    name, form, before = case.match[1], case.match[2], case.match[3]
-    mend = (
-        f"Give it that shape at the end of each turn: {name} = tf.ensure_shape({name}, {before})"
-        if form == "shape"
-        else f"Begin with the {form} that it has after a turn, as by tf.cast before the loop"
-    )
+    """A variable of a loop in a compiled function that comes out in another form. A shape may
+    become less exact, if ``shape_invariants`` say so; the number of axes stays
+    (``_shape_invariant_to_type_spec`` and ``_check_shapes_compat`` in while_v2.py, 2.15-2.21)."""
+    name, form, before, after = (case.match[key] for key in ("name", "form", "before", "after"))
+    if form == "dtype":
+        mend = "Begin with the dtype that it has after a turn, as by tf.cast before the loop"
+    elif "unknown" in after or "None" in after:
+        mend = (
+            f"Give it that shape at the end of each turn: {name} = tf.ensure_shape({name}, "
+            f"{before})"
+        )
+    else:
+        mend = (
+            "To collect a value of each turn use a tf.TensorArray, ta = ta.write(i, value), and "
+            "ta.stack() after the loop"
+        )
+        if len(read_shape(after)) == len(read_shape(before)):
+            mend += "; or say by shape_invariants which axis varies, with None for its length"
     return (
         f"The loop on line {case.line} changes the {form} of {name}, which was {before} "
-        f"before it. In a compiled function what a loop carries keeps its {form}, for the loop is "
-        f"traced once for all turns. {mend}."
+        f"before it and is {after} after a turn. In a compiled function what a "
+        f"loop carries keeps its {form}, for the loop is traced once for all turns. {mend}."
     )
