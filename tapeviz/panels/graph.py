@@ -262,7 +262,7 @@ class GraphPanel(Panel):
             known = {frame.path for frame in before.frames}
             first = [frame.rect for frame in scene.frames if frame.path not in known]
             landmarks = [*(first or [Rect(*anchor[1], 1, 1)]), *_landmarks(scene)]
-            least = ENOUGH * LEGIBLE if scale <= COMFORT else scale
+            least = LEGIBLE if scale <= COMFORT else scale
             self.view.stay_near(*anchor, landmarks, least, scene.bounds)
         return anchor is not None
 

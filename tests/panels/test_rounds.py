@@ -275,6 +275,20 @@ def test_a_card_for_each_source_not_for_each_call(
     assert loop.round == 1
 
 
+def test_cards_of_a_diagnosis_that_was_replaced_are_not_made(
+    qtbot: QtBot, loop: Document, light: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run goes on while the cards of its first rounds are made one by one."""
+    monkeypatch.setattr("tapeviz.panels.diagnosis.panel.SLICE", -1.0)
+    panel = DiagnosisPanel(loop, light)
+    qtbot.addWidget(panel)
+    loop.diagnosing.keep(replace(loop.diagnosis))
+    panel._add_cards()
+    assert not panel.cards
+    qtbot.waitUntil(lambda: panel.is_settled)
+    assert len(panel.cards) == len(site_of(loop).sources)
+
+
 def test_the_round_where_it_begins_to_differ_is_one_click_away(
     qtbot: QtBot, loop: Document, light: Theme
 ) -> None:

@@ -221,7 +221,10 @@ class DiagnosisPanel(Panel):
         self.document.jobs.ask(self._add_cards)
 
     def _add_cards(self) -> bool:
-        """Show the next cards, as many as there is time for; returns whether there are more."""
+        """Show the next cards, as many as there is time for; returns whether there are more. Those
+        of a diagnosis that another has replaced are not made."""
+        if self.document.jobs.awaits(self.refresh):
+            return False
         until = time.perf_counter() + SLICE
         wanted = self._wanted[: self._goal]
         while len(self._cards) < len(wanted):
