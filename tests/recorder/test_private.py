@@ -67,6 +67,7 @@ PLACES = (
     "tensorflow.python.ops.custom_gradient:_graph_mode_decorator",
     "tensorflow.python.ops.gradients_util:_GradientsHelper",
     "tensorflow.python.ops.gradients_util:_MaybeCompile",
+    "tensorflow.python.distribute.mirrored_run:_MirroredReplicaContext._merge_call",
     "tensorflow.python.ops.script_ops:py_func_common",
     "tensorflow.python.ops.script_ops:FuncRegistry.get",
     "tensorflow.python.ops.parallel_for.pfor:_create_op",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import count
 from sys import _getframe, exc_info
 from typing import Any
@@ -43,28 +42,34 @@ def install(
         installed.replace(threading.Thread, _START, wrap)
     if hasattr(threading, _MAKE_HOOK):
         installed.replace(threading, _MAKE_HOOK, _cleaning)
-    installed.undo(private.MergeFunction(partial(_on_lines_of_replicas, recording)).install())
+    installed.replace(
+        private.ReplicaContext, private.MERGE, lambda merge: _on_lines_of_replicas(recording, merge)
+    )
     if private.add_op_callback:
         _see_python_functions(recording, installed, callback, numbers)
         _see_reads(recording, installed, callback)
 
 
 def _on_lines_of_replicas(
-    recording: RecordingContext, merge: Callable[..., Any]
+    recording: RecordingContext, merge_call: Callable[..., Any]
 ) -> Callable[..., Any]:
     """Let ops of a merge stand on the line of the replica that waits for it.
 
     A merge, as the write of an aggregated variable, runs on the thread that called
-    ``strategy.run``.
+    ``strategy.run`` (``_merge_call`` in mirrored_run.py, 2.15-2.21).
     """
     here = recording.guarded(recording.here)
-    waits_at = here(_getframe(1))
 
-    def merging(*args: Any, **named: Any) -> Any:
-        with recording.sites.standing_for(here(_getframe(1)), waits_at):
-            return merge(*args, **named)
+    def waiting(self: Any, merge: Callable[..., Any], *args: Any) -> Any:
+        waits_at = here(_getframe(1))
 
-    return merging if waits_at else merge
+        def merging(*args: Any, **named: Any) -> Any:
+            with recording.sites.standing_for(here(_getframe(1)), waits_at):
+                return merge(*args, **named)
+
+        return merge_call(self, merging if waits_at else merge, *args)
+
+    return waiting
 
 
 def _cleaning(make: Callable[[], Callable[..., None]]) -> Callable[[], Callable[..., None]]:

@@ -51,34 +51,11 @@ NEXT_NUMBER = "uid"
 from (2.15-2.21). Symbolic tensors, which are made in the same module, get their ids there, too."""
 
 
-ReplicaThread = find(
-    "tensorflow.python.distribute.mirrored_run:_MirroredReplicaThread",
+ReplicaContext = find(
+    "tensorflow.python.distribute.mirrored_run:_MirroredReplicaContext",
     "the lines of what replicas do together",
 )
-
-
-class MergeFunction:
-    """In the place of ``merge_fn`` of a replica's thread (mirrored_run.py, 2.15-2.21).
-
-    The replica sets it in ``merge_call`` and waits, and the thread that runs the strategy calls it.
-    ``wrap`` is called when it is set.
-    """
-
-    def __init__(self, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-        self._wrap = wrap
-
-    def __set__(self, thread: Any, function: Callable[..., Any] | None) -> None:
-        vars(thread)["merge_fn"] = function and self._wrap(function)
-
-    def __get__(self, thread: Any, of: type | None = None) -> Any:
-        return vars(thread)["merge_fn"]
-
-    def install(self) -> Callable[[], None]:
-        """Return what takes it away again."""
-        if not ReplicaThread:
-            return lambda: None
-        ReplicaThread.merge_fn = self
-        return lambda: delattr(ReplicaThread, "merge_fn")
+MERGE = "_merge_call"
 
 
 def next_id() -> int:
