@@ -1938,27 +1938,36 @@ tape.gradient(loss, x)
 
 
 @pytest.mark.parametrize(
-    ("between", "is_moved"),
+    ("kind", "line", "between", "title"),
     [
-        ("s = s + 1.0", False),
-        ("w.assign(s)", False),
-        ("t = s + 1.0", True),
-        ("tf.random.set_seed(1)", True),
+        ("outside-tape", 2, "s = s + 1.0", "Move"),
+        ("outside-tape", 2, "w.assign(s)", "Move"),
+        ("outside-tape", 2, "t = s + 1.0", ""),
+        ("outside-tape", 2, "tf.random.set_seed(1)", ""),
+        ("stateful", 4, "mean = tf.reduce_mean(v)", "Let the dataset give positions"),
+        ("stateful", 4, "mean = tf.reduce_mean(h)", ""),
     ],
 )
-def test_a_line_is_not_moved_past_what_changes_its_value(between: str, is_moved: bool) -> None:
+def test_a_line_is_not_moved_past_what_changes_its_value(
+    kind: str, line: int, between: str, title: str
+) -> None:
     text = dedent(
         f"""
         s = 2.0
         h = tf.sin(s) * w
         {between}
-        with tf.GradientTape() as tape:
-            loss = h * 2.0
-        tape.gradient(loss, w)
+        ds = tf.data.Dataset.from_tensor_slices(h + 1.0).batch(2)
+        for v in ds:
+            {between}
+            with tf.GradientTape() as tape:
+                loss = h * tf.reduce_sum(v)
+            tape.gradient(loss, w)
         """
     ).lstrip()
-    titles = [edit.title for edit in edits_for(fix_case(text, "outside-tape", 2))]
-    assert any(each.startswith("Move") for each in titles) == is_moved
+    titles = [edit.title for edit in edits_for(fix_case(text, kind, line))]
+    offered = [each for each in titles if each.startswith(("Move", "Let the dataset give"))]
+    assert not title or not any(each.startswith(title) for each in offered)
+    assert title or offered
 
 
 def test_all_that_a_draw_picks_is_averaged() -> None:

@@ -385,6 +385,13 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "d = tf.tensordot(tf.nn.softmax(-x, axis=-1), m, [[0], [0]])",
     ),
     (
+        "not-differentiable",
+        "_, i, n = tf.unique_with_counts(tf.round(x))",
+        "values, i, n = tf.unique_with_counts(tf.round(x))\n"
+        "    n = tf.reduce_sum(tf.nn.relu(1.0 - tf.abs(tf.expand_dims(x, -1) - tf.stop_gradient("
+        "tf.cast(values, tf.float32)))), axis=0)",
+    ),
+    (
         Cancelled("softmax-of-one"),
         "v = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=x)",
         "v = tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.cast(y, tf.float32), "
@@ -437,6 +444,13 @@ LINES: list[tuple[str | Evidence, str, str]] = [
         "v, n = tf.clip_by_global_norm([x, y], 1.0)",
         "v, n = tf.clip_by_global_norm([x, y], 1.0, use_norm="
         "tf.sqrt(tf.add_n([tf.reduce_sum(tf.square(t)) for t in [x, y]]) + 1e-12))",
+    ),
+    (
+        "not-differentiable",
+        "v = tf.math.zeta(x + 1.0, q=y)",
+        "v = tf.math.zeta(x + 1.0, q=y) + tf.stop_gradient((tf.math.zeta((x + 1.0) + 1e-2, q=y) - "
+        "tf.math.zeta((x + 1.0) - 1e-2, q=y)) / (2 * 1e-2)) * "
+        "((x + 1.0) - tf.stop_gradient((x + 1.0)))",
     ),
     (Cancelled("subtracted"), "v = y - x + x", "v = tf.stop_gradient(y - x) + x"),
     (Cancelled("subtracted"), "v = x + (y - x)", "v = x + tf.stop_gradient(y - x)"),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import argument, called_name, dotted, header_nodes
+from ..nodes import all_of, argument, called_name, dotted, header_nodes, sole
 from ..plan import Plan, enclosed
 from ..rewrites import CallRewrite, Code, template
 from ..source import ParsedSource
@@ -191,6 +191,43 @@ SOFT_COUNTS = (
     ),
 )
 """The rows of the table :data:`tapeviz.fixes.table.FIXES` that make counts smooth."""
+
+
+def count_unique(case: FixCase) -> Iterator[Edit]:
+    """``values, _, count = tf.unique_with_counts(round(x))`` → a count to which each element adds
+    by how near it is to the value."""
+    source, tf = case.source, case.source.tf
+    for call in all_of(source.module, cst.Call):
+        given, statement = argument(call, 0, "x"), source.statement_of(call)
+        small = sole(statement)
+        if called_name(call) != "unique_with_counts" or given is None or statement is None:
+            continue
+        if not isinstance(small, cst.Assign) or small.value is not call:
+            continue
+        names = small.targets[0].target
+        if not isinstance(names, cst.Tuple) or len(names.elements) != 3:
+            continue
+        distinct, _, count = (element.value for element in names.elements)
+        floats, plan = _before_rounding(source, given.value), Plan(source)
+        values = source.code(distinct)
+        if values == "_":
+            values = plan.fresh_name("values")
+            plan.replace(distinct, values)
+        fixed = f"{tf}.stop_gradient({tf}.cast({values}, {tf}.float32))"
+        far = f"{tf}.expand_dims({floats}, -1) - {fixed}"
+        counted = f"{tf}.reduce_sum({triangle(source, far)}, axis=0)"
+        plan.after(statement, f"{source.code(count)} = {counted}")
+        title = "Estimate: a count to which elements add by how near they are to its value"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _before_rounding(source: ParsedSource, node: cst.BaseExpression) -> str:
+    """The floats that were cast or rounded, else the expression itself."""
+    floats = uncast(source, node)
+    made = source.bound_to(node) if isinstance(node, cst.Name) else node
+    while not floats and isinstance(made, cst.Call) and (x := _without_rounding(made)) is not None:
+        node = made = x
+    return floats or source.code(node)
 
 
 _MADE = (cst.Call, cst.BinaryOperation, cst.Subscript)

@@ -10,7 +10,7 @@ from ..plan import enclosed
 from ..rewrites import CallRewrite
 from ..source import ParsedSource
 from .comparisons import soft_truth
-from .counts import triangle, uncast
+from .counts import count_unique, triangle, uncast
 
 
 def _segments(case: FixCase, call: cst.Call) -> str:
@@ -85,4 +85,4 @@ _SOFT_SEGMENTS = CallRewrite(
     "Estimate: rows that count for the segments near them",
     is_estimate=True,
 )
-SOFT_GROUPS = (_SOFT_SEGMENTS, _SOFT_PARTS)
+SOFT_GROUPS = (_SOFT_SEGMENTS, _SOFT_PARTS, count_unique)

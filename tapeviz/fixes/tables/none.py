@@ -43,8 +43,10 @@ from ..smooth.counts import SOFT_COUNTS, soft_bins
 from ..smooth.groups import SOFT_GROUPS
 from ..smooth.indices import interpolate, interpolate_edges, weigh_picked
 from ..smooth.outcomes import interpolate_outcome
+from ..smooth.pooling import pool_softly
 from ..smooth.ranges import count_up
 from ..smooth.splatting import splat
+from ..smooth.suppression import keep_softly
 from ..smooth.turns import blend_last_turn, count_part_of_turn
 from ..smooth.widths import (
     count_softly,
@@ -109,12 +111,14 @@ from ..tapes.watching import (
     watch_values,
 )
 from ..values.datasets import (
+    gather_by_position,
     keep_elements,
     map_in_python,
     reduce_in_python,
     unstack_values,
     walk_generator,
 )
+from ..values.differences import central_difference
 from ..values.estimates import (
     LEAVE_OUT_ROUNDING,
     MIX_ONE_HOT,
@@ -136,6 +140,7 @@ from ..values.leaving import (
 )
 from ..values.matrices import list_elements
 from ..values.metrics import compute_beside_metric, follow_average
+from ..values.objects import keep_in_list, match_keys
 from ..values.settings import compute_by_hand
 from ..values.stopping import (
     PASS_BACK,
@@ -240,6 +245,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     NotDifferentiable: (
         turn_around,
+        central_difference,
         pass_on_to_compared,
         MIX_ONE_HOT,
         count_up,
@@ -249,6 +255,8 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         interpolate_edges,
         interpolate,
         splat,
+        pool_softly,
+        keep_softly,
         count_softly,
         weigh_by_width,
         weigh_selected,
@@ -350,5 +358,8 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         keep_in_scope,
         map_in_python,
         unstack_values,
+        gather_by_position,
+        match_keys,
+        keep_in_list,
     ),
 }

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ..blocks import block_of_call
+from ..blocks import block_of_call, put_in_front
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, sole
+from ..nodes import all_of, argument, called_name, read_names, sole
 from ..plan import Plan, enclosed
 from ..source import ParsedSource
 from .leaving import PYTHON_FUNCTIONS
@@ -167,6 +167,39 @@ def unstack_values(case: FixCase) -> Iterator[Edit]:
             plan = Plan(source)
             plan.replace(walked, new)
             yield Edit("Walk through the tensor itself in place of a dataset", plan.text())
+
+
+def gather_by_position(case: FixCase) -> Iterator[Edit]:
+    """``ds = Dataset.from_tensor_slices(t).batch(n)``, ``for v in ds`` → a dataset of positions,
+    and ``v = tf.gather(t, v)`` in the block of the tape, which begins in the loop. Of a tuple of
+    tensors the first that is computed becomes positions, the others stay. Nothing else may walk
+    through the dataset, and the loop must not read ``v`` before the block: it would read positions.
+    """
+    source, tf = case.source, case.source.tf
+    block = block_of_call(source, case.trace, case.call)
+    for call in case.calls("from_tensor_slices") if block is not None else ():
+        given = argument(call, 0, "tensors")
+        if given is None or block is None:
+            continue
+        several = given.value.elements if isinstance(given.value, cst.Tuple) else ()
+        values = [element.value for element in several] or [given.value]
+        place = next((n for n, v in enumerate(values) if not isinstance(v, cst.Name)), 0)
+        t = source.code(values[place])
+        positions = f"{tf}.range({tf}.shape({t})[0])"
+        plan = Plan(source)
+        plan.replace(values[place], positions)
+        walks = _places(source, _with_steps(source, call, _LATER))
+        loop = source.parent(walks[0]) if len(walks) == 1 else None
+        beside = source.beside(block.node, loop.body.body[0]) if isinstance(loop, cst.For) else None  # type: ignore[arg-type]
+        if not isinstance(loop, cst.For) or beside is None:
+            continue
+        names = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
+        targets = [element.value for element in names] or [loop.target]
+        name = source.code(targets[place]) if len(targets) == len(values) else ""
+        early = set().union(*map(read_names, source.before(beside)), read_names(values[place]))
+        if name and name not in early:
+            put_in_front(plan, block, f"{name} = {tf}.gather({t}, {name})")
+            yield Edit("Let the dataset give positions, and take the elements there", plan.text())
 
 
 def _batch_size(source: ParsedSource, made: cst.Call) -> tuple[cst.Call, cst.BaseExpression] | None:

@@ -73,6 +73,22 @@ ROWS: dict[str, Row] = {
         "* (end / tf.stop_gradient(end)))",
         1.5,
     ),
+    "scores of the boxes that are kept": (
+        """
+        boxes = tf.Variable([[0.0, 0.0, 1.0, 1.0], [0.1, 0.3, 0.9, 1.2], [2.0, 2.0, 3.0, 3.0]])
+        scores = tf.constant([0.9, 0.8, 0.7])
+        with tf.GradientTape() as tape:
+            keep = tf.image.non_max_suppression(boxes, scores, 2)
+            loss = tf.reduce_sum(tf.gather(scores, keep))
+        tape.gradient(loss, boxes)
+        """,
+        "loss = tf.reduce_sum(scores * kept_softly)",
+        [  # central differences of the sum of 1 - sigmoid(10 * (overlap - 0.5))
+            [-0.82619, -0.82619, 0.82619, -1.20387],
+            [1.03273, 1.36911, -1.03273, 0.66095],
+            [0.0, 0.0, 0.0, 0.0],
+        ],
+    ),
     "an accuracy of Keras": (
         """
         p = tf.Variable([0.25, 0.75])
@@ -119,6 +135,17 @@ ROWS: dict[str, Row] = {
         "loss = tf.reduce_mean(tf.reduce_sum(tf.nn.softmax(w) * tf.gather(cost, gold), axis=-1))",
         [[-0.25, 0.25]],
     ),
+    "what the positions of a max pooling pick": (
+        """
+        image, depth = tf.Variable(tf.zeros([1, 2, 2, 1])), tf.constant([1.0, 2.0, 3.0, 6.0])
+        with tf.GradientTape() as tape:
+            _, places = tf.nn.max_pool_with_argmax(image, 2, 2, "SAME")
+            loss = tf.reduce_sum(tf.gather(depth, places))
+        tape.gradient(loss, image)
+        """,
+        "loss = tf.reduce_sum(in_window(depth))",
+        [[[[-0.5], [-0.25]], [[0.0], [0.75]]]],
+    ),
     "the largest of what is a softmax already": (
         """
         w, label = tf.Variable([[0.0, 0.0]]), tf.constant([1], tf.int64)
@@ -153,6 +180,22 @@ ROWS: dict[str, Row] = {
         "loss = tf.reduce_mean(tf.nn.ctc_loss(tf.cast(tf.cast(truth, tf.int64), tf.int32), w, "
         "None, [1], blank_index=-1))",
         [[[-0.5, 0.5]]],
+    ),
+    "how many boxes are kept": (
+        """
+        boxes = tf.Variable([[0.0, 0.0, 1.0, 1.0], [0.25, 0.25, 0.75, 1.25]])
+        scores = tf.constant([0.9, 0.8])
+        with tf.GradientTape() as tape:
+            kept = tf.image.non_max_suppression(boxes, scores, 2, 0.5)
+            loss = tf.cast(tf.shape(kept)[0], tf.float32)
+        tape.gradient(loss, boxes)
+        """,
+        "loss = tf.cast(tf.reduce_sum(kept_softly), tf.float32)",
+        # The overlap is a third: 1 of 3 parts, of which the slopes are these, times -10 s (1 - s).
+        np.multiply(
+            [[8 / 27, 8 / 27, -8 / 27, 8 / 27], [-16 / 27, -4 / 9, 16 / 27, -4 / 27]],
+            -10 * np.exp(-5 / 3) / (1 + np.exp(-5 / 3)) ** 2,
+        ),
     ),
     "whether the target is among the first": (
         """
@@ -510,6 +553,17 @@ ROWS: dict[str, Row] = {
         """,
         "loss = tf.reduce_sum(1.0 - tf.abs(tf.sigmoid(p - 0.5) - tf.cast(True, tf.float32)))",
         [0.25, 0.25],
+    ),
+    "the slope of a smooth op that TensorFlow has none of": (
+        """
+        a = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            p = tf.math.betainc(a, 3.0, 0.4)
+        tape.gradient(p, a)
+        """,
+        "p = tf.math.betainc(a, 3.0, 0.4) + tf.stop_gradient((tf.math.betainc(a + 1e-2, 3.0, 0.4) "
+        "- tf.math.betainc(a - 1e-2, 3.0, 0.4)) / (2 * 1e-2)) * (a - tf.stop_gradient(a))",
+        -0.24085,
     ),
     "one of two stops": (
         """

@@ -51,6 +51,42 @@ ROWS: dict[str, Row] = {
         "tied = w",
         [2.0, 4.0],
     ),
+    "values that a table kept": (
+        """
+        w, keys = tf.Variable([0.5, 1.5]), tf.constant([10, 20])
+        table = tf.lookup.experimental.MutableHashTable(tf.int32, tf.float32, 0.0)
+        with tf.GradientTape() as tape:
+            table.insert(keys, w * 2.0)
+            loss = tf.reduce_sum(table.lookup(tf.constant([20, 10, 10])) ** 2)
+        tape.gradient(loss, w)
+        """,
+        "held = w * 2.0",
+        [8.0, 12.0],
+    ),
+    "values that a table was made with": (
+        """
+        w, keys = tf.Variable([0.5, 1.5]), tf.constant([10, 20])
+        with tf.GradientTape() as tape:
+            table = tf.lookup.StaticHashTable(
+                tf.lookup.KeyValueTensorInitializer(keys, w * 2.0), 0.0)
+            loss = tf.reduce_sum(table.lookup(keys[:1]))
+        tape.gradient(loss, w)
+        """,
+        "held = w * 2.0",
+        [2.0, 0.0],
+    ),
+    "a value that a queue kept": (
+        """
+        w = tf.Variable(1.5)
+        q = tf.queue.FIFOQueue(4, [tf.float32])
+        with tf.GradientTape() as tape:
+            q.enqueue(w * 3.0)
+            y = q.dequeue() ** 2
+        tape.gradient(y, w)
+        """,
+        "q.append(w * 3.0)",
+        27.0,
+    ),
     "a state with a method that only variables have": (
         """
         w = tf.Variable(2.0)
@@ -455,6 +491,18 @@ ROWS: dict[str, Row] = {
         """,
         'state["mean"] = 0.5 * state["mean"] + 0.5 * x',
         10.5,
+    ),
+    "a dataset of what was computed, walked in batches": (
+        """
+        s = tf.Variable(3.0)
+        ds = tf.data.Dataset.from_tensor_slices((tf.range(4.0) * s, tf.ones(4))).batch(4)
+        for x, y in ds.take(1):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(x * y)
+            tape.gradient(loss, s)
+        """,
+        "x = tf.gather(tf.range(4.0) * s, x)",
+        6.0,
     ),
     "a loop over a dataset in a function": (
         """

@@ -1,0 +1,61 @@
+"""Average by a softmax in each window what the position of its largest element picked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..nodes import all_of, argument, called_name, sole
+from ..plan import Plan
+from ..source import ParsedSource
+
+
+def pool_softly(case: FixCase) -> Iterator[Edit]:
+    """``_, i = tf.nn.max_pool_with_argmax(x, …)`` → ``i``, averaged by a softmax of each window.
+
+    The mean of ``exp(x) * p`` in a window by that of ``exp(x)`` is such an average of ``p``, be it
+    the positions or what ``tf.gather(p, i)`` picks by them.
+    """
+    source, tf, code = case.source, case.source.tf, case.source.code
+    for call in case.calls("max_pool_with_argmax"):
+        statement, name = source.statement_of(call), _name_of_positions(source, call)
+        given = argument(call, 0, "input")
+        window = [
+            argument(call, place, keyword)
+            for place, keyword in enumerate(("ksize", "strides", "padding"), 1)
+        ]
+        if given is None or None in window or statement is None or not name:
+            continue
+        x, size = code(given.value), ", ".join(code(arg.value) for arg in window if arg)
+        plan = Plan(source)
+        weight, mean = plan.fresh_name("weight"), plan.fresh_name("in_window")
+        plan.after(
+            statement,
+            f"{weight} = {tf}.exp({x} - {tf}.reduce_max({x}))",
+            f"{mean} = lambda p: ({tf}.nn.avg_pool2d({weight} * {tf}.reshape("
+            f"{tf}.cast(p, {weight}.dtype), {tf}.shape({x})[1:]), {size})"
+            f" / {tf}.nn.avg_pool2d({weight}, {size}))",
+        )
+        read = [node for node in all_of(source.module, cst.Name) if node.value == name][1:]
+        for picked in all_of(source.module, cst.Call):
+            values, place = argument(picked, 0, "params"), argument(picked, 1, "indices")
+            if called_name(picked) != "gather" or values is None or place is None:
+                continue
+            if code(place.value) == name:
+                plan.replace(picked, f"{mean}({code(values.value)})")
+                read.pop()
+        if read:
+            plan.after(statement, f"{name} = {mean}({tf}.range({tf}.size({x}[0])))")
+        title = "Estimate: a softmax average in each window, in place of its largest's position"
+        yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _name_of_positions(source: ParsedSource, call: cst.Call) -> str:
+    """``i`` of ``_, i = call``."""
+    small = sole(source.statement_of(call))
+    target = small.targets[0].target if isinstance(small, cst.Assign) else None
+    if not isinstance(target, (cst.Tuple, cst.List)) or len(target.elements) != 2:
+        return ""
+    return source.code(target.elements[1].value)

@@ -1,0 +1,72 @@
+"""Boxes that overlap a better one, left out by weights instead of a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..nodes import all_of, argument, called_name
+from ..plan import Plan, enclosed, fitting
+from .indices import rank_of
+from .widths import counted_in, put_sum
+
+_SUPPRESSED = (
+    "{low} = {tf}.maximum({boxes}[:, None, :2], {boxes}[None, :, :2])",
+    "{high} = {tf}.minimum({boxes}[:, None, 2:], {boxes}[None, :, 2:])",
+    "{shared} = {tf}.reduce_prod({tf}.nn.relu({high} - {low}), -1)",
+    "{area} = {tf}.reduce_prod({boxes}[:, 2:] - {boxes}[:, :2], -1)",
+    "{overlap} = {shared} / ({area}[:, None] + {area} - {shared})",
+    "{better} = {tf}.cast({scores}[None] > {scores}[:, None], {tf}.float32)",
+    "{kept} = {tf}.reduce_prod(1.0 - {better} * {tf}.sigmoid(10.0 * ({overlap} - {most})), -1)",
+)
+_NAMES = ("low", "high", "shared", "area", "overlap", "better")
+
+
+def keep_softly(case: FixCase) -> Iterator[Edit]:
+    """Weigh all by how far each box overlaps no better one, in place of what
+    ``tf.image.non_max_suppression`` keeps: by a sigmoid of how far the overlap passes the threshold
+    (as soft-NMS weighs scores: Bodla et al. 2017). The number of what is kept → the sum of these
+    weights."""
+    source, code = case.source, case.source.code
+    for chosen in case.calls("non_max_suppression"):
+        boxes, scores = argument(chosen, 0, "boxes"), argument(chosen, 1, "scores")
+        plan, most = Plan(source), argument(chosen, 3, "iou_threshold")
+        kept, statement = plan.fresh_name("kept_softly"), plan.statement_begun_by(chosen)
+        if boxes is None or scores is None or statement is None:
+            continue
+        for place, counted, _ in counted_in(source):
+            if source.leads_to(counted, chosen):
+                put_sum(plan, place, f"{source.tf}.reduce_sum({kept})")
+        for call in all_of(source.module, cst.Call):
+            picked = argument(call, 1, "indices") if called_name(call) == "gather" else None
+            if picked is not None and source.leads_to(picked.value, chosen):
+                plan.replace(call, fitting(source, call, _weighed(case, call, kept)))
+        if plan.changes:
+            names = {name: plan.fresh_name(name) for name in _NAMES}
+            lines = (
+                line.format(
+                    tf=source.tf,
+                    boxes=code(enclosed(boxes.value)),
+                    scores=code(enclosed(scores.value)),
+                    most=code(enclosed(most.value)) if most is not None else "0.5",
+                    kept=kept,
+                    **names,
+                )
+                for line in _SUPPRESSED
+            )
+            plan.before(statement, *lines)
+            title = "Estimate: weigh each box by how far it overlaps no better one"
+            yield Edit(title, plan.text(), is_estimate=True)
+
+
+def _weighed(case: FixCase, gather: cst.Call, kept: str) -> cst.BaseExpression:
+    """All rows of what is picked from, times the weights of the boxes."""
+    source = case.source
+    params = argument(gather, 0, "params")
+    assert params is not None
+    values = source.code(enclosed(params.value))
+    rank = rank_of(case, values)
+    weights = f"{kept}[:, {', '.join(['None'] * (rank - 1))}]" if rank > 1 else kept
+    return cst.parse_expression(f"{values} * {weights}")

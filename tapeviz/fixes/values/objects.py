@@ -1,0 +1,89 @@
+"""Look up by what was put in, where a table or a queue of TensorFlow's was to carry a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..nodes import all_of, argument, called_name, dotted
+from ..plan import Plan, enclosed
+from ..source import ParsedSource
+
+_FILLING = ("insert", "insert_or_assign", "KeyValueTensorInitializer")
+_QUEUES = ("FIFOQueue", "PaddingFIFOQueue")
+
+
+def match_keys(case: FixCase) -> Iterator[Edit]:
+    """``table.insert(keys, values)``, ``table.lookup(k)`` → the values whose key is equal to ``k``.
+
+    The same numbers for all keys that are there: a product with a matrix of zeros and ones, which
+    has a gradient by the values.
+    """
+    source, tf, code = case.source, case.source.tf, case.source.code
+    for filled in case.calls(*_FILLING):
+        keys, values = argument(filled, 0, "keys"), argument(filled, 1, "values")
+        plan, table = Plan(source), _object_filled(source, filled)
+        statement = plan.statement_begun_by(filled)
+        if keys is None or values is None or statement is None or not table:
+            continue
+        held = plan.fresh_name("held")
+        plan.before(statement, f"{held} = {code(values.value)}")
+        plan.replace(values.value, held)
+        looked_up = 0
+        for lookup in all_of(source.module, cst.Call):
+            sought = argument(lookup, 0, "keys")
+            if dotted(lookup.func) == f"{table}.lookup" and sought is not None:
+                same = f"{tf}.expand_dims({code(sought.value)}, -1) == {code(enclosed(keys.value))}"
+                plan.replace(lookup, f"{tf}.tensordot({tf}.cast({same}, {held}.dtype), {held}, 1)")
+                looked_up += 1
+        if looked_up:
+            title = "Take the values themselves by their keys, in place of what the table kept"
+            yield Edit(title, plan.text())
+
+
+def _object_filled(source: ParsedSource, filled: cst.Call) -> str:
+    """The name of the table: of ``table.insert(…)``, or of what is made with the initializer."""
+    if isinstance(filled.func, cst.Attribute) and called_name(filled) in _FILLING[:2]:
+        return dotted(filled.func.value)
+    for assign in all_of(source.module, cst.Assign):
+        made = assign.value
+        is_table = isinstance(made, cst.Call) and called_name(made).endswith("HashTable")
+        if is_table and source.leads_to(made, filled):
+            return dotted(assign.targets[0].target)
+    return ""
+
+
+def keep_in_list(case: FixCase) -> Iterator[Edit]:
+    """``q = tf.queue.FIFOQueue(…)`` → ``q = []``, ``q.enqueue(x)`` → ``q.append(x)``,
+    ``q.dequeue()`` → ``q.pop(0)``: a list holds the tensors themselves."""
+    source, tf, code = case.source, case.source.tf, case.source.code
+    for filled in case.calls("enqueue", "enqueue_many"):
+        queue = dotted(filled.func).rpartition(".")[0]
+        made = source.bound_to(queue) if queue else None
+        if not isinstance(made, cst.Call) or called_name(made) not in _QUEUES:
+            continue
+        plan = Plan(source)
+        plan.replace(made, "[]")
+        for call in all_of(source.module, cst.Call):
+            owner, _, method = dotted(call.func).rpartition(".")
+            given = [code(enclosed(arg.value)) for arg in call.args]
+            as_list = {
+                "enqueue": f"{queue}.append({_single(source, call)})",
+                "enqueue_many": f"{queue}.extend({tf}.unstack({_single(source, call)}))",
+                "dequeue": f"{queue}.pop(0)",
+                "dequeue_many": f"{tf}.stack([{queue}.pop(0) for _ in range({', '.join(given)})])",
+                "size": f"len({queue})",
+            }
+            if owner == queue and method in as_list:
+                plan.replace(call, as_list[method])
+        yield Edit(f"Make {queue} a list, which holds the tensors themselves", plan.text())
+
+
+def _single(source: ParsedSource, call: cst.Call) -> str:
+    """The code of what is put in: of ``q.enqueue([x])`` the only part."""
+    given = call.args[0].value if call.args else None
+    if isinstance(given, (cst.List, cst.Tuple)) and len(given.elements) == 1:
+        given = given.elements[0].value
+    return source.code(given) if given is not None else ""
