@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import shutil
 import tempfile
 import threading
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +20,9 @@ _LONGEST = 88
 # Of a folder that is copied: larger files are linked; one of more entries is not copied.
 _MOST_BYTES = 16 << 20
 _MOST_ENTRIES = 1_000
+# Folders above that of the snippet, of which those entries are copied that its text names.
+_LEVELS = 3
+_GOING_UP = re.compile(r"\.parents?\b|dirname\(|pardir|\.\.[/\"']")
 _NOT_COPIED = frozenset({".git", "__pycache__", ".venv", "venv", "node_modules"})
 
 
@@ -109,28 +114,42 @@ def placed(request: RunRequest, empty: Path) -> RunRequest:
     """``request`` with the folder that it runs in: ``empty`` if it names none.
 
     If it is to run in a copy of its folder, the small files of that are copied into ``empty`` and
-    the rest is linked; a folder with too many entries is used itself.
+    the rest is linked; a folder with too many entries is used itself. A text that goes up from its
+    folder, as by ``Path(__file__).parent.parent``, runs in a folder of ``empty`` with the names of
+    those above it, which hold what the text names.
     """
     original = request.cwd
     if original is None:
         return replace(request, cwd=empty)
-    if not request.in_copy or not _copy_into(empty, original):
+    entries = _entries(original) if request.in_copy else []
+    if not request.in_copy or len(entries) > _MOST_ENTRIES:
         return request
+    above = original.parents[:_LEVELS] if _GOING_UP.search(request.source) else ()
+    above = [folder for folder in above if folder.name]
+    folder = empty.joinpath(*(each.name for each in reversed(above)))
+    if above:
+        folder /= original.name
+        folder.mkdir(parents=True)
+    left = _copy(entries, folder, _MOST_BYTES)
+    words = {*re.findall(r"\w+", request.source), *re.findall(r"[\w.-]+", request.source)}
+    for place, each in zip(folder.parents, above, strict=False):
+        named = (entry for entry in _entries(each) if {entry.stem, entry.name} & words)
+        left = _copy((entry for entry in named if not (place / entry.name).exists()), place, left)
     name = request.filename
     if not name.startswith("<"):
-        name = str(empty / Path(name).name)
-    return replace(request, cwd=empty, filename=name)
+        name = str(folder / Path(name).name)
+    return replace(request, cwd=folder, filename=name)
 
 
-def _copy_into(folder: Path, original: Path) -> bool:
-    """Fill a folder; returns False if there is no original, or too much in it."""
-    try:
-        entries = [entry for entry in original.iterdir() if entry.name not in _NOT_COPIED]
-    except OSError:
-        return False
-    if len(entries) > _MOST_ENTRIES:
-        return False
-    left = _MOST_BYTES
+def _entries(folder: Path) -> list[Path]:
+    """What is to be copied of a folder; nothing of one that cannot be read."""
+    with contextlib.suppress(OSError):
+        return [entry for entry in folder.iterdir() if entry.name not in _NOT_COPIED]
+    return []
+
+
+def _copy(entries: Iterable[Path], folder: Path, left: int) -> int:
+    """Copy files and folders of ``left`` bytes together, and link the rest; the bytes left."""
     for entry in entries:
         with contextlib.suppress(OSError):
             size = _size(entry)
@@ -142,7 +161,7 @@ def _copy_into(folder: Path, original: Path) -> bool:
                 shutil.copytree(entry, folder / entry.name, symlinks=True)
             else:
                 shutil.copy2(entry, folder / entry.name)
-    return True
+    return left
 
 
 def _size(entry: Path) -> int:

@@ -47,6 +47,22 @@ def test_a_copy_may_be_written_to(original: Path, empty: Path) -> None:
     assert (original / "logs" / "old.txt").read_text() == "2"
 
 
+def test_a_text_that_goes_up_finds_what_it_names_there(original: Path, empty: Path) -> None:
+    folder, data = original / "src" / "jobs", original / "data"
+    for each in (folder, data, original / "other"):
+        each.mkdir(parents=True)
+    (data / "x.txt").write_text("1")
+    text = 'open(Path(__file__).parent.parent.parent / "data" / "x.txt", "a")'
+    request = placed(RunRequest(text, str(folder / "a.py"), cwd=folder, in_copy=True), empty)
+    assert request.cwd is not None
+    assert request.filename == str(request.cwd / "a.py")
+    root = request.cwd.parent.parent
+    assert (root.name, request.cwd.parent.name) == ("original", "src")
+    assert sorted(path.name for path in root.iterdir()) == ["data", "src"]
+    (root / "data" / "x.txt").write_text("2")
+    assert (data / "x.txt").read_text() == "1"
+
+
 def test_what_is_large_is_linked(
     original: Path, empty: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
