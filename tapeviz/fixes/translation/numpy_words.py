@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..nodes import argument, called_name, dotted
+from ..plan import bare
 from ..source import ParsedSource
 from .numpy_calls import BY_ARGUMENTS
 
@@ -232,7 +233,7 @@ def function_for_method(source: ParsedSource, call: cst.Call) -> cst.BaseExpress
     shape = given[0] if len(given) == 1 else f"[{', '.join(given)}]"
     text = METHODS[function.attr.value].format(
         tf=source.tf,
-        x=code(function.value),
+        x=code(bare(function.value)),
         more="".join(f", {size}" for size in given),
         shape=shape if shape.startswith(("[", "(")) or not shape else f"[{shape}]",
         dtype=_dtype_in_tensorflow(source, call.args[0].value) if call.args else "",

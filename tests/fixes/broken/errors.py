@@ -51,7 +51,7 @@ ROWS: list[tuple[str, str]] = [
             loss = (w ** 2).sum()
         tape.gradient(loss, w)
         """,
-        "loss = tf.reduce_sum((w ** 2))",
+        "loss = tf.reduce_sum(w ** 2)",
     ),
     (
         """
