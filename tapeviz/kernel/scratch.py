@@ -142,7 +142,7 @@ def placed(request: RunRequest, empty: Path) -> RunRequest:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What is to be copied of a folder; nothing of one that cannot be read."""
+    """The entries of a folder that are to be copied; none of one that cannot be read."""
     with contextlib.suppress(OSError):
         return [entry for entry in folder.iterdir() if entry.name not in _NOT_COPIED]
     return []
