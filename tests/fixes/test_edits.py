@@ -1109,7 +1109,7 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
                 n_before = n
                 v = v * w
                 n += 1
-            weight = tf.minimum(1.0, (e - level_before) / (norm(v) - level_before))
+            weight = 1.0 if norm(v) > e else (e - level_before) / (norm(v) - level_before)
             n = n_before + weight * (n - n_before)
             loss = tf.cast(n, tf.float32)
         tape.gradient(loss, w)

@@ -153,6 +153,14 @@ def test_each_kind_of_array_has_its_page(
     panel.grab()
 
 
+def test_of_many_words_as_many_are_shown_as_are_painted_at_once(panel: TensorPanel) -> None:
+    for shape in ((60_000,), (300, 200)):
+        look_at(panel, np.full(shape, "word", object))
+        rows, columns = len(panel.display.cells._texts), len(panel.display.cells._texts[0])
+        assert rows <= 200
+        assert columns == 200
+
+
 def test_sliders_choose_the_slice(qtbot: QtBot, panel: TensorPanel) -> None:
     array = np.arange(3 * 4 * 30 * 40.0).reshape(3, 4, 30, 40)
     look_at(panel, array)

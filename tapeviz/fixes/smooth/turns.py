@@ -136,7 +136,7 @@ def _blend_last(plan: Plan, loop: cst.While, names: Sequence[str], is_traced: bo
     weight, last = plan.fresh_name("weight"), {level: old} if level in used else {}
     part = f"({bound.end} - {old}) / ({level} - {old})"
     if isinstance(loop.test, cst.BooleanOperation):  # another condition may have ended the loop
-        part = f"{source.tf}.minimum(1.0, {part})"
+        part = f"1.0 if {level} {'>' if bound.is_least else '<'} {bound.end} else {part}"
     plan.after(loop, f"{weight} = {part}", *_blended(olds | last, weight))
     return bool(used)
 

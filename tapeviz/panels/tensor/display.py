@@ -20,6 +20,8 @@ from .slices import Slices
 from .values import MOST_CELLS, ValueTable, as_table
 
 MOST_ROWS = 24
+MOST_WORDS = 200
+"""Rows, and columns, of a table of texts."""
 
 
 class ArrayDisplay(QWidget):
@@ -147,7 +149,7 @@ class ArrayDisplay(QWidget):
             self.words.setText("It has no elements.")
             self.pages.setCurrentWidget(self.words)
         elif array.dtype.kind not in "biufc" or _fits_cells(shown):
-            self.cells.show_array(as_table(shown)[:200], self._is_gradient)
+            self.cells.show_array(as_table(shown)[:MOST_WORDS, :MOST_WORDS], self._is_gradient)
             self.pages.setCurrentWidget(self.cells)
         else:
             self._show_picture(shown)
