@@ -12,8 +12,11 @@ PNG = base64.b64decode(
 PYPLOT = """
     figures, now = {}, 1
     class Figure:
-        def __init__(self, number): self.number, self.bytes = number, b"one"
-        def savefig(self, file, **options): file.write(self.bytes)
+        def __init__(self, number):
+            self.number, self.bytes, self.stale, self.drawn = number, b"one", True, 0
+        def savefig(self, file, **options):
+            self.drawn += 1
+            file.write(self.bytes)
     def figure(number):
         global now
         now = number
@@ -40,7 +43,7 @@ def libraries(folder: Path) -> Path:
     return folder
 
 
-def test_shown_figures_come_once_and_the_current_one_stays(play, tmp_path):
+def test_shown_figures_are_drawn_once_and_the_current_one_stays(play, tmp_path):
     source = textwrap.dedent("""
         import matplotlib.pyplot as plt
         from PIL import Image
@@ -50,12 +53,12 @@ def test_shown_figures_come_once_and_the_current_one_stays(play, tmp_path):
         plt.show(block=True)
         assert plt.gcf().number == 2
         Image.Image().show("title")
-        print(plt.show.__name__)
+        print(plt.show.__name__, [plt.figure(number).drawn for number in (1, 2)])
     """)
     heard = play(source, cwd=libraries(tmp_path), shows_figures=True)
     assert heard.events_of("raised") == []
     assert heard.pictures == [b"one", b"two", b"more", b"PNG RGB"]
-    assert heard.text() == "show\n"
+    assert heard.text() == "show [1, 2]\n"
 
 
 def test_without_a_listener_for_them_the_libraries_are_untouched(play, tmp_path):

@@ -110,10 +110,14 @@ class _Gallery:
         def show(*args: Any, **options: Any) -> None:
             numbers = pyplot.get_fignums()
             current = pyplot.gcf().number if numbers else None
-            for number in numbers:
+            for number in numbers if self._count < MOST else ():
                 figure, file = pyplot.figure(number), BytesIO()
-                figure.savefig(file, format="png", bbox_inches="tight")
-                self._show(number, file.getvalue())
+                # matplotlib sets ``stale`` at most changes (not at a turn of a 3D plot). A snippet
+                # that shows a figure in each turn, and closes none, would draw them all each time.
+                if figure.stale or number == current:
+                    figure.savefig(file, format="png", bbox_inches="tight")
+                    figure.stale = False
+                    self._show(number, file.getvalue())
             if current is not None:
                 pyplot.figure(current)
 
