@@ -98,13 +98,8 @@ def _refuse_verbs(parser: _Parser, files: Sequence[str]) -> None:
         parser.error(f"there is no verb or file {file!r}")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``tapeviz`` with these arguments (default: of the process); returns the exit status."""
-    if arguments is None:
-        _end_in_order()
-        _open_streams()
-        collect_seldom()
-    words = list(sys.argv[1:] if arguments is None else arguments)
+def _run(words: list[str]) -> int:
+    """Read the arguments, and run the verb that they name."""
     first = next((word for word in words if not word.startswith("-")), None)
     if first not in COMMANDS and not {"-h", "--help", "--version"} & set(words):
         words.insert(0, "open")
@@ -116,9 +111,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.prog += f" {options.verb}"
     if unknown:
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return int(importlib.import_module(f".{options.verb}", __name__).run(options))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run ``tapeviz`` with these arguments (default: of the process); returns the exit status."""
+    if arguments is None:
+        _end_in_order()
+        _open_streams()
+        collect_seldom()
     try:
         with reported_in_a_line():
-            status = int(importlib.import_module(f".{options.verb}", __name__).run(options))
+            status = _run(list(sys.argv[1:] if arguments is None else arguments))
             sys.stdout.flush()  # a full disk is reported here, not by the interpreter
             return status
     except TapevizError as error:

@@ -191,6 +191,17 @@ def test_a_file_that_is_not_there_is_no_misspelled_verb(monkeypatch: pytest.Monk
     assert main(["record.tape", "example.py"]) == 2
 
 
+def test_an_interruption_while_verbs_are_imported_is_a_line(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(name: str, package: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tapeviz.cli.importlib.import_module", interrupted)
+    assert main(["examples"]) == 3
+    assert capfd.readouterr().err == "tapeviz: interrupted\n"
+
+
 def test_the_help_names_every_format(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["export", "--help"])
