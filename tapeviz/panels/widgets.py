@@ -273,7 +273,7 @@ class Badge(QWidget):
 def badge_colours(status: BadgeKind, theme: Theme) -> tuple[str, str]:
     """Fill and text of a badge."""
     if status == "warning":
-        return theme.gradient_fill, theme.gradient_text
+        return theme.warning_fill, theme.warning_text
     if status == "flows":
         return theme.success_fill, theme.success_text
     return theme.trouble_fill, theme.trouble_text

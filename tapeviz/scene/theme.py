@@ -14,8 +14,7 @@ class Theme:
     """Colours as ``#rrggbb``, named by what they colour.
 
     ``X`` is for lines and areas, ``X_text`` for words, ``X_fill`` for the ground of such words.
-    Texts have a contrast of at least 4.5 on ``panel``, ``background`` and their fill. Warnings have
-    the colours of the gradient, which change together: all ``gradient``, ``gradient_X``.
+    Texts have a contrast of at least 4.5 on ``panel``, ``background`` and their fill.
     ``value_ramp`` and ``gradient_ramp`` are the strong ends of the colour scales of pictures.
     """
 
@@ -48,6 +47,9 @@ class Theme:
     trouble: str
     trouble_text: str
     trouble_fill: str
+    warning: str
+    warning_text: str
+    warning_fill: str
     accent: str
     accent_text: str
     accent_fill: str

@@ -13,6 +13,7 @@ TEXTS = {
     "gradient_fill",
     "gradient_text": "background panel op_fill gradient_fill",
     "trouble_text": "background panel trouble_fill",
+    "warning_text": "background panel warning_fill",
     "accent_text": "background panel accent_fill",
     "success_text": "background panel success_fill",
     "on_accent": "accent",
@@ -21,7 +22,7 @@ TEXTS = {
     "code_number": "panel trouble_fill accent_fill",
     "code_comment": "panel",
 }
-LINES = ("gradient", "cut", "trouble", "accent", "variable_stroke", "bridge")
+LINES = ("gradient", "cut", "trouble", "warning", "accent", "variable_stroke", "bridge")
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)

@@ -64,7 +64,7 @@ class Card(QFrame):
         super().__init__()
         self._theme = theme
         self.state = state
-        edges = {"trouble": theme.trouble, "warning": theme.gradient, "good": theme.success}
+        edges = {"trouble": theme.trouble, "warning": theme.warning, "good": theme.success}
         self._edge = edges[state]
         self._is_current = False
         self.column = QVBoxLayout(self)

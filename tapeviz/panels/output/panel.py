@@ -115,7 +115,7 @@ class OutputPanel(Panel):
         super().set_theme(theme)
         tones = {
             "stdout": theme.text,
-            "stderr": theme.gradient_text,
+            "stderr": theme.warning_text,
             "error": theme.trouble_text,
             "note": theme.text_faint,
             "typed": theme.accent_text,
