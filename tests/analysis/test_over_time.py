@@ -107,6 +107,8 @@ def test_words_tell_a_blow_up_from_learning() -> None:
         "‖∂w0‖ falls from 1 to 1e-05 over the rounds: loss has settled at 0.9, a minimum or a "
         "plateau."
     )
+    moving = _site([[1.0, 0.1, 1e-3, 1e-5]], [1.0, 5.0, 20.0, 100.0], 1)
+    assert not trend_sentences(moving, moving.sources)
     learnt = _site([[1.0, 0.1, 1e-3, 1e-5]], [1.0, 0.1, 1e-3, 1e-6], 1)
     assert not plot_sentences(Diagnosis(), learnt, 4, ())
     from_zeros = [[0.0, 1e-4, *np.linspace(1e-3, 0.5, 98)]]  # of a matrix beside one of zeros

@@ -216,6 +216,7 @@ SNIPPET = dedent(
     slope(lambda m: (m[0] - [2.0, 2.0]) ** 2)  # cut smallest
     slope(lambda m: tf.math.squared_difference(m[1], [3.0, 4.0]))  # cut reached
     slope(lambda m: tf.reduce_mean(m + 1.0) - tf.reduce_mean(m - [5.0, 3.0]))  # cut critic
+    slope(lambda m: tf.gather(m[0], tf.argsort(m[0]))[1] - m[0, 1])  # cut sorted
     slope(lambda m: tf.nn.softmax(m[:, :1])[0] * 3.0)  # cut one
     slope(lambda m: tf.nn.sparse_softmax_cross_entropy_with_logits([0, 0], m[:, :1]))  # cut class
     normalised = lambda x: (x - tf.reduce_mean(x, 0)) * [5.0, 6.0]  # cut alone
@@ -297,6 +298,7 @@ FOUND = {
     "smallest": ("multiplied-by-zero", "on line {line} takes the power of a value that is 0"),
     "reached": ("multiplied-by-zero", "on line {line} takes the square of a difference that is 0"),
     "critic": ("cancelled", "only sums, means and differences lead from w to loss"),
+    "sorted": ("cancelled", "at these values"),
     "one": ("cancelled", "tf.nn.softmax on line {line} takes a softmax of a single number"),
     "class": ("cancelled", "logits on line {line} takes a softmax of a single number"),
     "alone": ("cancelled", "Line {line} subtracts the mean of a single element from"),

@@ -163,6 +163,8 @@ def _rounds(site: CallSite, about: Sequence[SourceSeries]) -> Iterator[str]:
     known = site.target_values[np.isfinite(site.target_values)]
     end = number_text(float(known[-1])) if known.size else ""
     has_stuck = known.size > 1 and abs(known[-1]) > abs(known[0]) / 2
+    late = known[-max(2, known.size // 4) :]
+    has_settled = has_stuck and np.ptp(late) <= np.abs(known).max() / 10
     has_grown = known.size > 1 and abs(known[-1]) > abs(known[0]) * 2
     norms = np.array([series.norms for series in about], np.float64).reshape(-1, len(site))
     is_there = norms > 0
@@ -183,7 +185,7 @@ def _rounds(site: CallSite, about: Sequence[SourceSeries]) -> Iterator[str]:
                 f"{places[0] + 1}, {number_text(float(own[most]))} in round {places[most] + 1}."
             )
             found.append((grown, words))
-        elif fallen >= _COLLAPSE and has_stuck:
+        elif fallen >= _COLLAPSE and has_settled:
             words = f"‖∂{source}‖ falls from {number_text(first)} to {number_text(last)}"
             settled.append((fallen, words))
     found.sort(key=lambda each: -each[0])

@@ -23,6 +23,7 @@ _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropy
 # What a layer of Keras 2 normalises by in one op (tf_keras of TensorFlow 2.15).
 FUSED = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 _LINEAR = _COPIES | ops_with("linear", "moves", "view")
+_FORM = ops_with("no-data", "shape", "form")
 _MOST_LINEAR = 200
 _DEEPEST = 12
 _ADDING = frozenset({"Add", "AddV2", "Sub"})
@@ -138,11 +139,11 @@ def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
 
 def _is_linear(facts: CallFacts, users: Sequence[Op]) -> bool:
     """Whether the gradient came back through ops alone whose gradients depend on no value, from the
-    targets to these ops."""
+    targets to these ops, and which take no elements at places that were computed from values."""
     waiting, known = list(users), {op.id for op in users}
     while waiting:
         op = waiting.pop()
-        if op.type not in _LINEAR or len(known) > _MOST_LINEAR:
+        if op.type not in _LINEAR or len(known) > _MOST_LINEAR or _has_computed_places(facts, op):
             return False
         for tensor in op.outputs:
             takers = (taker for _, taker, _ in facts.feeding.of(tensor) if taker.id not in known)
@@ -150,6 +151,17 @@ def _is_linear(facts: CallFacts, users: Sequence[Op]) -> bool:
             waiting += new.values()
             known |= new.keys()
     return bool(users)
+
+
+def _has_computed_places(facts: CallFacts, op: Op) -> bool:
+    """Whether whole numbers that an op takes, as the indices of a gather, came out of an op that
+    looks at values."""
+    trace = facts.trace
+    whole = (
+        t for t in op.inputs if "int" in (trace.tensors[t].dtype if t in trace.tensors else "")
+    )
+    makers = (trace.op(trace.producers.get(tensor)) for tensor in whole)
+    return any(maker is not None and maker.type not in _FORM for maker in makers)
 
 
 _Terms = Mapping[tuple[bool, tuple[TensorId, ...]], int]
