@@ -184,7 +184,7 @@ class _Reader:
         return set().union(*(self._items.get(name, ()) for name in changes - stepped))
 
     def _statement(self, node: ast.stmt, scope: int) -> None:
-        head = list(_head(node))
+        head = list(head_of(node))
         loads = [name for part in head for name in _loads(part)]
         binds, changes = set(_bound(node, head)), set(_changed(node, head))
         changes |= self._lists_of(changes, node)
@@ -221,7 +221,7 @@ class _Reader:
                 self.found._writers.setdefault((home, path), []).append(made)
 
 
-def _head(node: ast.stmt) -> Iterator[ast.expr]:
+def head_of(node: ast.stmt) -> Iterator[ast.expr]:
     """The expressions that belong to the statement itself, not to those inside it."""
     for name, value in ast.iter_fields(node):
         if name in ("body", "orelse", "finalbody", "handlers"):

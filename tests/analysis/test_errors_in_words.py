@@ -986,6 +986,15 @@ def test_an_assert_in_a_loop_held_what_a_later_line_gave() -> None:
     assert "a is 9.0. " in words
 
 
+def test_names_in_the_body_of_a_loop_were_not_given_to_its_head() -> None:
+    s = Script("for x in ds:\n    loss = loss + x")
+    s.bind("loss", s.tensor((), value=3.0), line=2)
+    message = "Unknown image file format. [Op:IteratorGetNext] name: "
+    words = explain_error(s.trace(), Failure("InvalidArgumentError", message, 1, "", (1,)))
+    assert "Line 1 runs IteratorGetNext, which cannot work" in words
+    assert "loss" not in words
+
+
 def test_an_index_error_of_a_library_says_nothing_of_the_list_that_it_was_given() -> None:
     for name, line, words in (
         ("a.py", 1, ""),

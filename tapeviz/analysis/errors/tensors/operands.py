@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ....text.names import dotted
-from ....text.statements import read_text
+from ....text.statements import head_of, read_text
 from ....trace.ids import TensorId, VariableId
 from ....trace.model import Trace
 from ..case import Case
@@ -108,10 +108,13 @@ def _is_same(shape: OperandShape, wanted: OperandShape) -> bool:
 
 
 def held_words(case: Case, code: ast.AST) -> Iterator[str]:
-    """Yield ``g has shape (2,) and dtype float32`` for each name in the code that means a tensor
-    or a variable; ``g is [1. 2.] (shape (2,))`` for a small value of a tensor."""
+    """Yield ``g has shape (2,) and dtype float32`` for each name in the code (of a loop: in its
+    head) that means a tensor or a variable; ``g is [1. 2.] (shape (2,))`` for a small value of a
+    tensor."""
     trace, text = case.trace, read_text(case.text)
-    names = {dotted(node) for node in ast.walk(code) if isinstance(node, (ast.Name, ast.Attribute))}
+    parts = head_of(code) if isinstance(code, ast.stmt) else (code,)
+    nodes = (node for part in parts for node in ast.walk(part))
+    names = {dotted(node) for node in nodes if isinstance(node, (ast.Name, ast.Attribute))}
     for name in sorted(names):
         root = name.partition(".")[0]
         scope = text.owner(case.line, root)
