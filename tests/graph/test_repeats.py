@@ -11,7 +11,7 @@ from msgspec import structs
 from tapeviz.graph.groups.branches import Branch, shared_levels
 from tapeviz.graph.groups.gathering import Words, bundle, gather_lines, prune
 from tapeviz.graph.groups.shapes import Shapes, weigh
-from tapeviz.graph.groups.stretches import find_stretches
+from tapeviz.stretches import find_stretches
 from tapeviz.text.called_names import CalledNames
 from tapeviz.text.source import SourceText
 from tapeviz.trace import events as e

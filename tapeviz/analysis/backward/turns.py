@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...stretches import find_stretches
 from ...trace.calls import Call
 from ...trace.ids import OpId, TensorId
 from ...trace.levels.op_levels import OpLevels
@@ -26,15 +27,12 @@ if TYPE_CHECKING:
     from ..flow.ancestry import Position
 
 LEAST_TURNS = 4
-LONGEST_TURN = 1_000
 _MOST_SINGLE = 5
 """Turns with a row each that do not fold: TensorFlow went back through turns side by side."""
 _MOSTLY = 0.7
 """The part of the rows of a loop's turns that are among those of their own turn, at least."""
 MOST_DIFFERING = 4
 """Turns that differ from the others; of a loop in which more do, each is as usual as the next."""
-_TRIED = 6
-"""Distances to the same row further on that are tried as the length of a turn."""
 
 
 class LoopTurn(NamedTuple):
@@ -83,17 +81,18 @@ def find_turns(
     are enough. Elsewhere, as in what Keras runs by itself, a stretch is rows that repeat at least
     four times one after the other. The first turn, which ends it, may lack rows: it often begins
     with a constant, to which no gradient goes. A sum stands where its last share was given, and is
-    no part of what repeats. Each row is tried a few times, and each try ends
-    where the repetition does: linear in the rows as long as turns are short beside the pass.
+    no part of what repeats. Takes time linear in the rows.
     """
     rows = [row for row, step in enumerate(steps) if step.kind != "sum"]
     turns = [loops.get(op) if (op := steps[row].op) is not None else None for row in rows]
     numbers: dict[tuple[object, ...], int] = {}
     keys = [
-        numbers.setdefault(_key(steps[row], row if turn is not None else -1), len(numbers))
+        numbers.setdefault(
+            _key(steps[row], row if turn is not None or steps[row].turns else -1), len(numbers)
+        )
         for row, turn in zip(rows, turns, strict=True)
     ]
-    onward = _next_same(keys)
+    stretches = {start: (end, period) for start, end, period in find_stretches(keys, LEAST_TURNS)}
     found: list[TurnRows] = []
 
     def add(starts: Sequence[int], after: int, numbers: Sequence[int], total: int) -> None:
@@ -105,8 +104,8 @@ def find_turns(
     while at < len(keys):
         turn = turns[at]
         if turn is not None:
-            stretches, at = _turns_of_loop(turns, at)
-            for starts, ran, after in stretches:
+            of_loop, at = _turns_of_loop(turns, at)
+            for starts, ran, after in of_loop:
                 has_rows = after - starts[0] >= 2 * len(starts) or len(starts) > _MOST_SINGLE
                 if len(starts) > 1 and has_rows:
                     add(starts, after, ran, turn.total)
@@ -119,9 +118,10 @@ def find_turns(
             add(starts, looked, ran_in, ran_in[0])
             at = looked
             continue
-        length, count = _longest(keys, onward, at)
-        after = at + length * count
-        if count >= LEAST_TURNS and length * count > LEAST_TURNS:
+        end, length = stretches.get(at, (at, 1))
+        count = (end - at) // length
+        if count * length > LEAST_TURNS:
+            after = at + length * count
             starts = list(range(at, after, length))
             first = _first_turn(keys, at, length, after)
             if first > after:
@@ -262,16 +262,6 @@ def _known_turns(steps: Sequence[WalkStep], rows: Sequence[int], at: int) -> tup
     return starts, after
 
 
-def _next_same(keys: Sequence[int]) -> list[int]:
-    """The next row like each row; past the end if there is none."""
-    onward = [len(keys)] * len(keys)
-    last: dict[int, int] = {}
-    for row in range(len(keys) - 1, -1, -1):
-        onward[row] = last.get(keys[row], len(keys))
-        last[keys[row]] = row
-    return onward
-
-
 def _first_turn(keys: Sequence[int], at: int, length: int, after: int) -> int:
     """The row after those of a turn that lacks less than half of the rows of the turn at ``at``;
     ``after`` if none follows there."""
@@ -282,21 +272,3 @@ def _first_turn(keys: Sequence[int], at: int, length: int, after: int) -> int:
         if end - after > length:
             return after
     return end if 2 * (end - after) > length else after
-
-
-def _longest(keys: Sequence[int], onward: Sequence[int], row: int) -> tuple[int, int]:
-    """Length and number of the turns from here on that cover most; the shortest among equals."""
-    best, covered = (0, 0), 0
-    other = onward[row]
-    for _ in range(_TRIED):
-        length = other - row
-        if other >= len(keys) or length > LONGEST_TURN:
-            break
-        end = row
-        while end + length < len(keys) and keys[end] == keys[end + length]:
-            end += 1
-        count = (end - row) // length + 1
-        if count >= LEAST_TURNS and count * length > covered * 1.02:
-            best, covered = (length, count), count * length
-        other = onward[other]
-    return best

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from ...stretches import find_stretches
 from ...text.called_names import kind_of
 from ...text.source import TextSpan
 from ...trace.ops import Op
@@ -14,7 +15,6 @@ from .branches import Branch, inner_first
 from .reads import Reads
 from .sections import gather_sections
 from .shapes import Shapes
-from .stretches import find_stretches
 
 LEAST_OPS = 4
 """Ops that a group has at least; of a layer, ops and the values that only they take."""
