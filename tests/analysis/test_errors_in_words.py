@@ -37,6 +37,14 @@ Traceback (most recent call last):
 
 IN_LAYER = 'Input 0 of layer "lstm_1" is incompatible with the layer: expected ndim=3, found ndim='
 MESSAGES: dict[str, tuple[str, str, str, str]] = {
+    "a GPU whose memory is full": (
+        "y = tf.matmul(x, x)",
+        "InternalError",
+        "Failed copying input tensor from /job:localhost/replica:0/task:0/device:CPU:0 to /job:"
+        "localhost/replica:0/task:0/device:GPU:0 in order to run MatMul: Dst tensor is not "
+        "initialized. [Op:MatMul]",
+        "",
+    ),
     "a check of TensorFlow's that the snippet makes, whose message says all": (
         "tf.debugging.assert_positive(sigma, 'sigma must be positive')",
         "InvalidArgumentError",

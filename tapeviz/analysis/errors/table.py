@@ -449,7 +449,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "have. Make a tensor of it first: tf.constant(value).",
     ),
     (
-        r"^(?:InvalidArgument|Aborted|Internal|Unimplemented)Error: "
+        r"^(?:InvalidArgument|Aborted|Unimplemented)Error: "
         r"(?!.*(?:\[Op:__|Graph execution error))(?:.*\[Op:(?P<op>\w+)\])?",
         arguments.refused,
     ),
