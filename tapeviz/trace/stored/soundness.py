@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -99,13 +100,10 @@ class Soundness:
     def _problem_of_bytes(self, dtype: str, start: int, size: int, said: int | None = None) -> str:
         """``size`` elements from ``start`` in the blob; ``said``: how many bytes they are said to
         be."""
-        # NumPy parses far more than names; what it makes of them must not be asked.
-        if not _DTYPE.fullmatch(dtype):
+        itemsize = _itemsize(dtype)
+        if itemsize is None:
             return "an unknown dtype"
-        try:
-            length = size * as_numpy_dtype(dtype).itemsize
-        except ValueError:
-            return "an unknown dtype"
+        length = size * itemsize
         if start < 0 or said not in (None, length):
             return "a value that does not fit its shape"
         return "" if start + length <= self._blob_size else "a value outside of the file"
@@ -120,6 +118,18 @@ class Soundness:
             if self._in_bodies > limits.OPS_IN_BODIES:
                 return "bodies without end"
         return ""
+
+
+@lru_cache(maxsize=64)
+def _itemsize(dtype: str) -> int | None:
+    """The bytes of an element; None if there is no such dtype of numbers."""
+    # NumPy parses far more than names; what it makes of them must not be asked.
+    if not _DTYPE.fullmatch(dtype):
+        return None
+    try:
+        return as_numpy_dtype(dtype).itemsize
+    except ValueError:
+        return None
 
 
 def _problem_of_numbers(line: bytes) -> str:
