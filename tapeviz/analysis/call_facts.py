@@ -171,6 +171,11 @@ class CallFacts(KeepsAnswers):
         if not op.site.frames:
             return ""
         frame = op.site.frames[0]
+        if op.is_compiled_call and op.call is not None:  # a jacobian's pass for all its rows
+            made = self.text.call_at(frame.span, "jacobian")
+            made = made or self.text.call_at(frame.span, "batch_jacobian")
+            if made is not None:
+                return self.text.segment(made.func)
         words = self.text.words_at(frame.span)
         if self.text.is_given_lambda(frame.span):  # AutoGraph's copy of a lambda has no lines
             return words_on_line(self.text, frame.line, op.type) or words

@@ -156,11 +156,16 @@ def _times_words(trace: Trace, call: Call) -> tuple[str, ...]:
         times = "ran once" if count == 1 else f"ran {count:,} times"
     opened = trace.op(call.within)
     is_unknown = count is None and not _has_values(trace, call)
-    if call.ran == 1 or is_unknown or opened is None:
+    if call.ran == 1 or opened is None:
         return (times,)
     function = trace.functions.get(opened.runs)
     is_last = function is None or opened.round == len(function.calls)
-    return (times, f"values of {'the last call' if is_last else f'call {opened.round:,}'}")
+    which = "the last call" if is_last else f"call {opened.round:,}"
+    if is_unknown:
+        has_results = any(result is not None for result in call.results)
+        is_skipped = has_results and opened.inside is not None and opened.inside.state == "equal"
+        return (f"in a branch that {which} did not take, {calls}" if is_skipped else times,)
+    return (times, f"values of {which}")
 
 
 def times_ran(trace: Trace, call: Call) -> int | None:

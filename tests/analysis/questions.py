@@ -9,6 +9,25 @@ from .cases import Case, case
 
 QUESTIONS: tuple[Case, ...] = (
     case(
+        "an object that each step makes anew from the one before it",
+        "replaced-source",
+        """
+        class State:
+            def __init__(self, pos, vel):
+                self.pos, self.vel = pos, vel
+
+        def advance(s):
+            return State(s.pos + 0.1 * s.vel, s.vel * 0.9)
+
+        s = State(tf.Variable(0.0), tf.Variable(1.0))
+        with tf.GradientTape() as tape:
+            for _ in range(2):
+                s = advance(s)  # cut
+            loss = (s.pos - 1.0) ** 2
+        tape.gradient(loss, s.vel)
+        """,
+    ),
+    case(
         "a tuple made anew with a tensor in the place of its variable",
         "replaced-source",
         """

@@ -210,11 +210,22 @@ SNIPPET = dedent(
             y = tf.reduce_sum(tf.nn.relu(array.stack() - 9.0))  # cut listed
         return tape.gradient(y, w)
 
+    @tf.function
+    def seldom(x):
+        slope = tf.zeros([])
+        if x > 0.0:
+            with tf.GradientTape() as tape:
+                y = tf.clip_by_value(w, 5.0, 9.0)  # cut seldom
+            slope = tape.gradient(y, w)
+        return slope
+
     either(tf.constant([1.0, 3.0, 1.0]))
     stopped(), counted(), chosen(tf.constant(3.0)), limited()
     broken(tf.constant([1.0, 3.0])), handed()
     MASK = tf.zeros(2)
     masked(tf.constant([1.0, 3.0])), first_turn(tf.constant([3.0])), listed()
+    for x in (1.0, -1.0, -2.0):
+        seldom(tf.constant(x))
     """
 ).lstrip()
 
@@ -241,6 +252,7 @@ FOUND = {
     "masked": ("zero", "multiplied-by-zero", "h * MASK[i] on line {line} multiplies by a value"),
     "first_turn": ("zero", "multiplied-by-zero", "h * w on line {line} multiplies by a value"),
     "listed": ("zero", "saturated", "tf.nn.relu on line {line} is flat at these values"),
+    "seldom": ("zero", "saturated", "tf.clip_by_value on line {line}"),  # in the first of 3 calls
 }
 
 

@@ -8,7 +8,13 @@ import numpy as np
 
 from tapeviz.analysis import diagnose
 from tapeviz.analysis.inside_words import words_about_values
-from tapeviz.analysis.requests.looks import MOST_CALLS, MOST_OPS_DRAWN, calls_to_look_into
+from tapeviz.analysis.requests.looks import (
+    MOST_CALLS,
+    MOST_OPS_DRAWN,
+    call_before,
+    calls_to_look_into,
+    calls_without_branch,
+)
 from tapeviz.cli.report import report
 from tapeviz.cli.text import as_text
 from tapeviz.recording.kept import KeptRecording
@@ -197,7 +203,7 @@ def test_a_call_in_a_branch_ran_in_some_calls_which_are_not_counted() -> None:
     begun = [e.Begin(1, "2.21.0", "3.11.7"), *LOOPED[:-4]]
     given = e.TensorSeen(2, "float32", [], at=0, nbytes=4)
     for calls, values, ran, words in (
-        (2, [], None, "(line 4, compiled, in a branch, 2 calls)"),
+        (2, [], None, "(line 4, compiled, in a branch that call 1 did not take, 2 calls)"),
         (1, [], None, "(line 4, compiled, in a branch, 1 call)"),
         (1, [(["if", 0], -3, 90, "exact")], 1, "(line 4, compiled, ran once)"),
     ):
@@ -215,6 +221,9 @@ def test_a_call_in_a_branch_ran_in_some_calls_which_are_not_counted() -> None:
         (listed,) = report(trace, diagnose(trace))["calls"]
         assert listed["ran"] == ran
         assert words in as_text(trace, diagnose(trace))
+        without = [trace.ops[op] for op in calls_without_branch(trace)]
+        assert bool(without) == (not values)
+        assert not any(call_before(trace, op) for op in without)  # it is the first
 
 
 def _again(number: int) -> list[e.Event]:

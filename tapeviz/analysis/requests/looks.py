@@ -16,6 +16,9 @@ from ...trace.ops import Op
 from ..numbers.began import calls_to_compare
 from ..status import is_troubled, status_of
 
+MOST_SEARCHED = 8
+"""Calls of a function, the last ones, that are looked into for one that took a branch which asks
+for gradients."""
 MOST_CALLS = 20
 """Looked into only because an eager gradient that went through them is not as it should be."""
 MOST_DRAWN = 8
@@ -53,6 +56,35 @@ def standing_calls(trace: Trace, number: int | None = None) -> list[OpId]:
     shown = (trace.ops[op] for op in within if op in trace.ops)
     calls = dict.fromkeys(_numbered(trace, op, number).ran_as for op in shown)
     return [call for call in calls if call is not None]
+
+
+def calls_without_branch(trace: Trace) -> list[OpId]:
+    """The calls that stand for their function and took none of the branches in which it asks for
+    gradients: nothing is known of these gradients there."""
+    asked: dict[OpId, list[Call]] = {}
+    for call in trace.calls:
+        if call.within is not None:
+            asked.setdefault(call.within, []).append(call)
+    return [
+        op
+        for op, calls in asked.items()
+        if (inside := trace.ops[op].inside) is not None
+        and inside.state == "equal"
+        and all(call.in_branch and not _is_known(trace, call) for call in calls)
+    ]
+
+
+def _is_known(trace: Trace, call: Call) -> bool:
+    tensors = (*call.target_tensors, *(each for each in call.results if each is not None))
+    return any(trace.stats(tensor) is not None for tensor in tensors)
+
+
+def call_before(trace: Trace, call: Op) -> OpId | None:
+    """The call of the same function before this one, if it is of the last :data:`MOST_SEARCHED`."""
+    function = trace.functions.get(call.runs)
+    calls = function.calls[-MOST_SEARCHED:] if function is not None else ()
+    place = calls.index(call.id) if call.id in calls else 0
+    return trace.ops[calls[place - 1]].ran_as if place else None
 
 
 def _gone_through(trace: Trace, troubled: Sequence[Call]) -> dict[OpId, Op]:

@@ -209,9 +209,12 @@ def _histories(case: Unlinked) -> Iterator[Sequence[_Given]]:
     attributes = facts.flow.attributes
     owned = attributes.named.get(case.tensor, {})
     yield from (attributes.given[each] for each in dict.fromkeys(owned.values()))
-    for name in dict.fromkeys((case.source.text, *facts.trace.names.get(case.tensor, ()))):
+    text, own = read_text(facts.text), case.source.text
+    for name in dict.fromkeys((own, *facts.trace.names.get(case.tensor, ()))):
         if name not in owned:
             given = facts.flow.bound.get(name, ())
+            if name != own:  # each call of a function has parameters of its own
+                given = [each for each in given if not text.header(each[2])]
             yield from (_by_object if "." in name else _by_scope)(facts, name, given)
 
 
@@ -256,6 +259,22 @@ def _rebound_on(case: Unlinked, given: Sequence[_Given], until: int | None) -> i
             is_next_item = head is not None and head.is_for and bound_on == used_on
             line = 0 if is_next_item else bound_on
     return line
+
+
+def _object_rebound(case: Unlinked) -> Cause | None:
+    """The object that has the source was made of the one before it, under the same name, as by
+    ``state = advance(state)``; the target was computed from that one."""
+    facts, root = case.facts, case.source.text.partition(".")[0]
+    made = facts.trace.maker(case.tensor)
+    if root == case.source.text or made is None:
+        return None
+    line = line_beside(made.site, facts.call.site)
+    statement = read_text(facts.text).statement(line)
+    if statement is None or root not in statement.binds & statement.reads:
+        return None
+    if case.used.positions.keys().isdisjoint(facts.flow.ancestry([case.tensor]).into):
+        return None
+    return facts.cause(ReplacedSource("rebound"), line)
 
 
 def _given_after(case: Unlinked) -> Cause | None:
@@ -408,6 +427,7 @@ def _made_inside(case: Unlinked) -> Cause | None:
 
 REPLACEMENTS: tuple[Callable[[Unlinked], Cause | None], ...] = (
     _rebound,
+    _object_rebound,
     _given_after,
     _owner_rebound,
     _owner_outdated,
