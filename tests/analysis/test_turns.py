@@ -125,6 +125,14 @@ def test_turns_side_by_side_are_stretches_of_their_own() -> None:
     assert [rows.numbers for rows in found] == [tuple(range(1, 8))] * 2
 
 
+def test_turns_may_be_side_by_side_before_they_come_one_by_one() -> None:
+    """As of a recurrent network with a loss in each turn."""
+    (rows,) = find_turns(*_in_turns([4, 3, 4, 2, 3, 4, 1, 2, 3, *[4] * 4, *[3] * 4, *[2] * 4]))
+    assert rows.numbers[-3:] == (4, 3, 2)
+    assert rows.end == 21
+    assert len(_rows_of(rows, 2)) == 4
+
+
 def test_a_loop_has_the_turns_that_its_frame_shows(recorder: Recorder) -> None:
     text = """\
 import tensorflow as tf

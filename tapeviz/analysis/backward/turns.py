@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
@@ -31,6 +31,8 @@ _MOST_SINGLE = 5
 """Turns with a row each that do not fold: TensorFlow went back through turns side by side."""
 _MOSTLY = 0.7
 """The part of the rows of a loop's turns that are among those of their own turn, at least."""
+_CUTS = 16
+"""Parts of a loop's rows, after some of which TensorFlow may begin to go from turn to turn."""
 MOST_DIFFERING = 4
 """Turns that differ from the others; of a loop in which more do, each is as usual as the next."""
 
@@ -214,7 +216,8 @@ def _turns_of_loop(
 
     TensorFlow may begin with a turn before it has ended the one before: each turn then gets as many
     places as it has, about where most of them are. If it goes back through turns side by side, a
-    stretch ends where a turn comes again.
+    stretch ends where a turn comes again. It may do so first, as through a loss in each turn, and
+    then go from turn to turn through most rows.
     """
     first = turns[at]
     numbers: list[int] = []
@@ -222,23 +225,30 @@ def _turns_of_loop(
         if turn is None or first is None or turn.loop != first.loop:
             break
         numbers.append(turn.number)
-    own: dict[int, list[int]] = {}
-    for place, number in enumerate(numbers):
-        own.setdefault(number, []).append(place)
-    ordered = sorted(own, key=lambda number: own[number][len(own[number]) // 2])
-    laid = [number for number in ordered for _ in own[number]]
-    in_place = sum(number == there for number, there in zip(numbers, laid, strict=True))
     end = at + len(numbers)
-    if in_place >= _MOSTLY * len(numbers):
-        return [_stretch(laid, at)], end
-    found = []
+    for cut in range(0, len(numbers) // 2 + 1, len(numbers) // _CUTS + 1):
+        rest = numbers[cut:]
+        own: dict[int, list[int]] = {}
+        for place, number in enumerate(rest):
+            own.setdefault(number, []).append(place)
+        ordered = sorted(own, key=lambda number: own[number][len(own[number]) // 2])
+        laid = [number for number in ordered for _ in own[number]]
+        in_place = sum(number == there for number, there in zip(rest, laid, strict=True))
+        if in_place >= _MOSTLY * len(rest):
+            return [*_side_by_side(numbers[:cut], at), _stretch(laid, at + cut)], end
+    return list(_side_by_side(numbers, at)), end
+
+
+def _side_by_side(numbers: Sequence[int], at: int) -> Iterator[tuple[list[int], list[int], int]]:
+    """The stretches of rows of these turns; each ends where a turn comes again."""
     begin, seen = 0, set[int]()
     for place, number in enumerate(numbers):
         if number in seen and number != numbers[place - 1]:
-            found.append(_stretch(numbers[begin:place], at + begin))
+            yield _stretch(numbers[begin:place], at + begin)
             begin, seen = place, set()
         seen.add(number)
-    return [*found, _stretch(numbers[begin:], at + begin)], end
+    if numbers:
+        yield _stretch(numbers[begin:], at + begin)
 
 
 def _stretch(numbers: Sequence[int], at: int) -> tuple[list[int], list[int], int]:
