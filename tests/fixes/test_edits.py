@@ -20,6 +20,7 @@ from tapeviz.analysis.findings import Evidence
 from tapeviz.files.examples import examples
 from tapeviz.fixes.plan import Plan
 from tapeviz.fixes.smooth.argmax import soften_argmax
+from tapeviz.fixes.smooth.branches import weigh_both
 from tapeviz.fixes.source import ParsedSource
 from tapeviz.fixes.table import FIXES, edits_for
 from tapeviz.fixes.tables.errors import edits_for_error
@@ -1968,6 +1969,39 @@ def test_a_line_is_not_moved_past_what_changes_its_value(
     offered = [each for each in titles if each.startswith(("Move", "Let the dataset give"))]
     assert not title or not any(each.startswith(title) for each in offered)
     assert title or offered
+
+
+@pytest.mark.parametrize(("low", "is_weighed"), [("mid", False), ("mid + 0.1", True)])
+def test_what_narrows_something_down_is_not_weighed(low: str, is_weighed: bool) -> None:
+    text = dedent(
+        f"""
+        with tf.GradientTape() as tape:
+            lo, hi = 0.0, 4.0
+            for _ in range(9):
+                mid = (lo + hi) / 2
+                if mid ** 3 > a:
+                    hi = mid
+                else:
+                    lo = {low}
+            loss = mid * 3.0
+        tape.gradient(loss, a)
+        """
+    ).lstrip()
+    assert any(True for _ in weigh_both(fix_case(text, "not-connected", 5))) == is_weighed
+
+
+def test_a_queue_of_python_is_made_a_list() -> None:
+    text = dedent(
+        """
+        kept = collections.deque(maxlen=3)
+        with tf.GradientTape() as tape:
+            kept.append(x.numpy())
+            loss = tf.constant(np.mean(kept))
+        tape.gradient(loss, x)
+        """
+    ).lstrip()
+    edits = "".join(edit.new_text for edit in edits_for(fix_case(text, "left-tensorflow", 3)))
+    assert "loss = tf.reduce_mean(list(kept))" in edits
 
 
 def test_all_that_a_draw_picks_is_averaged() -> None:

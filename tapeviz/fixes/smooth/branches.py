@@ -36,6 +36,8 @@ def weigh_both(case: FixCase) -> Iterator[Edit]:
         return
     while isinstance(above := source.parent(statement), cst.If):  # an elif
         statement = above
+    if _is_search(source, statement):
+        return
     following = source.after(statement)
     plan, weights = Plan(source), dict[str, str]()
     outcomes = _outcomes_of_if(plan, statement, weights, following)
@@ -50,6 +52,21 @@ def weigh_both(case: FixCase) -> Iterator[Edit]:
         plan.before(statement, *_bound_at_once(outcomes))
     plan.remove(statement)
     yield Edit(_TITLE, plan.text(), is_estimate=True)
+
+
+def _is_search(source: ParsedSource, statement: cst.If) -> bool:
+    """Whether a loop narrows something down, as bisection does: each branch only lets a name mean
+    another value that the loop made, and the next test is made from these names. Weighed, it would
+    arrive elsewhere."""
+    loop = source.enclosing(statement, cst.For) or source.enclosing(statement, cst.While)
+    values = [assign.value for assign in all_of(statement, cst.Assign)]
+    bound, tested = bound_names(statement), read_names(statement.test)
+    if loop is None or not values or bound & tested:
+        return False
+    made = bound_names(loop) - bound
+    lines = (each for each in all_of(loop, cst.SimpleStatementLine) if bound & read_names(each))
+    is_fed_back = any(tested & bound_names(each) for each in lines)
+    return is_fed_back and all(isinstance(v, cst.Name) and v.value in made for v in values)
 
 
 def _bound_at_once(outcomes: Mapping[str, str]) -> list[str]:

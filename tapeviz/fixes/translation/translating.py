@@ -290,6 +290,10 @@ class Translated:
 
     def function(self, call: cst.Call, function: str) -> cst.BaseExpression:
         """A call of a function of NumPy or Python's library said in TensorFlow."""
+        made = self.source.bound_to(dotted(call.args[0].value))
+        if isinstance(made, cst.Call) and called_name(made) == "deque":  # no tensor is made of one
+            listed = cst.parse_expression(f"list({dotted(call.args[0].value)})")
+            call = call.with_changes(args=[call.args[0].with_changes(value=listed), *call.args[1:]])
         text = twin_of(self.source, function, call)
         if self.manner.has_vectors and function == "linalg.solve":
             text = solved_vector(self.source, call)
