@@ -10,6 +10,7 @@ from typing import TypeVar
 import libcst as cst
 
 Node = TypeVar("Node", bound=cst.CSTNode)
+Listed = TypeVar("Listed", cst.Arg, cst.WithItem)
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,14 @@ def header_nodes(statement: cst.CSTNode, kind: type[Node]) -> list[Node]:
 # Functions of keras.backend and keras.ops with another name in TensorFlow.
 _KERAS_NAMES = {name: f"reduce_{name}" for name in ("sum", "mean", "max", "min", "prod")}
 _KERAS_NAMES |= {"variable": "Variable", "clip": "clip_by_value", "concatenate": "concat"}
+
+
+def separated(parts: Sequence[Listed]) -> list[Listed]:
+    """Arguments, or items of a ``with``, without a comma after the last."""
+    kept = list(parts)
+    if kept:
+        kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return kept
 
 
 def called_name(call: cst.Call) -> str:

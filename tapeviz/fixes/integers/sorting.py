@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, name_reads, sole
+from ..nodes import all_of, argument, called_name, dotted, name_reads, separated, sole
 from ..plan import Plan, enclosed
 from ..smooth.indices import input_shape, ranks_gathered
 from ..values.leaving import said_in_tensorflow
@@ -45,9 +45,8 @@ def sort_softly(case: FixCase) -> Iterator[Edit]:
             plan.replace(pick, ordered if is_same else average)
         kept = [arg for arg in order.args if arg.keyword is None or arg.keyword.value != "stable"]
         args = [arg.with_changes(value=scores) if arg is given else arg for arg in kept]
-        args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         sort = Plan(source)
-        sort.replace(order, cst.Call(cst.parse_expression(f"{tf}.sort"), args))
+        sort.replace(order, cst.Call(cst.parse_expression(f"{tf}.sort"), separated(args)))
         others = source.code(enclosed(scores))
         far = f"{tf}.abs({ordered}[:, {tf}.newaxis] - {others})"
         if len(input_shape(case)) != 1:

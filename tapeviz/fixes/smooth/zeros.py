@@ -10,7 +10,7 @@ import libcst as cst
 from ...analysis.causes.values.multiplied_by_zero import MultipliedByZero
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
-from ..nodes import argument, called_name, dotted, header_nodes, is_zero
+from ..nodes import argument, called_name, dotted, header_nodes, is_zero, separated
 from ..plan import Plan, bare, enclosed
 from ..rewrites import CallRewrite, template
 from ..source import ParsedSource
@@ -194,15 +194,9 @@ def _without_weights(case: FixCase) -> Iterator[Edit]:
             if weights is not None and weights.keyword is not None and len(call.args) > 1:
                 kept = [arg for arg in call.args if arg is not weights]
                 plan = Plan(source)
-                plan.replace(call, call.with_changes(args=_separated(kept)))
+                plan.replace(call, call.with_changes(args=separated(kept)))
                 title = f"Leave {source.code(weights.value)} out, so that all examples count alike"
                 yield Edit(title, plan.text(), is_estimate=True)
-
-
-def _separated(args: list[cst.Arg]) -> list[cst.Arg]:
-    """The arguments without a comma after the last."""
-    last = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    return [*args[:-1], last]
 
 
 def leave_update_out(case: FixCase) -> Iterator[Edit]:
@@ -226,7 +220,7 @@ def leave_upstream_out(case: FixCase) -> Iterator[Edit]:
     if call is None or given is None or case.cause.evidence != MultipliedByZero("given"):
         return
     plan = Plan(source)
-    plan.replace(call, call.with_changes(args=_separated([a for a in call.args if a is not given])))
+    plan.replace(call, call.with_changes(args=separated([a for a in call.args if a is not given])))
     title = "Begin with ones: leave the output_gradients out, which are all 0"
     yield Edit(title, plan.text(), is_estimate=True)
 

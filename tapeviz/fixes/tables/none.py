@@ -73,7 +73,7 @@ from ..tapes.functions import (
     pass_upstream,
     return_computed,
 )
-from ..tapes.kept import call_in_readers, compute_anew, compute_in_call
+from ..tapes.kept import compute_anew, compute_in_call
 from ..tapes.listed import compute_listed_inside
 from ..tapes.moving import compute_target_inside, move_in
 from ..tapes.near_misses import (
@@ -225,7 +225,6 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         record_again,
         forget_nothing,
         compute_in_call,
-        call_in_readers,
         compute_anew,
         compute_again_inside,
         compute_default_inside,

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..blocks import block_of_call, put_in_front
 from ..model import Edit, FixCase
-from ..nodes import all_of, called_name, dotted, sole
+from ..nodes import all_of, dotted, sole
 from ..plan import Plan
 from ..renaming import reads_of
 from ..source import CstStatement, ParsedSource
@@ -63,74 +63,43 @@ def _is_guard(source: ParsedSource, around: cst.If) -> bool:
 
 
 def compute_in_call(case: FixCase) -> Iterator[Edit]:
-    """``self.a = e`` in ``__init__`` → the first line of each method that reads ``self.a``."""
+    """``self.a = e`` in ``__init__`` → the first line of each method that reads ``self.a``; of
+    ``self.update()``, which puts something into attributes, one more call in each method that reads
+    these and does not call it."""
     source = case.source
     for statement in _statements(case):
         function = source.enclosing(statement, cst.FunctionDef)
         owner = source.enclosing(statement, cst.ClassDef)
-        small = sole(statement)
         if function is None or owner is None or function.name.value not in _PREPARING:
             continue
-        if not isinstance(small, cst.Assign) or not isinstance(statement, cst.SimpleStatementLine):
-            continue
-        target = small.targets[0].target
-        if not isinstance(target, cst.Attribute):
-            continue
-        plan = Plan(source)
-        readers = [
-            nested
-            for nested in all_of(owner, cst.FunctionDef)
-            if nested is not function and any(True for _ in reads_of(source, target, [nested.body]))
-        ]
-        for reader in readers:
-            _first_recorded(case, plan, reader, statement)
-        plan.remove(statement)
-        if readers:
-            names = " and ".join(reader.name.value for reader in readers)
-            yield Edit(
-                f"Compute {source.code(target)} in {names}, while the tape records", plan.text()
-            )
-
-
-def call_in_readers(case: FixCase) -> Iterator[Edit]:
-    """``self.update()`` in ``__init__`` → also the first line of each method that reads what
-    ``update`` puts into attributes, unless it is called there."""
-    source = case.source
-    for statement in _statements(case):
-        function = source.enclosing(statement, cst.FunctionDef)
-        owner = source.enclosing(statement, cst.ClassDef)
-        small = sole(statement)
+        small, methods = sole(statement), all_of(owner, cst.FunctionDef)
         call = small.value if isinstance(small, cst.Expr) else None
-        if function is None or owner is None or function.name.value not in _PREPARING:
-            continue
-        if not isinstance(call, cst.Call) or dotted(call.func) != f"self.{called_name(call)}":
-            continue
-        methods = all_of(owner, cst.FunctionDef)
-        filling = [each for each in methods if each.name.value == called_name(call)]
-        targets = [
-            target.target
-            for each in filling
-            for target in all_of(each.body, cst.AssignTarget)
-            if isinstance(target.target, cst.Attribute)
-        ]
+        called = dotted(call.func) if isinstance(call, cst.Call) else ""
+        filling = [each for each in methods if called == f"self.{each.name.value}"]
+        made = [small] if isinstance(small, cst.Assign) else [each.body for each in filling]
+        targets = [target.target for part in made for target in all_of(part, cst.AssignTarget)]
+        kept = [target for target in targets if isinstance(target, cst.Attribute)]
         readers = [
             each
             for each in methods
             if each not in (function, *filling)
-            and all(dotted(inner.func) != dotted(call.func) for inner in all_of(each, cst.Call))
-            and any(True for target in targets for _ in reads_of(source, target, [each.body]))
+            and any(True for target in kept for _ in reads_of(source, target, [each.body]))
+            and not any(called and dotted(x.func) == called for x in all_of(each, cst.Call))
         ]
         plan = Plan(source)
         for reader in readers:
-            _first_recorded(case, plan, reader, source.code(call))
+            _first_recorded(case, plan, reader, statement)
         if readers:
             names = " and ".join(reader.name.value for reader in readers)
-            title = f"Call {called_name(call)} again in {names}, while the tape records"
-            yield Edit(title, plan.text())
+            title = f"Call {called.removeprefix('self.')} again in {names}"
+            if not filling:
+                plan.remove(statement)
+                title = f"Compute {source.code(kept[0])} in {names}"
+            yield Edit(f"{title}, while the tape records", plan.text())
 
 
 def _first_recorded(
-    case: FixCase, plan: Plan, reader: cst.FunctionDef, statement: CstStatement | str
+    case: FixCase, plan: Plan, reader: cst.FunctionDef, statement: CstStatement
 ) -> None:
     """Put a statement first into a method, or into the tape's block if that begins there."""
     block = block_of_call(case.source, case.trace, case.call)

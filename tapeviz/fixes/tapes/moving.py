@@ -10,7 +10,7 @@ import libcst as cst
 from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ..blocks import Block, block_of_call, gradient_call, put_in_front
 from ..model import Edit, FixCase
-from ..nodes import argument, bound_names, read_names
+from ..nodes import argument, bound_names, read_names, separated
 from ..plan import Plan
 from ..source import CstStatement
 from .neighbours import (
@@ -130,8 +130,7 @@ def _split(plan: Plan, block: Block, moved: Sequence[CstStatement]) -> str:
         return ""
 
     def part(updated: cst.With) -> cst.CSTNode:
-        outer = [*updated.items[: place + 1]]
-        outer[-1] = outer[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        outer = separated(updated.items[: place + 1])
         inside = updated.with_changes(items=updated.items[place + 1 :], leading_lines=[])
         body = cst.IndentedBlock([inside, *(plan.parse(statement) for statement in moved)])
         return updated.with_changes(

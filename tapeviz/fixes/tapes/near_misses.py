@@ -90,15 +90,23 @@ _MAKING = ("constant", "convert_to_tensor", "Variable", "cast", "identity", "exp
 def use_computed_again(case: FixCase) -> Iterator[Edit]:
     """A name from before the tape's block → the name that was given the same inside it.
 
-    Where ``gradient`` asks for the old name itself, the new one is asked for.
+    Where ``gradient`` asks for the old name itself, the new one is asked for: also of other
+    numbers, if nothing up to there reads it.
     """
     source, evidence = case.source, case.cause.evidence
     again = evidence.again if isinstance(evidence, OutsideTape) else None
     made = source.statement(again.line) if again is not None else None
-    if again is None or made is None or again.name not in bound_names(made):
-        return
     asked = gradient_call(source, case.call)
     target = argument(asked, 0, "target") if asked is not None else None
+    if again is None and target is not None and asked is not None:
+        unread = _unread_in_block(case, asked, source.code(target.value))
+        for name in unread if len(unread) == 1 else ():
+            plan = Plan(source)
+            plan.replace(target.value, name)
+            title = f"Ask for {name}, which this tape recorded and nothing uses"
+            yield Edit(title, plan.text(), has_other_value=True)
+    if again is None or made is None or again.name not in bound_names(made):
+        return
     is_target = target is not None and source.code(target.value) == again.instead_of
     reads = reads_of(source, cst.Name(again.instead_of), list(source.after(made)))
     for read in [target.value] if target is not None and is_target else reads:
@@ -106,6 +114,18 @@ def use_computed_again(case: FixCase) -> Iterator[Edit]:
         plan.replace(read, again.name)
         title = f"Use {again.name} in place of {again.instead_of}: nothing uses {again.name}"
         yield Edit(title, plan.text(), has_other_value=True)
+
+
+def _unread_in_block(case: FixCase, asked: cst.Call, target: str) -> list[str]:
+    """The names of tensors like the target that the block of the tape binds, of which no line up to
+    the gradient call reads anything; none if the block binds the target itself."""
+    source, block = case.source, block_of_call(case.source, case.trace, case.call)
+    bound = bound_names(block.node) if block is not None else set()
+    if not target.isidentifier() or target in bound:
+        return []
+    before = [each for each in source.statements if source.line(each) < source.line(asked)]
+    read = set().union(*(read_names(sole(each) or cst.Pass()) for each in before))
+    return [name for name in _names_like(case, target) if name in bound and name not in read]
 
 
 def _unused(case: FixCase) -> tuple[str, CstStatement | None]:

@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ..blocks import block_of_call, is_method_statement
 from ..model import Edit, FixCase
-from ..nodes import all_of, called_name, sole
+from ..nodes import all_of, called_name, separated, sole
 from ..plan import Plan
 from ..source import ParsedSource
 from .neighbours import statements_of_cause
@@ -35,8 +35,7 @@ def _take_out(plan: Plan, around: cst.With) -> None:
     if not kept:
         plan.unwrap(around)
         return
-    kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    plan.replace(around, lambda updated: updated.with_changes(items=kept))
+    plan.replace(around, lambda updated: updated.with_changes(items=separated(kept)))
 
 
 def forget_nothing(case: FixCase) -> Iterator[Edit]:

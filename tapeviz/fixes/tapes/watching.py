@@ -11,7 +11,7 @@ from ...analysis.causes.tapes.replaced_source import ReplacedSource
 from ...text.source import is_plain_path
 from ..blocks import Block, block_of_call, gradient_call, is_method_statement, tape_call
 from ..model import Edit, FixCase
-from ..nodes import argument, called_name, sole
+from ..nodes import argument, called_name, separated, sole
 from ..plan import Plan
 from ..source import CstStatement
 
@@ -111,10 +111,7 @@ def make_trainable(case: FixCase) -> Iterator[Edit]:
 
 def _without(call: cst.Call, keyword: str, position: int) -> cst.Call:
     gone = argument(call, position, keyword)
-    kept = [arg for arg in call.args if arg is not gone]
-    if kept:
-        kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    return call.with_changes(args=kept)
+    return call.with_changes(args=separated([arg for arg in call.args if arg is not gone]))
 
 
 def _named(plan: Plan, block: Block) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted
+from ..nodes import all_of, argument, called_name, dotted, separated
 from ..plan import Plan, bare, enclosed, fitting
 from ..rewrites import CallRewrite
 from ..smooth.sums import differences
@@ -81,8 +81,7 @@ def _without_argument(name: str, case: FixCase, call: cst.Call) -> str:
     kept = [arg for arg in call.args if not (arg.keyword and arg.keyword.value == name)]
     if not kept or len(kept) == len(call.args):
         return ""
-    kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    return case.source.code(call.with_changes(args=kept))
+    return case.source.code(call.with_changes(args=separated(kept)))
 
 
 PASS_BACK = CallRewrite(
