@@ -43,10 +43,17 @@ def _search(
         if start < at:
             continue
         found.extend(_search(codes[at:start], offset + at, least, depth - 1))
-        found.append((offset + start, offset + end, best))
+        found.append((offset + start, offset + end, _shortest(codes[start:end], best)))
         at = end
     found.extend(_search(codes[at:], offset + at, least, depth - 1))
     return found
+
+
+def _shortest(run: NDArray[np.int64], period: int) -> int:
+    """The shortest period of a stretch of which one is known: that of another stretch, which
+    covers more, may be a multiple of it."""
+    divisors = (part for part in range(1, period) if not period % part)
+    return next((part for part in divisors if (run[part:] == run[:-part]).all()), period)
 
 
 def _periods(codes: NDArray[np.int64]) -> list[int]:
