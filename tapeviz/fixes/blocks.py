@@ -140,8 +140,7 @@ def ask_inside(plan: Plan, outer: Block, form: str) -> int:
 
 def target_name(source: ParsedSource, call: Call) -> str:
     """The name that the call's target has in the text; empty where it is written otherwise."""
-    asked = gradient_call(source, call)
-    given = argument(asked, 0, "target") if asked is not None else None
+    given = argument(gradient_call(source, call), 0, "target")
     return given.value.value if given is not None and isinstance(given.value, cst.Name) else ""
 
 

@@ -110,13 +110,14 @@ def sole(statement: cst.CSTNode | None) -> cst.BaseSmallStatement | None:
     return None
 
 
-def argument(call: cst.Call, position: int, *keywords: str) -> cst.Arg | None:
-    """An argument by its keyword or, if it was given so, by its position."""
-    for arg in call.args:
+def argument(call: cst.Call | None, position: int, *keywords: str) -> cst.Arg | None:
+    """An argument by its keyword or, if it was given so, by its position; None without a call."""
+    args = call.args if call is not None else ()
+    for arg in args:
         if arg.keyword is not None and arg.keyword.value in keywords:
             return arg
-    plain = [arg for arg in call.args if arg.keyword is None and not arg.star]
-    starred = any(arg.star for arg in call.args)
+    plain = [arg for arg in args if arg.keyword is None and not arg.star]
+    starred = any(arg.star for arg in args)
     return plain[position] if position < len(plain) and not starred else None
 
 

@@ -24,7 +24,7 @@ def ask_for_rows(case: FixCase) -> Iterator[Edit]:
     """
     source, ids = case.source, case.finding.source
     call = gradient_call(source, case.call)
-    asked = argument(call, 1, "sources") if call is not None else None
+    asked = argument(call, 1, "sources")
     block = block_of_call(source, case.trace, case.call)
     pick = _pick(case, ids)
     statement = Plan(source).statement_begun_by(pick) if pick is not None else None

@@ -94,7 +94,7 @@ def _part_of_count(plan: Plan, loop: cst.For) -> str:
     """How far ``n`` lies beyond the turn, with one turn more; empty for another loop."""
     source = plan.source
     call = loop.iter if isinstance(loop.iter, cst.Call) and len(loop.iter.args) == 1 else None
-    count = argument(call, 0) if call is not None else None
+    count = argument(call, 0)
     is_tensor = call is not None and dotted(call.func) == f"{source.tf}.range"
     n = uncast(source, count.value) if count is not None else ""
     if count is not None and not n and is_tensor:  # tf.range takes floats, too

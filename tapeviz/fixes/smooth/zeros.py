@@ -216,7 +216,7 @@ def leave_upstream_out(case: FixCase) -> Iterator[Edit]:
     """``tape.gradient(y, x, output_gradients=zeros)`` → ``tape.gradient(y, x)``, which begins with
     ones."""
     source, call = case.source, gradient_call(case.source, case.call)
-    given = argument(call, 2, "output_gradients") if call is not None else None
+    given = argument(call, 2, "output_gradients")
     if call is None or given is None or case.cause.evidence != MultipliedByZero("given"):
         return
     plan = Plan(source)

@@ -215,7 +215,7 @@ def _ask_for(
     ``is_target`` the gradient of the variable that of the tensor."""
     call = gradient_call(case.source, case.call)
     place = (0, "target") if is_target else (1, "sources")
-    asked = argument(call, *place) if call is not None else None
+    asked = argument(call, *place)
     statement = case.source.statement_of(call) if call is not None else None
     if asked is None or statement is None:
         return

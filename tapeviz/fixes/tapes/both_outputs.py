@@ -48,7 +48,7 @@ def give_symbolic(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     if failure is None or "KerasTensor" not in failure.message or call is None or call.ended:
         return
     block, asking = block_of_call(source, trace, call), gradient_call(source, call)
-    given = argument(asking, 1, "sources") if asking is not None else None
+    given = argument(asking, 1, "sources")
     if block is not None and given is not None and isinstance(given.value, cst.Name):
         yield from _both(source, block, given.value.value, given.value.value, None)
 

@@ -146,7 +146,7 @@ def compute_target_inside(case: FixCase) -> Iterator[Edit]:
     source = case.source
     block = block_of_call(source, case.trace, case.call)
     asked = gradient_call(source, case.call)
-    target = argument(asked, 0, "target", "ys") if asked is not None else None
+    target = argument(asked, 0, "target", "ys")
     if block is None or asked is None or target is None or isinstance(target.value, cst.Name):
         return
     if not source.covers(asked, case.cause.line):

@@ -97,7 +97,7 @@ def use_computed_again(case: FixCase) -> Iterator[Edit]:
     again = evidence.again if isinstance(evidence, OutsideTape) else None
     made = source.statement(again.line) if again is not None else None
     asked = gradient_call(source, case.call)
-    target = argument(asked, 0, "target") if asked is not None else None
+    target = argument(asked, 0, "target")
     if again is None and target is not None and asked is not None:
         unread = _unread_in_block(case, asked, source.code(target.value))
         for name in unread if len(unread) == 1 else ():
@@ -171,8 +171,7 @@ def _likeness(name: str, other: str) -> float:
 def _added(case: FixCase, name: str, made: CstStatement) -> Iterator[Edit]:
     """``loss = mse`` → ``loss = mse + reg``, of two scalars."""
     source = case.source
-    call = gradient_call(source, case.call)
-    given = argument(call, 0, "target", "ys") if call is not None else None
+    given = argument(gradient_call(source, case.call), 0, "target", "ys")
     target = case.call.targets[0] if len(case.call.targets) == 1 else None
     if given is None or not isinstance(given.value, cst.Name) or target is None:
         return
@@ -191,7 +190,7 @@ def ask_for_trainable(case: FixCase) -> Iterator[Edit]:
     """``model.variables``, ``layer.weights`` → ``trainable_variables``, which has no variables that
     keep state; also where the list has a name, and in ``zip`` with the gradients."""
     source, call = case.source, gradient_call(case.source, case.call)
-    asked = argument(call, 1, "sources") if call is not None else None
+    asked = argument(call, 1, "sources")
     variables = case.trace.variables.items()
     untrained = {id for id, variable in variables if not variable.trainable}
     shown = {each.tensor for each in case.call.sources if each.text == case.finding.source}
@@ -285,8 +284,7 @@ def swap(case: FixCase) -> Iterator[Edit]:
 def ask_for_used(case: FixCase) -> Iterator[Edit]:
     """``tape.gradient(loss, w_old)`` → ``w``: a variable with a name like it that was used."""
     source, asked_text = case.source, case.finding.source
-    call = gradient_call(source, case.call)
-    asked = argument(call, 1, "sources") if call is not None else None
+    asked = argument(gradient_call(source, case.call), 1, "sources")
     made_from = _ends(case).variables
     if asked is None or _ends(case).reaches:
         return

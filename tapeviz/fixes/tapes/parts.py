@@ -19,7 +19,7 @@ def ask_for_whole(case: FixCase) -> Iterator[Edit]:
     """``tape.gradient(y, x[0])`` → ``tape.gradient(y, x)[0]``; so for the slices in a list."""
     source = case.source
     call = gradient_call(source, case.call)
-    asked = argument(call, 1, "sources") if call is not None else None
+    asked = argument(call, 1, "sources")
     if call is None or asked is None or case.cause.evidence != ReplacedSource("copy"):
         return
     if isinstance(asked.value, (cst.List, cst.Tuple)):
@@ -84,7 +84,7 @@ def ask_for_all_parts(case: FixCase) -> Iterator[Edit]:
     """
     source = case.source
     call = gradient_call(source, case.call)
-    asked = argument(call, 1, "sources") if call is not None else None
+    asked = argument(call, 1, "sources")
     if call is None or asked is None or case.cause.evidence != ReplacedSource("copy"):
         return
     parts = _parts_expression(source, asked.value)

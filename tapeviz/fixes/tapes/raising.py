@@ -236,8 +236,7 @@ def make_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         if operand.kind == "other" and operand.text.isidentifier()
     ]
     if not names:
-        asked = gradient_call(source, call)
-        given = argument(asked, 1, "sources") if asked is not None else None
+        given = argument(gradient_call(source, call), 1, "sources")
         names = [given.value.value] if given and isinstance(given.value, cst.Name) else []
     if names and block.name:
         plan = Plan(source)

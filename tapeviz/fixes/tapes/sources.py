@@ -32,7 +32,7 @@ def ask_for_original(case: FixCase) -> Iterator[Edit]:
     """``tape.gradient(y, copy)`` → the gradient of what it is a copy, or a slice, of."""
     source = case.source
     call = gradient_call(source, case.call)
-    asked = argument(call, 1, "sources") if call is not None else None
+    asked = argument(call, 1, "sources")
     originals = [_original(case, each) for each in case.call.sources]
     if call is None or asked is None or case.cause.evidence != ReplacedSource("copy"):
         return
@@ -68,8 +68,7 @@ def ask_for_original(case: FixCase) -> Iterator[Edit]:
 def ask_for_bound(case: FixCase) -> Iterator[Edit]:
     """``tape.gradient(y, tf.split(x, 2)[0])`` → ``parts[0]``, after ``parts = tf.split(x, 2)``."""
     source = case.source
-    call = gradient_call(source, case.call)
-    asked = argument(call, 1, "sources") if call is not None else None
+    asked = argument(gradient_call(source, case.call), 1, "sources")
     if asked is None or case.cause.evidence != ReplacedSource("copy"):
         return
     plan = Plan(source)
@@ -88,7 +87,7 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
     where the text names the list elsewhere, as in ``apply_gradients``: those weights are meant."""
     source = case.source
     call = gradient_call(source, case.call)
-    asked = argument(call, 1, "sources") if call is not None else None
+    asked = argument(call, 1, "sources")
     block = block_of_call(source, case.trace, case.call)
     if asked is None or block is None:
         return
@@ -320,8 +319,7 @@ def _outermost_loop(source: ParsedSource, node: cst.CSTNode) -> CstStatement | N
 def keep_first(case: FixCase) -> Iterator[Edit]:
     """Give the first tensor a name of its own, and ask for that."""
     source = case.source
-    call = gradient_call(source, case.call)
-    asked = argument(call, 1, "sources") if call is not None else None
+    asked = argument(gradient_call(source, case.call), 1, "sources")
     rebinding = source.statement(case.cause.line)
     name = _name_given_away(case)
     if asked is None or rebinding is None or not name:

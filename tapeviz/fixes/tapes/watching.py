@@ -150,8 +150,7 @@ def _missing(case: FixCase) -> list[str]:
 
 
 def _asked(case: FixCase) -> cst.BaseExpression | None:
-    call = gradient_call(case.source, case.call)
-    asked = argument(call, 1, "sources", "source", "xs") if call is not None else None
+    asked = argument(gradient_call(case.source, case.call), 1, "sources", "source", "xs")
     return asked.value if asked is not None else None
 
 

@@ -83,7 +83,7 @@ def follow_average(case: FixCase) -> Iterator[Edit]:
         for applied in source.calls(line, "apply"):
             name = dotted(applied.func).rpartition(".")[0]
             made = _made(source, name)
-            decay = argument(made, 0, "decay") if made is not None else None
+            decay = argument(made, 0, "decay")
             if made is None or decay is None or called_name(made) != "ExponentialMovingAverage":
                 continue
             plan = Plan(source)
