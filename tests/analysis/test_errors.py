@@ -761,7 +761,7 @@ RAISING = {
     "labels of a sparse loss": (
         "import tensorflow as tf\n"
         "tf.nn.sparse_softmax_cross_entropy_with_logits([0, 1], tf.ones([3, 2]))",
-        ["line 2", "labels of shape (2,)", "logits of shape (3, 2)"],
+        ["line 2", "labels of shape (2,)", "predictions of shape (3, 2)"],
     ),
     "batch_jacobian of a number": (
         TAPE + "    z = tf.reduce_sum(y)\ntape.batch_jacobian(z, x)",

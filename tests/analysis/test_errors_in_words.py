@@ -51,6 +51,13 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "sigma must be positive\nCondition x > 0 did not hold element-wise:\nx (shape=() ...) = -1",
         "",
     ),
+    "shapes that a function of TensorFlow wants to be the same, which names no op": (
+        "kept = tf.boolean_mask(seq, mask)",
+        "ValueError",
+        "Shapes (2, 5) and (2, 4) are incompatible",
+        "tf.boolean_mask got the shapes (2, 5) and (2, 4), which do not fit. For tf.boolean_mask, "
+        "both must have equally many axes, each of one length in both",
+    ),
     "an iterator without more elements": (
         "x = next(batches)",
         "StopIteration",

@@ -19,7 +19,7 @@ def refused_dtype(case: Case) -> str:
     """A tensor of a dtype that an op has no kernel for."""
     found = case.match.groupdict()
     given, allowed = found["given"], found["allowed"]
-    op = found.get("op") or _called_on_line(case) or "an operation"
+    op = found.get("op") or called_on_line(case) or "an operation"
     names = [LONG_NAMES.get(each, each) for each in allowed.replace(" ", "").split(",")]
     wanted = next((each for each in ("float32", "int32") if each in names), names[0])
     remedy = ", or write the numbers with a decimal point" if wanted == "float32" else ""
@@ -52,7 +52,7 @@ def refused(case: Case) -> str:
         return ""
     said = first_words(message.rpartition("Error: ")[2] if "in user code:" in message else message)
     said = re.sub(r" for '?\{\{node .*", "", said)
-    callee = _called_on_line(case)
+    callee = called_on_line(case)
     op = case.match["op"] or callee or "an operation"
     if not said or callee.rpartition(".")[2].startswith("assert"):
         return ""  # a check of the snippet, whose message says all
@@ -78,13 +78,13 @@ def keyword_of_tensorflow(case: Case) -> str:
     name = case.match[1]
     new = RENAMED_KEYWORDS.get(name)
     remedy = f"Write {new}= in its place." if new else "Leave it out, or look up its name."
-    callee = _called_on_line(case, name) or "a function"
+    callee = called_on_line(case, name) or "a function"
     return f"Line {case.line} gives {callee} an argument {name}, which it does not take. {remedy}"
 
 
 def argument_of_tensorflow(case: Case) -> str:
     """A function of TensorFlow that was given too few arguments."""
-    callee = _called_on_line(case)
+    callee = called_on_line(case)
     if not callee:
         return ""
     return (
@@ -93,7 +93,7 @@ def argument_of_tensorflow(case: Case) -> str:
     )
 
 
-def _called_on_line(case: Case, keyword: str = "") -> str:
+def called_on_line(case: Case, keyword: str = "") -> str:
     """The only function that the line calls, or the one that is given such a keyword."""
     statement = case.text.statement(case.line)
     calls = [n for n in ast.walk(statement) if isinstance(n, ast.Call)] if statement else []

@@ -9,12 +9,13 @@ from ....text.names import names_in, targets_of
 from ....trace.ids import VariableId
 from ..case import Case
 from ..raised_inside import reached_words
+from .arguments import called_on_line
 from .operands import OperandShape, differing_axis, held_words, named_operands, read_shape
 
 
 def shapes(case: Case) -> str:
     first, other = (_spaced(shape) for shape in case.match.groups()[:2])
-    name = _op_named(case.failure.message)
+    name = _op_named(case.failure.message) or called_on_line(case) or "the operation"
     is_product = "matmul" in name.lower() or "Matrix size" in case.failure.message
     sizes = (read_shape(first), read_shape(other))
     named = named_operands(case, *sizes)
@@ -32,7 +33,9 @@ def shapes(case: Case) -> str:
         )
     if is_product and named is not None and all(named) and _fit_turned_round(*sizes):
         remedy = f"The other way round they fit: tf.matmul({named[1]}, {named[0]})."
-    if is_product:
+    if "are incompatible" in case.failure.message:  # TensorShape.assert_is_compatible_with
+        rule = "both must have equally many axes, each of one length in both"
+    elif is_product:
         rule = "the last axis of the first must be as long as the first axis of the second"
     else:
         rule = "each axis, counted from the last, must be equal in both, or 1 in one of them"
@@ -43,13 +46,13 @@ def shapes(case: Case) -> str:
 
 def _op_named(message: str) -> str:
     """The op that a message names: one that ran eagerly, one that is put into a graph, or the node
-    of a compiled function."""
+    of a compiled function; empty if it names none."""
     found = (
         re.search(r"\[Op:(?!__)(\w+)\]", message)
         or re.search(r"'\{\{node [^}]*\}\} = (\w+)\[", message)
         or re.search(r"\{\{node (?:[^}]*/)?([A-Za-z]\w*?)(?:_\d+)?\}\}", message)
     )
-    return found[1] if found else "the operation"
+    return found[1] if found else ""
 
 
 def _fit_turned_round(first: OperandShape, other: OperandShape) -> bool:
