@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from tapeviz.analysis import diagnose
 from tapeviz.drawing import sized_graph
 from tapeviz.recording.live import Snippet
 from tapeviz.trace.compiled.raised import op_that_raised
-from tapeviz.trace.model import Trace
+from tapeviz.trace.model import Failure, Trace
 from tapeviz.view import View
 
 if TYPE_CHECKING:
@@ -52,7 +53,11 @@ def test_the_op_that_raised_with_what_it_got(recorder: Recorder) -> None:
     error = diagnose(trace).error
     assert error is not None
     assert "Reshape on line 8 got b = [ 4.,  8., 12.] and s = [2, 2]" in error.explanation
-    assert error.explanation.startswith("The op Reshape on line 8 raised")
+    assert error.explanation.startswith("Line 8 reshapes 3 elements into a shape for 4.")
+    later = Failure("IndexError", "list index out of range", 11, "", (11,))
+    error = diagnose(replace(trace, failure=later)).error  # after that of the call was caught
+    assert error is not None
+    assert "Reshape" not in error.explanation
 
 
 def test_the_turn_that_raised(recorder: Recorder) -> None:

@@ -12,15 +12,22 @@ if TYPE_CHECKING:
     from ..model import Trace
     from ..ops import Op
 
+_COMPARED = 1_000
+"""Characters of an exception's message, less than what is kept of its beginning."""
 _NODE = re.compile(r"\{\{node ([^}]+)\}\}")
 
 
 def call_that_raised(trace: Trace) -> Op | None:
-    """The last such call that was computed again up to the op that raised."""
-    if trace.failure is None:
-        return None
-    calls = [op for op in trace.ops.values() if op.error and op.inside and op.inside.raised]
-    return calls[-1] if calls else None
+    """The call whose exception ended the run, if it was computed again up to the op that raised."""
+    failed = [op for op in trace.ops.values() if op.error and op.inside and op.inside.raised]
+    return failed[-1] if failed and _ended_run(trace, failed[-1].error) else None
+
+
+def _ended_run(trace: Trace, message: str) -> bool:
+    """Whether an exception with this message ended the run. A layer of Keras puts words around it
+    (Keras 2.15 and 3.0 to 3.15); of a long one the middle is not kept."""
+    failure = trace.failure
+    return failure is not None and bool(message) and message[:_COMPARED] in failure.message
 
 
 @for_latest
@@ -40,17 +47,13 @@ def op_that_raised(trace: Trace) -> Op | None:
 def eager_op_that_raised(trace: Trace) -> Op | None:
     """The op outside of compiled functions whose exception ended the run; it has no outputs.
 
-    Words of the exception of an op: ``InvalidArgumentError: …``. Those of the run's end hold the
-    same message; a layer of Keras puts words around it (Keras 2.15 and 3.0 to 3.15).
+    Words of the exception of an op: ``InvalidArgumentError: …``.
     """
-    if trace.failure is None:
-        return None
     failed = [op for op in trace.ops.values() if op.error]
     last = failed[-1] if failed else None
     if last is None or last.graph or last.description.body:
         return None
-    message = last.error.partition(": ")[2]
-    return last if message and message in trace.failure.message else None
+    return last if _ended_run(trace, last.error.partition(": ")[2]) else None
 
 
 def raised_words(trace: Trace, op: Op) -> str:
