@@ -18,8 +18,12 @@ HERE = Path(__file__).parent
 
 def main(names: list[str]) -> int:
     """Each script runs in a process of its own; one that fails does not stop the others."""
-    scripts = sorted(HERE.glob("bench_*.py"))
-    chosen = [path for path in scripts if not names or path.stem.removeprefix("bench_") in names]
+    scripts = {path.stem.removeprefix("bench_"): path for path in sorted(HERE.glob("bench_*.py"))}
+    unknown = [name for name in names if name not in scripts]
+    if unknown:
+        print(f"No part {', '.join(unknown)}: there are {', '.join(scripts)}.", file=sys.stderr)
+        return 2
+    chosen = [scripts[name] for name in names or scripts]
     printed: list[str] = []
     failed: list[str] = []
     began, busy = time.monotonic(), _load()

@@ -2,7 +2,7 @@
 
 python tests/soak [NAME…]        LONG=1: all of it, an hour; TINY=1: one of each; SEED=N: others
 
-Exits with 1 if a row failed or a part did not end well.
+Exits with 1 if a row failed or a part did not end well, with 2 if there is no part of a name.
 """
 
 from __future__ import annotations
@@ -53,6 +53,10 @@ def can_do_without_network() -> bool:
 
 def main(names: list[str]) -> int:
     parts = {path.stem.removeprefix("soak_"): path for path in sorted(HERE.glob("soak_*.py"))}
+    unknown = [name for name in names if name not in parts]
+    if unknown:
+        print(f"No part {', '.join(unknown)}: there are {', '.join(parts)}.", file=sys.stderr)
+        return 2
     chosen = [parts[name] for name in names or parts]
     printed: list[str] = []
     for path in chosen:
