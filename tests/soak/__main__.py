@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -31,12 +32,16 @@ def run_part(script: Path, *, without_network: bool = False) -> list[str]:
         words, environment["TINY"] = [*NO_NETWORK, *words], "1"
         environment.pop("LONG", None)
     name = script.stem.removeprefix("soak_")
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    ) as process:
         try:
             out, _ = process.communicate(timeout=LONGEST)
             ending = process.returncode and f"it ended with status {process.returncode}"
-        except subprocess.TimeoutExpired:
-            process.kill()
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)  # with the windows that it started
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
             out, _ = process.communicate()
             ending = f"not over after {LONGEST} s"
     lines = out.splitlines()
