@@ -1397,6 +1397,36 @@ CASES = (
         """,
     ),
     case(
+        "a function that makes its layer anew at each call",
+        "replaced-source",
+        """
+        def model(x):
+            layer = tf.keras.layers.Dense(1)  # cut
+            return layer(x), layer
+        x = tf.ones([2, 3])
+        _, layer = model(x)
+        with tf.GradientTape() as t:
+            y, _ = model(x)
+            loss = tf.reduce_sum(y ** 2)
+        t.gradient(loss, layer.kernel)
+        """,
+    ),
+    case(
+        "a function that makes a layer of its own, with weights of the same shape",
+        "replaced-source",
+        """
+        def forward(x):
+            layer = tf.keras.layers.Dense(1)  # cut
+            return layer(x)
+        x = tf.ones([2, 3])
+        layer = tf.keras.layers.Dense(1)
+        layer.build([None, 3])
+        with tf.GradientTape() as t:
+            loss = tf.reduce_sum(forward(x) ** 2)
+        t.gradient(loss, layer.kernel)
+        """,
+    ),
+    case(
         "an attribute of an object of Python given another variable after its use",
         "replaced-source",
         """
