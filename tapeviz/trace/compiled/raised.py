@@ -19,8 +19,13 @@ _NODE = re.compile(r"\{\{node ([^}]+)\}\}")
 
 def call_that_raised(trace: Trace) -> Op | None:
     """The call whose exception ended the run, if it was computed again up to the op that raised."""
-    failed = [op for op in trace.ops.values() if op.error and op.inside and op.inside.raised]
+    failed = [op for op in _failed(trace) if op.inside and op.inside.raised]
     return failed[-1] if failed and _ended_run(trace, failed[-1].error) else None
+
+
+def _failed(trace: Trace) -> list[Op]:
+    """The ops that raised, if an exception ended the run."""
+    return [op for op in trace.ops.values() if op.error] if trace.failure is not None else []
 
 
 def _ended_run(trace: Trace, message: str) -> bool:
@@ -49,7 +54,7 @@ def eager_op_that_raised(trace: Trace) -> Op | None:
 
     Words of the exception of an op: ``InvalidArgumentError: …``.
     """
-    failed = [op for op in trace.ops.values() if op.error]
+    failed = _failed(trace)
     last = failed[-1] if failed else None
     if last is None or last.graph or last.description.body:
         return None
