@@ -65,8 +65,9 @@ SECONDS_AGAIN = 10.0
 OPS_OF_CHECK = 20_000
 """Ops that are run again for each point."""
 ELEMENTS_OF_CHECK = 12
-"""Elements of a source that are moved one by one, if there is time for it; a larger one is moved in
-random directions."""
+"""Elements of a source that are moved one by one; a larger one is moved in random directions."""
+OPS_OF_DIRECTIONS = 6_000
+"""Ops that are run again for all directions of one size of step, unless a single one takes more."""
 SECONDS_OF_CHECK = 1.5
 """Time of the processor for one source: a busy machine checks as much as an idle one."""
 ERROR_LETTERS = 1_000_000

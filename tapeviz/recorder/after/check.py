@@ -64,9 +64,8 @@ class _Check:
 
     def verdict(self) -> dict[str, Any]:
         """``error``: the largest difference, relative to the largest derivative."""
-        began = thread_time()
         here = self._total(np.zeros_like(self._gradient))  # shows which dtypes can be had, too
-        directions = list(self._directions(thread_time() - began))
+        directions = list(self._directions())
         predicted = np.array(
             [float(np.vdot(direction, self._gradient)) for direction in directions]
         )
@@ -93,13 +92,13 @@ class _Check:
             ahead, behind = self._total(size * direction), self._total(-size * direction)
             yield (ahead - here) / size, (here - behind) / size
 
-    def _directions(self, seconds_of_pass: float) -> Iterator[Any]:
-        """Each element alone, if there is time for it; else up to three drawn at random.
+    def _directions(self) -> Iterator[Any]:
+        """Each element alone if few ops run for it, else up to three directions drawn at random.
 
-        Each direction takes two passes, and what is left pays for another size of step.
+        Each direction takes two passes.
         """
         shape, size = self._gradient.shape, self._gradient.size
-        affordable = int(limits.SECONDS_OF_CHECK / 2 / (2 * seconds_of_pass + 1e-9))
+        affordable = limits.OPS_OF_DIRECTIONS // (2 * max(len(self._sweep), 1))
         if size <= min(affordable, limits.ELEMENTS_OF_CHECK):
             for place in range(size):
                 yield np.eye(1, size, place).reshape(shape)

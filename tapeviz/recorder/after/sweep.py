@@ -79,6 +79,10 @@ class Sweep:
             raise CannotSweep("the recording is too long to be run again")
         self._plan = _leading_to(targets, list(self._dependent(plan)))
 
+    def __len__(self) -> int:
+        """The number of ops of a pass."""
+        return len(self._plan)
+
     def run(self, delta: Any) -> Callable[[int], Any]:
         """Run forward with the source moved by ``delta``; return a function from id to value."""
         walk = _Pass(self, delta)
