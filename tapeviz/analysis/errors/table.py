@@ -347,8 +347,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         calls.unknown_keyword,
     ),
     (
-        _CALLEE + r" takes (?P<takes>[\w ]+?) positional arguments? but "
-        r"(?P<given>\d+) (?:was|were) given",
+        _CALLEE + r" takes [\w ]+? positional arguments? but \d+ (?:was|were) given",
         calls.wrong_count,
     ),
     (

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ...analysis.causes.connections.not_connected import NotConnected
 from ...trace.model import Trace
-from ..blocks import Block, block_of_call, body_of, gradient_call
+from ..blocks import Block, block_of_call, body_of, gradient_call, is_method_statement
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name, read_names, sole
 from ..plan import Plan
@@ -65,7 +65,8 @@ def _both(
         between = range(begin + 1, source.line(statement)) if begin else ()
         lines = (each for each in source.statements if source.line(each) in between)
         reads = [each for each in lines if name in read_names(each)]
-        for gone in dict.fromkeys((tuple(filter(_is_watch, reads)), ())):
+        watches = tuple(each for each in reads if is_method_statement(each, block.name, "watch"))
+        for gone in dict.fromkeys((watches, ())):
             plan = Plan(source)
             model, both = source.code(call.func), plan.fresh_name("both")
             outputs = f"[{part}, {model}.outputs[0]]"
@@ -78,12 +79,6 @@ def _both(
             for each in (statement, *old):
                 plan.remove(each)
             yield Edit(f"Let one model give both {name} and what {model} gives", plan.text())
-
-
-def _is_watch(statement: CstStatement) -> bool:
-    small = sole(statement)
-    call = small.value if isinstance(small, cst.Expr) else None
-    return isinstance(call, cst.Call) and called_name(call) == "watch"
 
 
 def _calls(

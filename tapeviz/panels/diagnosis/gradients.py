@@ -108,9 +108,8 @@ class Gradients(QWidget):
             called.setText(names[row])
             called.beside = names[: len(shown)]
             called.keeps = NAME
-            label = ShortLabel(
-                "muted", between=", " if is_series else ", ["
-            )  # a whole shape, or none
+            # Of a single gradient the whole shape is shown, or none.
+            label = ShortLabel("muted", between=", " if is_series else ", [")
             label.setText(words)
             label.keeps = OUTCOME
             label.wants_least = True

@@ -67,8 +67,9 @@ def wrong_count(case: Case) -> str:
     """More arguments by position than there are parameters: often ``self`` is not among these."""
     callee = case.match["callee"]
     made = definition(case, callee)
-    is_method = made is not None and "." in callee and not made.decorator_list
-    return _without_self(made) if made is not None and is_method else ""
+    if made is None or "." not in callee or made.decorator_list:
+        return ""
+    return _without_self(made)
 
 
 def too_many_for_compiled(case: Case) -> str:
